@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// manifest is the manifest of an MCP bundle, version 0.3. An assistant installs a server from it.
+// manifest is the manifest of an MCP bundle, version 0.3. An assistant reads it to install the server.
 //
 //go:embed manifest.json
 var manifest string

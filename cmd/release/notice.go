@@ -18,8 +18,8 @@ import (
 // licenseFile matches the names of license files of a module.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
-// notice writes the licenses of Go and of each module that the program links on any system. The
-// program also links Go's standard library.
+// notice writes the licenses of Go and of every module that the program links on any system. Go is included because
+// the program links Go's standard library.
 func notice(w io.Writer) error {
 	root, err := goTool("", "env", "GOROOT")
 	if err != nil {
@@ -47,7 +47,7 @@ func notice(w io.Writer) error {
 	return errors.Join(append(errs, out.Flush())...)
 }
 
-// licenses writes the license files in dir below a heading.
+// licenses writes a heading, then the license files in dir.
 func licenses(out *bufio.Writer, heading, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -78,7 +78,8 @@ func licenses(out *bufio.Writer, heading, dir string) error {
 	return nil
 }
 
-// goTool runs go for a system, or for this machine's, and returns its output.
+// goTool runs the go command and returns its output. It runs for the given system, or for this machine's system if
+// none is given.
 func goTool(system string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	if system != "" {

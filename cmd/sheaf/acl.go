@@ -102,7 +102,7 @@ func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sa
 	return s.printAudits(audits)
 }
 
-// printAudits prints the findings. It returns an error when there are leaks.
+// printAudits prints the findings of each audit. It returns an error if an audit found leaks.
 func (s *session) printAudits(audits []*collection.Audit) error {
 	leaks := slices.Concat(audits[0].Leaks, audits[1].Leaks)
 	report := map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0], "random_lists": audits[1]}

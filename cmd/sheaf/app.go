@@ -24,22 +24,23 @@ import (
 	"sheaf/internal/wording"
 )
 
-// app is one run of the program: its streams, the flags of every command, and its settings once a command loads them.
+// app is one run of the program. It has the streams, the flags of every command, and the settings once a command has
+// loaded them.
 type app struct {
 	streams
 	flags
 
 	config *config.Config
-	// elsewhere is the flag that named the store of config, "" if the settings named it.
+	// elsewhere is the flag that chose the store in config. It is "" if the settings chose the store.
 	elsewhere string
-	// warned are the warnings of this run, for example about an index that cannot be updated.
+	// warned has the warnings of this run, for example about an index that cannot be updated.
 	warned []string
-	// mended is the time of the last repair or repair attempt of an open index.
+	// mended is the time when the program last tried to repair an open index.
 	mended time.Time
 }
 
-// streams are the streams of the process. out and err describe them. They have the default colors
-// before the first call of settings.
+// streams are the streams of the process. out and err describe the output and error streams; until settings is
+// called, they use the default colors.
 type streams struct {
 	stdin            io.Reader
 	stdout           *bufio.Writer
@@ -73,7 +74,7 @@ func (a *app) describeStreams(color string) {
 
 func (a *app) flush() error { return a.stdout.Flush() }
 
-// settings loads the settings of dir once. Flags of cmd override them. It reports ignored settings.
+// settings loads the settings of dir once. Flags of cmd override them. It prints notices about ignored settings.
 func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil
@@ -118,20 +119,20 @@ func trust() *config.Trust {
 	return &config.Trust{Dir: filepath.Join(xdg.StateHome, "sheaf", "trust")}
 }
 
-// notice prints a note on the error stream.
+// notice prints one note on the error stream.
 func (a *app) notice(format string, args ...any) {
 	text := wording.Clean(fmt.Sprintf(format, args...))
 	fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "note:")+" "+text)
 }
 
-// notices prints notes.
+// notices prints several notes on the error stream.
 func (a *app) notices(texts ...string) {
 	for _, text := range texts {
 		a.notice("%s", text)
 	}
 }
 
-// warn prints a note once, and adds it to the warnings in JSON.
+// warn prints a note once. The JSON output lists it among the warnings.
 func (a *app) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if slices.Contains(a.warned, text) {
@@ -141,13 +142,13 @@ func (a *app) warn(format string, args ...any) {
 	a.notice("%s", text)
 }
 
-// allWarnings returns the warnings of this run and more; never nil.
+// allWarnings returns the warnings of this run, then those in more. The result is never nil.
 func (a *app) allWarnings(more ...string) []string {
 	return append(orEmpty(slices.Clone(a.warned)), more...)
 }
 
-// reportError prints err on the error stream: one JSON object if the arguments ask for JSON, else
-// one line per fault.
+// reportError prints err on the error stream. If the arguments ask for JSON, it prints one JSON object, otherwise one
+// line per fault.
 func (a *app) reportError(err error) {
 	var fault *collection.HintError
 	if a.json || a.jsonl || asksJSON(a.args) {
@@ -176,7 +177,8 @@ type errorJSON struct {
 	ExitCode int    `json:"exit_code"`
 }
 
-// asksJSON reports whether arguments ask for JSON, even if parsing them failed.
+// asksJSON reports whether the arguments contain --json or --jsonl. It also works for arguments that cobra could not
+// parse.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -186,16 +188,17 @@ func asksJSON(args []string) bool {
 	})
 }
 
-// withHint adds advice to an error. It is printed on its own line.
+// withHint adds advice to an error. The program prints the advice on a line of its own.
 func withHint(err error, format string, args ...any) error {
 	return collection.Hint(err, format, args...)
 }
 
-// commandFolder returns the folder of the command: --in, or the current folder. The folder must
-// exist; the result is absolute, with links resolved.
+// commandFolder returns the folder of the command: --in, or the current folder. The folder must exist. The path is
+// absolute, with links resolved.
 func (a *app) commandFolder() (string, error) { return collection.RealFolder(a.in) }
 
-// confirm asks before data is lost. Without a terminal it needs --yes. keep is the safe command.
+// confirm asks the user before a command loses data. --yes answers for the user. Without a terminal and without
+// --yes, confirm returns an error. what says what is lost; keep is a command that keeps the data.
 func (a *app) confirm(what, keep string) error {
 	if a.yes {
 		a.notice("%s", what)
@@ -215,20 +218,20 @@ func (a *app) confirm(what, keep string) error {
 	return withHint(sheaf.Invalidf("%s: nothing is changed", what), "to keep them: %s", keep)
 }
 
-// agrees reports whether an answer is yes.
+// agrees reports whether an answer means yes.
 func agrees(answer string) bool {
 	answer = strings.TrimSpace(answer)
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// awaited is standard input whose reads end when ctx ends. A handled signal alone does not end a
-// read, which may last forever.
+// awaited is standard input with reads that end when ctx ends. A plain read would continue after a handled signal,
+// maybe forever.
 type awaited struct {
 	ctx  context.Context
 	from io.Reader
 }
 
-// Read implements [io.Reader]. It drops what arrives after an interruption.
+// Read implements [io.Reader]. It drops input that arrives after ctx ended.
 func (a awaited) Read(p []byte) (int, error) {
 	type read struct {
 		n   int

@@ -71,7 +71,8 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 	return cmd
 }
 
-// benchEngineCommand runs Sheaf's own engine as a peer; sheaf bench starts it.
+// benchEngineCommand is a hidden command that measures Sheaf's own engine. sheaf bench starts it in a process of its
+// own, like every other engine.
 func (a *app) benchEngineCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "engine FOLDER TASK INDEX",
@@ -146,7 +147,7 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 	return errors.Join(err, report.Text(a.stdout))
 }
 
-// write writes the requested files with the results so far.
+// write writes the results so far into the files that the flags name.
 func (o *benchOptions) write(report *benchmark.Report) error {
 	for name, content := range map[string]func(io.Writer) error{o.svg: report.SVG, o.report: report.Text} {
 		if name == "" {
@@ -159,7 +160,7 @@ func (o *benchOptions) write(report *benchmark.Report) error {
 	return nil
 }
 
-// findPeers returns the requested engines, or all installed ones.
+// findPeers returns the engines that the flags name, or all installed engines.
 func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 	if len(o.peers) == 1 && o.peers[0] == "none" {
 		return nil, nil

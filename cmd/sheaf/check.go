@@ -53,7 +53,7 @@ next command continues.`,
 	return a.withJSON(cmd)
 }
 
-// checked returns the findings of a check.
+// checked returns the JSON of a check that found these faults.
 func (s *session) checked(faults []error) checkJSON {
 	out := checkJSON{Schema: checkSchema, Index: s.Where.Dir, Documents: s.View.Docs(), Chunks: s.View.Chunks(),
 		Faults: []string{}, Stopped: s.Stopped, Outdated: s.OutdatedRead, Foreign: s.Foreign}
@@ -92,13 +92,14 @@ type checkJSON struct {
 	Documents int      `json:"documents"`
 	Chunks    int      `json:"chunks"`
 	Faults    []string `json:"faults"`
-	// Stopped says that a run stopped early; "" if none did.
+	// Stopped says that an indexing run stopped before its end; "" if no run did.
 	Stopped string `json:"stopped,omitempty"`
-	// Outdated says that an older or newer version of the program read documents; "" if none did.
+	// Outdated says that another version of the program indexed some documents; "" if this version indexed all.
 	Outdated string `json:"outdated,omitempty"`
-	// Foreign says that the store holds documents of another folder; "" if not, or if check did not look.
+	// Foreign says that the store holds documents of another folder. It is "" if the store holds none, or if check
+	// did not look.
 	Foreign string `json:"foreign,omitempty"`
-	// Repair is what --repair did; nil without it.
+	// Repair says what --repair did. It is nil without --repair.
 	Repair *repairJSON `json:"repair,omitempty"`
 }
 
@@ -125,7 +126,7 @@ func (a *app) printFaults(out checkJSON) error {
 // repairJSON reports a repair.
 type repairJSON struct {
 	Repaired bool `json:"repaired"`
-	// Lost are unreadable documents without a source file. Copy is the folder with their remains.
+	// Lost are documents that cannot be read and have no source file. Copy is a folder with what is left of them.
 	Lost []string `json:"lost,omitempty"`
 	Copy string   `json:"copy,omitempty"`
 }

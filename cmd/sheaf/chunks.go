@@ -87,11 +87,11 @@ type linkJSON struct {
 	Fragment string `json:"fragment"`
 	Text     string `json:"text"`
 	Span     span   `json:"span"`
-	// To is the target chunk or document; nil when it is unknown.
+	// To is the chunk or document that the link points to; nil if it is unknown.
 	To *sheaf.ID `json:"to"`
 }
 
-// chunkOf converts a chunk for output. It resolves links with view.
+// chunkOf converts a chunk for output. It asks view for the targets of links.
 func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 	out := chunkJSON{
 		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Breadcrumb: c.Breadcrumb,
@@ -128,7 +128,8 @@ type chunksRun struct {
 	files, chunks, unread int
 	broken                []string // one fault for each file with wrong chunks
 	skipped               []collection.Skip
-	// records are the documents. They are printed at the end, because a link may lead to a later document.
+	// records are the documents cut so far. The command prints them at the end, because a link may point to a later
+	// document.
 	records []catalog.Record
 }
 
@@ -160,7 +161,7 @@ func (r *chunksRun) run(cmd *cobra.Command, args []string) (err error) {
 	return r.end()
 }
 
-// chunksRoot returns the folder that identifiers are relative to.
+// chunksRoot returns the root folder. Identifiers contain paths relative to this folder.
 func chunksRoot(args []string, root string) (string, error) {
 	if root != "" || len(args) != 1 {
 		return collection.RealFolder(root)
@@ -180,7 +181,8 @@ func chunksRoot(args []string, root string) (string, error) {
 	return above, err
 }
 
-// path cuts a file, whatever its type, standard input for "-", or of a folder the documents that an index would hold.
+// path cuts what an argument names. For "-" it cuts standard input. For a file it cuts the file, whatever its type.
+// For a folder it cuts the files that an index of the folder would hold.
 func (r *chunksRun) path(ctx context.Context, arg string) error {
 	if arg == "-" {
 		content, err := io.ReadAll(io.LimitReader(r.stdin, r.config.MaxFileSize))
@@ -229,7 +231,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	return nil
 }
 
-// leave reports a skipped file unless k is nil.
+// leave records that the file at path was skipped for reason k. It does nothing if k is nil.
 func (r *chunksRun) leave(path string, k *catalog.Skip) {
 	if k == nil {
 		return
@@ -242,7 +244,7 @@ func (r *chunksRun) leave(path string, k *catalog.Skip) {
 	}
 }
 
-// named cuts a file that an argument names. A binary or large file counts as an error.
+// named cuts a file that an argument names. If the file is binary or too large, the run ends with an error.
 func (r *chunksRun) named(path string, size int64) (err error) {
 	left := &catalog.Skip{Reason: ingest.ReasonTooLarge,
 		Detail: fmt.Sprintf("%d bytes, the limit is %d", size, r.config.MaxFileSize)}
@@ -256,7 +258,7 @@ func (r *chunksRun) named(path string, size int64) (err error) {
 	return err
 }
 
-// file cuts a file, or returns why it skips the file.
+// file cuts a file. If it skips the file, it returns the reason.
 func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	if r.seen[path] {
 		return nil, nil
@@ -270,7 +272,7 @@ func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	return r.document(rel, content)
 }
 
-// document cuts a text, or returns why it skips the text.
+// document cuts a text. If it skips the text, it returns the reason.
 func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, err error) {
 	chunker, err := chunk.For(path, r.options)
 	if err != nil {
@@ -325,10 +327,10 @@ func (r *chunksRun) printRecords(ctx context.Context) error {
 	return view.Err()
 }
 
-// errUnread ends a run that skipped files.
+// errUnread is the result of a run that could not read some files.
 var errUnread = errors.New("some files could not be read")
 
-// end prints the findings of --verify, and the skipped files.
+// end prints the findings of --verify, then the skipped files.
 func (r *chunksRun) end() error {
 	if r.verify {
 		err := r.print(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks,

@@ -41,14 +41,14 @@ the package bash-completion, which most systems have.`,
 	})
 }
 
-// fileFlags are the flags that take a file. markFolder marks flags that take folders.
+// fileFlags are the flags whose value is a file. [markFolder] marks the flags whose value is a folder.
 var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report", "run", "svg", "topics"}
 
-// fileless are the commands whose arguments are neither files nor folders.
+// fileless are the commands whose arguments are not files or folders.
 var fileless = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
-// completeValues completes flags and arguments of a command and its subcommands that have no own
-// completion. Otherwise shells offer files, and few flags take files.
+// completeValues gives a completion to every flag and argument of a command and of its subcommands that has none yet.
+// Without a completion, shells offer file names, which are right for few flags.
 func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"profile": completeProfiles,
@@ -85,10 +85,10 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	}
 }
 
-// languages are the values of --language and of the setting.
+// languages returns the values that --language and the setting of the same name accept.
 func languages() []string { return append([]string{"auto", "none"}, analysis.Languages()...) }
 
-// completeParameters completes the names of the parameters of the profile that a command uses.
+// completeParameters completes names of parameters. The profile that the command uses has these parameters.
 func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	name := ""
@@ -110,9 +110,9 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 	return names, directive
 }
 
-// mends are replacements in cobra's completion scripts, by shell: old and new text. The scripts
-// evaluate the typed words, which would run a command inside a query. In PowerShell a command can
-// follow a parenthesis or brace, so completion is off after them.
+// mends are replacements in cobra's completion scripts, by shell. Each has the old and the new text. Cobra's scripts
+// evaluate the words on the command line, so a query such as $(rm x) would run a command. In PowerShell, a
+// parenthesis or a brace can start a command too. The script therefore completes nothing after these characters.
 var mends = map[string][][2]string{
 	"bash": {{`    out=$(eval "${requestComp}" 2>/dev/null)
 `, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then

@@ -21,7 +21,7 @@ import (
 	"sheaf/search"
 )
 
-// confidenceJSON is the result of `sheaf eval confidence`. It is printed and stored beside the
+// confidenceJSON is the result of `sheaf eval confidence`. The command prints it and stores it in the folder of the
 // index.
 type confidenceJSON struct {
 	Schema    string `json:"schema"`
@@ -30,7 +30,7 @@ type confidenceJSON struct {
 	*confidence.Report
 }
 
-// judgedJSON is the common result of several judged data sets.
+// judgedJSON is the result for several judged data sets together.
 type judgedJSON struct {
 	Schema   string              `json:"schema"`
 	Profile  string              `json:"profile"`
@@ -38,7 +38,7 @@ type judgedJSON struct {
 	Datasets []judgedDatasetJSON `json:"datasets"`
 }
 
-// judgedDatasetJSON says how well the fit of the other data sets works for this one.
+// judgedDatasetJSON says how well a calibration works for one data set when it was learned from the others.
 type judgedDatasetJSON struct {
 	Dataset string `json:"dataset"`
 	confidence.Quality
@@ -142,7 +142,7 @@ func (o confidenceOptions) check() error {
 	return cmp.Or(checkCount("--queries", o.queries), checkCount("--impossible", o.impossible))
 }
 
-// evalConfidenceJudged learns from several judged data sets. It stores nothing.
+// evalConfidenceJudged learns a calibration from several judged data sets. It does not store the calibration.
 func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confidenceOptions) error {
 	if err := o.check(); err != nil {
 		return err
@@ -196,10 +196,10 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	})
 }
 
-// logistic formats a calibration as Go source of this program.
+// logistic formats a calibration as Go source, to be copied into this program.
 func logistic(f calibrate.Logistic) string { return fmt.Sprintf("%.2f, %.2f", f.Bias, f.Weights) }
 
-// printQualities prints a line for each data set, and the mean.
+// printQualities prints one line for each data set, then the mean.
 func (a *app) printQualities(all []judgedDatasetJSON) {
 	rows := [][]string{{"data set", "queries", "first right", "error, first", "error, first five", "Brier",
 		"found: answerable", "no answer: answerable", "refused: right"}}
@@ -215,13 +215,13 @@ func (a *app) printQualities(all []judgedDatasetJSON) {
 	a.printTable(append(rows, append([]string{"mean", "", ""}, qualityCells(&mean)[:3]...)))
 }
 
-// qualityCells formats the errors of a calibration, and how often answers are likely.
+// qualityCells formats the errors of a calibration, and how many answers it calls likely.
 func qualityCells(q *confidence.Quality) []string {
 	return []string{fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive), fmt.Sprintf("%.3f", q.Brier),
 		share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries)}
 }
 
-// share formats a part of a whole as percent.
+// share formats part/whole in percent.
 func share(part, whole int) string {
 	if whole == 0 {
 		return "-"

@@ -45,7 +45,7 @@ func keyHelp() string {
 	return help
 }
 
-// setIn adds to an error the file or variable that sets key.
+// setIn adds to err where key is set: in a file or in an environment variable.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
 	if err == nil || origin.Source == config.SourceDefault || origin.Source == config.SourceFlag {
@@ -99,7 +99,7 @@ func (a *app) configShowCommand() *cobra.Command {
 	return a.withJSON(cmd)
 }
 
-// completeKeys completes a setting name as the only argument.
+// completeKeys completes the first argument with names of settings.
 func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -107,7 +107,8 @@ func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return config.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSetting completes a setting, then its value: with files if the value may be a path.
+// completeSetting completes first the name of a setting, then its value. It offers files for a value that may be a
+// path.
 func completeSetting(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return completeKeys(cmd, args, typed)
@@ -198,8 +199,8 @@ your own file, because all folders would fill that one place.`,
 	return a.withJSON(cmd)
 }
 
-// writeSetting sets a key in a file. It approves a project's file if the file was approved before,
-// or if nothing in it needed approval.
+// writeSetting sets a key in a file. If the user had approved a project's file before, or if no setting in it needed
+// approval, writeSetting also approves the changed file.
 func (a *app) writeSetting(file string, project bool, args []string) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -219,7 +220,7 @@ func (a *app) writeSetting(file string, project bool, args []string) error {
 	return trust().Approve(file, after)
 }
 
-// sensitive reads a configuration file, and lists its settings that need approval.
+// sensitive returns the content of a configuration file, and lists the settings in it that need approval.
 func sensitive(file string) (content []byte, found []string, err error) {
 	if content, err = os.ReadFile(file); err != nil {
 		return nil, nil, collection.FileFault("configuration file", err)
@@ -228,8 +229,8 @@ func sensitive(file string) (content []byte, found []string, err error) {
 	return content, found, err
 }
 
-// checkNamed refuses a missing profile or an invalid address, because every later command would
-// fail. everywhere says that the value applies to all folders.
+// checkNamed returns an error if value names a missing profile or an invalid address, because every later command
+// would fail. everywhere says that the setting applies to all folders.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target
@@ -245,7 +246,8 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace refuses an address that names one index as the store of all folders.
+// errOnePlace is the error for a setting that gives all folders the same place in a store. Every folder needs a place
+// of its own.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),
@@ -253,7 +255,7 @@ func errOnePlace(t *storeurl.Target) error {
 		t.Place)
 }
 
-// projectFile returns the project's file in dir, whether it exists or not.
+// projectFile returns the path of the project's file in dir. The file need not exist.
 func projectFile(dir string) string {
 	for _, name := range config.ProjectFileNames {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -331,7 +333,7 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 	return a.withJSON(cmd)
 }
 
-// fileToTrust returns the absolute path of the file argument, or of the project file in force.
+// fileToTrust returns an absolute path: the argument, or the project's file in force without an argument.
 func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 1 {
 		return filepath.Abs(args[0])

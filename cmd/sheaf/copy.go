@@ -75,14 +75,14 @@ type copyJSON struct {
 	Documents int    `json:"documents"`
 	Chunks    int    `json:"chunks"`
 	Vectors   int    `json:"vectors"`
-	// Alias is the name that moved to the store.
+	// Alias is the alias that now names the store.
 	Alias string `json:"alias,omitempty"`
-	// Verified is the number of chunks that a search found.
+	// Verified is how many chunks verifyCopy found by searching.
 	Verified int     `json:"verified"`
 	TookMS   float64 `json:"took_ms"`
 }
 
-// with returns a copy of the app with another store in its settings. flag is the flag that named the store.
+// with returns a copy of the app whose settings name another store. flag is the flag that gave this store.
 func (a *app) with(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
@@ -122,11 +122,11 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 	})
 }
 
-// sampled is the number of copied chunks to compare with their source.
+// sampled is how many copied chunks verifyCopy compares with their source.
 const sampled = 200
 
-// verifyCopy compares the store's counts and searches for every chunk: by ID, by tree and, where
-// the server can lose vectors, by meaning.
+// verifyCopy checks the store after a copy. It compares the counts, and searches for every chunk by ID and by tree.
+// If the server can lose vectors, it also searches by meaning.
 func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	out := &copyJSON{Schema: "sheaf.copy/1", Store: s.StoreName(), Documents: s.View.Docs(), Chunks: s.View.Chunks()}
 	if r, ok := s.Backend.(store.Reporter); ok {
@@ -155,7 +155,8 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	return out, nil
 }
 
-// copyState records the progress of a copy, in a file beside the target index until the copy is complete.
+// copyState records the progress of a copy. The copy command keeps it in a file beside the target index, and removes
+// the file after a complete copy.
 type copyState struct {
 	From   string `json:"from"`
 	Cursor string `json:"cursor"`
@@ -164,7 +165,7 @@ type copyState struct {
 
 const copyStateName = "copy.json"
 
-// stream copies the chunks of one store into another, then the catalog.
+// stream copies all chunks from one store to another, then copies the catalog.
 func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.with("--from", from).open(cmd, openOptions{})
 	var refused collection.StoreError
@@ -228,7 +229,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	return nil
 }
 
-// transfer copies the chunks, verifies them and records its progress.
+// transfer copies the chunks and verifies them. It records its progress.
 func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
 	state copyState) error {
 	total := source.View.Chunks()
@@ -278,7 +279,8 @@ func writeState(file string, state copyState) error {
 	return vfs.WriteFile(file, data, 0)
 }
 
-// copyState reads the progress of an earlier copy. It refuses an index with documents from another source.
+// copyState reads the progress of an earlier copy. It returns an error if the index has documents from another
+// source.
 func (s *session) copyState(from string) (copyState, error) {
 	state := copyState{From: from}
 	data, err := os.ReadFile(filepath.Join(s.Where.Dir, copyStateName))
@@ -303,7 +305,8 @@ func (s *session) copyState(from string) (copyState, error) {
 	return copyState{From: from}, nil
 }
 
-// stageCatalog copies the catalog into an index folder, so that replaceCatalog is fast.
+// stageCatalog copies the catalog to a temporary place in an index folder. replaceCatalog then only renames it, which
+// is fast.
 func stageCatalog(dir string) (staged string, err error) {
 	staged = location.CatalogDir(dir) + ".copy"
 	if err := os.RemoveAll(staged); err != nil {
@@ -315,7 +318,7 @@ func stageCatalog(dir string) (staged string, err error) {
 	return staged, nil
 }
 
-// replaceCatalog replaces the catalog in dir with the staged one.
+// replaceCatalog replaces the catalog in dir with the one that stageCatalog copied.
 func replaceCatalog(staged, dir string) error {
 	old := location.CatalogDir(dir) + ".old"
 	if err := os.RemoveAll(old); err != nil {
@@ -330,8 +333,8 @@ func replaceCatalog(staged, dir string) error {
 	return os.RemoveAll(old)
 }
 
-// moveAlias points an alias at the store of the session, with the same catalog. It prepares the
-// catalog first, to keep the time short in which alias and catalog differ.
+// moveAlias points an alias at the store of the session. It also replaces the catalog of the alias. It stages this
+// catalog first, so alias and catalog differ only for a short time.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")

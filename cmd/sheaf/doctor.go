@@ -60,7 +60,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 	return errors.Join(append([]error{err}, faults...)...)
 }
 
-// examine checks the parts in order. A failed part limits later checks.
+// examine checks the parts of the setup in order. When one part fails, it skips checks that need this part.
 func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	return out, nil
 }
 
-// examineCatalog opens the catalog.
+// examineCatalog opens the catalog and reports what it finds.
 func (s *session) examineCatalog(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "index", Found: s.Where.Dir}
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.Where.Dir), catalog.Options{})

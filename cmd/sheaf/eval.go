@@ -178,7 +178,7 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	return a.checkBounds(bounds, reports)
 }
 
-// expandDatasets replaces a folder of data sets by the folders in it.
+// expandDatasets replaces a folder that contains data sets by these data sets.
 func expandDatasets(args []string, o evalOptions) ([]string, error) {
 	var out []string
 	for _, arg := range args {
@@ -252,7 +252,7 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in ind
 	return r, err
 }
 
-// givenRuns reads run files. It appends the file name to run names that repeat.
+// givenRuns reads run files. When several runs have the same name, it appends the file name to each.
 func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 	var runs []*eval.Run
 	named := map[string]int{}
@@ -277,7 +277,7 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 	return runs, nil
 }
 
-// twice returns the error for two columns with the same name.
+// twice returns the error for two columns of the same name.
 func twice(name string) error { return sheaf.Invalidf("the column %q appears twice", name) }
 
 // openDataset reads the data set that arg and the flags name, and indexes it.
@@ -380,7 +380,7 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]bound, error) {
 	return out, nil
 }
 
-// checkBounds returns an error with status 1 when the first column of any data set is below a bound.
+// checkBounds returns an error with status 1 if a measure is below its bound in the first column of any data set.
 func (a *app) checkBounds(bounds []bound, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {
@@ -398,7 +398,7 @@ func (a *app) checkBounds(bounds []bound, reports []*eval.Report) error {
 	return nil
 }
 
-// columnsOf makes a column for each profile with each combination of values.
+// columnsOf makes one column for each pair of a profile and a combination of parameter values.
 func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	var out []eval.Column
 	for _, name := range profiles {
@@ -435,7 +435,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	return out, nil
 }
 
-// cutParam reads a parameter with its values from --param.
+// cutParam splits a value of --param into the parameter's name and its values.
 func cutParam(param string) (name string, values []string, err error) {
 	name, list, ok := strings.Cut(param, "=")
 	if !ok || name == "" || list == "" {
@@ -444,7 +444,7 @@ func cutParam(param string) (name string, values []string, err error) {
 	return name, strings.Split(list, ","), nil
 }
 
-// evalIndexing returns how to index data sets: with the settings of the folder.
+// evalIndexing returns the options for indexing data sets. They come from the settings of the folder.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (indexing.Options, error) {
 	c := a.config
 	in := indexing.Options{Cache: o.cache, Making: a.making(), Fresh: o.fresh}

@@ -80,7 +80,7 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 	}{"sheaf.eval-self/1", r})
 }
 
-// checkCount refuses an invalid number of questions.
+// checkCount returns an error if the number of questions n is not within 1..100000.
 func checkCount(flag string, n int) error {
 	if n < 1 || n > 100_000 {
 		return sheaf.Invalidf("%s is %d: must be within 1..100000", flag, n)
@@ -88,8 +88,8 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// openOwn opens the index of the named or current folder as a collection to evaluate. Close the
-// collection before the session.
+// openOwn opens the index of the folder in the argument, or of the current folder, as a collection to evaluate. Close
+// the collection before the session.
 func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collection, error) {
 	if len(args) == 1 {
 		if a.in != "" {
@@ -109,8 +109,8 @@ func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collec
 	return s, c, nil
 }
 
-// selfColumns returns the requested columns. The default is the profile in force, variants with
-// more and less weight of meaning, and some other profiles.
+// selfColumns returns the columns that the flags name. Without these flags it returns the profile in force, variants
+// of it that weigh meaning more and less, and some other profiles.
 func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
 	if len(o.profiles) > 0 {
 		return columnsOf(o.profiles, o.params)

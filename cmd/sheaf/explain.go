@@ -87,7 +87,7 @@ type explainJSON struct {
 	Results    []explainedJSON   `json:"results"`
 }
 
-// stepJSON is the ranking after a step, cut to ten hits.
+// stepJSON is the ranking after one step. It has at most ten hits.
 type stepJSON struct {
 	Branch string              `json:"branch"`
 	First  bool                `json:"first_phase"`
@@ -110,7 +110,7 @@ type explainedJSON struct {
 
 const stepBest = 10
 
-// explained answers a query with the ranking after every step.
+// explained answers a query. The answer has the ranking after every step.
 func (s *session) explained(ctx context.Context, q collection.SearchRequest) (*collection.Explanation, error) {
 	return read(s, func(r *collection.Reader) (*collection.Explanation, error) { return r.Explain(ctx, q) })
 }
@@ -143,7 +143,7 @@ func (s *session) explain(ctx context.Context, q collection.SearchRequest, full 
 	return err
 }
 
-// printSummary writes reasons for people, in lines of at most summaryWidth characters.
+// printSummary writes the reasons for a score for people, in lines of at most summaryWidth characters.
 func (s *session) printSummary(reasons []sheaf.Reason, indent int) {
 	const summaryWidth = 100
 	line := ""
@@ -198,7 +198,7 @@ func (s *session) printSteps(out *explainJSON) {
 	s.printTable(rows)
 }
 
-// stepPlace names the branch of a step; "all" means after the fusion.
+// stepPlace names the branch of a step. It returns "all" for a step after the fusion, which belongs to no branch.
 func stepPlace(branch string, first bool) string {
 	if branch == "" {
 		branch = "all"
@@ -246,12 +246,12 @@ func stepChange(trace []search.Snapshot, i int) string {
 	return text
 }
 
-// rankIn returns the rank of id in r, 0 if r does not have id.
+// rankIn returns the rank of id in r, from 1. It returns 0 if r lacks id.
 func rankIn(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// shortID returns an ID without the tree name if the index has only one tree.
+// shortID shortens an ID for display. If the index has only one tree, it removes the name of the tree.
 func (s *session) shortID(id sheaf.ID) string {
 	text := string(id)
 	if len(s.View.Settings().Trees) == 1 {
@@ -304,8 +304,8 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 	return s.explainOne(ctx, q, absence.ID, full)
 }
 
-// explainOne writes the rank of a result after every step and why it has its score; full
-// writes the arithmetic too.
+// explainOne writes the rank of one result after every step, and the reasons for its score. With full it also writes
+// the arithmetic.
 func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id sheaf.ID, full bool) error {
 	e, err := s.explained(ctx, q)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// exports are the files that sheaf export writes, with the default address of each.
+// exports are the files that sheaf export writes. Each has the default address of its store.
 var exports = []struct {
 	name, address, about string
 	kinds                []string
@@ -61,7 +61,7 @@ it had made the place itself.`,
 	return cmd
 }
 
-// export writes the definition of the index at address.
+// export writes the definition of the index for the store at address.
 func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 	return a.exportFor(cmd, address, kinds,
 		func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
@@ -77,8 +77,8 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 		})
 }
 
-// exportFor calls write with a store of one of kinds, the analyzer and the vector fields of this
-// folder.
+// exportFor calls write with the store at address, and with the analyzer and the vector fields of this folder. The
+// store must be one of kinds.
 func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
 	folder, c, err := a.folderSettings(cmd)
@@ -162,8 +162,8 @@ func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []st
 	return nil
 }
 
-// twoPhases reads the numbers of a two-phase ranking from a profile. For a profile with another
-// shape than onyx-vespa it returns sheaf.ErrUnsupported; the error names the difference.
+// twoPhases reads the numbers of a two-phase ranking from a profile. The profile must have the same shape as
+// onyx-vespa. For any other shape, twoPhases returns sheaf.ErrUnsupported and names the difference.
 func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	var out vespa.TwoPhases
 	for _, keyword := range []string{"0", "1"} {
@@ -186,7 +186,7 @@ func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	return &out, nil
 }
 
-// phasesOf returns the numbers of a plan, or the reason why Vespa cannot rank this way.
+// phasesOf returns the numbers of a plan. If Vespa cannot rank like the plan, it returns the reason.
 func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	if plan.Candidates == nil || len(plan.Candidates.Branches) != 4 || plan.Candidates.Limit < 1 {
 		return out, "there is no first phase of four branches"
@@ -219,7 +219,8 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	return out, reason
 }
 
-// factorsOf checks the factors of the second phase.
+// factorsOf reads the numbers of the second phase into out. If Vespa cannot rank like the plan, it returns the
+// reason.
 func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	var stages []rank.Stage
 	for _, step := range plan.Main.Then {
@@ -240,7 +241,7 @@ func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	return ""
 }
 
-// searches reports whether a branch searches only this field.
+// searches reports whether a branch searches this field and no other.
 func searches(b *profile.Branch, field string) bool {
 	if b.Vector != nil {
 		return b.Vector.Field == field

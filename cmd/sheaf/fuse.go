@@ -69,7 +69,7 @@ search --json among it; - is the standard input. See doc/stages.md.`,
 	return cmd
 }
 
-// addRunFlags adds flags for printing a run.
+// addRunFlags adds the flags for printing a run.
 func (a *app) addRunFlags(cmd *cobra.Command, name *string, limit *int) {
 	cmd.Flags().StringVar(name, "name", "sheaf", "name of the run that is printed")
 	cmd.Flags().IntVarP(limit, "limit", "n", 1000, "the most hits of a query")
@@ -91,7 +91,7 @@ func parseWeights(text string) ([]float64, error) {
 	return list, nil
 }
 
-// readRuns reads run files. "-" is standard input, at most once.
+// readRuns reads run files. At most one argument may be "-", which means standard input.
 func (a *app) readRuns(files []string) ([]*runfile.Run, error) {
 	var runs []*runfile.Run
 	input := false
@@ -125,7 +125,7 @@ func (a *app) readRun(name string) (*runfile.Run, error) {
 	return runfile.Read(name, f)
 }
 
-// printRun writes the first limit hits of every query. Without hits it returns status 1.
+// printRun writes the first limit hits of every query. If no query has a hit, it returns status 1.
 func (a *app) printRun(r *runfile.Run, name string, limit int) error {
 	switch {
 	case limit < 1:

@@ -139,8 +139,8 @@ func (s *session) printPart(p *partJSON) {
 	}
 }
 
-// printText writes the text unchanged, but on a terminal it removes control characters, because a
-// document must not control the terminal.
+// printText writes a text. On a terminal it removes control characters, because a document must not control the
+// terminal. Elsewhere it writes the text unchanged.
 func (s *session) printText(p *partJSON, style terminal.Style) {
 	if s.out.Terminal {
 		place := p.Path + ":" + strconv.Itoa(p.Line)

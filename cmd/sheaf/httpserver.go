@@ -22,20 +22,20 @@ const (
 	maxHead      = 256 << 10
 )
 
-// httpServer is the HTTP server of one address. Its handler may be replaced while connections stay open.
+// httpServer is the HTTP server at one address. The program can replace its handler without closing connections.
 type httpServer struct {
 	server *http.Server
 	ended  chan error // holds the error that ended the server
 	now    atomic.Pointer[handling]
 }
 
-// handling is a handler with the number of requests that it answers now.
+// handling is a handler with the number of requests that it is answering.
 type handling struct {
 	http.Handler
 	running atomic.Int64
 }
 
-// startServer serves connections of listener with a handler.
+// startServer starts an HTTP server for the connections of listener.
 func startServer(listener net.Listener, handler http.Handler) *httpServer {
 	s := &httpServer{ended: make(chan error, 1)}
 	s.now.Store(&handling{Handler: handler})
@@ -56,8 +56,8 @@ func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.ServeHTTP(w, r)
 }
 
-// setHandler replaces the handler and waits until the previous one has answered its requests,
-// graceTimeout at most.
+// setHandler replaces the handler. It waits until the previous handler has answered its requests, for at most
+// graceTimeout.
 func (s *httpServer) setHandler(handler http.Handler) {
 	before := s.now.Swap(&handling{Handler: handler})
 	for began := time.Now(); before.running.Load() > 0 && time.Since(began) < graceTimeout; {
@@ -65,7 +65,7 @@ func (s *httpServer) setHandler(handler http.Handler) {
 	}
 }
 
-// wait returns when ctx ends, or earlier with the error that ended the server.
+// wait returns when ctx ends. If the server ends earlier, wait returns the server's error.
 func (s *httpServer) wait(ctx context.Context) error {
 	select {
 	case err := <-s.ended:
@@ -76,7 +76,7 @@ func (s *httpServer) wait(ctx context.Context) error {
 	}
 }
 
-// close waits for running requests, graceTimeout at most. Calling it again is safe.
+// close stops the server. It waits for running requests, for at most graceTimeout. Callers may call it twice.
 func (s *httpServer) close() error {
 	grace, cancel := context.WithTimeout(context.Background(), graceTimeout)
 	defer cancel()
@@ -88,7 +88,7 @@ func (s *httpServer) close() error {
 	return err
 }
 
-// serveUntil serves until ctx ends, waits for running requests, and returns nil.
+// serveUntil serves until ctx ends. It then waits for running requests and returns nil.
 func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	s := startServer(listener, handler)
 	return errors.Join(s.wait(ctx), s.close())

@@ -54,7 +54,7 @@ it names them and asks. Without a terminal it needs --yes.`,
 	return a.withJSON(cmd)
 }
 
-// addMakeFlags adds flags for making an index, which cannot change later.
+// addMakeFlags adds the flags for making an index. These choices cannot change later.
 func addMakeFlags(f *pflag.FlagSet) {
 	f.String("chunker", "", "how to cut documents: tree, sections or window")
 	f.String("language", "", "language of the words: auto, none, or a code such as en")
@@ -109,7 +109,7 @@ func treesOf(trees []catalog.Tree) []collection.Tree {
 	return out
 }
 
-// skipsOf converts skipped files for output, with paths as documents have them.
+// skipsOf converts skipped files for output. It writes paths in the same form as the paths of documents.
 func (s *session) skipsOf(skipped []catalog.Skip) []collection.Skip {
 	out := make([]collection.Skip, len(skipped))
 	for i, k := range skipped {
@@ -150,7 +150,8 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	return s.print(out, func() { s.printIndexed(out, report) })
 }
 
-// otherSettings lists settings that differ from those of the index. They apply when it is remade.
+// otherSettings lists the settings that differ from the settings of the index. They take effect when the user
+// rebuilds the index.
 func (s *session) otherSettings() (list []string) {
 	made := s.View.Settings()
 	o, err := configuredChunker(s.config)
@@ -213,9 +214,9 @@ const (
 	fewBytes = 4 << 20
 )
 
-// saveMemory halves the garbage of the process while it indexes files bytes of text, for slightly
-// more time. Call adjust from time to time: it gives the heap the memory that the engine leaves, at
-// least half of the limit. restore undoes saveMemory.
+// saveMemory lets the process keep half the usual garbage while it indexes text. files is the size of the text in
+// bytes. This costs a little time. Call adjust from time to time: it limits the heap to files plus indexMemory, minus
+// what the engine uses outside the heap, but to at least half of that sum. restore undoes saveMemory.
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory
@@ -227,7 +228,7 @@ func saveMemory(files int64) (adjust, restore func()) {
 	}
 }
 
-// showIndexing shows the progress of a run, and saves memory during a large run.
+// showIndexing shows the progress of an indexing run. During a large run it also saves memory.
 func (a *app) showIndexing() (update func(ingest.Progress), done func()) {
 	progress := terminal.NewProgress(a.err, "indexing")
 	var adjust, restore func()

@@ -38,7 +38,7 @@ private. A document says so in its frontmatter:
 	return cmd
 }
 
-// keys opens the index of the command's folder, and its keys. It makes a missing index. The caller
+// keys opens the index of the command's folder and its keys. If the folder has no index, it makes one. The caller
 // closes the session.
 func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 	s, err := a.open(cmd, openOptions{Make: true})
@@ -58,7 +58,8 @@ func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(filepath.Join(s.Where.Dir, location.KeysName))
 }
 
-// unwritten adds advice to an error of writing keys, which repairing the index does not fix.
+// unwritten adds advice to an error of writing keys. The advice is about permissions and disk space, because a repair
+// of the index does not help.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
 		return s.Advise(err)
@@ -239,7 +240,8 @@ func keyRow(k *access.Key) []string {
 	return row
 }
 
-// goodKeys completes the keys that can be revoked. It uses the ID if the name is not unique.
+// goodKeys completes the keys that can still be revoked. It offers names, and the ID of a key whose name is not
+// unique.
 func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	if len(args) > 0 {
 		return nil

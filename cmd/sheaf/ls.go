@@ -93,7 +93,8 @@ func (s *session) list(long, null bool) error {
 	return err
 }
 
-// printDocuments writes a line for each document, or with null the names of their files.
+// printDocuments writes one line for each document. With null it writes the names of their files, each ended by a
+// zero byte.
 func (s *session) printDocuments(documents []documentJSON, long, null bool) error {
 	rows := [][]string{}
 	for _, d := range documents {
@@ -122,8 +123,8 @@ func (s *session) printDocuments(documents []documentJSON, long, null bool) erro
 	return nil
 }
 
-// modified returns the time of a document's file, or "" for a text without a date. The catalog
-// records no time for a file that had just changed, because the next change may have the same time.
+// modified returns the time when a document's file changed, or "" for a text without a date. The catalog has no time
+// for a file that changed just before indexing, because the next change could have the same time.
 func (s *session) modified(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {

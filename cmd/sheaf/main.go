@@ -24,10 +24,10 @@ func main() { os.Exit(run()) }
 // exitInterrupted is the exit status that shells expect after Ctrl-C: 128 + SIGINT.
 const exitInterrupted = 130
 
-// errNothing ends a command without results: status 1 and no message.
+// errNothing ends a command that found no results. The status is 1, without a message.
 var errNothing = errors.New("nothing found")
 
-// run runs the whole command. A first signal cancels the context, so that work stops between two
+// run runs the program. A first signal cancels the context, and the command stops at the next safe point between two
 // commits. A second signal ends the process at once.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -11,7 +11,7 @@ import (
 	"sheaf/cmd/sheaf/internal/manpage"
 )
 
-// manCommand is hidden: releases include its pages.
+// manCommand writes the manual pages. Help does not list it, because releases include the pages.
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",

@@ -43,8 +43,7 @@ and kept up to date while the server runs. The tools only read.
 	return cmd
 }
 
-// mcp serves the folder until the client leaves or a signal interrupts the command. It writes only
-// the protocol to standard output.
+// mcp serves the folder until the client disconnects or a signal arrives. Standard output carries only the protocol.
 func (a *app) mcp(cmd *cobra.Command, address string) error {
 	if address != "" {
 		if loopback, err := isLoopback("--http", address); err != nil {
@@ -121,7 +120,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 	return err
 }
 
-// mcpHTTP serves on localhost only, because every caller sees the whole folder.
+// mcpHTTP serves MCP over HTTP. It listens on localhost only, because every caller can read the whole folder.
 func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, address string) error {
 	o.Time = httpdoor.DefaultTime
 	mux := http.NewServeMux()

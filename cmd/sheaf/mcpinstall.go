@@ -58,7 +58,7 @@ func assistantNames(list []assistant.Assistant) []string {
 	return names
 }
 
-// assistants returns the named assistants, or all installed ones.
+// assistants returns the assistants that the arguments name, or all installed assistants.
 func assistants(p assistant.Places, names []string) ([]assistant.Assistant, error) {
 	all := assistant.All(p)
 	if len(names) == 0 {
@@ -149,9 +149,9 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	return errors.Join(faults...)
 }
 
-// lastingProgram returns the name of this program for an entry, and whether that name works. It
-// prefers the path in PATH, because a package manager keeps each version in its own folder. A
-// program in a temporary folder, as "go run" makes, is named without a path.
+// lastingProgram returns the name of this program for an assistant's entry, and whether an assistant can start it by
+// this name. It prefers the path in PATH, because a package manager puts each version into a new folder. For a
+// program in a temporary folder, such as the one of "go run", it returns "sheaf".
 func lastingProgram(program, temporary string, look func(string) (string, error)) (string, bool) {
 	inPath, err := look("sheaf")
 	if real, fault := filepath.EvalSymlinks(temporary); fault == nil {
@@ -171,7 +171,7 @@ func lastingProgram(program, temporary string, look func(string) (string, error)
 	return program, true
 }
 
-// agreed shows a change and asks whether to make it.
+// agreed shows a change and asks the user whether to make it.
 func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) (bool, error) {
 	file := wording.Clean(c.File)
 	if !c.Changes() {

@@ -27,8 +27,8 @@ func (a *app) finder(c *config.Config) location.Finder {
 	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
-// meant returns the folder of a command. With --index and without --in, this is the folder that the
-// index is of, unless the given folder lies inside that folder.
+// meant returns the folder that a command works on, usually folder itself. With --index but without --in, it returns
+// the indexed folder, unless folder is inside that folder.
 func (a *app) meant(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {
@@ -40,8 +40,8 @@ func (a *app) meant(folder string) string {
 	return folder
 }
 
-// openOrScan opens the index for the command's folder, or no index if the profile scans files. set
-// are the parameters of the profile. The store must support the resulting ranking.
+// openOrScan opens the index for the command's folder. If the profile scans files, it opens a session without an
+// index. set has the parameters of the profile. It returns an error if the store cannot rank like the profile.
 func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*session, error) {
 	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	return a.openIndex(cmd.Context(), folder, o, nil)
 }
 
-// openIndex opens the index for a folder. check, unless nil, runs before any write.
+// openIndex opens the index for a folder. If check is not nil, openIndex calls it before it writes anything.
 func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	check func(*session) error) (*session, error) {
 	finder := a.finder(a.config)
@@ -86,10 +86,11 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	return a.openAt(ctx, folder, finder.Own(folder), o, check)
 }
 
-// gcPercent is GOGC of commands that answer queries. They use little memory, so rare collection pays.
+// gcPercent is the GOGC value for commands that answer queries. These commands use little memory, so they save time
+// by collecting garbage less often.
 const gcPercent = 300
 
-// openAt opens the index at where, and refreshes it if o asks for that.
+// openAt opens the index at where. It refreshes the index if o says so.
 func (a *app) openAt(ctx context.Context, folder string, where location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
 	s := a.newSession(folder, where)
@@ -117,7 +118,7 @@ func (a *app) openAt(ctx context.Context, folder string, where location.Location
 	return s, nil
 }
 
-// ofStore names the flag that chose the store in an error of that store.
+// ofStore adds to an error of the store the flag that chose this store.
 func (a *app) ofStore(err error) error {
 	var store collection.StoreError
 	if a.elsewhere != "" && errors.As(err, &store) {
@@ -126,7 +127,7 @@ func (a *app) ofStore(err error) error {
 	return err
 }
 
-// openModels opens the configured models that answer queries.
+// openModels opens the models in the settings that answer queries.
 func (s *session) openModels() (err error) {
 	if s.expander, err = newExpander(s.config.Chat); err != nil {
 		return err
@@ -146,8 +147,8 @@ func (s *session) server() (store.Opener, error) {
 	return target, nil
 }
 
-// openScan opens a session on a folder without an index, for a profile that finds candidates in the
-// files. It writes nothing.
+// openScan opens a session on a folder without an index. The profile finds its candidates in the files. openScan
+// writes nothing.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (s *session, err error) {
 	c := a.config
 	s = a.newSession(folder, location.Location{Root: folder})

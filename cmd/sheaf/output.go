@@ -14,7 +14,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// printJSON writes v as one JSON object: indented on a terminal, on one line for programs.
+// printJSON writes v as one JSON object. The object is indented on a terminal, and on one line elsewhere.
 func (a *app) printJSON(v any) error {
 	if !a.out.Terminal {
 		return a.printLine(v)
@@ -25,7 +25,7 @@ func (a *app) printJSON(v any) error {
 	return encoder.Encode(v)
 }
 
-// print writes v as JSON if a flag asks for JSON, else calls people.
+// print writes v as JSON if a flag asks for JSON. Otherwise it calls people.
 func (a *app) print(v any, people func()) error {
 	if a.json {
 		return a.printJSON(v)
@@ -47,7 +47,7 @@ type span sheaf.Span
 // MarshalJSON implements [json.Marshaler].
 func (s span) MarshalJSON() ([]byte, error) { return json.Marshal([2]int{s.Start, s.End}) }
 
-// orEmpty makes nil slices appear as [] in JSON.
+// orEmpty returns an empty slice for nil, so that JSON has [] instead of null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -62,7 +62,7 @@ func largestFirst[N cmp.Ordered](sizes map[string]N) []string {
 	})
 }
 
-// counted lists the counts above 0, each with its word.
+// counted formats each count above 0 with its noun, for example "3 files".
 func counted(counts []count) []string {
 	var out []string
 	for _, c := range counts {
@@ -79,7 +79,8 @@ type count struct {
 	what string
 }
 
-// printTable prints rows in columns as wide as their widest cells, two spaces apart, without padding the last.
+// printTable prints rows in columns. Each column is as wide as its widest cell, and two spaces separate columns. The
+// last column has no padding.
 func (a *app) printTable(rows [][]string) {
 	var widths []int
 	for _, row := range rows {
@@ -102,8 +103,7 @@ func (a *app) printTable(rows [][]string) {
 	}
 }
 
-// displayWidth returns the number of terminal columns of a text without escape sequences of this
-// program.
+// displayWidth returns how many terminal columns a text takes. It ignores escape sequences of this program.
 func displayWidth(s string) int {
 	width := 0
 	for {

@@ -138,8 +138,8 @@ func kindOf(address string) string {
 	return kind
 }
 
-// countedAlike returns how the engine counts beside another store: as that store does. Two servers count in their own
-// ways.
+// countedAlike returns the value of bm25 for comparing the engine with another store: the engine then counts like
+// that store. For two servers the value has no effect.
 func countedAlike(first, other string) string {
 	switch parity.Engine {
 	case first:
@@ -150,14 +150,14 @@ func countedAlike(first, other string) string {
 	return config.BM25Exact
 }
 
-// alikeTexts say how both stores of a comparison counted.
+// alikeTexts explain, by value of bm25, how the engine counts for a comparison.
 var alikeTexts = map[string]string{
 	config.BM25Lucene:   "the engine counts lengths as Lucene keeps them; exact: with exact lengths",
 	config.BM25Weaviate: "the engine's idf counts all chunks, as Weaviate's; exact: the chunks that have the field",
 }
 
-// askStore sends all queries to a store. The engine answers once for each way of counting that a
-// store has.
+// askStore sends all queries to a store. The engine gets every query several times: once for each way in which one of
+// the stores counts.
 func (a *app) askStore(cmd *cobra.Command, address string, stores, queries []string,
 	q collection.SearchRequest) (*parity.Store, error) {
 	out := &parity.Store{Kind: kindOf(address), Approximate: strings.Contains(address, "hnsw="),

@@ -13,21 +13,22 @@ import (
 	"sheaf/internal/wording"
 )
 
-// printExplanation prints the arithmetic of a score: one number per line with its formula. A formula that is too long
-// for a line follows below, indented. Steps without effect (times 1) are left out.
+// printExplanation prints the arithmetic of a score. Each line has one number with its formula. If a formula is too
+// long for a line, it follows on the next lines, indented. printExplanation omits steps without effect, such as a
+// factor of 1.
 func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
 	a := arithmetic{w: w, out: out}
 	a.print(plainly(e), indent)
 }
 
-// arithmetic prints explanations. It explains a number once, even if several formulas use it.
+// arithmetic prints explanations. If several formulas use the same number, arithmetic explains the number once.
 type arithmetic struct {
 	w    io.Writer
 	out  *terminal.Output
 	told []sheaf.Explanation
 }
 
-// arithmeticWidth is the maximum number of characters of a formula on one line.
+// arithmeticWidth is how many characters of a formula fit on one line.
 const arithmeticWidth = 110
 
 func (a *arithmetic) print(e sheaf.Explanation, indent int) {
@@ -69,17 +70,17 @@ func (a *arithmetic) print(e sheaf.Explanation, indent int) {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 
-// combines reports whether the parts of e give its value.
+// combines reports whether the value of e is computed from its parts.
 func combines(e sheaf.Explanation) bool {
 	return e.Combine != sheaf.CombineNone && len(e.Parts) > 0
 }
 
-// operators join the parts of a formula. All other combinations are printed as functions.
+// operators join the parts of a formula. Other combinations are printed like function calls, for example max(a, b).
 var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ",
 	sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
 
-// formula joins the parts of e: if all is set with the formulas of the parts in brackets, else with
-// their values. ok is false if a part has details that no formula shows.
+// formula writes e as a formula of its parts. With all, the formula of each part follows the part in brackets. ok is
+// false if a part has details that a formula cannot show.
 func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	parts := make([]string, len(e.Parts))
 	for i, p := range e.Parts {
@@ -102,7 +103,7 @@ func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	return string(e.Combine) + "(" + strings.Join(parts, ", ") + ")", true
 }
 
-// plainly returns e without steps that do not change the number.
+// plainly returns e without the steps that do not change the number.
 func plainly(e sheaf.Explanation) sheaf.Explanation {
 	parts := make([]sheaf.Explanation, 0, len(e.Parts))
 	for i, p := range e.Parts {
@@ -129,7 +130,7 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels joins two labels of one number: its rank and its term, if present. The slug names a
+// joinLabels joins the two labels of one number. It keeps the rank and the term if a label has them. slug names a
 // passage of the document.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)

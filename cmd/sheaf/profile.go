@@ -54,7 +54,7 @@ a profile while it is written: save it, and begin the profile with
 	}
 }
 
-// profileFolder holds the user's own profiles.
+// profileFolder returns the folder of the user's own profiles.
 func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "profiles") }
 
 // loadProfile reads a profile by name. The error for a missing profile suggests the nearest name.
@@ -277,7 +277,7 @@ func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
 	return out, nil
 }
 
-// checkedProfileJSON is a profile, under the name in the argument, with its fault.
+// checkedProfileJSON is a checked profile with its fault. Its name is the argument of the command.
 type checkedProfileJSON struct {
 	Name  string `json:"name"`
 	Error string `json:"error,omitempty"`
@@ -392,7 +392,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 	return a.withJSON(cmd)
 }
 
-// writeNew writes a file that must not exist.
+// writeNew writes a new file. It returns an error if the file exists.
 func writeNew(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

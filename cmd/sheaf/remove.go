@@ -35,7 +35,7 @@ before the colon.`,
 	return a.withJSON(cmd)
 }
 
-// without returns the folders of the index without the named ones.
+// without returns the folders of the index except the named ones.
 func (s *session) without(names []string) ([]catalog.Tree, error) {
 	trees := s.Trees()
 	for _, name := range names {

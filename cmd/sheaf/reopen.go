@@ -14,20 +14,20 @@ import (
 // reopenStep is the minimum time between two openings.
 const reopenStep = time.Second
 
-// errGrown asks to reopen the index because its text changed to another language.
+// errGrown asks the caller to reopen the index, because most of its text is now in another language.
 var errGrown = errors.New("the language of the index changed")
 
-// damagedRest is the time between two repairs of an index. Meanwhile the server answers from the
-// intact parts: the disk may be full or broken.
+// damagedRest is the minimum time between two repairs of an index, because the disk may be full or broken. Until the
+// next repair, the server answers from the intact parts.
 const damagedRest = time.Minute
 
-// refusedRest is the time between two tries to open an index that was open before. Another index
-// may use its store now.
+// refusedRest is the time between two attempts to open an index that was open before. An attempt can fail because
+// another index uses its store now.
 const refusedRest = 30 * time.Second
 
-// reopening calls run, which opens the index and works until ctx ends. It calls run again after
-// another process remade the index, after a language change, and after damage, which opening
-// repairs. Later openings wait for another process. The end of ctx is not an error.
+// reopening calls run, which opens the index and works until ctx ends. It calls run again in four cases: another
+// process rebuilt the index, the language of the text changed, the index is damaged and opening repairs it, or the
+// store refused or another process blocked a later opening. It returns nil when ctx ends.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {
@@ -63,15 +63,15 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 	}
 }
 
-// changing reports what happens to an open index; [collection.Collection] implements it.
+// changing reports events of an open index. [collection.Collection] implements it.
 type changing interface {
 	Replaced() <-chan struct{}
 	Damaged() <-chan struct{}
 	Damage() error
 }
 
-// untilReplaced waits until the collection must be reopened, or ctx ends. Until a repair is
-// possible, a damaged index serves its intact parts.
+// untilReplaced waits until the caller must reopen the collection, or until ctx ends. It also waits while a damaged
+// index cannot be repaired yet and serves its intact parts.
 func (s *session) untilReplaced(ctx context.Context, door changing) error {
 	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
 	for {
@@ -95,5 +95,5 @@ func (s *session) untilReplaced(ctx context.Context, door changing) error {
 	}
 }
 
-// rested returns a channel that receives when the next repair is allowed.
+// rested returns a channel that receives a value when the next repair is allowed.
 func (a *app) rested() <-chan time.Time { return time.After(damagedRest - time.Since(a.mended)) }

@@ -22,8 +22,8 @@ type searchJSON struct {
 	TookMS   float64 `json:"took_ms"`
 	Total    int     `json:"total"`
 	Degraded bool    `json:"degraded"`
-	// Answerable is false when no result is likely to answer the query; absent without a
-	// calibration.
+	// Answerable is false when no result is likely to answer the query. Without a calibration, the output has no such
+	// member.
 	Answerable *bool        `json:"answerable,omitempty"`
 	Warnings   []string     `json:"warnings"`
 	Notes      []string     `json:"notes"`
@@ -53,11 +53,11 @@ type resultJSON struct {
 	Explanation *sheaf.Explanation `json:"explanation,omitempty"`
 	// Constituents are the passages that the result represents, best first.
 	Constituents []constituentJSON `json:"constituents,omitempty"`
-	// Signals are the explanation in terms of the tiered search specification, for profiles that
-	// scan files.
+	// Signals explain the score in the terms of the tiered search specification. Only profiles that scan files set
+	// them.
 	Signals *search.Signals `json:"signals,omitempty"`
 
-	// These fields are for output to people only.
+	// hierarchy and the following fields are only for output to people.
 	hierarchy []string
 	file      string // absolute
 }
@@ -70,8 +70,8 @@ type constituentJSON struct {
 	Score float64  `json:"score"`
 }
 
-// searchSchema names the schema of searchJSON. Its number grows when a member changes its meaning
-// or is removed.
+// searchSchema names the schema of searchJSON. A release that removes a member, or changes what a member means,
+// increases the number in the name.
 const searchSchema = "sheaf.search/1"
 
 // millis converts seconds to milliseconds with three decimals.
@@ -100,8 +100,8 @@ func (a *app) printSearch(answer *searchJSON) error {
 	return nil
 }
 
-// printResult writes a result for people: rank, heading path and score on the first line, the file
-// on the second, the snippet below.
+// printResult writes a result for people. The first line has rank, heading path and score, and the second line has
+// the file. The snippet follows.
 func (a *app) printResult(r *resultJSON) {
 	const indent = "    "
 	score := formatScore(r.Score)
@@ -137,7 +137,7 @@ func (a *app) printResult(r *resultJSON) {
 	}
 }
 
-// standsFor names the best passages that a result represents, or "" for none.
+// standsFor names the best passages that a result represents. It returns "" if the result represents only itself.
 func standsFor(list []constituentJSON) string {
 	const most = 3
 	var titles []string
@@ -153,7 +153,8 @@ func standsFor(list []constituentJSON) string {
 	return "stands for " + strings.Join(titles, ", ")
 }
 
-// headingPath joins titles with ›, the last in bold. It cuts on the left to fit room, and returns the width.
+// headingPath joins titles with ›, the last title in bold. If the path is wider than room, it cuts the path on the
+// left. It also returns the width.
 func (a *app) headingPath(hierarchy []string, room int) (text string, width int) {
 	const separator = " › "
 	titles := make([]string, len(hierarchy))
@@ -182,8 +183,8 @@ func (a *app) headingPath(hierarchy []string, room int) (text string, width int)
 	return text, width
 }
 
-// snippetLines returns the lines of a snippet with its matches in color, or between ** without
-// colors. On a terminal it wraps lines.
+// snippetLines returns the lines of a snippet. Matches are in color, or between ** without colors. On a terminal it
+// wraps the lines.
 func (a *app) snippetLines(r *resultJSON, indent int) []string {
 	if r.Snippet == "" {
 		return nil
@@ -238,7 +239,7 @@ func (a *app) mark(text string, marked bool) string {
 	return "**" + text + "**"
 }
 
-// pieces splits text where a line may break. Each space stays with the word before it.
+// pieces splits text at the places where a line may break. A space belongs to the piece of the word before it.
 func pieces(text string) (out []string) {
 	for state := -1; len(text) > 0; {
 		var piece string
@@ -248,7 +249,7 @@ func pieces(text string) (out []string) {
 	return out
 }
 
-// formatScore writes a score with three decimals, or more for small scores.
+// formatScore writes a score with three decimals. Small scores get more decimals.
 func formatScore(score float64) string {
 	if score != 0 && math.Abs(score) < 0.01 {
 		return strconv.FormatFloat(score, 'g', 3, 64)

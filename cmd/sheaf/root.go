@@ -40,7 +40,7 @@ const (
 	groupSetup   = "setup"
 )
 
-// command builds the tree of commands. It does no other work, because every run pays for that.
+// command builds the tree of commands. It does nothing else, because every run of the program waits for it.
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "sheaf",
@@ -131,25 +131,26 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// markFolder makes shells complete these flags with folders.
+// markFolder marks flags whose value is a folder. Shells then complete them with folders.
 func markFolder(flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		_ = flags.SetAnnotation(name, cobra.BashCompSubdirsInDir, []string{})
 	}
 }
 
-// completeWords makes shells complete the value of a flag with these words.
+// completeWords gives a flag these values. Shells then complete the flag with them.
 func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// withJSON gives cmd the flag --json.
+// withJSON adds the flag --json to cmd.
 func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object (see doc/json.md)")
 	return cmd
 }
 
-// onIndex returns the work of a command that opens the index of its folder. o is read when the command runs.
+// onIndex returns a RunE function that opens the index of the command's folder and calls run. It reads o when the
+// command runs, after the flags are parsed.
 func (a *app) onIndex(o *openOptions, run func(*cobra.Command, *session, []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -162,7 +163,7 @@ func (a *app) onIndex(o *openOptions, run func(*cobra.Command, *session, []strin
 	}
 }
 
-// folderArgument lets a command name its folder instead of --in.
+// folderArgument accepts the folder of a command as its argument, like --in.
 func (a *app) folderArgument(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		a.in = args[0]
@@ -170,7 +171,7 @@ func (a *app) folderArgument(cmd *cobra.Command, args []string) error {
 	return arguments(cobra.MaximumNArgs(1))(cmd, args)
 }
 
-// otherNames maps command names of other programs to Sheaf's commands.
+// otherNames maps command names of other programs to the names of Sheaf's commands, for advice.
 var otherNames = map[string]string{
 	"find": "search", "grep": "search", "query": "search", "ask": "search", "vsearch": "search",
 	"update": "index", "ingest": "index", "embed": "index", "build": "index", "refresh": "index",
@@ -181,14 +182,15 @@ var otherNames = map[string]string{
 	"trust": "config trust",
 }
 
-// otherFlags maps flags of other programs to Sheaf's flags.
+// otherFlags maps flags of other programs to Sheaf's flags, for advice.
 var otherFlags = map[string]string{
 	"top-k": "limit", "top": "limit", "count": "limit", "max-results": "limit", "num-results": "limit",
 	"port": "addr", "listen": "addr", "bind": "addr", "collection": "in", "folder": "in", "dir": "in", "path": "in",
 	"format": "json", "output": "json", "force": "rebuild", "full": "rebuild",
 }
 
-// unknownName adds advice to an error about an unknown name: the nearest known one, else a hint.
+// unknownName adds advice to the error of an unknown name. The advice is the most similar known name. If no known
+// name is similar, the advice is hint.
 func unknownName(err error, name string, known []string, hint string, args ...any) error {
 	if near := suggest.Nearest(name, known); near != "" {
 		return withHint(err, "did you mean %q?", near)
@@ -224,7 +226,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return withHint(err, "to search for it: sheaf search %s; for all commands: sheaf help", strings.Join(args, " "))
 }
 
-// helpCommand shows the help of another command, which must exist.
+// helpCommand makes the command "help", which shows the help of another command. It is an error if that command does
+// not exist.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND...]",
@@ -250,7 +253,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// valueKinds describes the value of a flag by its type.
+// valueKinds has a word for the value of a flag, by the type of the flag.
 var valueKinds = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number",
 	"float64": "a number",
 	"bool":    "true or false", "duration": "a time such as 30s or 5m"}
@@ -294,8 +297,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 
-// arguments wraps a rule about the number of arguments. Its error becomes invalid input and shows
-// the usage of the command.
+// arguments returns rule with a clearer error: the error wraps sheaf.ErrInvalid and shows the usage of the command.
 func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := rule(cmd, args); err != nil {

@@ -69,7 +69,7 @@ To begin a query with a dash, put -- before it.`,
 	return cmd
 }
 
-// addSearchFlags adds the flags of all searching commands.
+// addSearchFlags adds the flags that all searching commands have.
 func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 	addRankingFlags(f, &o.set)
 	f.StringArrayVar(&o.Terms, "term", nil, "a further word that scores like those of the query")
@@ -80,7 +80,7 @@ func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 	f.BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each result")
 }
 
-// addRankingFlags adds the flags for a ranking and its length.
+// addRankingFlags adds the flags that choose a ranking and its length.
 func addRankingFlags(f *pflag.FlagSet, set *[]string) {
 	f.IntP("limit", "n", 0, "number of results")
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
@@ -122,8 +122,8 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 	})
 }
 
-// searched returns the number of documents in the folder. The folder is the whole index with its
-// added folders, or a part of it.
+// searched returns how many documents of the index are in the command's folder. For the root folder of the index, it
+// also counts documents of added folders.
 func (s *session) searched() int {
 	if s.scanner != nil {
 		return s.files
@@ -140,7 +140,7 @@ func (s *session) searched() int {
 	return n
 }
 
-// show answers a question in the requested format. Without results it returns status 1.
+// show answers a question in the requested format. If there are no results, it returns status 1.
 func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 	var out *searchJSON
 	life, first := s.Mending(), true
@@ -190,14 +190,15 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 	return errNothing
 }
 
-// columns maps names that people write to columns.
+// columns maps names that people type to columns.
 var columns = map[string]string{
 	"tag": sheaf.ColumnTag, "tags": sheaf.ColumnTag, "folder": sheaf.ColumnFolder, "folders": sheaf.ColumnFolder,
 	"date": sheaf.ColumnDate, "path": sheaf.ColumnPath, "tree": sheaf.ColumnTree, "depth": sheaf.ColumnDepth,
 	"ext": query.ColumnExtension, "extension": query.ColumnExtension,
 }
 
-// columnOf returns the column for a name: one of columns, or a property.
+// columnOf returns the column for a name that a person typed. A name that is not in columns is the name of a
+// property.
 func columnOf(name string) string {
 	if c, ok := columns[strings.ToLower(name)]; ok {
 		return c
@@ -205,7 +206,7 @@ func columnOf(name string) string {
 	return ingest.PropertyColumn(name)
 }
 
-// order returns the column of --sort, with a dash before it for descending order; "" for none.
+// order returns the column of --sort, or "" without --sort. A dash before the column means descending order.
 func (o *searchOptions) order() (string, error) {
 	name, descending := strings.CutPrefix(o.sort, "-")
 	switch {
@@ -220,7 +221,7 @@ func (o *searchOptions) order() (string, error) {
 	return columnOf(name), nil
 }
 
-// unknownColumns returns notes about requested columns that no document has.
+// unknownColumns returns a note for each requested column that no document has.
 func (o *searchOptions) unknownColumns(view *catalog.View) (notes []string) {
 	asked := slices.Clone(o.facets)
 	if o.sort != "" {
@@ -251,7 +252,7 @@ func (o *searchOptions) unknownColumns(view *catalog.View) (notes []string) {
 	return notes
 }
 
-// facetJSON counts the values of a column; see doc/json.md.
+// facetJSON counts the values of one column. doc/json.md describes it.
 type facetJSON struct {
 	Column   string           `json:"column"`
 	Distinct int              `json:"distinct"`
@@ -275,7 +276,7 @@ func facetsJSON(facets []store.Facet) []facetJSON {
 	return out
 }
 
-// printFacets writes facets for people: one line for each of the most frequent values.
+// printFacets writes facets for people. Each frequent value gets one line.
 func (a *app) printFacets(facets []facetJSON) {
 	const most = 10
 	for _, f := range facets {

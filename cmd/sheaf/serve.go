@@ -23,14 +23,14 @@ import (
 	"sheaf/internal/wording"
 )
 
-// serveOptions are the flags of sheaf serve, and its state that survives reopening the index.
+// serveOptions are the flags of sheaf serve. They also hold the state that stays when the index is reopened.
 type serveOptions struct {
 	addr    string
 	hosts   []string
 	origins []string
 	noKeys  bool
 	noWatch bool
-	// readOnly means that the server changes neither the index, the store nor the folder of the index.
+	// readOnly forbids the server to change the index, the store or the folder of the index.
 	readOnly bool
 	shared   bool
 	running  int
@@ -95,8 +95,8 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	return err
 }
 
-// serveIndex opens the index and serves it until the command ends or the index must be reopened.
-// Meanwhile the server answers "unavailable". The first call starts the server.
+// serveIndex opens the index and serves it. It returns when the command ends, or when the caller must reopen the
+// index. While no index is open, the server answers "unavailable". The first call starts the server.
 func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits,
 	loopback bool) error {
 	if o.readOnly {
@@ -174,8 +174,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	return s.serve(cmd.Context(), o, door)
 }
 
-// serve answers requests, applies accepted changes and watches the folders until outer ends or the
-// index must be reopened.
+// serve answers requests, applies accepted changes and watches the folders. It returns when outer ends, or when the
+// caller must reopen the index.
 func (s *session) serve(outer context.Context, o *serveOptions, door *collection.Collection) error {
 	group, ctx := errgroup.WithContext(outer)
 	group.Go(func() error { return s.untilReplaced(ctx, door) })
@@ -224,8 +224,8 @@ func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Lo
 	})
 }
 
-// openGrant returns the grant of callers while no keys exist. They may do everything if the server
-// is reachable only from localhost, or if a flag allows it.
+// openGrant returns what callers may do while the index has no keys. If only this machine can reach the server, or if
+// a flag allows it, callers may do everything. Otherwise they may do nothing.
 func openGrant(loopback, asked bool) access.Grant {
 	if loopback || asked {
 		return access.Unrestricted()
@@ -233,7 +233,7 @@ func openGrant(loopback, asked bool) access.Grant {
 	return access.Grant{}
 }
 
-// isLoopback reports whether addr, the value of flag, is reachable only from this machine.
+// isLoopback reports whether only this machine can reach a server at addr. addr is the value of flag.
 func isLoopback(flag, addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "" || strings.Contains(port, "/") {
@@ -246,7 +246,7 @@ func isLoopback(flag, addr string) (bool, error) {
 	return ip != nil && ip.IsLoopback(), nil
 }
 
-// listen listens at addr, the value of flag.
+// listen opens a listener at addr. addr is the value of flag.
 func listen(flag, addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	var wrong *net.AddrError

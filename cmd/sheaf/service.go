@@ -117,7 +117,7 @@ func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []st
 	return nil
 }
 
-// addFolders adds all folders but the first to the index of the first.
+// addFolders adds the second and later folders to the index of the first folder.
 func addFolders(ctx context.Context, index string, folders []string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -134,7 +134,7 @@ func addFolders(ctx context.Context, index string, folders []string) error {
 	return nil
 }
 
-// serveArguments returns the arguments of sheaf serve: the folder and the flags that the user set.
+// serveArguments returns arguments for sheaf serve: the folder, and the flags that the user set.
 func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
 	args := []string{"serve", "--in", folder}
 	if index != "" {
@@ -158,7 +158,7 @@ func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
 	return args
 }
 
-// command returns a command about the service, which must be installed.
+// command makes a subcommand that works on the installed service. It is an error if the service is not installed.
 func (o *serviceOptions) command(use, short string, run func(service.Service) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
@@ -210,8 +210,8 @@ func (a *app) serviceStatusCommand(o *serviceOptions) *cobra.Command {
 	})
 }
 
-// serviceRunCommand is the command that the service manager of Windows starts. Other managers start
-// sheaf serve itself.
+// serviceRunCommand makes the command that Windows starts for the service. Other service managers start sheaf serve
+// directly.
 func (a *app) serviceRunCommand(o *serviceOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:    "run -- serve [flags]",
@@ -228,7 +228,7 @@ func (a *app) serviceRunCommand(o *serviceOptions) *cobra.Command {
 	}
 }
 
-// servedProgram is sheaf serve as a program of a service manager. Start must not block.
+// servedProgram runs sheaf serve under a service manager. Start must return at once.
 type servedProgram struct {
 	app   *app
 	outer context.Context
@@ -259,13 +259,13 @@ func (s *servedProgram) Stop(service.Service) error {
 	return nil
 }
 
-// managers are the service managers that Sheaf uses.
+// managers are the service managers that Sheaf supports.
 var managers = map[string]bool{"linux-systemd": true, "darwin-launchd": true, "windows-service": true}
 
-// hasManager reports whether a service manager runs here. Tests replace it.
+// hasManager reports whether this machine runs a service manager. Tests replace it.
 var hasManager = func(s service.System) bool { return s.Detect() }
 
-// service returns the service with these arguments of sheaf.
+// service returns the service that runs sheaf with these arguments.
 func (o *serviceOptions) service(args []string) (service.Service, error) {
 	for _, manager := range service.AvailableSystems() {
 		if managers[manager.String()] && hasManager(manager) {
@@ -277,7 +277,7 @@ func (o *serviceOptions) service(args []string) (service.Service, error) {
 		"let another one run: sheaf serve --in FOLDER")
 }
 
-// existing returns the service if it is installed.
+// existing returns the service. It is an error if the service is not installed.
 func (o *serviceOptions) existing() (service.Service, error) {
 	s, err := o.service(nil)
 	if err != nil {
@@ -293,8 +293,8 @@ func (o *serviceOptions) existing() (service.Service, error) {
 	return s, nil
 }
 
-// installed reports whether the service is installed. Some versions of systemd do not distinguish a
-// stopped service from a missing one, so the unit file counts too.
+// installed reports whether the service is installed. Some versions of systemd report a stopped service like a
+// missing one, so installed also looks for the unit file.
 func (o *serviceOptions) installed(s service.Service) (bool, error) {
 	_, err := s.Status()
 	switch {
@@ -318,7 +318,7 @@ func (o *serviceOptions) unitFile() string {
 	return filepath.Join(folder, o.name+".service")
 }
 
-// flags returns the flags that name this service in another command.
+// flags returns the flags that another command of sheaf service needs to find this service.
 func (o *serviceOptions) flags() string {
 	text := ""
 	if o.name != "sheaf" {
@@ -394,10 +394,11 @@ WantedBy=%s
 `, after, command, settings, target)
 }
 
-// systemdSpecifiers escapes specifiers of systemd and templates of the service library.
+// systemdSpecifiers escapes "%", which begins a specifier of systemd, and "{{", which begins a template of the
+// service library.
 var systemdSpecifiers = strings.NewReplacer("%", "%%", "{{", `\x7b\x7b`)
 
-// systemdQuoted quotes a word for unit files.
+// systemdQuoted quotes a word for a unit file.
 func systemdQuoted(word string) string {
 	word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(word)
 	return `"` + systemdSpecifiers.Replace(word) + `"`

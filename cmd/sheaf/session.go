@@ -31,11 +31,12 @@ import (
 	"sheaf/search/scan"
 )
 
-// session is an open index with the folder that a command works on.
+// session is an open index, and the folder that a command works on.
 type session struct {
 	*app
 	*collection.Index
-	// scanner reads the folder if the profile needs no index. Then Catalog is empty and Backend is nil.
+	// scanner reads the files of the folder if the profile needs no index. The session then has an empty Catalog and
+	// a nil Backend.
 	scanner  *scan.Scanner
 	files    int              // files that the last query read
 	expander *search.Expander // rewrites queries; nil if no chat model is set
@@ -43,7 +44,7 @@ type session struct {
 	started  time.Time
 }
 
-// newSession returns the session of a folder and its index, which is not open yet.
+// newSession returns the session of a folder and its index. It does not open the index.
 func (a *app) newSession(folder string, where location.Location) *session {
 	c := a.config
 	s := &session{app: a, started: time.Now()}
@@ -57,7 +58,7 @@ func (a *app) newSession(folder string, where location.Location) *session {
 	return s
 }
 
-// making returns how the settings make an index.
+// making returns the options for making an index, from the settings.
 func (a *app) making() collection.Making {
 	c := a.config
 	m := collection.Making{
@@ -76,7 +77,7 @@ func (a *app) making() collection.Making {
 	return m
 }
 
-// events tells the user of a command about events of an index.
+// events returns functions that tell the user what happens to an index.
 func (a *app) events() collection.Events {
 	return collection.Events{Notice: a.notice, Warn: a.warn, Quiet: a.json || a.jsonl, Confirm: a.confirm,
 		Indexing: a.showIndexing,
@@ -86,13 +87,13 @@ func (a *app) events() collection.Events {
 		}}
 }
 
-// door opens the session's index for HTTP, MCP or the page. Close it before the session.
+// door opens the session's index for the HTTP API, for MCP or for the web page. Close the result before the session.
 func (s *session) door() (*collection.Collection, error) {
 	_, _ = s.loadTuned(s.config.Profile) // warns of an unused tuned profile; requests report other faults
 	return s.Collection()
 }
 
-// file returns the absolute path of a document's file, or "" for a document without a file.
+// file returns the absolute path of a document's file, or "" if the document has no file.
 func (s *session) file(tree, docPath string) string {
 	root := s.View.Settings().Root(tree)
 	if root == "" {
@@ -101,13 +102,14 @@ func (s *session) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// relative returns a document's path from the searched folder, spelled as in IDs, so that a person
-// can open it. Documents of added folders have the full path, given documents "tree:path".
+// relative returns the path of a document for people. For a file in the searched folder, the path starts at this
+// folder. For a file of an added folder, the path is absolute. For a given document it is "tree:path". The spelling
+// is the same as in IDs.
 func (s *session) relative(tree, docPath string) string {
 	return sheaf.PathText(s.named(tree, docPath))
 }
 
-// named is like relative, but does not clean the name for display.
+// named is like relative, but returns the exact name of the file.
 func (s *session) named(tree, docPath string) string {
 	full := s.file(tree, docPath)
 	if full == "" { // the tree distinguishes it from a file with the same path
@@ -141,10 +143,10 @@ func (s *session) resolve(text string) (address.Target, error) {
 	return t, err
 }
 
-// behindName matches what can follow a file name in an address: a heading or a line.
+// behindName matches the end of an address after the file name: a heading or a line number.
 var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
 
-// leftOut reports whether an address names a file that is not a document.
+// leftOut reports whether an address names a file that the index left out.
 func (s *session) leftOut(address string) bool {
 	full := behindName.ReplaceAllString(address, "")
 	if !filepath.IsAbs(full) {
@@ -173,10 +175,10 @@ func (s *session) paths() []string {
 type searchOptions struct {
 	collection.SearchRequest
 	set []string
-	// alike asks for similar passages. notes are notes of the command.
+	// alike asks for similar passages. notes are notes that the command adds to the answer.
 	alike bool
 	notes []string
-	// sort and facets are flags of search alone.
+	// sort and facets are flags of sheaf search only.
 	sort   string
 	facets []string
 }
@@ -189,7 +191,7 @@ func addNarrowFlags(f *pflag.FlagSet, o *searchOptions) {
 	f.StringSliceVar(&o.Sets, "sets", nil, "documents of any of these sets")
 }
 
-// request converts the flags of a searching command.
+// request converts the flags of a searching command to a request.
 func (s *session) request(o *searchOptions) (q collection.SearchRequest, err error) {
 	q = o.SearchRequest
 	if _, q.Parameters, err = s.profileOf(o.set); err != nil {
@@ -205,7 +207,7 @@ func (s *session) request(o *searchOptions) (q collection.SearchRequest, err err
 	return q, err
 }
 
-// read calls ask with a reader of the index, or of the scanned files.
+// read calls ask with a reader of the index. If the profile scans files, the reader reads the files instead.
 func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer T, err error) {
 	c, err := s.Ask(s.scanner, s.expander)
 	if err != nil {
@@ -225,10 +227,10 @@ func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer 
 	return answer, err
 }
 
-// asking sends one question to a reader.
+// asking is a function that sends one question to a reader.
 type asking func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error)
 
-// answer converts the answer to a question for output.
+// answer converts an answer to the JSON of searchSchema.
 func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
 	q, err := s.request(o)
 	if err != nil {
@@ -260,7 +262,7 @@ func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
 	return out, nil
 }
 
-// result converts a result for output.
+// result converts one result for output.
 func (s *session) result(r *collection.Result) resultJSON {
 	out := resultJSON{ID: r.ID, Doc: r.Doc, Path: s.relative(r.Doc.Tree(), r.Path), Title: r.Title,
 		Breadcrumb: r.Breadcrumb, Span: span(r.Span), Line: r.Line, Block: r.Block, Score: r.Score,
@@ -278,7 +280,7 @@ func (s *session) result(r *collection.Result) resultJSON {
 	return out
 }
 
-// rounded rounds a confidence to three decimals. More would be noise.
+// rounded rounds a confidence to three decimals, because more decimals mean nothing.
 func rounded(confidence *float64) *float64 {
 	if confidence == nil {
 		return nil
@@ -287,7 +289,7 @@ func rounded(confidence *float64) *float64 {
 	return &c
 }
 
-// usualLimit returns the limit of the settings, or of the profile if no setting has one.
+// usualLimit returns the limit in the settings. If no setting gives a limit, it returns the limit of the profile.
 func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int {
 	if n := p.DefaultLimit(set); n > 0 && c.Origin("limit").Source == config.SourceDefault {
 		return n
@@ -295,8 +297,8 @@ func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int
 	return c.Limit
 }
 
-// profileOf loads the profile in force and reads its parameters from set. It sets the limit of the
-// settings to the profile's limit, unless another source set the limit.
+// profileOf loads the profile in force, and reads its parameters from set. If no setting gives a limit, it changes
+// the limit in the settings to the profile's limit.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {
@@ -316,7 +318,8 @@ func (s *session) checkProfile(set []string) error {
 	return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
 }
 
-// plan returns the plan of the profile in force. It refuses a limit that the plan cannot reach.
+// plan returns the plan of the profile in force. It returns an error if the plan cannot give as many results as the
+// limit.
 func (s *session) plan(set []string) (*profile.Plan, error) {
 	p, parameters, err := s.profileOf(set)
 	if err != nil {
@@ -329,7 +332,7 @@ func (s *session) plan(set []string) (*profile.Plan, error) {
 	return plan, err
 }
 
-// loadTuned reads a profile with the values that sheaf tune found for this index.
+// loadTuned reads a profile. If sheaf tune changed the profile for this index, it reads the changed profile.
 func (s *session) loadTuned(name string) (*profile.Profile, error) {
 	if _, err := os.Stat(profile.TunedFile(s.Where.Dir, name)); s.Where.Dir == "" || err != nil {
 		return loadProfile(name)

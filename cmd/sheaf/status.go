@@ -76,7 +76,7 @@ type statusJSON struct {
 	Recall []store.Recall `json:"recall,omitempty"`
 }
 
-// pendingJSON counts files whose current state is not in the index.
+// pendingJSON counts the files that are new, changed or removed since the index last read the folder.
 type pendingJSON struct {
 	New     int `json:"new"`
 	Changed int `json:"changed"`
@@ -90,7 +90,7 @@ type pendingDocumentJSON struct {
 	Reason string `json:"reason"`
 }
 
-// String returns "nothing" or the numbers that are not 0.
+// String returns the counts that are not 0, or "nothing" if all are 0.
 func (p pendingJSON) String() string {
 	return cmp.Or(strings.Join(counted([]count{{p.New, "new"}, {p.Changed, "changed"}, {p.Removed, "gone"},
 		{len(p.Documents), "without vectors"}}), ", "), "nothing")
@@ -155,7 +155,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	return out, nil
 }
 
-// warnings returns the warnings of parsing, in order of document and line.
+// warnings returns the warnings from parsing the documents, sorted by document and line.
 func (s *session) warnings() ([]warningJSON, error) {
 	out := []warningJSON{}
 	warned, err := s.View.Warned()
@@ -171,10 +171,10 @@ func (s *session) warnings() ([]warningJSON, error) {
 	return out, err
 }
 
-// statusLines is the maximum number of files in a message.
+// statusLines is how many files a message lists at most.
 const statusLines = 10
 
-// printStatus writes the state of the index: at most ten lines, or everything if all is set.
+// printStatus writes the state of the index. It writes at most ten lines, or everything with all.
 func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	rows := [][]string{}
 	for i, t := range out.Trees {
@@ -229,7 +229,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Dim, "sheaf status --all names the files, and says more of the index"))
 }
 
-// modelText says which model the index has.
+// modelText says which model computed the vectors of the index.
 func modelText(out *statusJSON) string {
 	if out.Model == "" {
 		return "none: only words are searched"
@@ -241,7 +241,7 @@ func modelText(out *statusJSON) string {
 	return text
 }
 
-// printStatusLists lists the files that wait, are skipped, are ignored or have warnings.
+// printStatusLists lists four kinds of files: pending files, skipped files, ignored files and files with warnings.
 func (s *session) printStatusLists(out *statusJSON) {
 	list := func(heading string, lines []string) {
 		if len(lines) == 0 {
@@ -283,7 +283,7 @@ func (s *session) printStatusLists(out *statusJSON) {
 	list("Indexed, but:", warnings)
 }
 
-// parts writes sizes by kind, the largest first.
+// parts writes the size of each kind, the largest first.
 func parts(sizes map[string]int64) string {
 	var texts []string
 	for _, name := range largestFirst(sizes) {
@@ -297,7 +297,7 @@ func parts(sizes map[string]int64) string {
 	return " (" + strings.Join(texts, ", ") + ")"
 }
 
-// skippedSummary counts skipped files by reason.
+// skippedSummary counts the skipped files for each reason.
 func skippedSummary(skipped []collection.Skip) string {
 	if len(skipped) == 0 {
 		return "nothing"
@@ -313,7 +313,7 @@ func skippedSummary(skipped []collection.Skip) string {
 	return wording.Plural(len(skipped), "file", "files") + ": " + strings.Join(reasons, ", ")
 }
 
-// recallRows returns the rows of the recall table of status.
+// recallRows returns the rows of the recall table in the output of status.
 func recallRows(list []store.Recall) [][]string {
 	rows := [][]string{}
 	if len(list) == 0 {

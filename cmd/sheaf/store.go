@@ -52,7 +52,7 @@ func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	return t, err
 }
 
-// countsAs returns the value of bm25 with which the engine counts like a kind of store.
+// countsAs returns the value of the setting bm25 that makes the engine count like a kind of store.
 func countsAs(kind string) string {
 	switch kind {
 	case "opensearch", "elasticsearch":
@@ -63,7 +63,7 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// gatherMemory is the maximum memory of a commit before the engine writes a part.
+// gatherMemory is how many bytes a commit gathers in memory before the engine writes them as a part of the index.
 const gatherMemory = 48 << 20
 
 // engineOptions converts the settings of the engine.
@@ -90,7 +90,7 @@ const (
 	serverRest = 30 * time.Second
 )
 
-// options returns options of a model server for this patience.
+// options returns the options of a model server. p says how long a caller waits for it.
 func options(p collection.Patience) openai.Options {
 	o := openai.Options{}
 	if p >= collection.Mixed {
@@ -102,7 +102,8 @@ func options(p collection.Patience) openai.Options {
 	return o
 }
 
-// newEmbedder returns the configured model, or nil. dims is the number of dimensions; 0 asks the server.
+// newEmbedder returns the model in the settings, or nil without a model. dims is the number of dimensions. If dims is
+// 0, newEmbedder asks the server.
 func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.Patience) (model.Embedder, error) {
 	o := c.Embedder
 	switch {
@@ -145,7 +146,7 @@ func newBuiltIn() (*static.Embedder, error) {
 	return e, nil
 }
 
-// newExpander returns the configured chat model, or nil.
+// newExpander returns the chat model in the settings, or nil without one.
 func newExpander(o config.Endpoint) (*search.Expander, error) {
 	if o.URL == "" {
 		return nil, nil
@@ -161,7 +162,7 @@ func newExpander(o config.Endpoint) (*search.Expander, error) {
 	return &search.Expander{Chat: chat.Complete, Model: chat.Model()}, nil
 }
 
-// newReranker returns the configured reranking model, or nil.
+// newReranker returns the reranking model in the settings, or nil without one.
 func newReranker(o config.Reranker) (model.Reranker, error) {
 	if o.URL == "" {
 		return nil, nil
@@ -177,7 +178,8 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	return r, nil
 }
 
-// secret reads a key from the variable or file that the settings with this prefix name.
+// secret reads a key from the environment variable env or from file. settings is the prefix of the settings that name
+// them, for errors.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)
@@ -197,7 +199,7 @@ func secret(settings, env, file string) (string, error) {
 	return text, oneLine(text, settings+"key_file: "+file)
 }
 
-// oneLine refuses a key with control characters, which HTTP headers cannot carry.
+// oneLine returns an error if a key has control characters, because an HTTP header cannot contain them.
 func oneLine(key, from string) error {
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)
@@ -205,15 +207,16 @@ func oneLine(key, from string) error {
 	return nil
 }
 
-// openEngine opens an engine in its own folder.
+// openEngine opens the engine in a folder of its own.
 func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
 	o := engineOptions(c)
 	o.Dir, o.Analyzer, o.Vectors = dir, a, collection.VectorFields(e)
 	return collection.OpenEngine(o, true)
 }
 
-// configuredChunker returns how the settings cut documents. Windows count tokens of the built-in
-// model. Without a model, or with an endpoint whose tokens are unknown, windows count words.
+// configuredChunker returns the options for cutting documents, from the settings. A window is measured in tokens of
+// the built-in model. Without a model, or with a model of an endpoint, it is measured in words, because the tokens
+// are unknown.
 func configuredChunker(c *config.Config) (chunk.Options, error) {
 	o := chunk.Options{
 		Chunker: c.Chunker, GitHubSlugs: c.Chunk.GitHubSlugs, Sections: chunk.SectionOptions{Cap: c.Chunk.SectionCap},
@@ -232,7 +235,8 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 	return o, nil
 }
 
-// newChunker returns how to cut documents. It prints a note if windows count words for an endpoint's model.
+// newChunker returns the options for cutting documents. If it measures windows in words because of an endpoint's
+// model, it prints a note.
 func (a *app) newChunker() (chunk.Options, error) {
 	if a.config.Chunker == "window" && a.config.Embedder.Remote() {
 		a.notice("windows are measured in words: the endpoint does not tell the tokens of %s", a.config.Embedder.Model)

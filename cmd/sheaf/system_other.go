@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// isTaken reports whether another program listens at an address.
+// isTaken reports whether listening failed because another program listens at the address.
 func isTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 
-// isForbidden reports whether this user may not listen at an address.
+// isForbidden reports whether listening failed because this user may not listen at the address.
 func isForbidden(err error) bool { return errors.Is(err, fs.ErrPermission) }
 
-// isUnread reports whether a write failed because the reading program ended.
+// isUnread reports whether a write failed because the program that reads the output has ended.
 func isUnread(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -9,16 +9,16 @@ import (
 
 // Package syscall lacks some of these Windows error numbers.
 
-// isTaken reports whether another program listens at an address.
+// isTaken reports whether listening failed because another program listens at the address.
 func isTaken(err error) bool { return errors.Is(err, windows.WSAEADDRINUSE) }
 
-// isForbidden reports whether the system forbids this user to listen at an address. Windows can
-// reserve whole ranges of ports.
+// isForbidden reports whether listening failed because the system forbids the address. Windows can reserve whole
+// ranges of ports.
 func isForbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, windows.WSAEACCES)
 }
 
-// isUnread reports whether a write failed because the reading program ended.
+// isUnread reports whether a write failed because the program that reads the output has ended.
 func isUnread(err error) bool {
 	return errors.Is(err, windows.ERROR_NO_DATA) || errors.Is(err, windows.ERROR_BROKEN_PIPE)
 }

@@ -173,8 +173,7 @@ type tuning struct {
 	values     func(run *eval.Run) []float64
 	counts     []float64 // weight of each query in values; nil for equal weights
 	base       *profile.Profile
-	// weights are the current weights of fields, by branch; nil if tune does not search field
-	// weights.
+	// weights are the weights of fields in use now, by branch. They are nil if tune does not search field weights.
 	weights map[string]map[string]string
 }
 
@@ -203,7 +202,7 @@ func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error
 	})
 }
 
-// run returns the measures of the queries with these settings.
+// run returns the measure of every query with these settings.
 func (t *tuning) run(ctx context.Context, set map[string]string) ([]float64, error) {
 	p, err := t.profile(set)
 	if err != nil {
@@ -217,7 +216,7 @@ func (t *tuning) run(ctx context.Context, set map[string]string) ([]float64, err
 	return t.values(run), nil
 }
 
-// profile returns the base profile with set as its defaults.
+// profile returns the base profile with the values in set as new defaults.
 func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
 	if len(set) == 0 {
 		return t.base, nil
@@ -231,7 +230,7 @@ func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
 		})
 }
 
-// fieldMark separates branch and field in the name of a parameter.
+// fieldMark separates the branch and the field in the name of a parameter for a field weight.
 const fieldMark = " weight of "
 
 func (t *tuning) text(set map[string]string, about string) []byte {
@@ -251,7 +250,7 @@ func (t *tuning) text(set map[string]string, about string) []byte {
 	return change.Text(t.base.Name, about)
 }
 
-// fieldParameters returns the field weights of branches that search words.
+// fieldParameters returns a parameter for each field weight of the branches that search words.
 func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	plan, err := t.base.Plan(10, nil)
 	if err != nil {
@@ -274,7 +273,8 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched returns the parameters to search: the named ones, or all that can change the order.
+// searched returns the parameters to search. Without named ones, these are all parameters that can change the order
+// of results.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -308,12 +308,13 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// taste are parameters that tune searches only by name. They limit shown or retrieved results, or
-// call an endpoint's model for every value.
+// taste are parameters that tune searches only if the user names them. They limit how many results are shown or
+// retrieved, or each of their values costs calls of an endpoint's model.
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 
-// grid returns the values to try for a parameter; none if its default depends on others or it is in taste.
+// grid returns the values to try for a parameter. It returns nil for a parameter in taste, and for a default that
+// depends on other parameters.
 func grid(p *profile.Parameter) []string {
 	if slices.Contains(taste, p.Name) {
 		return nil
@@ -344,7 +345,8 @@ func grid(p *profile.Parameter) []string {
 	return around(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// around returns multiples of standard within the bounds. round, unless nil, rounds them.
+// around multiplies standard by each of factors, and returns the products within low..high. If round is not nil, it
+// rounds each product.
 func around(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64
 	for _, f := range factors {
@@ -359,7 +361,7 @@ func around(standard, low, high float64, round func(float64) float64, factors ..
 	return numbers(append(out, standard))
 }
 
-// numbers formats the numbers as short texts, in order, without duplicates.
+// numbers formats numbers in their shortest form, sorted and without duplicates.
 func numbers(values []float64) []string {
 	for i, v := range values {
 		values[i], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
@@ -377,7 +379,7 @@ type tuneJSON struct {
 	Profile string `json:"profile"`
 	Measure string `json:"measure"`
 	*tune.Result
-	// Text is the found profile; "" when the defaults stay.
+	// Text is the profile that tune found. It is "" if the defaults are best.
 	Text string `json:"text"`
 }
 
@@ -407,7 +409,7 @@ func (t *tuning) print(r *tune.Result, measure string) error {
 	return nil
 }
 
-// applyTuning makes the index use the found values if they are better.
+// applyTuning stores the found values for the index if they are better than the defaults.
 func (s *session) applyTuning(t *tuning, r *tune.Result) error {
 	if !r.Better {
 		s.notice("nothing is applied: the best setting is not better by more than chance")
@@ -422,7 +424,7 @@ func (s *session) applyTuning(t *tuning, r *tune.Result) error {
 	return nil
 }
 
-// undoTuning makes the index use the defaults of the profile.
+// undoTuning removes the stored values. The index then uses the defaults of the profile.
 func (s *session) undoTuning() error {
 	name := s.config.Profile
 	err := os.Remove(profile.TunedFile(s.Where.Dir, name))
@@ -437,14 +439,14 @@ func (s *session) undoTuning() error {
 	return nil
 }
 
-// tunedJSON is a profile that is tuned to the index.
+// tunedJSON describes a profile that is tuned to the index.
 type tunedJSON struct {
 	Profile string `json:"profile"`
 	About   string `json:"about"`
 	File    string `json:"file"`
 }
 
-// tunedProfiles returns the profiles that sheaf tune applied.
+// tunedProfiles lists the profiles that sheaf tune changed for the index.
 func (s *session) tunedProfiles() []tunedJSON {
 	out := []tunedJSON{}
 	files, err := filepath.Glob(profile.TunedFile(s.Where.Dir, "*"))

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The linker sets release and commit in releases (see release.sh). Release builds contain no marks
-// of the version control system, so their bytes depend only on the source.
+// release and commit are set by the linker in releases (see release.sh). Release builds contain no data from version
+// control, so that equal sources give equal bytes.
 var release, commit string
 
 func (a *app) versionCommand() *cobra.Command {

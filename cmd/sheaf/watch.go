@@ -34,8 +34,8 @@ changed something is one line of JSON.`,
 	return cmd
 }
 
-// watch updates the index until the command ends or the index must be reopened. first is true until
-// a run ends.
+// watch updates the index. It returns when the command ends, or when the caller must reopen the index. *first is true
+// until one run has ended.
 func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	s, err := a.open(cmd, open)
 	if err != nil {
@@ -86,8 +86,8 @@ type watchJSON struct {
 	Error   string            `json:"error,omitempty"`
 }
 
-// watched reports the changes of a run. For people it also reports a first run without changes.
-// Faults do not end watching, because the next run may succeed.
+// watched prints the changes of an indexing run. For people, it also prints a first run without changes. After a
+// failed run watching goes on, because the next run may succeed.
 func (s *session) watched(report *ingest.Report, err error, first bool) {
 	s.NoteFolders(report)
 	if err == nil && !report.Changes() && (s.json || !first) {

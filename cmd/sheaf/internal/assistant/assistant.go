@@ -21,22 +21,22 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Assistant is a program that starts MCP servers.
+// Assistant is a program that starts MCP servers, for example an editor.
 type Assistant struct {
-	// Name is what a person types. Title is the product name.
+	// Name is the word that a user types to choose the assistant. Title is its product name.
 	Name, Title string
-	// File is its configuration file.
+	// File is the configuration file of the assistant.
 	File string
-	// sign is the folder that exists if the assistant is installed; "" means the folder of File.
+	// sign is a folder that exists if the assistant is installed. "" means the folder of File.
 	sign string
-	// list is the member of the file that holds the servers. typed says that an entry names the
-	// transport of its server.
+	// list is the member of the file that contains the servers. typed says that each entry also names the transport
+	// of its server.
 	list  string
 	typed bool
 	toml  bool
 }
 
-// Server is an entry: how to start a server.
+// Server is an entry of a configuration file. It says how to start one server.
 type Server struct {
 	// Name is the key of the entry.
 	Name    string
@@ -44,18 +44,17 @@ type Server struct {
 	Args    []string
 }
 
-// Places are the folders of configuration files.
+// Places are the folders that contain configuration files of assistants.
 type Places struct {
-	// Project is the folder that an assistant works on. Home is the user's home folder.
+	// Project is the folder of the user's project. Home is the user's home folder.
 	Project, Home string
-	// Settings is the settings folder of programs that use .config on macOS too.
+	// Settings is the settings folder of programs that use .config on every system, including macOS.
 	Settings string
-	// Claude, ClaudeCode and Codex are the folders of these assistants.
+	// Claude, ClaudeCode and Codex are the settings folders of these three assistants.
 	Claude, ClaudeCode, Codex string
 }
 
-// PlacesOn returns the places on a system (as in runtime.GOOS), for a home folder and an
-// environment.
+// PlacesOn returns the places on an operating system. The system has the form of runtime.GOOS.
 func PlacesOn(system, home, project string, getenv func(string) string) Places {
 	p := Places{Project: project, Home: home, Settings: filepath.Join(home, ".config")}
 	own := p.Settings // the settings folder of the system
@@ -81,7 +80,7 @@ func PlacesOn(system, home, project string, getenv func(string) string) Places {
 	return p
 }
 
-// All returns all known assistants, by name.
+// All returns all known assistants, sorted by name.
 func All(p Places) []Assistant {
 	return []Assistant{
 		{Name: "antigravity", Title: "Antigravity", File: filepath.Join(p.Home, ".gemini", "config", "mcp_config.json"),
@@ -104,7 +103,7 @@ func All(p Places) []Assistant {
 	}
 }
 
-// Present reports whether the folder of an installed assistant exists.
+// Present reports whether the assistant is installed. It looks for the assistant's folder.
 func (a *Assistant) Present() bool {
 	info, err := os.Stat(cmp.Or(a.sign, filepath.Dir(a.File)))
 	return err == nil && info.IsDir()
@@ -113,9 +112,9 @@ func (a *Assistant) Present() bool {
 // Change is a change of a file.
 type Change struct {
 	File string
-	// Entry is the new text of the entry; "" if the change removes it.
+	// Entry is the new text of the entry. It is "" if the change removes the entry.
 	Entry string
-	// Before is the present text of the entry; "" for none.
+	// Before is the text of the entry before the change. It is "" if the file has no such entry.
 	Before string
 
 	toml    bool
@@ -124,19 +123,19 @@ type Change struct {
 	mode    fs.FileMode
 }
 
-// Changes reports whether the file needs a write.
+// Changes reports whether the change alters the entry.
 func (c *Change) Changes() bool { return c.Entry != c.Before }
 
-// Shown returns Before and Entry without values that may be secret.
+// Shown returns Before and Entry for display. It hides values that may be secret.
 func (c *Change) Shown() (before, entry string) { return c.shown(c.Before), c.shown(c.Entry) }
 
-// Add returns the change that gives the assistant an entry.
+// Add returns a change that adds or replaces the entry of a server in the assistant's file.
 func (a *Assistant) Add(s Server) (*Change, error) { return a.change(s, true) }
 
-// Remove returns the change that removes the entry called name.
+// Remove returns a change that removes the entry called name from the assistant's file.
 func (a *Assistant) Remove(name string) (*Change, error) { return a.change(Server{Name: name}, false) }
 
-// byteOrderMark is how editors on Windows begin a file.
+// byteOrderMark is the UTF-8 mark that some editors on Windows write at the start of a file.
 const byteOrderMark = "\ufeff"
 
 func (a *Assistant) change(s Server, add bool) (*Change, error) {
@@ -168,7 +167,7 @@ func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	return c, nil
 }
 
-// changeJSON edits JSON with comments.
+// changeJSON edits a file of JSON, which may have comments.
 func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) error {
 	if len(bytes.TrimSpace(content)) == 0 {
 		content = []byte("{}\n")
@@ -207,7 +206,7 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 	return nil
 }
 
-// entryJSON returns a new entry, written on one line.
+// entryJSON returns a new entry as JSON on one line.
 func entryJSON(a *Assistant, s Server) (*hujson.Object, error) {
 	entry := struct {
 		Command string   `json:"command"`
@@ -228,20 +227,20 @@ func entryJSON(a *Assistant, s Server) (*hujson.Object, error) {
 	return value.Value.(*hujson.Object), nil
 }
 
-// minimized returns a value without comments and white space.
+// minimized returns a copy of a value without comments and white space.
 func minimized(v *hujson.Value) string {
 	clone := v.Clone()
 	clone.Minimize()
 	return string(clone.Pack())
 }
 
-// secretMembers are the members of an entry whose values may be secret.
+// secretMembers are the names of members whose values may be secret.
 var secretMembers = []string{"env", "headers", "http_headers"}
 
-// hidden replaces a secret value.
+// hidden is the text that replaces a secret value.
 const hidden = "…"
 
-// shown returns the text of an entry without values that may be secret.
+// shown returns the text of an entry for display. It hides values that may be secret.
 func (c *Change) shown(entry string) string {
 	var v map[string]any
 	if c.toml {
@@ -266,8 +265,8 @@ func (c *Change) shown(entry string) string {
 	return string(b)
 }
 
-// hide hides the values below secret members, or all values if secret is set. It reports whether it
-// hid any.
+// hide replaces the values of secret members by [hidden]. With secret set, it replaces all values. It reports whether
+// it replaced any.
 func hide(members map[string]any, secret bool) bool {
 	found := false
 	for name, v := range members {
@@ -281,8 +280,8 @@ func hide(members map[string]any, secret bool) bool {
 	return found
 }
 
-// Write makes the change in one step: the file has the old or the new text. It refuses a file that
-// another program changed after it was read.
+// Write writes the changed file in one step, so a reader sees the old or the new text. It returns an error if another
+// program changed the file in the meantime.
 func (c *Change) Write() error {
 	if !c.Changes() {
 		return nil

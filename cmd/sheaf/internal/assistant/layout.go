@@ -9,8 +9,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers. An existing entry with the same name keeps members
-// that do not start the server. New text has the layout of its neighbors; other text stays.
+// insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members
+// that do not say how to start the server. New text is formatted like the text around it. All other text stays
+// unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {
@@ -45,7 +46,7 @@ func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline
 	return nil
 }
 
-// memberOf returns the index of the last member called name; -1 for none.
+// memberOf returns the index of the last member called name, or -1 if there is no such member.
 func memberOf(o *hujson.Object, name string) int {
 	for i, m := range slices.Backward(o.Members) {
 		if m.Name.Value.(hujson.Literal).String() == name {
@@ -55,13 +56,13 @@ func memberOf(o *hujson.Object, name string) int {
 	return -1
 }
 
-// layout says how lines are written, and the depth of an object.
+// layout is the layout of new text: the line ending, the text of one indent, and the depth of the object.
 type layout struct {
 	newline, unit string
 	depth         int
 }
 
-// add appends a member to an object, on its own line unless the object is on one line.
+// add appends a member to an object. The member gets a line of its own, unless the object is on one line.
 func add(o *hujson.Object, name string, value hujson.ValueTrimmed, l layout) {
 	before, in := " ", indent(o)
 	if in == nil && len(o.Members) == 0 {
@@ -87,8 +88,8 @@ func add(o *hujson.Object, name string, value hujson.ValueTrimmed, l layout) {
 	o.Members = append(o.Members, one)
 }
 
-// indent returns the text before an object's first member on its line; nil if the member is not on
-// its own line.
+// indent returns the white space before an object's first member. It returns nil if the member is not the first text
+// on its line.
 func indent(o *hujson.Object) *string {
 	if len(o.Members) == 0 {
 		return nil
@@ -105,7 +106,7 @@ func indent(o *hujson.Object) *string {
 	return &in
 }
 
-// once returns an error with the lines if an object has two members of one name.
+// once returns an error if an object has two members with the same name. The error names their lines.
 func once(content []byte, v *hujson.Value, name string) error {
 	if v == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// changeTOML edits the table of one entry and the tables below it. It then parses the new text and
-// checks that only the entry differs.
+// changeTOML edits the table of one entry and the tables below it. It parses the result, and returns an error if
+// anything outside the entry changed.
 func (c *Change) changeTOML(list string, content []byte, s Server, add bool) error {
 	text, header, newline := string(content), "["+list+"."+s.Name+"]", newlineOf(content)
 	want, err := decode(text)
@@ -67,8 +67,8 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	return nil
 }
 
-// entryTOML returns an entry as a table, and its values. It keeps settings of the previous entry that
-// do not start the server.
+// entryTOML returns an entry as a TOML table, and the values in it. It keeps the settings of the previous entry that
+// do not say how to start the server.
 func entryTOML(list, header string, s Server, before any) (text string, values any, err error) {
 	entry, ok := before.(map[string]any)
 	if !ok || entry["command"] == nil { // the entry has another transport
@@ -97,7 +97,8 @@ func decode(text string) (map[string]any, error) {
 	return out, err
 }
 
-// replaced puts an entry, "" for none, between the text before and after it.
+// replaced joins the text before an entry, the new entry, and the text behind the entry. For an entry of "", it joins
+// only the two texts.
 func replaced(before, entry, behind, newline string) string {
 	switch {
 	case entry != "":
@@ -111,8 +112,8 @@ func replaced(before, entry, behind, newline string) string {
 	return before + behind
 }
 
-// tableAt returns the range of a table and the tables below it: from its header to the end of its
-// last line, without the comments and empty lines after that. begin is -1 if the table is missing.
+// tableAt returns the range of a table and the tables below it. The range begins at the header of the table, and ends
+// after its last line. Comments and empty lines after that line are outside. begin is -1 if the text lacks the table.
 func tableAt(text string, tables []table, own []string) (begin, end int) {
 	begin, end = -1, len(text)
 	for _, t := range tables {
@@ -136,14 +137,14 @@ func tableAt(text string, tables []table, own []string) (begin, end int) {
 	}
 }
 
-// table is a header of a table, or of a list of tables.
+// table is the header of a table, or of an element of an array of tables.
 type table struct {
 	at   int // where its line begins
 	path []string
 }
 
-// tablesOf lists the headers of a valid text, in order. A line begins a table only if the text
-// before it is valid alone: multi-line texts and lists may contain a line like a header.
+// tablesOf lists the headers in a valid text, in order. A multi-line string or array may contain a line that looks
+// like a header. So tablesOf accepts a header only if the text before it is valid TOML.
 func tablesOf(text string) []table {
 	var out []table
 	at := 0

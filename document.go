@@ -17,14 +17,12 @@ import (
 // first looks for a document with the whole ID, then splits the ID at the last '#'.
 type ID string
 
-// DocumentID returns the ID of the document at path in the named tree. The path has slashes and the
-// spelling of the file system. An ID is always valid UTF-8: people can type it and JSON can hold it.
-// An invalid byte becomes U+FFFD and two hexadecimal digits. The bytes of a U+FFFD in the name get
-// the same form, so [ID.Path] returns the exact path.
+// DocumentID returns the ID of the document at path in the named tree. The path has slashes and the spelling of the
+// file system. An ID is always valid UTF-8: people can type it and JSON can hold it. An invalid byte becomes U+FFFD and
+// two hexadecimal digits. The bytes of a U+FFFD in the name get the same form, so [ID.Path] returns the exact path.
 func DocumentID(tree, path string) ID { return ID(tree + ":" + PathText(path)) }
 
-// PathText returns a file's path as IDs spell it. Only a path that has U+FFFD, or is not valid
-// UTF-8, changes.
+// PathText returns a file's path as IDs spell it. Only a path that has U+FFFD, or is not valid UTF-8, changes.
 func PathText(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsRune(path, utf8.RuneError) {
 		return path
@@ -170,8 +168,7 @@ type Chunk struct {
 	Body Span
 	// SiblingCount is the number of children of Parent, this chunk included; 1 for a root.
 	SiblingCount int
-	// Tags and Links are those in Body or in the heading. For the root chunk, Tags also has those
-	// of the frontmatter.
+	// Tags and Links are those in Body or in the heading. For the root chunk, Tags also has those of the frontmatter.
 	Tags  []string
 	Links []Link
 	// Blocks are the block IDs ("^id", without the mark) and HTML anchors (<a id="x">) in Body or
@@ -252,9 +249,8 @@ func (o *Outline) Node(id ID) *Node {
 	return nil
 }
 
-// NodeIn returns the node with this ID in the documents of outline, or nil. Callers share the node
-// and must not change it. Most IDs name a section, so NodeIn first looks for the part before the
-// last '#' as the document.
+// NodeIn returns the node with this ID in the documents of outline, or nil. Callers share the node and must not change
+// it. Most IDs name a section, so NodeIn first looks for the part before the last '#' as the document.
 func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if o := outline(id[:hash]); o != nil {

@@ -11,8 +11,7 @@ import (
 var (
 	// ErrNotFound means that a named thing does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrInvalid means that the caller's input is wrong. The message names the field, the value and
-	// the allowed values.
+	// ErrInvalid means that the caller's input is wrong. The message names the field, the value and the allowed values.
 	ErrInvalid = errors.New("invalid")
 	// ErrUnsupported means that a store or a stage cannot do the operation.
 	ErrUnsupported = errors.New("unsupported")
@@ -28,9 +27,8 @@ func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
-// WithCategory returns an error that also wraps category and has the text of err. Packages use it
-// for errors of a lower layer with clear messages. It returns err itself when err is nil or has the
-// category.
+// WithCategory returns an error that also wraps category and has the text of err. Packages use it for errors of a lower
+// layer with clear messages. It returns err itself when err is nil or has the category.
 func WithCategory(category, err error) error {
 	if err == nil || errors.Is(err, category) {
 		return err

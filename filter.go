@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Names of the columns that every document has. The column of a property is [PropertyColumn] of its
-// name.
+// Names of the columns that every document has. The column of a property is [PropertyColumn] of its name.
 const (
 	ColumnTree   = "tree"   // text, one
 	ColumnPath   = "path"   // text, one: the path inside the tree

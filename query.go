@@ -62,10 +62,9 @@ type Prefix struct {
 	Field string
 }
 
-// Fuzzy finds chunks that have a term at most Distance (1 or 2) edits away from that of Text. An
-// edit changes one character, or swaps neighbors. The best matching term gives the score; a term at
-// distance d weighs 1/(1+d). All words must match. A term must share a word's first Same characters:
-// errors are rare there, and this excludes most terms.
+// Fuzzy finds chunks that have a term at most Distance (1 or 2) edits away from that of Text. An edit changes one
+// character, or swaps neighbors. The best matching term gives the score; a term at distance d weighs 1/(1+d). All words
+// must match. A term must share a word's first Same characters: errors are rare there, and this excludes most terms.
 type Fuzzy struct {
 	Text     string
 	Field    string
@@ -95,9 +94,8 @@ func (Fuzzy) textQuery()  {}
 func (Bool) textQuery()   {}
 func (Boost) textQuery()  {}
 
-// Wanted yields, in order, the parts of q that a hit may match and that have no own parts. Each comes
-// with the product of the factors of the Boosts around it. Wanted also yields a Bool without Must
-// and Should, which matches everything.
+// Wanted yields, in order, the parts of q that a hit may match and that have no own parts. Each comes with the product
+// of the factors of the Boosts around it. Wanted also yields a Bool without Must and Should, which matches everything.
 func Wanted(q TextQuery) iter.Seq2[TextQuery, float64] {
 	return func(yield func(TextQuery, float64) bool) { wanted(q, 1, yield) }
 }

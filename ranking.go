@@ -16,8 +16,7 @@ type Hit struct {
 	// Legs are the rank and the raw score of the hit in every branch before fusion, in branch order.
 	// Rank is 0 where the branch did not find it. Legs is nil before fusion.
 	Legs []Leg
-	// Constituents are the candidates that an aggregation merged into this hit, best first, without
-	// the hit itself.
+	// Constituents are the candidates that an aggregation merged into this hit, best first, without the hit itself.
 	Constituents []Hit
 	// Explanation says how Score was computed; nil unless requested.
 	Explanation *Explanation

@@ -30,9 +30,8 @@ const maxReasons = 6
 // leastShare is the smallest share that a summary names.
 const leastShare = 0.03
 
-// Summary explains the score in a few words, the largest share first. It follows the tree down to
-// the parts that Kind names: terms, similarity, names, links. word returns the query's word for a
-// term; nil shows the term.
+// Summary explains the score in a few words, the largest share first. It follows the tree down to the parts that Kind
+// names: terms, similarity, names, links. word returns the query's word for a term; nil shows the term.
 func (e *Explanation) Summary(word func(term string) string) []Reason {
 	s := summary{groups: map[string]*reasonGroup{}, word: word}
 	s.walk(e, 1)

@@ -153,9 +153,8 @@ func (v Value) String() string {
 // isDecimal matches numbers that JSON can write in the document's form: 12.10, not 007 or 1e3.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// MarshalJSON writes texts and dates as strings, numbers and truth values as themselves. The zero
-// Value and infinite numbers become null. A number whose written form is not JSON becomes a string:
-// "000032".
+// MarshalJSON writes texts and dates as strings, numbers and truth values as themselves. The zero Value and infinite
+// numbers become null. A number whose written form is not JSON becomes a string: "000032".
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {
 	case KindNumber:
@@ -177,8 +176,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads a text, a number or a boolean. A date comes back as a text; null becomes the
-// zero Value.
+// UnmarshalJSON reads a text, a number or a boolean. A date comes back as a text; null becomes the zero Value.
 func (v *Value) UnmarshalJSON(content []byte) error {
 	var decoded any
 	if err := json.Unmarshal(content, &decoded); err != nil {

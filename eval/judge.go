@@ -91,8 +91,7 @@ type Latency struct {
 	P99  float64 `json:"p99"`
 }
 
-// Judge measures a run against the judgements. A judged query without a ranking counts as 0, as in
-// the reference tools.
+// Judge measures a run against the judgements. A judged query without a ranking counts as 0, as in the reference tools.
 func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics) ColumnReport {
 	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters,
 		AllocKB:  float64(r.AllocPerQuery) / 1024,

@@ -29,8 +29,7 @@ type expression struct {
 // limitName is the name of the query's limit in expressions.
 const limitName = "limit"
 
-// functions are the functions of expressions, with their smallest and largest number of arguments;
-// 0 means no maximum.
+// functions are the functions of expressions, with their smallest and largest number of arguments; 0 means no maximum.
 var functions = map[string][2]int{"max": {1, 0}, "min": {1, 0}, "ceil": {1, 1}, "floor": {1, 1}, "if": {3, 3}}
 
 // maxExpression is the largest length of an expression in bytes.

@@ -34,8 +34,7 @@ func (e *FileError) say(file, text string) string {
 // Unwrap returns sheaf.ErrInvalid.
 func (e *FileError) Unwrap() error { return sheaf.ErrInvalid }
 
-// WithoutFolders returns an error of this package that names files without folders, for users of
-// another machine.
+// WithoutFolders returns an error of this package that names files without folders, for users of another machine.
 func WithoutFolders(err error) error {
 	var file *FileError
 	var access *fs.PathError

@@ -125,8 +125,7 @@ func (p *Plan) Dated() bool {
 	return in(&p.Main) || p.Candidates != nil && in(p.Candidates)
 }
 
-// Most returns the largest possible number of results, from the limits of counting branches, first phase and
-// cutoffs.
+// Most returns the largest possible number of results, from the limits of counting branches, first phase and cutoffs.
 func (p *Plan) Most() int {
 	most := 0
 	for i := range p.Main.Branches {
@@ -352,8 +351,7 @@ func planSteps(steps []step, v values) []Step {
 		}
 		k := steps[i].kind
 		stage := k.stage(args)
-		// Some numbers depend on each other (low below high). The stage checks them when it runs on
-		// an empty ranking.
+		// Some numbers depend on each other (low below high). The stage checks them when it runs on an empty ranking.
 		if _, err := stage.Apply(nil, checkEnv); err != nil {
 			err = steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 			if k.pairs {

@@ -39,8 +39,7 @@ type sources struct{ limits, expand, scan *step }
 
 // Parameter is a number or a word of a profile that a query may set.
 type Parameter struct {
-	// Option has the name, the range, and the default value. Its expression may name limit and
-	// earlier parameters.
+	// Option has the name, the range, and the default value. Its expression may name limit and earlier parameters.
 	Option
 	// AtLeast is a lower bound for a number, an expression over limit and earlier parameters; "" means only Min.
 	AtLeast string
@@ -118,8 +117,7 @@ type Expand struct {
 	// Passage asks for an invented answer to embed beside the query (Gao and others: Precise Zero-Shot Dense
 	// Retrieval without Relevance Labels, 2023). A hit counts with the larger of the two similarities.
 	Passage bool
-	// AllWords lets all words of a plain query score. Otherwise only words that the model chooses
-	// score.
+	// AllWords lets all words of a plain query score. Otherwise only words that the model chooses score.
 	AllWords bool
 	// Timeout limits the call of the model.
 	Timeout time.Duration

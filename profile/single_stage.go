@@ -25,8 +25,7 @@ func SingleStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs == needsSearch })
 }
 
-// RunStages returns the names of the stages that can process rankings of other systems. Other
-// stages need documents.
+// RunStages returns the names of the stages that can process rankings of other systems. Other stages need documents.
 func RunStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs != needsIDs })
 }
@@ -51,10 +50,9 @@ func runFusionOptions() []*Option {
 	return out
 }
 
-// NewStage returns one stage of the kind called name, for rankings of other systems. set has its
-// settings, written as in a profile, lists with commas. Expressions may name limit, which must then
-// be 1..MaxLimit. Errors write called before the name of a setting. NewStage returns
-// sheaf.ErrInvalid for every fault.
+// NewStage returns one stage of the kind called name, for rankings of other systems. set has its settings, written as
+// in a profile, lists with commas. Expressions may name limit, which must then be 1..MaxLimit. Errors write called
+// before the name of a setting. NewStage returns sheaf.ErrInvalid for every fault.
 func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {

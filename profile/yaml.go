@@ -50,8 +50,7 @@ type pair struct {
 	value node
 }
 
-// errorf returns an error that wraps sheaf.ErrInvalid and starts with the position. Outside files
-// there is no line.
+// errorf returns an error that wraps sheaf.ErrInvalid and starts with the position. Outside files there is no line.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))

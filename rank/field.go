@@ -9,8 +9,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// FieldBoost raises hits whose field has one of Values, for example the user's tree, a folder, a
-// tag or a property.
+// FieldBoost raises hits whose field has one of Values, for example the user's tree, a folder, a tag or a property.
 type FieldBoost struct {
 	// Field is "tree", "folder" (or a folder above it), "tag" (or a tag below it), or "prop." and
 	// the name of a property.

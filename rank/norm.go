@@ -28,10 +28,9 @@ const (
 	// NormMinMaxOpenSearch is OpenSearch's min_max. It is NormMinMax, but the lowest score gets
 	// 0.001, to differ from a missing hit. Missing: 0.
 	NormMinMaxOpenSearch
-	// NormZScoreOpenSearch is OpenSearch's z_score, with the sample deviation. Values of 0 or less
-	// become 0.001. A score equal to the mean becomes the raw highest score. When the deviation is
-	// 0, every score becomes the lowest. Missing: 0. The last two rules mix raw and normalized
-	// scores. This known flaw is kept only for comparison.
+	// NormZScoreOpenSearch is OpenSearch's z_score, with the sample deviation. Values of 0 or less become 0.001. A
+	// score equal to the mean becomes the raw highest score. When the deviation is 0, every score becomes the lowest.
+	// Missing: 0. The last two rules mix raw and normalized scores. This known flaw is kept only for comparison.
 	NormZScoreOpenSearch
 	// NormShare is s/ideal when the leg has an ideal score, otherwise s. It is an absolute scale:
 	// when a leg found only poor matches, its scores are low and the other legs decide. It may

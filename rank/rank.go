@@ -19,13 +19,11 @@ import (
 	"sheaf"
 )
 
-// Stage is one step that turns a ranking into another. Stages are values and safe for concurrent
-// use.
+// Stage is one step that turns a ranking into another. Stages are values and safe for concurrent use.
 type Stage interface {
-	// Apply returns another ranking. It may share the memory of in, so callers must not change either
-	// afterwards. The hits of in are best first. Package profile checks that parameters are within
-	// the ranges in their comments. Apply returns sheaf.ErrInvalid for parameters that do not go
-	// together, and for a hit whose score is not finite.
+	// Apply returns another ranking. It may share the memory of in, so callers must not change either afterwards. The
+	// hits of in are best first. Package profile checks that parameters are within the ranges in their comments. Apply
+	// returns sheaf.ErrInvalid for parameters that do not go together, and for a hit whose score is not finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
@@ -42,8 +40,7 @@ type Env struct {
 	// Similarity returns the cosine, in -1..1, between the query's vector and a chunk or document. It
 	// returns false when no vector branch found it. It is nil when the query has no vector branch.
 	Similarity func(sheaf.ID) (float64, bool)
-	// Named compares a name with the query. It is nil when the query has no words, or when the store cannot count
-	// them.
+	// Named compares a name with the query. It is nil when the query has no words, or when the store cannot count them.
 	Named func(name string) NameMatch
 	// Pairs returns the pairs of neighboring words of the query, and which of the distinct chunks
 	// have each pair. It does not keep chunks. It returns no pairs when the query has none or time
@@ -71,14 +68,11 @@ type Facts interface {
 	// Document returns the document with this ID and its Chunks in order, or false when there is none.
 	// It is slower than Outline.
 	Document(id sheaf.ID) (sheaf.Document, bool)
-	// FolderSize returns the number of documents directly in a folder of a tree; "" is the tree's
-	// top.
+	// FolderSize returns the number of documents directly in a folder of a tree; "" is the tree's top.
 	FolderSize(tree, folder string) int
-	// Links returns the documents that doc links to, without doc itself and without duplicates, in
-	// order of ID.
+	// Links returns the documents that doc links to, without doc itself and without duplicates, in order of ID.
 	Links(doc sheaf.ID) []sheaf.ID
-	// Backlinks returns the documents that link to doc, without doc itself and without duplicates,
-	// in order of ID.
+	// Backlinks returns the documents that link to doc, without doc itself and without duplicates, in order of ID.
 	Backlinks(doc sheaf.ID) []sheaf.ID
 }
 

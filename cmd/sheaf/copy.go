@@ -279,8 +279,7 @@ func writeState(file string, state copyState) error {
 	return vfs.WriteFile(file, data, 0)
 }
 
-// copyState reads the progress of an earlier copy. It returns an error if the index has documents from another
-// source.
+// copyState reads the progress of an earlier copy. It returns an error if the index has documents from another source.
 func (s *session) copyState(from string) (copyState, error) {
 	state := copyState{From: from}
 	data, err := os.ReadFile(filepath.Join(s.Where.Dir, copyStateName))

@@ -240,8 +240,7 @@ func keyRow(k *access.Key) []string {
 	return row
 }
 
-// goodKeys completes the keys that can still be revoked. It offers names, and the ID of a key whose name is not
-// unique.
+// goodKeys completes the keys that can still be revoked. It offers names, and the ID of a key whose name is not unique.
 func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	if len(args) > 0 {
 		return nil

@@ -197,8 +197,7 @@ var columns = map[string]string{
 	"ext": query.ColumnExtension, "extension": query.ColumnExtension,
 }
 
-// columnOf returns the column for a name that a person typed. A name that is not in columns is the name of a
-// property.
+// columnOf returns the column for a name that a person typed. A name that is not in columns is the name of a property.
 func columnOf(name string) string {
 	if c, ok := columns[strings.ToLower(name)]; ok {
 		return c

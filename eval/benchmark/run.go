@@ -243,8 +243,7 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	return ""
 }
 
-// Brute force judges recall on at least minJudged queries, and on more if they need at most about
-// maxProducts products.
+// Brute force judges recall on at least minJudged queries, and on more if they need at most about maxProducts products.
 const (
 	minJudged   = 100
 	maxProducts = 40_000_000

@@ -22,8 +22,7 @@ type Question struct {
 	Filter sheaf.Filter
 	// Right reports whether a hit answers the question. It is nil for a question without an answer.
 	Right func(h *search.Hit) bool
-	// Group names questions that stay in one fold, for example questions from one document. ""
-	// means no group.
+	// Group names questions that stay in one fold, for example questions from one document. "" means no group.
 	Group string
 }
 

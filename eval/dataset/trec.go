@@ -17,10 +17,9 @@ import (
 	"sheaf/rank/runfile"
 )
 
-// TREC reads topics and judgements for a collection: the documents of a folder in BEIR layout, or
-// any folder of notes, where paths are the names of documents. Topics are lines of an ID, a tab and
-// a text; or lines of JSON as in BEIR when the name ends in .jsonl; or TREC's <top> records, whose
-// title is the query. Errors are the errors of [BEIR].
+// TREC reads topics and judgements for a collection: the documents of a folder in BEIR layout, or any folder of notes,
+// where paths are the names of documents. Topics are lines of an ID, a tab and a text; or lines of JSON as in BEIR when
+// the name ends in .jsonl; or TREC's <top> records, whose title is the query. Errors are the errors of [BEIR].
 func TREC(collection, topics, qrels string) (*Dataset, error) {
 	abs, err := filepath.Abs(collection)
 	if err != nil {

@@ -47,8 +47,7 @@ type Options struct {
 	Expander *search.Expander
 	// Memory keeps the chunks in the exhaustive store in memory instead of the engine. Every run then indexes again.
 	Memory bool
-	// Program identifies the build of this program. An index of another build is not used. ""
-	// accepts every build.
+	// Program identifies the build of this program. An index of another build is not used. "" accepts every build.
 	Program string
 	// Fresh builds the index again.
 	Fresh    bool

@@ -141,8 +141,7 @@ func RBO[T comparable](a, b []T, p float64) float64 {
 
 // Step is a step of a profile on one store.
 type Step struct {
-	// Words and Meaning say that the step retrieved by words or by a vector. Otherwise it follows
-	// from earlier steps.
+	// Words and Meaning say that the step retrieved by words or by a vector. Otherwise it follows from earlier steps.
 	Words, Meaning bool
 	// Store is the kind of store, for example "postgres" or "opensearch". Approximate says that it
 	// finds vectors through a graph.

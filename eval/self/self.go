@@ -21,9 +21,8 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Measure is the measure that compares rankings: the reciprocal rank of the answer among the first
-// ten. The rank of its document counts half and the rank of its chunk half, so that a ranking of
-// whole documents also scores.
+// Measure is the measure that compares rankings: the reciprocal rank of the answer among the first ten. The rank of its
+// document counts half and the rank of its chunk half, so that a ranking of whole documents also scores.
 const Measure = "RR@10"
 
 // depth is how many answers a query gets. A user sees only these.

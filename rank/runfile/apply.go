@@ -44,9 +44,8 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames restores names that a TREC file changed, because it writes each name as one word (see
-// [Word]). When another run has the original name, sameNames uses it. So a run joins its copy from
-// a TREC file. An ambiguous word stays.
+// sameNames restores names that a TREC file changed, because it writes each name as one word (see [Word]). When another
+// run has the original name, sameNames uses it. So a run joins its copy from a TREC file. An ambiguous word stays.
 func sameNames(runs []*Run) []*Run {
 	names := map[string]string{} // by word; "" when several names become the same word
 	note := func(name string) {

@@ -345,8 +345,7 @@ func Word(id string) string {
 	return b.String()
 }
 
-// WriteTREC writes the run as a TREC run file under a name. Scores are exact; IDs and the name are written by
-// [Word].
+// WriteTREC writes the run as a TREC run file under a name. Scores are exact; IDs and the name are written by [Word].
 func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {

@@ -9,9 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members
-// that do not say how to start the server. New text is formatted like the text around it. All other text stays
-// unchanged.
+// insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members that
+// do not say how to start the server. New text is formatted like the text around it. All other text stays unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {
@@ -70,8 +69,7 @@ func add(o *hujson.Object, name string, value hujson.ValueTrimmed, l layout) {
 		in = &deeper
 	}
 	if in != nil {
-		// Text before the closing bracket, for example a comment after the last member, keeps its
-		// place.
+		// Text before the closing bracket, for example a comment after the last member, keeps its place.
 		kept, closing := strings.TrimRight(string(o.AfterExtra), " \t\r"), l.newline+strings.Repeat(l.unit, l.depth)
 		if strings.HasSuffix(kept, "\n") {
 			closing = l.newline + string(o.AfterExtra[len(kept):])

@@ -50,8 +50,7 @@ type Origin struct {
 	Name string
 }
 
-// String describes the place for people: "/a/sheaf.yaml:3:8", "$SHEAF_LIMIT", "--limit" or
-// "default".
+// String describes the place for people: "/a/sheaf.yaml:3:8", "$SHEAF_LIMIT", "--limit" or "default".
 func (o Origin) String() string {
 	switch o.Source {
 	case SourceUser, SourceProject:
@@ -138,8 +137,7 @@ func Load(opts Options) (*Config, error) {
 	return c, nil
 }
 
-// set parses value for key and records its origin. It resolves a path from a file against the
-// folder of that file.
+// set parses value for key and records its origin. It resolves a path from a file against the folder of that file.
 func (c *Config) set(key *Key, value any, origin Origin) error {
 	parsed, err := key.parse(value)
 	switch {
@@ -278,8 +276,7 @@ func unknownKey(place, name string) error {
 	return sheaf.Invalidf("%sunknown key %q: the keys are %s", place, name, strings.Join(names, ", "))
 }
 
-// findProjectFile looks in dir and in every folder above it. second is a file beside it with the
-// other name, or "".
+// findProjectFile looks in dir and in every folder above it. second is a file beside it with the other name, or "".
 func findProjectFile(dir string) (file, second string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {

@@ -41,8 +41,7 @@ func Set(path, name string, values []string) error {
 	return replaceFile(path, changed)
 }
 
-// edit returns content with the key set. It parses the result and checks that only this key
-// changed.
+// edit returns content with the key set. It parses the result and checks that only this key changed.
 func edit(path string, content []byte, key *Key, values []string) ([]byte, error) {
 	before, err := parseFile(path, content)
 	if err != nil {

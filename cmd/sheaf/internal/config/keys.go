@@ -207,8 +207,7 @@ type Key struct {
 	trust func(value any, dir string) string
 }
 
-// choosesModel is why a model name needs approval: the key of the approving user pays for the
-// model.
+// choosesModel is why a model name needs approval: the key of the approving user pays for the model.
 const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{
@@ -500,8 +499,7 @@ func (k *Key) join(values []string) any {
 	return values[len(values)-1]
 }
 
-// parse converts a value from a file, a flag or the environment to a string, int64, bool or
-// []string.
+// parse converts a value from a file, a flag or the environment to a string, int64, bool or []string.
 func (k *Key) parse(value any) (any, error) {
 	if list, ok := value.([]string); ok {
 		if k.Kind != KindList {

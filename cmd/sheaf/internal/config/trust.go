@@ -17,8 +17,7 @@ type Trust struct {
 	Dir string
 }
 
-// Approved reports whether exactly this content at this path is approved. A nil Trust approves
-// nothing.
+// Approved reports whether exactly this content at this path is approved. A nil Trust approves nothing.
 func (t *Trust) Approved(path string, content []byte) bool {
 	return t.has("file", path, content)
 }

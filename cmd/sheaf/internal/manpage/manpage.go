@@ -1,6 +1,5 @@
-// Package manpage writes manual pages for a tree of cobra commands: section 1, one file per
-// command, in the man macros that groff and mandoc read. Cobra's own generator would need two more
-// Markdown parsers for the same pages.
+// Package manpage writes manual pages for a tree of cobra commands: section 1, one file per command, in the man macros
+// that groff and mandoc read. Cobra's own generator would need two more Markdown parsers for the same pages.
 package manpage
 
 import (
@@ -15,9 +14,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WriteAll writes a page for root and for every command that help lists into dir, which must exist:
-// "sheaf.1", "sheaf-key-add.1". The page heads contain version and date, so equal arguments give
-// equal bytes.
+// WriteAll writes a page for root and for every command that help lists into dir, which must exist: "sheaf.1",
+// "sheaf-key-add.1". The page heads contain version and date, so equal arguments give equal bytes.
 func WriteAll(dir string, root *cobra.Command, version string, date time.Time) error {
 	if err := os.WriteFile(filepath.Join(dir, pageName(root)+".1"), Page(root, version, date), 0o644); err != nil {
 		return err

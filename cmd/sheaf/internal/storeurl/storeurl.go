@@ -42,8 +42,7 @@ import (
 type Secrets struct {
 	// Key is the password of the user in the address. Without a user, it is an API key or token.
 	Key string
-	// CAFile has the certificates for checking the server's certificate, as PEM; "" uses the
-	// system's.
+	// CAFile has the certificates for checking the server's certificate, as PEM; "" uses the system's.
 	CAFile string
 	// CertFile and CertKeyFile have the client's certificate and its key, as PEM; "" sends none.
 	CertFile, CertKeyFile string
@@ -180,8 +179,7 @@ func (t *Target) timeout() time.Duration {
 	return d
 }
 
-// cutHosts keeps the first of several hosts in an address, and returns all of them; nil for a
-// single host.
+// cutHosts keeps the first of several hosts in an address, and returns all of them; nil for a single host.
 func cutHosts(address string) (first string, hosts []string) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -488,8 +486,7 @@ func (t *Target) common(a *analysis.Analyzer, vectors []store.VectorField,
 	return o, err
 }
 
-// client returns an HTTP client that trusts the CA file of the secrets and sends their client
-// certificate, if set.
+// client returns an HTTP client that trusts the CA file of the secrets and sends their client certificate, if set.
 func (t *Target) client() (*http.Client, error) {
 	transport := storekit.Transport()
 	var err error

@@ -32,16 +32,14 @@ func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
 
-// GoOn sets the number of units that were done before this work began. They count as done but took
-// no time.
+// GoOn sets the number of units that were done before this work began. They count as done but took no time.
 func (p *Progress) GoOn(done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = done
 }
 
-// Update reports that done of total units are done, and the bytes read. total 0 means unknown. unit
-// is a plural noun.
+// Update reports that done of total units are done, and the bytes read. total 0 means unknown. unit is a plural noun.
 func (p *Progress) Update(done, total int, bytes int64, unit string) {
 	if !p.out.Terminal {
 		return

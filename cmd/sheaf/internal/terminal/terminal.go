@@ -89,9 +89,8 @@ func (o *Output) Link(address, text string) string {
 	return "\x1b]8;;" + address + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }
 
-// FileAddress fills {path} (absolute, percent-encoded) and {line} of a template such as
-// "file://{path}". After "?", it also encodes slashes, & and =, as in
-// "obsidian://open?path={path}".
+// FileAddress fills {path} (absolute, percent-encoded) and {line} of a template such as "file://{path}". After "?", it
+// also encodes slashes, & and =, as in "obsidian://open?path={path}".
 func FileAddress(template, path string, line int) string {
 	if template == "" {
 		return ""

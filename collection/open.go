@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 
 	"sheaf"
@@ -148,8 +147,8 @@ func (o *opening) sameModel(view *catalog.View, folder string) error {
 }
 
 // anyKeys reports whether an index has, or may have, keys. If so, comments are excluded from the text.
-func anyKeys(dir string) bool {
-	keys, err := access.OpenKeys(filepath.Join(dir, location.KeysName))
+func anyKeys(where location.Location) bool {
+	keys, err := access.OpenKeys(where.Keys())
 	if err != nil {
 		return true
 	}

@@ -407,7 +407,7 @@ func (x *Index) WouldHideComments() bool {
 	if x.HideComments != nil {
 		return x.HideComments()
 	}
-	return anyKeys(x.Where.Dir)
+	return anyKeys(x.Where)
 }
 
 // Run indexes changes in trees, and given documents that a killed server left unfinished.

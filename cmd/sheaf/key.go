@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/access"
-	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
@@ -55,7 +53,7 @@ func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 
 // keys opens the keys of the index.
 func (s *session) keys() (*access.Keys, error) {
-	return access.OpenKeys(filepath.Join(s.Where.Dir, location.KeysName))
+	return access.OpenKeys(s.Where.Keys())
 }
 
 // unwritten adds advice to an error of writing keys. The advice is about permissions and disk space, because a repair

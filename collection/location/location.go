@@ -35,6 +35,8 @@ type Location struct {
 	Here bool
 	// Exists means that there is an index in Dir.
 	Exists bool
+
+	base string // for a store, the folder of the index without a store
 }
 
 // Finder finds indexes.
@@ -80,7 +82,24 @@ func at(root, dir string, here bool) Location {
 func (l Location) Store(address string) Location {
 	sum := sha256.Sum256([]byte(address))
 	dir := filepath.Join(l.Dir, storesName, hex.EncodeToString(sum[:8]))
-	return at(l.Root, dir, l.Here)
+	place := at(l.Root, dir, l.Here)
+	if l.Exists {
+		place.base = l.Dir
+	}
+	return place
+}
+
+// Keys returns the path of the file with the keys of the index. A folder that moves to a store keeps the keys of its
+// index. A store has its own keys if it already had some, or if the folder has no other index.
+func (l Location) Keys() string {
+	own := filepath.Join(l.Dir, KeysName)
+	if l.base == "" {
+		return own
+	}
+	if _, err := os.Stat(own); err == nil {
+		return own
+	}
+	return filepath.Join(l.base, KeysName)
 }
 
 // Find returns the index for folder: the nearest one for the folder or a folder above, or the place

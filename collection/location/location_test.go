@@ -120,6 +120,31 @@ func TestNamedIndexMustCoverFolder(t *testing.T) {
 	}
 }
 
+// TestStoreHasKeysOfFolder checks that a folder that moves to a store keeps its keys, and that a store keeps keys that
+// it has already.
+func TestStoreHasKeysOfFolder(t *testing.T) {
+	top := t.TempDir()
+	base := location.Location{Root: filepath.Join(top, "notes"), Dir: filepath.Join(top, "index"), Exists: true}
+	moved := base.Store("postgres://me@host/database")
+	if moved.Keys() != base.Keys() {
+		t.Errorf("the keys of the store are in %s, want %s", moved.Keys(), base.Keys())
+	}
+	own := filepath.Join(moved.Dir, location.KeysName)
+	if err := os.MkdirAll(moved.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if moved.Keys() != own {
+		t.Errorf("the keys of a store with keys are in %s, want %s", moved.Keys(), own)
+	}
+	base.Exists = false
+	if only := base.Store("postgres://me@other/database"); only.Keys() != filepath.Join(only.Dir, location.KeysName) {
+		t.Errorf("without another index the keys are in %s", only.Keys())
+	}
+}
+
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	r := location.Record{Format: location.RecordFormat, Root: filepath.Join(dir, "notes")}

@@ -64,6 +64,23 @@ func TestAuditFindsNoLeak(t *testing.T) {
 	t.Logf("%d checks, %d documents, %d hidden ones in all", out.Checks, out.Documents, out.Hidden)
 }
 
+// TestAuditAcceptsVisibleWords checks that a suggested word is no leak when a visible text has it, although only a hidden
+// document has it as a tag.
+func TestAuditAcceptsVisibleWords(t *testing.T) {
+	files := map[string]string{
+		"visible.md": "---\naccess: [public]\n---\n# Undo\n\nRun git stash list.\n",
+		"hidden.md":  "---\naccess: [user:ann]\ntags: [list]\n---\n# Lost\n\nLost keys.\n",
+	}
+	f := collectiontest.Open(t, files, nil)
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range out.Leaks {
+		t.Errorf("%+v", l)
+	}
+}
+
 // TestAuditFindsLeaks checks that an audit finds leaks through every door if access checks are weakened.
 func TestAuditFindsLeaks(t *testing.T) {
 	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), nil)

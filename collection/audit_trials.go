@@ -72,7 +72,7 @@ func (t *trial) suggestion(door, text string) {
 		for column, values := range t.docs[i].columns {
 			for _, v := range values {
 				if strings.Contains(text, strconv.Quote(v)) && !strings.Contains(strings.ToLower(t.text), strings.ToLower(v)) &&
-					!t.anyValue(v) {
+					!t.shows(v) {
 					t.leak(door, t.docs[i].id, "it names %s %q, which only hidden documents have", column, v)
 					return
 				}
@@ -81,15 +81,16 @@ func (t *trial) suggestion(door, text string) {
 	}
 }
 
-// anyValue reports whether a visible document has a value in any column.
-func (t *trial) anyValue(value string) bool {
+// shows reports whether a visible document has a value in any column, or has it in its text.
+func (t *trial) shows(value string) bool {
 	return t.anyVisible(func(d *audited) bool {
 		for _, values := range d.columns {
 			if slices.Contains(values, value) {
 				return true
 			}
 		}
-		return false
+		text, err := t.reader.text(d.id)
+		return err == nil && strings.Contains(strings.ToLower(string(text)), strings.ToLower(value))
 	})
 }
 

@@ -16,10 +16,10 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      117276,
-	"lines of tests in Go":                                           72059,
+	"lines of Go without tests":                                      117293,
+	"lines of tests in Go":                                           72101,
 	"lines over 120 columns":                                         9,
-	"lines of tests over 120 columns":                                77,
+	"lines of tests over 120 columns":                                78,
 	"structs with more than 12 fields (not JSON, Options or engine)": 8,
 	"fields of the largest of these structs":                         18,
 	"sync.Pool outside index/engine and text/analysis":               1,

@@ -10,9 +10,9 @@ import (
 	"sheaf/store"
 )
 
-// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported for a fault of
-// [Searcher.CheckStore]. It also returns it when all counting branches of a phase need a model and
-// there is none. The error names profile, branch and store.
+// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported if [Searcher.CheckStore] finds
+// a fault, or if all counting branches of a phase need a model and no model is configured. The error names profile,
+// branch and store.
 func (s *Searcher) Check(plan *profile.Plan) error {
 	if err := s.CheckStore(plan); err != nil {
 		return err

@@ -38,7 +38,7 @@ func (r *run) matches(plan *profile.Plan) store.Request {
 	return req
 }
 
-// withFields returns fields, and the fields of others that fields lacks.
+// withFields returns fields, followed by the fields of others that are missing in fields.
 func withFields(fields []store.FieldWeight, others []profile.Field) []store.FieldWeight {
 	for _, f := range others {
 		if !slices.ContainsFunc(fields, func(known store.FieldWeight) bool { return known.Name == f.Name }) {
@@ -68,7 +68,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 	return r.known(ranking), nil
 }
 
-// count fills in the facets of Options.Facets.
+// count counts the facets of Options.Facets.
 func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	if len(r.opt.Facets) == 0 {
 		return nil
@@ -98,7 +98,8 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// asWritten counts numbers and dates of a property as documents write them, when the form is unusual.
+// asWritten replaces values in facet by the values in written. So it counts an unusual number or date, such as
+// 12.10, under the form in which documents write it.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet
@@ -123,9 +124,8 @@ func asWritten(facet, written store.Facet) store.Facet {
 	return out
 }
 
-// countMatches counts the matches of the query when the caller wants it. It uses the scoring with
-// which stores count a word fastest. When the store cannot count, or time runs out, the answer has
-// no number and has a note.
+// countMatches counts the matches of the query if Options.Count is set. It uses the scoring that lets stores count a
+// word fastest. If the store cannot count, or time runs out, the answer has a note instead of a number.
 func (r *run) countMatches(ctx context.Context) error {
 	if !r.opt.Count {
 		return nil

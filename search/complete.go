@@ -51,8 +51,8 @@ func (f *candidates) lacks(branch int) []sheaf.ID {
 	return out
 }
 
-// complete asks each branch for its score of hits that only other branches found. These hits rank
-// below the hits that the branch retrieved itself, so ranks stay the same.
+// complete asks each branch to score the hits that only other branches found. These hits rank below the hits that
+// the branch retrieved itself, so that the ranks of those stay the same.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates) error {
 	faults := make([]error, len(outcomes))
 	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.lacks(i)) })
@@ -71,7 +71,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates)
 	return nil
 }
 
-// lookUp adds the hits that a branch lacks.
+// lookUp adds to a branch the hits that only other branches found, with their scores.
 func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
 	if len(lacks) == 0 || o.request.Text != nil && len(o.ranking) < o.request.Limit && len(o.more) == 0 {
 		return nil // the branch found every match

@@ -19,7 +19,8 @@ import (
 type Evidence struct {
 	// Score is the score of the hit.
 	Score float64 `json:"score"`
-	// Words is BM25 of the hit divided by the sum of the idf of the query's words: 0 for no word, 1 for all.
+	// Words is BM25 of the hit divided by the sum of the idf of the query's words. It is 0 when no word matches and
+	// 1 when all match well.
 	Words float64 `json:"words"`
 	// Meaning is the best cosine of a passage, or 0 when meaning was not searched.
 	Meaning float64 `json:"meaning"`
@@ -28,12 +29,12 @@ type Evidence struct {
 	Lead float64 `json:"lead"`
 	// Length is the number of words of the query.
 	Length int `json:"length"`
-	// Unseen is the share of the query, by idf, in words that occur in no chunk. Numbers counts only words with a
-	// digit, each with its parts.
+	// Unseen is the part of the query's idf that belongs to words in no chunk, 0..1. Numbers counts only words with
+	// a digit, each with its parts.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
-	// Foreign says that the query has unseen words and another language than the collection. Then only words with
-	// a digit count as unseen.
+	// Foreign says that the query has unseen words, and another language than the collection. Then Unseen counts
+	// only words with a digit.
 	Foreign bool `json:"foreign,omitempty"`
 }
 
@@ -61,15 +62,15 @@ func (c *Calibration) Valid() bool {
 	return len(c.Right.Weights) == featureCount && len(c.Answered.Weights) == featureCount && c.Least >= 0 && c.Least <= 1
 }
 
-// A query has no answer when unseen words with a digit have at least this share of the query's idf.
-// For example, ticket 4713 does not answer "ticket 4712". Other unseen words do not count here.
+// A query has no answer when at least this part of its idf belongs to unseen words with a digit. For example, ticket
+// 4713 does not answer "ticket 4712". Other unseen words do not count here.
 const unseenNumber = 1.0 / 4
 
 // unsure is the largest confidence in a result of a query with an unseen number.
 const unsure = 0.5
 
-// Answerable reports whether a query has an answer, from the evidence of its first result. A query in another
-// language than the collection counts as answerable, because its words say too little.
+// Answerable reports whether a query has an answer, judged by the evidence of its first result. A query in another
+// language than the collection counts as answerable, because its words give too little evidence.
 func (c *Calibration) Answerable(first *Evidence) bool {
 	return !first.lacksNumber() && (first.Foreign || c.Answered.At(first.Features()...) >= c.Least)
 }
@@ -128,8 +129,8 @@ func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 	return &shipped
 }
 
-// calibrated lists the versions of the built-in model that the calibration fits. Both embed English
-// the same way.
+// calibrated lists the versions of the built-in model that the calibration fits. They all embed English the same
+// way.
 var calibrated = []string{"sheaf-en-1", "sheaf-ml-1"}
 
 var shipped = Calibration{
@@ -142,8 +143,8 @@ var shipped = Calibration{
 type judged struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
-	// scores has the best score of each document before a stage drops hits; nil until it is known. first and
-	// second are the two best documents.
+	// scores has the best score of each document before a stage drops hits; nil before compare ran. first and second
+	// are the two best documents.
 	scores        map[sheaf.ID]float64
 	first, second judgedDocument
 	unseen        float64
@@ -206,8 +207,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// lacksNumber reports whether an unseen compound, for example INV-4712, is an unseen number. It is
-// one if it is a number itself, like 2.3.1, or if no chunk has one of its parts with a digit.
+// lacksNumber reports whether an unseen compound, for example INV-4712, contains an unseen number. It does if the
+// compound is itself a number, like 2.3.1, or if no chunk has one of its parts with a digit.
 func (r *run) lacksNumber(w *worth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true
@@ -224,7 +225,8 @@ func (r *run) lacksNumber(w *worth, compound string) bool {
 	return false
 }
 
-// withParts returns the worth of an unseen word together with that of its parts: 978-3-16-148410-1 is one number.
+// withParts returns the worth of an unseen word plus the worth of its parts that occur. For example,
+// 978-3-16-148410-1 counts as one number.
 func (r *run) withParts(w *worth, word partWorth) float64 {
 	sum := word.worth
 	for _, p := range w.parts {
@@ -297,8 +299,8 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	return e
 }
 
-// calibration returns the calibration for a plan. It returns nil when there is none, for example when a query
-// changes parameters of the profile.
+// calibration returns the calibration for a plan, or nil when there is none, for example when a query changes
+// parameters of the profile.
 func (r *run) calibration(plan *profile.Plan) *Calibration {
 	if r.searcher.Confidence == nil {
 		return nil
@@ -356,8 +358,8 @@ func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
 	return nil
 }
 
-// holdsOneWord reports whether the query is one word that the collection has. A rare code in a long text is an
-// answer, though little other evidence supports it.
+// holdsOneWord reports whether the query is one word that the collection has. Such a query has an answer even if
+// other evidence is weak, for example for a rare code in a long text.
 func (r *run) holdsOneWord() bool {
 	unseen := func(p partWorth) bool { return p.chunks == 0 && p.worth > 0 }
 	if r.stats.words == nil || len(r.stats.words.parts) == 0 || len(strings.Fields(meaning(r.query))) != 1 {
@@ -366,8 +368,9 @@ func (r *run) holdsOneWord() bool {
 	return !slices.ContainsFunc(r.stats.words.parts, unseen)
 }
 
-// holdsAlternative reports whether the collection has every word of one alternative of the query. A result with this
-// alternative is an answer, even without the others. When the store cannot count, every word counts as present.
+// holdsAlternative reports whether the collection has every word of one alternative of the query. A result for this
+// alternative is an answer; the other alternatives are not needed. If the store cannot count, all words count as
+// present.
 func (r *run) holdsAlternative() bool {
 	held := map[string]bool{}
 	if r.stats.words != nil {

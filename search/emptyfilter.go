@@ -21,7 +21,7 @@ const (
 	mostTold, longestTold = 5, 60
 )
 
-// unmet fills in Result.Unmet.
+// unmet adds a message to Result.Unmet for each filter value that no document has.
 func (r *run) unmet(ctx context.Context) {
 	counter, counts := r.searcher.Backend.(store.Counter)
 	faceter := store.Lists(r.searcher.Backend)
@@ -60,13 +60,13 @@ func (r *run) unmet(ctx context.Context) {
 	}
 }
 
-// want is a part of a filter that asks for a value of a column.
+// want is a part of a filter that requires a value in a column.
 type want struct {
 	filter        sheaf.Filter
 	column, value string
 }
 
-// wants returns the first parts of a filter that ask for a value and must match.
+// wants returns the parts of a filter that a document must meet and that name a value, at most mostAsked.
 func wants(f sheaf.Filter) []want {
 	var out []want
 	if all, ok := f.(sheaf.And); ok {
@@ -79,8 +79,8 @@ func wants(f sheaf.Filter) []want {
 	return out[:min(len(out), mostAsked)]
 }
 
-// wanted returns the column and the value that a filter asks for, or "". When a value has several
-// types, the first is text.
+// wanted returns the column and the value that a filter requires, or "". If a value is given in several types, the
+// text comes first.
 func wanted(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -116,8 +116,8 @@ func named(column string) string {
 	return name
 }
 
-// unmet says that no document has the value, and which values exist. It names folders below the
-// scope, relative to the scope.
+// unmet returns a message: no document has the wanted value, and these values exist. Folders below scope are named
+// relative to scope.
 func (w want) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))

@@ -61,8 +61,8 @@ const (
 	noPassage   = `an empty string.`
 )
 
-// Expander asks a model for other wordings of a query, and caches its replies. It caches only good
-// replies, so it tries a failed call again. It is safe for concurrent use.
+// Expander asks a model for other wordings of a query, and caches its replies. It does not cache failures, so the
+// next call asks again. It is safe for concurrent use.
 type Expander struct {
 	// Chat asks the model. Model names it.
 	Chat  Chat
@@ -116,7 +116,7 @@ func (e *Expander) name() string {
 	return e.Model
 }
 
-// ask waits for the model until ctx ends, even when the model ignores ctx. It drops a later reply.
+// ask waits for the model until ctx ends, even when the model ignores ctx. A later reply is lost.
 func (e *Expander) ask(ctx context.Context, system, user string) (string, error) {
 	type answer struct {
 		reply string
@@ -137,9 +137,9 @@ func (e *Expander) ask(ctx context.Context, system, user string) (string, error)
 	}
 }
 
-// parseExpansion reads a reply strictly: one JSON object with the requested members, within bounds.
-// It drops terms that are not in the query, and queries that repeat it. Models often return them,
-// and they do no harm.
+// parseExpansion reads a reply strictly: one JSON object with the requested members, within bounds. It drops terms
+// that are not in the query, and other wordings that only repeat the query. Models often return such values, and the
+// rest of the reply is still good.
 func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	var x Expansion
 	if len(reply) > maxReplyBytes {
@@ -210,8 +210,8 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 	return out
 }
 
-// standsIn reports whether a word, reduced to its letters, occurs in a query: as a whole word, as a part of a
-// word joined by marks, or within text without spaces.
+// standsIn reports whether a word occurs in a query. plain has only the letters and digits of the word. It may match
+// a whole word of the query, a part of a word joined by marks, or a range of a text without spaces.
 func standsIn(query, plain string) bool {
 	spaceless := strings.ContainsFunc(plain, snippet.Spaceless)
 	for word := range strings.FieldsSeq(query) {
@@ -324,7 +324,8 @@ func quoted(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// words adds the caller's extra words. Of a plain query it keeps only the words that the model chose.
+// words sets the words that score. If the query is plain text and the model chose terms, only these terms score. The
+// caller's extra words are added.
 func (r *run) words() {
 	if plain, ok := r.query.Words.(sheaf.Match); ok && plain.Field == "" && len(r.expansion.Terms) > 0 {
 		r.query.Words = sheaf.Match{Text: strings.Join(r.expansion.Terms, " ")}

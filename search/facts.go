@@ -5,8 +5,8 @@ import (
 	"sheaf/rank"
 )
 
-// Part returns the chunk with this ID. For the ID of a document that was cut into pieces it returns one chunk
-// that covers the whole document ([sheaf.Document.Part]). It returns false when there is neither.
+// Part returns the chunk with this ID. If the ID belongs to a document that was cut into pieces, Part returns one
+// chunk that covers the whole document: see [sheaf.Document.Part]. ok is false for an unknown ID.
 func Part(facts rank.Facts, id sheaf.ID) (sheaf.Chunk, bool) {
 	if c, ok := facts.Chunk(id); ok {
 		return c, true

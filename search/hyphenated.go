@@ -10,11 +10,11 @@ import (
 // first and of its second part. A phrase that starts or ends with the word matches. A phrase with
 // the word in its middle matches only when the phrase repeats the word.
 
-// maxHyphenated is the largest number of words in a phrase that is searched again for hyphenated words.
+// maxHyphenated is the largest number of words in a phrase for which the search tries hyphenated words.
 const maxHyphenated = 12
 
-// hyphenated returns r, or, when a phrase found nothing, a search for the phrase with one inner word hyphenated.
-// q is the query before expansion.
+// hyphenated returns r. If a phrase found nothing, hyphenated searches again, with one inner word of the phrase
+// hyphenated, and returns that search. q is the query before expansion.
 func (r *run) hyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	phrase, ok := q.Words.(sheaf.Phrase)
 	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil ||

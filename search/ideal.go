@@ -49,7 +49,7 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 // worth returns the idf of the words of the query, or nil when the store cannot count.
 func (r *run) worth(ctx context.Context) (*worth, error) { return r.stats.worth(ctx, r.query.Words) }
 
-// counted is like worth. When time runs out before the words are counted, it returns nil and adds a warning.
+// counted is like worth, but if time runs out before the words are counted, it returns nil and adds a warning.
 func (r *run) counted(ctx context.Context) (*worth, error) {
 	w, err := r.worth(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -22,10 +22,9 @@ const (
 	likeIt = 3
 )
 
-// misspelt adds to Result.Unmet each word of the query that no chunk has, with similar words. It
-// takes longer than most searches, so it runs only when no result is likely to answer the query. It
-// also runs for a query that looks foreign, because a misspelt word may look like a word of another
-// language.
+// misspelt adds to Result.Unmet each word of the query that no chunk has, with similar words. It takes longer than
+// most searches, so it runs only when no result is likely to answer the query. It also runs for a query that looks
+// foreign, because a misspelled word may look like a foreign word.
 func (r *run) misspelt(ctx context.Context) {
 	foreign := r.judged != nil && r.judged.foreign
 	answerable := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
@@ -77,7 +76,8 @@ func (r *run) misspeltWord(ctx context.Context, word string) {
 	r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; to find words like it: %s~", said, word))
 }
 
-// misspeltAt returns hits with words at most edits errors away from a word. It returns none after a fault.
+// misspeltAt returns hits that have a word at most edits errors away from the given word. After a fault it returns
+// no hits.
 func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Ranking {
 	like := sheaf.Fuzzy{Text: word, Distance: edits, Same: 1} // the first letter of a word is seldom misspelt
 	filter := r.query.Filter

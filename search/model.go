@@ -17,15 +17,15 @@ import (
 
 // modelWords holds what SetModel's model knows about words.
 type modelWords struct {
-	// alike becomes true when the model cannot weigh words by rarity; nil for a model without weights.
+	// alike becomes true when the model cannot weigh words by rarity. The pointer is nil without a model.
 	alike *atomic.Bool
 	// foreign reports whether a query has another language than the collection; nil when unknown.
 	foreign func(text string) bool
 }
 
-// SetModel makes s search by meaning with e, the model of the store's vectors. When e can weigh words,
-// rare words of a query weigh more, by their counts in the store. a is the analyzer of the store, and
-// chunks is the number of chunks. When the store cannot count, all words weigh the same, with a note.
+// SetModel makes s search by meaning with e, the model of the store's vectors. If e can weigh words, words with few
+// matches in the store weigh more. If the store cannot count, all words weigh the same, and the answer has a note. a
+// is the analyzer of the store, and chunks is the number of chunks.
 func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) {
 	s.Analyzer = a
 	if reader, ok := e.(model.LanguageReader); ok && a.Language() != "" {
@@ -90,8 +90,8 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 	}
 }
 
-// vectorOf returns the vector of a text, or nil when it has no direction. It returns an error for numbers that
-// are not finite: the search survives a fault of the model, but the store would call them a fault of the caller.
+// vectorOf returns the vector of a text, or nil when the vector is zero. It returns an error for numbers that are
+// not finite: the search survives a fault of the model, but the store would report a fault of the caller.
 func (s *Searcher) vectorOf(ctx context.Context, text string) ([]float32, error) {
 	v, err := s.Embed(ctx, text)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"sheaf/store"
 )
 
-// required returns the part of a query that every hit must match, or nil when words only add to the score. Hits
-// of vectors must match it, too, for example a phrase or a forbidden word.
+// required returns the part of a query that every hit must match, also a hit of a vector: for example a phrase or a
+// forbidden word. It returns nil when words only add to the score.
 func required(q sheaf.TextQuery) sheaf.TextQuery {
 	switch q := q.(type) {
 	case sheaf.Match:
@@ -38,13 +38,13 @@ func required(q sheaf.TextQuery) sheaf.TextQuery {
 	return q
 }
 
-// requirement returns a request for what matches a condition in any field.
+// requirement returns a request for the chunks that match a condition in any field.
 func requirement(condition sheaf.TextQuery) store.TextRequest {
 	return store.TextRequest{Query: condition, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}
 }
 
-// bind restricts a request by vector to chunks that match what the query requires. It returns false when the
-// store cannot do that; the caller then filters the hits.
+// bind restricts a vector request to chunks that match the required part of the query. If the store cannot do that,
+// bind returns false, and the caller filters the hits.
 func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
 	condition := required(words)
 	if req.Vector == nil || condition == nil || !store.Matches(st) {

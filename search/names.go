@@ -42,8 +42,7 @@ type nameMatcher struct {
 	buffer   []analysis.Term // the terms of the current word
 }
 
-// match compares a name with the query. Only content words count, that is words that are not function words; all
-// words count when there are no content words.
+// match compares a name with the query. Only content words count. If all words are function words, all count.
 func (m *nameMatcher) match(name string) rank.NameMatch {
 	if m.lacksAll(name) { // true for many names
 		return rank.NameMatch{}
@@ -85,7 +84,8 @@ func (m *nameMatcher) match(name string) rank.NameMatch {
 	return m.known[name]
 }
 
-// lacksAll reports whether no word of a name has a term of the query, as far as the first bytes of the words tell.
+// lacksAll reports whether certainly no word of a name has a term of the query. It compares only the first bytes of
+// words.
 func (m *nameMatcher) lacksAll(name string) bool {
 	lacks := true
 	m.analyzer.Words(name, func(start, end int) bool {

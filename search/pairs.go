@@ -12,8 +12,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// maxPairs is how many pairs of neighboring words of a query are searched, pairs with rare words
-// first. fewPairs is the limit for a store that answers one request at a time.
+// maxPairs limits how many pairs of neighboring words the search looks for; it prefers pairs with rare words.
+// fewPairs is the limit for a store that answers one request at a time.
 const (
 	maxPairs = 64
 	fewPairs = 8
@@ -23,8 +23,8 @@ const (
 type pair struct {
 	text  string
 	worth float64 // the sum of the idf of its words
-	// overlap says that both words share characters, like the terms of a script without spaces.
-	// Words already match both, so the pair counts for the query, but not for a hit.
+	// overlap says that the two words share characters, like the terms of a script without spaces. A chunk that
+	// matches the words then has the pair anyway, so the pair counts for the query, but not for a hit.
 	overlap bool
 }
 
@@ -68,9 +68,9 @@ func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair
 	}, nil
 }
 
-// pairs returns the pairs of neighboring words of the query, function words included: "look up" is not "look". At
-// least one word of a pair occurs in the collection. The worth of a pair is the sum of the idf of its words that
-// occur. Each pair counts once.
+// pairs returns the pairs of neighboring words of the query, each once. Pairs include function words: "look up" is
+// not "look". At least one word of a pair occurs in the collection. The worth of a pair is the sum of the idf of its
+// words that occur.
 func (r *run) pairs(w *worth) []pair {
 	idf := map[string]float64{}
 	for _, p := range w.parts {
@@ -156,8 +156,8 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 	return found, nil
 }
 
-// wordings returns the texts of a query whose words may be side by side in a hit. They include
-// phrases: the words of a phrase count as much as the same words without quotes.
+// wordings returns the texts of a query whose words may be side by side in a hit. A phrase is one of these texts:
+// its words count as much as the same words without quotes.
 func wordings(q sheaf.TextQuery) (texts []string) {
 	for part := range sheaf.Wanted(q) {
 		switch part := part.(type) {

@@ -14,14 +14,14 @@ import (
 	"sheaf/store"
 )
 
-// retrieved is the name of the step in which a branch retrieves.
+// retrieved is the name of the step that retrieves the hits of a branch.
 const retrieved = "retrieve"
 
 // outcome is the ranking of one branch, or its error.
 type outcome struct {
 	branch  *profile.Branch
 	request store.Request
-	// more are further requests. A hit gets its largest score.
+	// more are further requests of the branch. A hit of several requests gets the largest score.
 	more    []store.Request
 	ranking sheaf.Ranking
 	// full says that the branch retrieved as many hits as its limit. More may exist.
@@ -30,8 +30,8 @@ type outcome struct {
 	took time.Duration
 }
 
-// phase runs the branches, their stages, the fusion and the stages after it. Only chunks in within
-// can be found; nil means all.
+// phase runs the branches, their stages, the fusion and the stages after the fusion. It finds only chunks in within;
+// nil means all chunks.
 func (r *run) phase(
 	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
 ) (sheaf.Ranking, error) {
@@ -111,8 +111,9 @@ func (r *run) phase(
 	return r.steps(retrieval, ranking, ph.Then, at)
 }
 
-// countAhead counts the words of the query while the branches retrieve. It runs only when every score needs
-// the counts and the store is remote. wait waits for the counts. A later call of worth returns the fault.
+// countAhead starts to count the words of the query while the branches retrieve. It does so only when every score
+// needs the counts and the store is remote. The caller calls wait to wait for the counts. If counting fails, the
+// next call of worth returns the error.
 func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	if !ph.Complete || !store.Batches(r.searcher.Backend) {
 		return func() {}
@@ -180,8 +181,8 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	return o
 }
 
-// listed is how many chunks a branch retrieves for a query without words. This query lists the
-// matches of its filter in the order of IDs. A long document would fill a shorter list.
+// listed is how many chunks a branch retrieves for a query without words. Such a query lists the matches of its
+// filter in the order of IDs. With a smaller number, one long document could fill the list.
 const listed = 1000
 
 // list raises the limit of a request for a list, if the store accepts it.
@@ -239,7 +240,7 @@ func (o *outcome) isFull() bool {
 	return len(o.ranking) > 0 && len(o.ranking) >= o.request.Limit
 }
 
-// larger adds the hits of another request; a hit in both gets the larger score.
+// larger adds the hits of another request. If both have a hit, the larger score counts.
 func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store.Request) (sheaf.Ranking, error) {
 	others, err := st.Retrieve(ctx, req)
 	if err != nil {
@@ -263,9 +264,8 @@ func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors returns the outcomes without an error. Some errors it returns at once: an unsupported
-// or invalid request, and damage, which the caller can repair. Any other fault is an error only
-// when no branch is left.
+// survivors returns the outcomes without an error. It fails at once for an unsupported or invalid request, and for
+// damage, which the caller can repair. For other errors it fails only when no branch is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	st := r.searcher.storeName()
 	out := outcomes[:0]
@@ -295,7 +295,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	return out, nil
 }
 
-// known returns the hits whose documents the facts know: nearly always all hits.
+// known drops the hits whose documents are unknown to the facts. Usually it drops nothing.
 func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
@@ -306,7 +306,7 @@ func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 	return ranking
 }
 
-// tellStrange adds a note that hits were dropped because another writer of the store has their documents.
+// tellStrange adds a note if another writer may use the store: hits of its documents were dropped.
 func (r *run) tellStrange() {
 	if r.searcher.Shared {
 		r.note("%s returns documents that this index does not know; their hits are left out: "+
@@ -382,7 +382,8 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 	return ranking, nil
 }
 
-// noteCrowded adds a note when per_document left fewer results than the limit, though the store may have others.
+// noteCrowded adds a note when the stage per_document left fewer results than the limit although the store may have
+// more.
 func (r *run) noteCrowded(left, found int) {
 	if left < min(found, r.query.Limit) && r.result.More {
 		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+
@@ -390,7 +391,7 @@ func (r *run) noteCrowded(left, found int) {
 	}
 }
 
-// prepare adds to env what a stage needs to know about the query's words.
+// prepare adds to env what the stage must know about the query's words.
 func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
 	switch stage.(type) {
 	case rank.Names:

@@ -14,8 +14,9 @@ import (
 // longestName is the largest number of characters in a property name that is searched.
 const longestName = 60
 
-// byProperty returns r, or, when no text has the query's only word, a search for documents with a property
-// of this name. It runs only when no result is likely to answer the query. q is the query before expansion.
+// byProperty returns r. If no text has the query's only word, byProperty searches for documents with a property of
+// this name and returns that search. It does so only when no result is likely to answer the query. q is the query
+// before expansion.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	word, plain := q.Words.(sheaf.Match)
 	likely := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
@@ -53,11 +54,11 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 	return r, nil
 }
 
-// mostBelow is how many properties within maps are searched.
+// mostBelow limits how many nested properties the search tries.
 const mostBelow = 3
 
-// propertiesBelow returns the properties within maps that have name in their own, such as spec.replicas for spec
-// and for replicas, most frequent first.
+// propertiesBelow returns nested properties with name as one part of their own name, most frequent first. For
+// example, spec.replicas has the parts spec and replicas.
 func (r *run) propertiesBelow(name string) (below []string) {
 	facts, ok := r.searcher.Facts.(interface {
 		Properties() ([]catalog.Counted, error)
@@ -77,7 +78,8 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	return below
 }
 
-// instead returns the search for another query, or r when that search fails or finds nothing.
+// instead searches with another query and returns that search. If the search fails or finds nothing, instead returns
+// r.
 func (r *run) instead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {

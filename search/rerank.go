@@ -12,8 +12,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TextOf returns a function for [Searcher.Text]: the text of a chunk without its sub-headings, or of a document
-// that was cut into pieces. content reads a whole document.
+// TextOf returns a function for [Searcher.Text]. The function returns the text of a chunk without its sub-headings,
+// or the text of a document that was cut into pieces. content reads a whole document.
 func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(id sheaf.ID) (string, error) {
 	return func(id sheaf.ID) (string, error) {
 		c, ok := Part(facts, id)
@@ -67,7 +67,7 @@ func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.R
 	return fused, nil
 }
 
-// opinion returns the hits in the order of the model's scores.
+// opinion returns the hits in the order that the model's scores give.
 func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	ctx, cancel := context.WithTimeout(ctx, stage.Timeout)
 	defer cancel()

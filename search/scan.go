@@ -20,23 +20,23 @@ type Scanner interface {
 
 // ScanRequest says what to search for, and how much.
 type ScanRequest struct {
-	// Queries are searched as a whole and word by word: the original query and its expansions.
-	// Terms are searched as they are. Both decide only which files are candidates.
+	// Queries are the original query and its expansions. The scan looks for each query as a whole and for its words.
+	// It looks for each of Terms as a whole. Queries and Terms only decide which files are candidates.
 	Queries, Terms []string
-	// Words is the query that scores; nil for none.
+	// Words is the query that scores; nil when no words score.
 	Words sheaf.TextQuery
-	// Answering is set when Words forbid something. A file with a forbidden word is a candidate only if one of
-	// these requests finds a chunk in it. When empty, every file may answer.
+	// Answering is set when Words forbids some words. Then a file with a forbidden word is a candidate only if one
+	// of these requests finds a chunk in it. If Answering is empty, every file may be a candidate.
 	Answering []store.TextRequest
 	// Filter limits the candidates; nil means no limit. Visible limits what the caller may see: the
 	// scan does not read or count other documents. nil means no limit.
 	Filter  sheaf.Filter
 	Visible func(doc sheaf.ID) bool
-	// Shown is the filter that the current file must match before WhyNot describes it; nil means no limit.
+	// Shown limits [Scanned.WhyNot]: it describes a file only if the file matches this filter. nil means no limit.
 	Shown sheaf.Filter
 	// HideComments says that the caller may not see comments.
 	HideComments bool
-	// Limits limits the candidates, their chunks and the memory. Vectors asks for vectors of the first chunks.
+	// Limits limits the candidates, their chunks and the memory. Vectors asks for vectors of the first documents.
 	Limits  profile.Scan
 	Vectors bool
 }
@@ -53,15 +53,15 @@ type Scanned struct {
 	// Notes and Warnings are for the result. Took has the time of each step.
 	Notes, Warnings []string
 	Took            []Timing
-	// WhyNot returns the reason why a document is not a candidate, or "" when it is. It returns
+	// WhyNot returns the reason why a document is not a candidate, or "" when it is a candidate. It returns
 	// sheaf.ErrNotFound for a file that does not exist or that the caller may not see.
 	WhyNot func(doc sheaf.ID) (string, error)
 }
 
 // ScanCounts counts what a scan examined.
 type ScanCounts struct {
-	// Files is how many files the scan examined. Matched is how many have a needle. Candidates is
-	// how many of these are in the store, with this number of Chunks.
+	// Files is how many files the scan examined. Matched is how many of them have a needle. Candidates is how many
+	// of the matched files are in the store; together they have Chunks chunks.
 	Files, Matched, Candidates, Chunks int
 	// Bytes is roughly how much memory the scan uses.
 	Bytes int64
@@ -102,8 +102,8 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// answering returns requests that together find each chunk that may be an answer. It returns nil
-// when the query has no forbidden words, or when any chunk may be an answer.
+// answering returns requests for chunks that may be an answer; each such chunk matches at least one request. It
+// returns nil when the query has no forbidden words, or when any chunk may be an answer.
 func (r *run) answering(plan *profile.Plan) []store.TextRequest {
 	if len(sheaf.Forbidden(r.query.Words)) == 0 {
 		return nil

@@ -29,10 +29,12 @@ type Searcher struct {
 	// Backend finds chunks. Store names it in warnings and errors; "" becomes "the store".
 	Backend store.Backend
 	Store   string
-	// Facts know the documents. The search drops hits of other documents. Facts of a catalog are a snapshot as
-	// old as the store's state or newer. When Facts have a method Err() error, its error degrades the result.
+	// Facts know the documents. The search drops hits of documents that Facts do not know. Facts of a catalog are a
+	// snapshot that is as old as the store's state or newer. If Facts have a method Err() error and it returns an
+	// error, the result is degraded.
 	Facts rank.Facts
-	// Shared says that other programs may write to the backend. A note then reports hits that Facts do not know.
+	// Shared says that other programs may write to the backend. A note then reports hits of documents that Facts do
+	// not know.
 	Shared bool
 	// Embed returns the vector of a query, of unit length and of the dimension of the index. When it is nil, no
 	// model is configured and branches that need vectors are skipped.
@@ -40,8 +42,8 @@ type Searcher struct {
 	// Analyzer is the store's analyzer, which makes terms of a query. When it is nil, white space separates
 	// terms.
 	Analyzer *analysis.Analyzer
-	// Confidence returns the calibration for a profile. When it is nil or returns nil, results have no
-	// confidence. It is not called when a query changes parameters, because the calibration does not hold for
+	// Confidence returns the calibration for a profile. If the function is nil or returns nil, results have no
+	// confidence. The search does not call it when a query changes parameters, because the calibration does not fit
 	// other values.
 	Confidence func(p *profile.Profile) *Calibration
 	modelWords modelWords
@@ -70,7 +72,7 @@ type Options struct {
 	// the query's limit.
 	Parameters map[string]string
 	Plan       *profile.Plan
-	// Terms are additional words of the caller. They score like the words of the query.
+	// Terms are additional words from the caller. They score like the words of the query.
 	Terms []string
 	// Explain gives every hit an explanation of its score.
 	Explain bool
@@ -78,15 +80,15 @@ type Options struct {
 	Evidence bool
 	// Trace records the ranking after every step.
 	Trace bool
-	// Order, if not nil, sorts everything that the words and filters match by a column, without ranking. The
-	// profile only decides how words are scored. An empty query then matches everything.
+	// Order, if not nil, sorts all chunks that match the words and filters by a column. There is no ranking; the
+	// profile only decides how words score. An empty query then matches every chunk.
 	Order *store.Order
-	// Facets are columns. The result counts their values over everything that the words and filters
-	// match. Count asks for the number of these matches.
+	// Facets are columns. The result counts their values over all chunks that match the words and filters. Count
+	// asks for the number of these chunks.
 	Facets []string
 	Count  bool
-	// Scope is a part of the query's filter that the caller did not write, for example the current
-	// folder. Result.Unmet describes what is missing within it.
+	// Scope is a filter in the query that the user did not write, for example the current folder. Result.Unmet
+	// describes what is missing within Scope.
 	Scope sheaf.Filter
 	// Timeout limits embedding and retrieval. A branch without an answer by then fails. 0 means
 	// only the limit of the context.
@@ -107,8 +109,8 @@ type Result struct {
 	More bool
 	// Facets are the counts of Options.Facets, each with at most 100 values.
 	Facets []store.Facet
-	// Matches is how many chunks the words and filters match, if Options.Count is set. It is nil for an empty
-	// query that has no order.
+	// Matches is how many chunks the words and filters match, if Options.Count is set. It is nil for an empty query
+	// without Options.Order.
 	Matches *int
 	// Answerable is false when no result is likely to answer the query: see
 	// [Calibration.Answerable]. It is nil without a calibration, and for a query without words, for
@@ -116,8 +118,8 @@ type Result struct {
 	Answerable *bool
 	// Legs are the names of the fused branches, in the order of Hit.Legs.
 	Legs []string
-	// Expansion is the output of a chat model for the query. Scanned counts what a scan found. Each
-	// is nil when the profile does not use it.
+	// Expansion is the output of a chat model for the query. Scanned is the result of a scan. Each is nil when the
+	// profile does not use it.
 	Expansion *Expansion
 	Scanned   *Scanned
 	Report
@@ -125,22 +127,23 @@ type Result struct {
 
 // Report describes how a search ran.
 type Report struct {
-	// Degraded says that a branch failed and the others answered; Warnings say which and why.
+	// Degraded says that a branch failed and other branches answered. Warnings say which branch failed and why.
 	Degraded bool
 	Warnings []string
-	// Notes are not faults. For example, they say how the query was read or which branches were skipped.
+	// Notes are messages that report no fault. For example, they say how the query was read or which branches were
+	// skipped.
 	Notes []string
-	// Short says that a part of the search failed that does not change the hits, for example an
-	// explanation. A later search may return more.
+	// Short says that some step failed that does not change the hits, for example an explanation. A later search may
+	// return more.
 	Short bool
 	// Bare maps a warning or note that quotes an error to its text without the error. Errors may
 	// name machines, accounts and files.
 	Bare map[string]string
-	// Unmet explains an empty or unlikely answer. It names values of the filter that no document has,
-	// and the existing values (of a property, tag, extension, folder or file name). It names words
-	// that no chunk has, with similar words. It names a property that was searched instead of a word.
+	// Unmet explains an empty or unlikely answer. It lists values of the filter that no document has, with existing
+	// values of the same property, tag, extension, folder or file name. It lists words that no chunk has, with
+	// similar words. It names a property that was searched instead of a word.
 	Unmet []string
-	// Took is the time of every step, in the order in which the search waited for them.
+	// Took is the time of every step, in the order of the search.
 	Took []Timing
 	// Trace is the ranking after every step, if Options.Trace is set.
 	Trace []Snapshot
@@ -158,7 +161,7 @@ type Snapshot struct {
 	Branch string
 	// First says that the step belongs to the first of two phases.
 	First bool
-	// Step is the stage as the profile writes it, or "retrieve" for what a branch retrieved.
+	// Step is the stage in the syntax of profiles, or "retrieve" for the ranking that a branch retrieved.
 	Step    string
 	Ranking sheaf.Ranking
 	// Notes are the notes that the search added since the previous snapshot.
@@ -171,12 +174,12 @@ type Hit struct {
 	Location
 	// Score orders the hits. It is not a probability.
 	Score float64
-	// Confidence is the probability, within 0..1, that this result is right; nil without a calibration. Level is
-	// its range, or "". Evidence is what both were computed from.
+	// Confidence is the probability, within 0..1, that this result is right; nil without a calibration. Level is the
+	// range of Confidence, or "". Evidence is the input for both.
 	Confidence *float64
 	Level      Level
 	Evidence   *Evidence
-	// Legs are rank and raw score in each of Result.Legs. Rank is 0 when the branch did not find the hit.
+	// Legs has rank and raw score of the hit in each of Result.Legs. Rank is 0 when the branch did not find the hit.
 	Legs []sheaf.Leg
 	// Passage is the passage that matched best. It is set when ByMeaning says that a branch by meaning found the
 	// hit.
@@ -192,10 +195,10 @@ type Location struct {
 	ID    sheaf.ID
 	Doc   sheaf.ID
 	Title string
-	// Hierarchy has the titles from the document down; Breadcrumb is the text to show them.
+	// Hierarchy has the titles from the document down. Breadcrumb is these titles as one line for display.
 	Hierarchy  []string
 	Breadcrumb string
-	// Path is the document's, relative to its tree's folder.
+	// Path is the path of the document, relative to its tree's folder.
 	Path string
 	// Span covers the whole answer, Body the part before its sub-headings, both in bytes of the file.
 	Span  sheaf.Span
@@ -268,7 +271,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	return r, nil
 }
 
-// newRun returns a search that follows a plan once.
+// newRun returns a run for one search with a plan.
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: s.Facts, stats: stats{searcher: s}}
 	r.noted, r.result = len(q.Notes), &Result{
@@ -309,11 +312,11 @@ type run struct {
 	report
 	sense
 	certainty
-	// lookup is the request with which the first branch by words searches.
+	// lookup is the request of the first branch by words.
 	lookup *store.Request
 }
 
-// report collects messages of a search and the faults that it survives.
+// report collects messages, and the failures that the search survives.
 type report struct {
 	result   *Result
 	failures []error
@@ -459,7 +462,7 @@ func (r *run) noteFailed(what string, err error) {
 	r.note("%s", text)
 }
 
-// short sets [Report].Short if err is a fault that may pass. err may be nil.
+// short sets [Report].Short if err is a temporary fault. err may be nil.
 func (r *run) short(err error) {
 	r.result.Short = r.result.Short || err != nil && !errors.Is(err, sheaf.ErrUnsupported)
 }
@@ -471,7 +474,7 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warn(err.Error(), err.Error())
 }
 
-// failed records a failure that the search survives. Its public text names only what failed, without err.
+// failed records a failure that the search survives. The public text says what failed, but not err.
 func (r *run) failed(what string, err error) {
 	r.failures = append(r.failures, err)
 	r.result.Warn(err.Error(), what+" failed")
@@ -497,7 +500,7 @@ func (r *Report) bare(text, bare string) {
 // clock is the clock that steps are timed by.
 var clock = time.Now
 
-// took records the time of a step, and returns its end.
+// took records the time of a step that began at since. It returns the time at which the step ended.
 func (r *run) took(step string, since time.Time) time.Time {
 	now := clock()
 	r.result.Took = append(r.result.Took, Timing{step, now.Sub(since)})

@@ -2,8 +2,8 @@ package search
 
 import "sheaf"
 
-// Signals explain the rank of a hit, in the flat form of the tiered search specification. They
-// repeat the content of the explanation.
+// Signals explain the rank of a hit, in the flat form of the tiered search specification. They repeat the content of
+// the explanation.
 type Signals struct {
 	// Engine found the hit: fulltext or semantic when one branch counts, rrf when several were fused.
 	Engine           string         `json:"engine"`

@@ -16,12 +16,12 @@ import (
 // stats has the word counts of one query, over the chunks that the caller may see.
 type stats struct {
 	searcher *Searcher
-	// words has the idf of the query's words; nil before they are counted. fault is the reason why
-	// counting failed. asked says that the search asked the store.
+	// words has the idf of the query's words; nil before the store has counted them. fault is the error of counting.
+	// asked says that the search has asked the store.
 	words *worth
 	fault error
 	asked bool
-	// tallied are words that were counted for the vector; nil when there is none.
+	// tallied has the words that were counted for the vector; nil when none were.
 	tallied *tallied
 	// size is the number of chunks, 0 before it is known.
 	size int
@@ -95,19 +95,19 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 // maxWorth limits how many words of a query are counted. Each further word counts as the average.
 const maxWorth = 256
 
-// worth is the idf of a query: the sum, and each part that is matched separately, in order. A repeated word is
-// one part.
+// worth is the idf of a query: the sum, and the idf of each part that is matched separately, in order. A repeated
+// word is one part.
 type worth struct {
 	sum   float64
 	parts []partWorth
 }
 
-// partWorth is a part of a query that is matched separately: its idf, and its share of the query's sum, where the
-// part may be repeated or boosted.
+// partWorth is a part of a query that is matched separately. idf is the rarity of the part. worth is its share of
+// the query's sum; a part may be repeated or boosted.
 type partWorth struct {
 	query sheaf.TextQuery
 	text  string
-	// chunks is how many chunks have it.
+	// chunks is how many chunks match the part.
 	chunks     int
 	idf, worth float64
 }
@@ -115,15 +115,15 @@ type partWorth struct {
 // queryParts lists the parts of a query that are matched separately.
 type queryParts struct {
 	stats *stats
-	// queries are the distinct parts, texts their names.
+	// queries are the distinct parts; texts are their names.
 	queries []sheaf.TextQuery
 	texts   []string
 	places  []place
 	looked  int // number of words so far
 }
 
-// place is one occurrence of a part in the query: the index of the part, how much it counts, and
-// the factor that makes up for words that were not counted.
+// place is one occurrence of a part in the query. part is the index of the part, and factor is its weight here.
+// share is the number of words divided by the number of words that are counted.
 type place struct {
 	part          int
 	factor, share float64
@@ -162,7 +162,7 @@ func (l *queryParts) addWords(words []string, factor float64) {
 	}
 }
 
-// withoutPhrases turns phrases into words, for a store without phrases. It reports whether l has any.
+// withoutPhrases turns phrases into words, for a store without phrases. changed reports whether there was a phrase.
 func (l *queryParts) withoutPhrases() (changed bool) {
 	for i, q := range l.queries {
 		if phrase, ok := q.(sheaf.Phrase); ok {
@@ -181,7 +181,8 @@ func (l *queryParts) put(q sheaf.TextQuery, text string, factor float64) {
 	l.places = append(l.places, place{part, factor, 1})
 }
 
-// worth computes the idf of the parts; dfs has the number of chunks of each, chunks is the number of all chunks.
+// worth computes the idf of the parts. dfs has for each part the number of chunks that match the part; chunks is the
+// number of all chunks.
 func (l *queryParts) worth(dfs []int, chunks int) *worth {
 	w := &worth{parts: make([]partWorth, len(l.queries))}
 	for i := range w.parts {
@@ -198,7 +199,7 @@ func (l *queryParts) worth(dfs []int, chunks int) *worth {
 	return w
 }
 
-// hasWhole reports whether text is a part of a word with several terms that occurs in a chunk.
+// hasWhole reports whether text is a part of a compound word in the query that occurs in a chunk.
 func (l *queryParts) hasWhole(text string, dfs []int) bool {
 	for i, word := range l.texts {
 		if dfs[i] > 0 && word != text && l.stats.isCompound(word) && slices.Contains(l.stats.tellingWords(word), text) {
@@ -208,7 +209,8 @@ func (l *queryParts) hasWhole(text string, dfs []int) bool {
 	return false
 }
 
-// chunks returns the number of chunks that the caller sees. It asks the store only if the facts do not know it.
+// chunks returns the number of chunks that the caller sees. It asks the store only if the facts do not know the
+// number.
 func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) {
 	known := 0
 	switch f := s.searcher.Facts.(type) {
@@ -248,7 +250,7 @@ func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	return s.analyzed.tokens, s.analyzed.telling
 }
 
-// phraseWords returns the words that a phrase looks for.
+// phraseWords returns the words that a phrase must match.
 func (s *stats) phraseWords(phrase string) []string {
 	if s.searcher.Analyzer == nil {
 		return strings.Fields(phrase)
@@ -294,8 +296,8 @@ func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
 	return 0, false
 }
 
-// everyField asks for all fields. BM25F has one frequency for all of them, so stores count a word
-// without reading its postings.
+// everyField asks for all fields. BM25F has one frequency for all fields together, so stores count a word without
+// reading its postings.
 var everyField = func() []store.FieldWeight {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, name := range sheaf.Fields {
@@ -304,7 +306,7 @@ var everyField = func() []store.FieldWeight {
 	return fields
 }()
 
-// counting returns a request for what a query matches in any field, in the form that stores count fastest.
+// counting returns a request for the chunks that match q in any field. Stores count this form of request fastest.
 func counting(q sheaf.TextQuery) *store.TextRequest {
 	return &store.TextRequest{
 		Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB,
@@ -324,8 +326,8 @@ func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.Tex
 	return dfs, nil
 }
 
-// idf returns the rarity of a word that df of all chunks have, as in BM25: the logarithm of 1 + (chunks without +
-// 0.5)/(chunks with + 0.5).
+// idf returns the rarity of a word that occurs in df chunks, as in BM25: the logarithm of 1 + (chunks without the
+// word + 0.5)/(chunks with the word + 0.5). chunks is the number of all chunks.
 func idf(df, chunks int) float64 {
 	n, d := float64(max(chunks, df)), float64(df)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))

@@ -12,7 +12,7 @@ import (
 type Move struct {
 	ID    sheaf.ID
 	Title string
-	// Before and After are ranks from 1; 0 means not among the results.
+	// Before and After are ranks from 1; 0 means that the answer is not among the results.
 	Before, After int
 	// ScoreBefore and ScoreAfter are 0 when the rank is 0.
 	ScoreBefore, ScoreAfter float64

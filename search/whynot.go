@@ -16,19 +16,19 @@ import (
 // Absence explains why a chunk or document is not among the results, or where it ranks.
 type Absence struct {
 	ID sheaf.ID
-	// Rank is its rank in the results, or 0 when the results lack it.
+	// Rank is the rank of the chunk or document in the results, or 0 when the results lack it.
 	Rank int
-	// Inside is the answer that includes the chunk, or "".
+	// Inside is the ID of the answer that includes the chunk, or "".
 	Inside sheaf.ID
-	// Reasons has one line for each branch, then the step that dropped it.
+	// Reasons has one line for each branch, then the step that dropped the hit.
 	Reasons []string
 	// Degraded and Warnings are copied from the answer.
 	Degraded bool
 	Warnings []string
 }
 
-// WhyNot explains why id is not among the results of q: which branch did not find it and why, or
-// which stage dropped it. It returns sheaf.ErrNotFound when id does not exist.
+// WhyNot explains why id is not among the results of q: which branch did not find it and why, or which stage dropped
+// it. It returns sheaf.ErrNotFound when id does not exist.
 func (s *Searcher) WhyNot(
 	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID,
 ) (*Absence, error) {
@@ -89,8 +89,8 @@ func (s *Searcher) WhyNot(
 	return a, nil
 }
 
-// pieceOf returns the chunk that represents a scanned document: its best hit, else its first chunk. It returns
-// other IDs unchanged.
+// pieceOf returns the chunk that represents a scanned document: the document's best hit, or its first chunk when no
+// chunk is a hit. It returns other IDs unchanged.
 func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 	d, ok := result.Scanned.Facts.Document(id)
 	if !ok || len(d.Chunks) == 0 {
@@ -104,7 +104,7 @@ func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 	return d.Chunks[0].ID
 }
 
-// whyNoCandidate explains why the scan did not take the file of id. It returns "" when it did.
+// whyNoCandidate explains why the scan did not take the file of id. It returns "" when the scan took the file.
 func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	if _, ok := Part(scanned.Facts, id); ok {
 		return "", nil
@@ -118,8 +118,8 @@ func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	return scanned.WhyNot(id)
 }
 
-// whyBranches adds what each branch of the main phase knows about a.ID. best is a.ID if a branch
-// found it, else the document's section with the best rank, else "".
+// whyBranches adds a reason from each branch of the main phase. best is a.ID if a branch found it. Otherwise best is
+// the document's section with the best rank, or "" when no section was found.
 func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err error) {
 	s, result, plan := r.searcher, r.result, r.followed
 	if lost, err := r.whyFirst(ctx, plan, a); lost || err != nil {
@@ -160,8 +160,8 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 	return best, nil
 }
 
-// whyFirst explains why a first phase dropped all of a.ID. lost is false when it did not, or when
-// the plan has no first phase.
+// whyFirst explains why a first phase dropped a.ID and all its sections. lost is false when the first phase kept
+// some, or when the plan has no first phase.
 func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (lost bool, err error) {
 	if plan.Candidates == nil {
 		return false, nil
@@ -231,7 +231,7 @@ func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	return n, first
 }
 
-// followSection explains the section of the document a.ID that was found.
+// followSection explains what happened to the section of the document a.ID that a branch found.
 func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	inner := Absence{ID: section}
 	inner.follow(trace)
@@ -256,8 +256,7 @@ func (r *run) all(id sheaf.ID) []sheaf.ID {
 	return ids
 }
 
-// whyUnfound explains why a branch did not retrieve an ID of all. ranking is what the branch
-// retrieved.
+// whyUnfound explains why a branch did not retrieve any ID of all. ranking is the branch's result.
 func (r *run) whyUnfound(
 	ctx context.Context, name string, o *outcome, ranking sheaf.Ranking, a *Absence, all []sheaf.ID,
 ) error {
@@ -362,7 +361,7 @@ func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID)
 	return "holds " + strings.Join(held, ", ") + ", which the query leaves out"
 }
 
-// words returns the single words and phrases that q asks for, at most maxLacks.
+// words returns the single words and phrases that q wants, at most maxLacks.
 func words(q sheaf.TextQuery) (out []sheaf.TextQuery) {
 	for part := range sheaf.Wanted(q) {
 		switch part := part.(type) {

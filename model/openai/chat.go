@@ -18,7 +18,7 @@ const (
 // Chat is a language model at OpenAI's /v1/chat/completions. It is safe for concurrent use.
 type Chat struct {
 	at *endpoint
-	// reasons says that the model refused max_tokens and temperature, as reasoning models of OpenAI do.
+	// reasons says that the server refused max_tokens and temperature. OpenAI's reasoning models refuse both.
 	reasons atomic.Bool
 }
 
@@ -43,8 +43,8 @@ type chatMessage struct {
 	Content string `json:"content"`
 }
 
-// Complete calls the model once and returns its reply. system is the instruction, user is the data.
-// It asks for a deterministic reply if the model supports it. An error names the server.
+// Complete calls the model once and returns its reply. system is the instruction, user is the data. Complete asks
+// for a deterministic reply if the model supports that. An error names the server.
 func (c *Chat) Complete(ctx context.Context, system, user string) (string, error) {
 	reasons := c.reasons.Load()
 	reply, err := c.ask(ctx, reasons, system, user)

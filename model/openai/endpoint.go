@@ -29,7 +29,7 @@ type Server struct {
 	URL string
 	// Model is the server's name for the model.
 	Model string
-	// Key is sent as a bearer token unless it is empty. No error contains it.
+	// Key is sent as a bearer token unless it is empty. Errors never contain the key.
 	Key string
 	// Timeout limits one request, in addition to the context; 0 is defaultTimeout. Attempts is how
 	// often the client tries a request while the server is busy; 0 is defaultAttempts.
@@ -57,7 +57,7 @@ type rest struct {
 	failed atomic.Pointer[silence] // nil when the server answered
 }
 
-// silence is the failure of a server, and until when requests get it at once.
+// silence is the failure of a server that did not answer. Requests fail at once with fault until the time until.
 type silence struct {
 	fault error
 	until time.Time
@@ -140,7 +140,7 @@ func transport(limit time.Duration) http.RoundTripper {
 	return t
 }
 
-// redact hides the part of an address before "@".
+// redact replaces the part of an address before "@", which may be a password.
 func redact(address string) string {
 	if at := strings.LastIndexByte(address, '@'); at >= 0 {
 		return "…" + address[at:]
@@ -148,8 +148,8 @@ func redact(address string) string {
 	return address
 }
 
-// post sends body and passes the answer to read. An error of read is final. When the server closes
-// the connection, post sends the request a second time, for any number of attempts.
+// post sends body and passes the answer to read. If read fails, post does not try again. If the server closes the
+// connection, post sends the request once more, even when Attempts is 1.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.known(); err != nil {
@@ -183,8 +183,8 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 	}
 }
 
-// try sends one request. retry is negative when another attempt cannot help. Otherwise it is the
-// wait that the server asks for, or 0.
+// try sends one request. retry is negative when another attempt cannot help. Otherwise retry is the wait that the
+// server asks for, or 0.
 func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration,
 	err error) {
 	ctx, cancel := context.WithTimeout(asked, e.Timeout)
@@ -283,8 +283,8 @@ func closes(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")
 }
 
-// causeOfStatus returns the cause of a refusal. llama.cpp and Ollama report a long text as a server
-// error. A proxy reports a server that a text broke as a bad gateway.
+// causeOfStatus returns the cause of a refusal, from its status and answer. llama.cpp and Ollama answer a long text
+// with status 500. If a text breaks a server behind a proxy, the proxy answers with status 502.
 func causeOfStatus(status int, data []byte) cause {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:

@@ -36,15 +36,15 @@ type Options struct {
 	Dims int
 	// QueryPrefix and PassagePrefix are added before texts, for models that need them.
 	QueryPrefix, PassagePrefix string
-	// Batch is the largest number of texts in one request; 0 is defaultBatch. When a server accepts
-	// fewer, it gets halves.
+	// Batch is the largest number of texts in one request; 0 is defaultBatch. If a server accepts fewer, the client
+	// halves the request.
 	Batch int
-	// QueryTimeout, if above 0, limits the request for a query, which is then tried once: a user
-	// waits, and words can answer without the vector.
+	// QueryTimeout, if above 0, limits the request for a query. The client then makes only one attempt: a user
+	// waits, and search by words works without the vector.
 	QueryTimeout time.Duration
-	// Rest is a time after a fault in which queries fail at once with the same error. The fault is
-	// that the server was not reached, or did not answer a query in time. 0 tries every time.
-	// Passages are always tried. A failure on a passage does not delay queries.
+	// Rest is how long queries fail at once after a fault, with the same error. The fault is that the client could
+	// not reach the server, or that the server did not answer a query in time. With 0 every query tries the server.
+	// Passages always try the server. A failure on a passage does not delay queries.
 	Rest time.Duration
 	// ConnectTimeout limits connecting; 0 means the timeout of the request.
 	ConnectTimeout time.Duration
@@ -118,8 +118,8 @@ func (e *Embedder) Model() string {
 // Dims implements model.Embedder.
 func (e *Embedder) Dims() int { return e.o.Dims }
 
-// Embed implements model.Embedder. A text that the server refuses or fails on, for example a long
-// text, gets the vector of its start. Errors wrap ErrUnavailable.
+// Embed implements model.Embedder. If the server refuses a text or fails on it, for example because the text is
+// long, Embed returns the vector of the text's start. Errors wrap ErrUnavailable.
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == model.Query {
@@ -149,9 +149,9 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 // this length, the length is not the reason.
 const shortest = 200
 
-// batch embeds texts. When the server refuses them together, or fails on them but embeds a plain word,
-// batch tries halves, and the start of a single text. So one text does not stop the vectors of others. When
-// the texts take too long, batch tries each text alone at once, because every further try takes as long.
+// batch embeds texts. If the server refuses them together, or fails on them but embeds a plain word, batch tries
+// each half. For a single text it tries the start. So one bad text does not prevent vectors for the others. If the
+// texts take too long, batch tries each text alone, because every further attempt with many texts takes as long.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
 	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {

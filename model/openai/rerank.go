@@ -34,8 +34,8 @@ const (
 type Reranker struct {
 	at    *endpoint
 	shape Shape
-	// batch is the largest number of texts in one request. When a server accepts fewer, it gets halves,
-	// because scores of one model are comparable across requests.
+	// batch is the largest number of texts in one request. If a server accepts fewer, the client halves the request.
+	// That is safe, because scores of one model are comparable across requests.
 	batch int
 }
 
@@ -77,8 +77,8 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, nil
 }
 
-// scores returns the scores of texts. It halves a request with too many texts. When a text is longer than the model
-// reads, it lowers chars for all later texts.
+// scores returns the scores of texts. If a request has too many texts, scores halves it. If a text is longer than
+// the model reads, scores lowers chars for all later texts.
 func (r *Reranker) scores(ctx context.Context, query string, texts []string, chars *int) ([]float64, error) {
 	batch := make([]string, len(texts))
 	for i, text := range texts {

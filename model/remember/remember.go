@@ -44,9 +44,9 @@ type Embedder struct {
 
 var _ model.Embedder = (*Embedder)(nil)
 
-// New returns e with the file at path. The first passage opens the file. It does not store queries.
-// Several processes may open the file. When they write at the same time, only these writes may be
-// lost. Callers use their own lock while they embed passages.
+// New returns e with the file at path. The first passage opens the file. The embedder stores no queries. Several
+// processes may open the file. If they write at the same time, only these writes may be lost. Callers use their own
+// lock while they embed passages.
 func New(e model.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
 
 // Model implements model.Embedder.
@@ -182,8 +182,8 @@ func intact(record []byte) bool {
 	return crc32.Checksum(record[:n], castagnoli) == binary.LittleEndian.Uint32(record[n:])
 }
 
-// get returns the vector of a key, or nil. A known record may be gone, because another process may
-// have overwritten it. The caller holds mu.
+// get returns the vector of a key, or nil. The record of a known key may be gone, because another process may have
+// overwritten it. The caller holds mu.
 func (c *Embedder) get(key [keyBytes]byte) []float32 {
 	at, ok := c.at[key]
 	if !ok {

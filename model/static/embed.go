@@ -37,8 +37,8 @@ func newEncoder(m *Model, others *Unigram) (*encoder, error) {
 	return e, nil
 }
 
-// Embed writes the vector of a text, which may be given in blocks of words, to dst, which has the model's dims. The
-// vector has unit length. When the text has no piece, it is all zeros and Embed returns false.
+// Embed writes the vector of a text to dst, which has the model's dims. The text may be given in blocks of words.
+// The vector has unit length. If the text has no piece, the vector is all zeros and Embed returns false.
 func (e *encoder) Embed(dst []float32, blocks ...string) bool {
 	e.begin(blocks...)
 	table := e.table()
@@ -103,10 +103,11 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// Knows reports whether the model knows a query. The table of other languages knows every text that it reads.
-// The English table also reads texts in unknown languages, so most pieces must be Latin words or parts of at
-// least two letters. Marks, digits and single letters, as in "chapter 5", do not count. A name with digits and
-// underscores, for example ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
+// Knows reports whether the model knows a query. The table of other languages knows every text for which it is
+// chosen. The English table also gets texts in unknown languages, so most of their pieces must be Latin words or
+// parts of at least two letters. Marks, digits and single letters, as in "chapter 5", do not count. A name with
+// digits and underscores, for example ERR_4096, is one unknown piece. For unknown texts the nearest passages are
+// arbitrary.
 func (e *encoder) Knows(text string) bool {
 	noLetter := func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) }
 	if words := slices.DeleteFunc(strings.Fields(text), noLetter); len(words) > 0 {

@@ -75,7 +75,7 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// AppendWindows implements model.WindowEmbedder. It adds up blocks of as many words as divide size and stride, so
+// AppendWindows implements model.WindowEmbedder. It adds up blocks of words whose length divides size and stride, so
 // that the same words have the same sum in all windows.
 func (e *Embedder) AppendWindows(
 	ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int,

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrCorrupt means that [Write] did not write the bytes of the model.
+// ErrCorrupt means that the bytes of a model are not as [Write] wrote them.
 var ErrCorrupt = errors.New("corrupt model")
 
 // Model is a vocabulary with a vector for each piece. It is a view of its bytes. Opening reads a
@@ -100,7 +100,7 @@ func (p *parts) take(size int) []byte {
 	return part
 }
 
-// end returns an error unless last, the last part, ends at the checksum.
+// end returns an error unless the part last ends where the checksum begins.
 func (p *parts) end(last []byte) error {
 	if last == nil || p.pos != len(p.data)-4 {
 		return fmt.Errorf("%w: %d bytes: the lengths in its header need another size", ErrCorrupt, len(p.data))

@@ -6,12 +6,12 @@ import "unicode/utf8"
 // not grow with the text.
 const blockBytes = 16 << 10
 
-// Pieces yields the positions of the pieces in text until yield returns false: one half-open byte
-// range for every number that [tokenizer.Encode] returns, in the same order. Ranges start and end
-// at characters, do not overlap, and refer to the original text. A letter includes its accents, and
-// a word without pieces is one range. When one character becomes several pieces, for example a
-// Hangul syllable, the first piece has the range of the character, and the others have empty ranges
-// at its end. White space and dropped characters are in no range, unless they are inside a piece.
+// Pieces yields the positions of the pieces in text until yield returns false. It yields one half-open byte range
+// for every number that [tokenizer.Encode] returns, in the same order. Ranges start and end at characters, do not
+// overlap, and refer to the original text. A letter includes its accents, and a word without pieces is one range.
+// When one character becomes several pieces, for example a Hangul syllable, the first piece has the range of the
+// character, and the others have empty ranges at its end. White space and dropped characters are in no range, unless
+// they are inside a piece.
 func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	var numbers []int32
 	for start := 0; start < len(text); {

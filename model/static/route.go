@@ -49,7 +49,7 @@ func (e *encoder) part(b *block, table int) *part {
 	return &b.parts[table]
 }
 
-// read reads a block up to byte end, which must be white space, or to its end.
+// read reads a block up to byte end, which must be white space or the end of the block.
 func (e *encoder) read(b *block, table, end int) {
 	p := &b.parts[table]
 	text, first := b.text[p.read:end], len(p.pieces)
@@ -103,9 +103,9 @@ func (e *encoder) clearlyEnglish() bool {
 	return english > clearPiece*pieces+clearText
 }
 
-// table chooses the table for the text. It chooses the English table in three cases: the pieces do
-// not occur much more often in other languages, training saw at most half of them, or the text has no
-// words, only numbers, signs and letters.
+// table chooses the table for the text. It chooses the English table if the text has no words, or if its words look
+// English. It also does so if training saw at most half of the text's pieces, or if these pieces do not occur much
+// more often in other languages.
 func (e *encoder) table() int {
 	if e.others == nil || e.clearlyEnglish() || !e.hasWord() {
 		return englishTable
@@ -123,7 +123,7 @@ func (e *encoder) table() int {
 }
 
 // language reports whether a text of one block is in English, by the mean and the sum of its pieces' language
-// numbers. known is false when they are too small to decide.
+// numbers. known is false when these numbers are too small to decide.
 func (e *encoder) language() (english, known bool) {
 	p := e.part(&e.text[0], othersTable)
 	sure := max(sureText, surePiece*len(p.pieces))

@@ -93,7 +93,7 @@ func (s *Segmenter) start() {
 	}
 }
 
-// goesOn appends the pieces of a text that continues a word.
+// goesOn appends the pieces of a text that begins inside a word.
 func (s *Segmenter) goesOn(dst []int32, text string) []int32 {
 	s.start()
 	s.word, s.inside = s.word[:0], true
@@ -121,7 +121,7 @@ func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	return s.flush(dst)
 }
 
-// block adds a text that starts and ends where normalization may.
+// block adds a text. The text starts and ends at boundaries of NFKC normalization.
 func (s *Segmenter) block(dst []int32, raw string) []int32 {
 	s.normal = norm.NFKC.AppendString(s.normal[:0], raw)
 	for text := s.normal; len(text) > 0; {

@@ -19,8 +19,8 @@ const maxWordCharacters = 100
 // special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
 type tokenizer struct {
 	vocab *Vocabulary
-	// word is the current word, folded, up to the length that can have pieces. from has the origin of
-	// each byte in the text. characters and end are those of the whole word.
+	// word is the current word, folded, up to the length that can have pieces. from has the origin of each byte of
+	// word in the text. characters and end are the size and the end of the whole word.
 	word       []byte
 	from       []span
 	characters int
@@ -29,8 +29,8 @@ type tokenizer struct {
 	recent     []recentWord // the last words by their hash, because texts repeat words
 	folded     []byte
 	hashes     []uint32 // of the prefixes of the rest of the word
-	// sizes are the bytes of the folded word in each piece of the last word. spans are the positions of
-	// the pieces of the text.
+	// sizes has, for each piece of the last word, its number of bytes in the folded word. spans are the positions of
+	// the text's pieces.
 	sizes []int16
 	spans []span
 }

@@ -91,8 +91,8 @@ func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary
 		nodes, fine, scale, seen, english, first, rows), nil
 }
 
-// isLetter reports whether a piece is one ASCII character. This piece does not show the language,
-// because words of unknown languages are cut into letters.
+// isLetter reports whether a piece is one ASCII character. Such a piece does not show the language, because the
+// table cuts words of unknown languages into letters.
 func isLetter(text string) bool {
 	text = strings.TrimPrefix(text, wordMark)
 	return len(text) == 1

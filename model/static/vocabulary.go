@@ -95,8 +95,8 @@ func (v *Vocabulary) slot(i uint32) uint32 {
 	return n
 }
 
-// The hash goes byte by byte, so that one pass over a word gives the hashes of all its prefixes.
-// Pieces that continue a word have another seed.
+// The hash reads a word byte by byte, so that one pass gives the hashes of all its prefixes. Pieces that continue a
+// word have another seed.
 const (
 	seedFirst        uint32 = 2166136261
 	seedContinuation uint32 = 0x9e3779b9

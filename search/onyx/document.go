@@ -45,9 +45,9 @@ type Metadata struct {
 
 // Chunk is a part of a document.
 type Chunk struct {
-	// Text is what a search by words sees.
+	// Text is the text that a search by words reads.
 	Text string
-	// Vectors are its passages, by vector field. The caller embeds them.
+	// Vectors are the vectors of the chunk's passages, by vector field. The caller computes them.
 	Vectors []store.Vectors
 	// Large marks a chunk made of several others. Sections leave it out.
 	Large bool

@@ -24,7 +24,7 @@ func (f facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return d.Chunks[n], true
 }
 
-// Document implements rank.Facts. Spans count bytes of the chunks' texts, one after another. The votes and the
+// Document implements rank.Facts. Spans count bytes of the chunks' texts, one text after another. The votes and the
 // boosts of chunks become properties.
 func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	d, ok, err := f.contents.Load(id)

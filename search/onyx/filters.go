@@ -25,24 +25,24 @@ const (
 	columnRelationships = "onyx.relationships" // text, list: "source__type__target"
 )
 
-// Filters say which chunks may be found. All groups that are set must match, each with one value.
+// Filters say which chunks a search may find. Each group that is set must match, with at least one of its values.
 // The zero Filters find public chunks that are not hidden, of documents without a tenant.
 type Filters struct {
-	// AnyTenant finds documents of every tenant, otherwise of Tenant only.
+	// AnyTenant finds documents of every tenant. Otherwise the search finds only documents of Tenant.
 	AnyTenant bool
 	Tenant    string
-	// AnyAccess finds all documents and ignores their access lists. Otherwise Access names the
-	// caller and the caller's groups. Public documents are found, too.
+	// AnyAccess finds all documents and ignores their access lists. Otherwise the search finds public documents, and
+	// documents whose access list has a name in Access: the caller or one of the caller's groups.
 	AnyAccess bool
 	Access    []string
-	// Hidden also finds hidden documents, for administrators.
+	// Hidden also finds hidden documents. It is for administrators.
 	Hidden  bool
 	Sources []string
 	Tags    []string // "key===value"
 	// ForcedSets always narrow the search: an operator sets them.
 	ForcedSets []string
-	// Sets, Documents, Nodes, Personas and Projects are the scope of knowledge. A document in one
-	// of them is found. When all are empty, there is no limit.
+	// Sets, Documents, Nodes, Personas and Projects are the scope of knowledge. The search finds a document that is
+	// in at least one of them. If all are empty, there is no limit.
 	Sets      []string
 	Documents []sheaf.ID
 	Nodes     []int
@@ -51,8 +51,8 @@ type Filters struct {
 	// Created and Updated limit times.
 	Created Window
 	Updated Window
-	// One of Entities and one of Terms (of the knowledge graph) must match, and all of
-	// Relationships. "TYPE::*" matches every entity of the type.
+	// Entities, Terms and Relationships come from the knowledge graph. At least one of Entities, at least one of
+	// Terms and all of Relationships must match. "TYPE::*" matches every entity of the type.
 	Entities      []string
 	Terms         []string
 	Relationships []string
@@ -183,8 +183,8 @@ func (w Window) filter(column string, undated bool) sheaf.Filter {
 	return sheaf.Or{within, sheaf.Not{Filter: sheaf.Exists{Column: column}}}
 }
 
-// ActiveIn returns the windows for documents that were edited within a period. It sets no upper bound on updates:
-// only the last update is stored, so a bound would drop documents that were edited again later.
+// ActiveIn returns the windows for documents that were edited within a period. It sets no end for updates. The index
+// stores only the last update, so an end would exclude documents that were edited again later.
 func ActiveIn(period Window) (created, updated Window) {
 	return Window{End: period.End}, Window{Start: period.Start}
 }

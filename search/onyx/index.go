@@ -50,8 +50,9 @@ func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 	return &Index{store: st, contents: contents, now: now}
 }
 
-// Create creates the index with these settings, or checks that it has them. Callers may repeat it. It
-// returns sheaf.ErrInvalid when the index has other settings. Then the index must be created again.
+// Create creates the index with these settings. If the index exists, Create checks its settings, so callers may
+// repeat the call. It returns sheaf.ErrInvalid when the index has other settings; all documents must then be indexed
+// in a new index.
 func (x *Index) Create(_ context.Context, want Settings) error {
 	if want.Dims < 0 || want.Dims > 1<<16 {
 		return sheaf.Invalidf("create index: %d dimensions: must be within 0..65536", want.Dims)
@@ -144,7 +145,7 @@ func (x *Index) Delete(ctx context.Context, id sheaf.ID) (chunks int, err error)
 	return len(d.Chunks), x.contents.Delete(id)
 }
 
-// Update changes the metadata of documents. A nil field stays; another field replaces the whole old value.
+// Update changes the metadata of documents. A nil field keeps the old value; any other field replaces it.
 type Update struct {
 	Documents []sheaf.ID
 	Public    *bool

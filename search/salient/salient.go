@@ -28,8 +28,8 @@ const (
 type Text struct {
 	// Body is the text itself.
 	Body string
-	// Titles are its title, headings and the texts of its links. A word in one of them counts like three more
-	// occurrences in the body.
+	// Titles are the title and headings of the text, and the texts of its links. A word in Titles counts as much as
+	// three more occurrences in Body.
 	Titles []string
 }
 
@@ -41,9 +41,9 @@ type Collection struct {
 	Count func(word string) (int, error)
 }
 
-// Query returns a query for the words that are frequent in text and rare in the collection. A word
-// weighs (1 + ln tf) x idf, scaled so that the largest weight is 1. Of equal words the first wins.
-// Query skips words that the collection lacks. It returns nil when no word is left.
+// Query returns a query for the words that are frequent in text and rare in the collection. A word weighs (1 + ln
+// tf) x idf, scaled so that the largest weight is 1. If two words weigh the same, the first wins. Query skips words
+// that the collection lacks. It returns nil when no word is left.
 func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, error) {
 	words := candidates(a, text)
 	kept := words[:0]
@@ -127,8 +127,8 @@ func candidates(a *analysis.Analyzer, text Text) []word {
 	return list[:min(len(list), maxCandidates)]
 }
 
-// telling reports whether a word has a letter and is longer than one or two characters. In scripts
-// without an alphabet, shorter words are enough.
+// telling reports whether a word says enough about a text: it has a letter, and more than one or two characters. In
+// scripts without an alphabet, shorter words are enough.
 func telling(raw string) bool {
 	letters, wide := 0, false
 	for _, r := range raw {

@@ -16,7 +16,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// loaded is a cut file with its text, and with vectors if a query needed them. It never changes.
+// loaded is a file that was cut, with its text. It has vectors if a query needed them. It never changes.
 type loaded struct {
 	key     string // in the cache
 	file    ingest.File
@@ -24,21 +24,21 @@ type loaded struct {
 	columns []store.Column
 	text    string
 	candidate
-	// vectors holds the vectors of each chunk. The model named in embedded computed them.
+	// vectors holds the vectors of each chunk. embedded names the model that computed them.
 	vectors  [][]store.Vectors
 	embedded string
 }
 
-// candidate is what the facts keep of a file.
+// candidate is the part of a file that the facts keep.
 type candidate struct {
 	id     sheaf.ID
 	called []string // folded names and aliases, with and without an extension
-	// record is the document for a catalog, and links its names and links for a catalog of links.
+	// record is the document for a catalog. links has the document's names and links, for a catalog of links.
 	record, links catalog.Encoded
 	bytes         int64 // roughly the memory of the record
 }
 
-// newLoaded returns a file as a chunker cut it. It keeps text, which must not change.
+// newLoaded returns a file that a chunker has cut. It keeps text, which must not change.
 func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) (*loaded, error) {
 	for i := range doc.Fields { // columns must not keep the text of their file in memory
 		f := &doc.Fields[i]
@@ -107,8 +107,8 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	return entries
 }
 
-// propertyText returns values of the frontmatter that have no field of their own, the first listed values of each
-// property. It skips names with a dot, which are values in a map: [nestedText] reads those.
+// propertyText returns values of the frontmatter that have no field of their own, at most listed values of each
+// property. It skips names with a dot, which belong to values in a map: [nestedText] reads these.
 func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {

@@ -90,8 +90,8 @@ func linking(doc *sheaf.Document) (catalog.Encoded, error) {
 		Title: doc.Title, Aliases: doc.Aliases, Chunks: []sheaf.Chunk{all}}})
 }
 
-// openLinks returns a catalog of the names and links of candidates. It adds other files with the same name, so that
-// a link to such a file does not lead to a candidate.
+// openLinks returns a catalog of the names and links of candidates. It adds other files with the same name as a
+// candidate, so that a link to such a file does not lead to the candidate.
 func (s *Scanner) openLinks(files []ingest.File, g *gathered) (*catalog.View, error) {
 	var docs []catalog.Encoded
 	called := map[string]bool{}
@@ -115,8 +115,8 @@ func (s *Scanner) openLinks(files []ingest.File, g *gathered) (*catalog.View, er
 
 func withoutExt(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// Empty returns a catalog without documents, in memory, of a folder whose documents are in the named tree. The caller
-// closes it.
+// Empty returns a catalog in memory without documents. tree is the tree of the folder's documents. The caller closes
+// the catalog.
 func Empty(tree, root string) (*catalog.Catalog, error) {
 	return (&Scanner{o: Options{Tree: tree, Root: root}}).openCatalog(nil, nil)
 }

@@ -57,8 +57,8 @@ func (f *folder) run(raw []byte) string {
 	return folded
 }
 
-// withoutLineHyphens removes hyphens at line ends from a folded text, in place, with the characters that may
-// separate the parts of a hyphenated word.
+// withoutLineHyphens removes hyphens at line ends from a folded text, in place. It also removes the white space and
+// quote signs between the two parts of a hyphenated word.
 func withoutLineHyphens(text []byte) []byte {
 	out, from := text[:0], 0
 	for i := 0; i < len(text); {

@@ -34,7 +34,7 @@ type gathered struct {
 	tried   int  // matches that were examined
 	beyond  int  // matches beyond the limit
 	full    bool // the memory was full before the limit was reached
-	// warnings are about vectors that the model could not compute.
+	// warnings report vectors that the model could not compute.
 	warnings []string
 	took     map[string]time.Duration
 }
@@ -103,8 +103,8 @@ type gatherer struct {
 	vectors int   // chunks that may still be embedded
 }
 
-// gather cuts the best matches and writes their chunks to st, in order. It stops when enough files
-// have a chunk that may answer, or when the index uses budget bytes. It always takes the first file.
+// gather cuts the best matches and writes their chunks to st, in order. It stops when enough files have a chunk that
+// may be an answer, or when the index uses budget bytes. It always takes the first file.
 func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, st store.Backend,
 	budget int64) (*gathered, error) {
 	chunker, err := newChunker(req.Limits.ChunkChars)
@@ -165,8 +165,8 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	return err
 }
 
-// refused returns the files in which every chunk has a forbidden word. It indexes only files that
-// may have a forbidden word, in a separate index, so that they do not change the rarity of words.
+// refused returns the files in which every chunk has a forbidden word. It puts the files that may have a forbidden
+// word into a separate index, so that they do not change the rarity of words.
 func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) (map[*loaded]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil
@@ -237,7 +237,7 @@ func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 	return docs
 }
 
-// cut cuts the files of matches. An entry is nil when its file could not be cut.
+// cut cuts the files of matches. An entry is nil when its file cannot be cut.
 func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded,
 	error) {
 	docs := make([]*loaded, len(matches))
@@ -283,9 +283,9 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	return d
 }
 
-// embed computes vectors for the chunks of the first documents, up to the limit, and returns the
-// number of these documents. Cached documents may have vectors already. A fault of the model is a
-// warning. A document that the model refuses does not stop the others.
+// embed computes vectors for the chunks of the first documents, up to the limit, and returns the number of these
+// documents. Cached documents may have vectors already. If the model fails, embed adds a warning. If the model
+// refuses one document, embed continues with the others.
 func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0
@@ -338,7 +338,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	return n, nil
 }
 
-// whyNot returns the reason why a document is not a candidate, or "" when it is.
+// whyNot returns the reason why a document is not a candidate, or "" when it is a candidate.
 func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequest) (string, error) {
 	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
 	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })

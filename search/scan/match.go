@@ -24,7 +24,7 @@ type match struct {
 	worth         float64
 }
 
-// found is what a scan found.
+// found is the result of a search for needles.
 type found struct {
 	files   []ingest.File
 	needles []string
@@ -79,8 +79,8 @@ type matcher struct {
 	buffer  []byte
 }
 
-// file matches one file. It does not search the text for needles that the path has. A file that is
-// unreadable or has no text matches only by its path.
+// file matches one file. If the path has a needle, file does not search the text for it. A file that is unreadable
+// or has no text matches only by its path.
 func (w *matcher) file(i int, f *ingest.File) match {
 	m := match{file: i}
 	m.path = w.look([]byte(f.Path), 0)
@@ -95,7 +95,7 @@ func (w *matcher) file(i int, f *ingest.File) match {
 	return m
 }
 
-// look returns the needles in text, without the needles in known.
+// look returns the needles in text, except the needles in known.
 func (w *matcher) look(text []byte, known uint64) uint64 {
 	folded := withoutLineHyphens(w.folder.fold(text))
 	var mask uint64
@@ -107,10 +107,10 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 	return mask
 }
 
-// rankMatches sorts matches. A file scores the sum of the rarity of its needles: ln(1 + (N - n +
-// 0.5)/(n + 0.5)) for a needle in n of N files, twice in the path. Of equal files, those without
-// forbidden words come first, then paths decide. Forbidden words do not change the score: their
-// letters may be in other words or in another section.
+// rankMatches sorts matches by score. A needle in n of N files adds its rarity ln(1 + (N - n + 0.5)/(n + 0.5)) to
+// the score of a file, twice if the needle is in the path. Of files with equal scores, those without forbidden words
+// come first, then the path decides. Forbidden words do not change the score: their letters may be in other words or
+// in another section.
 func rankMatches(matches []match, files, needles int, not leftOut) {
 	rarity := make([]float64, needles)
 	for i := range rarity {
@@ -134,7 +134,7 @@ func rankMatches(matches []match, files, needles int, not leftOut) {
 	})
 }
 
-// needlesOf names the needles in a mask that the query wants.
+// needlesOf lists the needles in a mask, without those of forbidden words only.
 func (f *found) needlesOf(mask uint64) string {
 	var names []string
 	for i, n := range f.needles {

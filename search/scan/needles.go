@@ -15,10 +15,10 @@ const maxNeedles = 64
 // minNeedle is the shortest needle in bytes. One letter would be in every file.
 const minNeedle = 2
 
-// needles returns the folded, distinct texts to search for in files, in this order: each query as a
-// whole, each term, the words that score, and the forbidden words. The needle of a word is the
-// common prefix of its inflections. Needles decide which files are examined, not how files rank.
-// all says that files without a needle may match, for example when words are too short.
+// needles returns the folded, distinct texts to search for in files. Their order is: each query as a whole, each
+// term, the words that score, the forbidden words. The needle of a word is the common prefix of its inflections.
+// Needles decide which files the scan examines, not how files rank. all says that files without a needle may match,
+// for example when words are too short.
 func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut,
 	all bool) {
 	c := &collector{analyzer: a}
@@ -43,9 +43,9 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 
 // leftOut says which needles belong to forbidden words.
 type leftOut struct {
-	// only are the needles of forbidden words that the query does not also want. any are all of them.
+	// any are the needles of forbidden words. only are those of them that no wanted word has.
 	only, any uint64
-	// unseen says that other forbidden words have no needle, so any file may have them.
+	// unseen says that some forbidden word has no needle, so any file may have that word.
 	unseen bool
 }
 
@@ -77,7 +77,7 @@ func (c *collector) add(text string) {
 	c.seen |= 1 << at
 }
 
-// words adds the words that a query asks for.
+// words adds the wanted words of a query.
 func (c *collector) words(q sheaf.TextQuery) {
 	for part := range sheaf.Wanted(q) {
 		switch q := part.(type) {
@@ -114,8 +114,8 @@ func (c *collector) match(text string) {
 	}
 }
 
-// beginning returns the common prefix of a word and its stem, to find other inflections: "configur"
-// for "configuring". A final i of a stem means y.
+// beginning returns the common prefix of a word and its stem, which other inflections share: "configur" for
+// "configuring". A final i of a stem also means y.
 func beginning(stem, word string) string {
 	n := 0
 	for n < len(stem) && n < len(word) && stem[n] == word[n] {
@@ -133,7 +133,7 @@ func beginning(stem, word string) string {
 	return word[:n]
 }
 
-// parts cuts a word into n parts: any word at most n-1 edits away contains one of them.
+// parts cuts a word into n parts. Any word at most n-1 edits away contains one of these parts.
 func (c *collector) parts(word string, n int) {
 	letters := []rune(word)
 	size := len(letters) / n

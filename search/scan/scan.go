@@ -45,13 +45,13 @@ type Options struct {
 // Scanner scans one folder. It is safe for concurrent use.
 type Scanner struct {
 	o Options
-	// cache has the cut files that were used last, by chunker and path.
+	// cache has the files that were cut and used last, by chunker and path.
 	cache lru.Cache[string, *loaded]
 	// commentless returns a scanner of the same folder that hides comments.
 	commentless func() *Scanner
 }
 
-// readFile returns the content of a file of about size bytes. It uses buffer when that is large enough.
+// readFile returns the content of a file of about size bytes. It reads into buffer if buffer is large enough.
 func (s *Scanner) readFile(name string, size int64, buffer []byte) ([]byte, error) {
 	if int64(cap(buffer)) <= size {
 		buffer = make([]byte, size+size/4+512)
@@ -91,7 +91,7 @@ func New(o Options) (*Scanner, error) {
 	return s, nil
 }
 
-// fileBytes is roughly what an examined file uses in memory.
+// fileBytes is roughly how many bytes of memory an examined file needs.
 const fileBytes = 256
 
 // split divides the memory: 35 % for cut files, 65 % for the index.
@@ -180,8 +180,8 @@ func check(req *search.ScanRequest) error {
 	return nil
 }
 
-// All returns a catalog of every document of the folder, cut into sections of at most chunkChars
-// characters. Callers use it to look up addresses, and close the view.
+// All returns a catalog of every document of the folder, cut into sections of at most chunkChars characters. Callers
+// look up addresses in it, and close the view.
 func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error) {
 	files, skipped, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
 	if err != nil {

@@ -67,7 +67,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 var shellBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n")
 
 // TestReadmeCommands checks that the shell blocks of README.md run in order in a new home folder.
-// It skips the commands that build the program.
+// It skips the commands that build the program, and starts in the root of the repository.
 func TestReadmeCommands(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skipf("no sh: %v", err)
@@ -99,7 +99,7 @@ func TestReadmeCommands(t *testing.T) {
 		}
 	}
 	cmd := exec.Command("sh", "-x", "-c", script)
-	cmd.Dir = home
+	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -23,7 +23,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// Source is the kind of place of a setting, weakest first.
+// Source is a kind of place where a setting can be set. A later source overrides an earlier one.
 type Source uint8
 
 // These are the sources of settings.
@@ -40,17 +40,18 @@ func (s Source) String() string {
 	return [...]string{"default", "user", "project", "environment", "flag"}[s]
 }
 
-// Origin is the place of a setting.
+// Origin is the place where a setting is set.
 type Origin struct {
 	Source Source
-	// File, Line and Column (from 1) are set for the user's and the project's file.
+	// File, Line and Column are set if the user's file or the project's file has the setting. Lines and columns count
+	// from 1.
 	File         string
 	Line, Column int
 	// Name is the environment variable or the flag.
 	Name string
 }
 
-// String describes the place for people: "/a/sheaf.yaml:3:8", "$SHEAF_LIMIT", "--limit" or "default".
+// String describes the origin for people: "/a/sheaf.yaml:3:8", "$SHEAF_LIMIT", "--limit" or "default".
 func (o Origin) String() string {
 	switch o.Source {
 	case SourceUser, SourceProject:
@@ -67,41 +68,41 @@ func (o Origin) String() string {
 type Flag struct {
 	Key  string // the key it sets
 	Name string // without dashes
-	// Values has one entry, or any number for a list.
+	// Values has one entry, or several entries for a list.
 	Values []string
 }
 
-// Options say where [Load] looks.
+// Options say where [Load] looks for settings.
 type Options struct {
-	// Dir is the searched folder. The project's file is the first .sheaf.yaml or sheaf.yaml in Dir
-	// or a folder above. "" means no project.
+	// Dir is the folder of the command. The project's file is the first .sheaf.yaml or sheaf.yaml in Dir or in a folder
+	// above it. "" means no project.
 	Dir string
-	// UserFile need not exist; "" means no file.
+	// UserFile is the user's file. The file need not exist. "" means no file.
 	UserFile string
 	// Environ has the format of os.Environ.
 	Environ []string
 	Flags   []Flag
-	// Trust decides about the project's file; nil trusts no file.
+	// Trust knows whether the user approved the project's file. A nil Trust approves no file.
 	Trust *Trust
 }
 
 // Config has the settings of one run.
 type Config struct {
 	Values
-	// UserFile and ProjectFile are the files that Load read; "" for none.
+	// UserFile and ProjectFile are the files that Load read, or "" for a file that does not exist.
 	UserFile, ProjectFile string
-	// Notices name ignored settings and the reason.
+	// Notices name the settings that Load ignored, and say why.
 	Notices []string
 	origins map[string]Origin
 }
 
-// Origin returns the place of the setting called key.
+// Origin returns where the setting called key was set.
 func (c *Config) Origin(key string) Origin { return c.origins[key] }
 
-// ProjectFileNames are the names of a project's file, in search order.
+// ProjectFileNames are the names that a project's file may have. Load looks for the first name first.
 var ProjectFileNames = []string{".sheaf.yaml", "sheaf.yaml"}
 
-// Load reads the settings. An unknown key or a value out of range is sheaf.ErrInvalid; the error names the place.
+// Load reads the settings. For an unknown key or a value out of range, it returns sheaf.ErrInvalid and names the place.
 func Load(opts Options) (*Config, error) {
 	c := &Config{Values: defaults(), origins: map[string]Origin{}}
 	if err := c.loadFile(opts.UserFile, SourceUser, nil); err != nil {
@@ -137,7 +138,7 @@ func Load(opts Options) (*Config, error) {
 	return c, nil
 }
 
-// set parses value for key and records its origin. It resolves a path from a file against the folder of that file.
+// set parses value for key and records its origin. A relative path from a file starts at the folder of that file.
 func (c *Config) set(key *Key, value any, origin Origin) error {
 	parsed, err := key.parse(value)
 	switch {
@@ -215,8 +216,8 @@ func (c *Config) loadFile(path string, source Source, trust *Trust) error {
 	return nil
 }
 
-// loadEnvironment reads SHEAF_LIMIT, SHEAF_EMBEDDER_URL and so on. A variable that looks like a
-// misspelled key causes a notice. Other SHEAF_ variables belong to other programs.
+// loadEnvironment reads SHEAF_LIMIT, SHEAF_EMBEDDER_URL and so on. If a variable looks like a misspelled key, it adds a
+// notice. It ignores other SHEAF_ variables, which belong to other programs.
 func (c *Config) loadEnvironment(environ []string) error {
 	byVariable := map[string]*Key{}
 	var names []string
@@ -248,7 +249,8 @@ func (c *Config) loadEnvironment(environ []string) error {
 	return nil
 }
 
-// unknownKey returns the error of a missing key at a place. It names the nearest key, or all keys beside it.
+// unknownKey returns the error for an unknown key at a place. The error names the most similar key. Without a similar
+// key, it lists the keys of the same section, or all keys.
 func unknownKey(place, name string) error {
 	names := Names()
 	for _, secret := range []string{"api_key", "apikey", "key", "token", "secret", "password"} {
@@ -276,7 +278,8 @@ func unknownKey(place, name string) error {
 	return sheaf.Invalidf("%sunknown key %q: the keys are %s", place, name, strings.Join(names, ", "))
 }
 
-// findProjectFile looks in dir and in every folder above it. second is a file beside it with the other name, or "".
+// findProjectFile looks for a project's file in dir, then in each folder above dir. If the folder also has a file with
+// the other name, second is that file.
 func findProjectFile(dir string) (file, second string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {

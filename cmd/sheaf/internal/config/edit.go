@@ -15,9 +15,9 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Set writes key: value into the file at path. It makes a missing file. Only the lines of that key
-// change; comments and order stay. values has several entries for a list. Set replaces the file as
-// a whole, so a crash leaves the old or the new file.
+// Set sets key to values in the file at path. It makes the file if it does not exist. It changes only the lines of this
+// key, so comments and the order of keys stay. A list has several values. Set replaces the whole file in one step, so a
+// crash leaves the old or the new file.
 func Set(path, name string, values []string) error {
 	key, err := Lookup(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func Set(path, name string, values []string) error {
 	return replaceFile(path, changed)
 }
 
-// edit returns content with the key set. It parses the result and checks that only this key changed.
+// edit returns content with a new value for key. It parses the result, and returns an error if another key changed.
 func edit(path string, content []byte, key *Key, values []string) ([]byte, error) {
 	before, err := parseFile(path, content)
 	if err != nil {
@@ -62,8 +62,8 @@ func edit(path string, content []byte, key *Key, values []string) ([]byte, error
 	return changed, nil
 }
 
-// set returns the lines with a key set to text. It keeps a comment behind a value of one line. A new
-// key of a section is the first in it.
+// set returns the lines with key set to text. A comment after a one-line value stays. A new key becomes the first key
+// of its section.
 func (p *parsed) set(lines []string, key, text string) []string {
 	group, leaf, nested := strings.Cut(key, ".")
 	for _, e := range p.entries {
@@ -106,7 +106,7 @@ func scalarText(key *Key, values []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// quote returns plain words unchanged and other text in double quotes.
+// quote returns text as YAML: plain words unchanged, other text in double quotes.
 func quote(s string) string {
 	plain := s != ""
 	for i, r := range s {
@@ -125,7 +125,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// sameBut reports whether before and after differ only in name, and after has name.
+// sameBut reports whether before and after have the same entries except for the key name. after must have this key.
 func sameBut(before, after []entry, name string) bool {
 	values := func(entries []entry) map[string]string {
 		m := map[string]string{}

@@ -13,10 +13,10 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// maxDepth is far more than a configuration needs.
+// maxDepth limits the nesting of a file. Real files need far less.
 const maxDepth = 20
 
-// entry is one key of a file with its value: a string, or a []string for a list.
+// entry is one key of a file. Its value is a string, or a []string for a list.
 type entry struct {
 	key                string // with the names of the maps around it, separated by dots
 	name               string // as the file writes it
@@ -26,16 +26,16 @@ type entry struct {
 	last               int // the last line of the value
 }
 
-// parsed are the keys of a file, and the lines of maps without keys, by name.
+// parsed has the keys of a file. empty has the line of each map without keys, by the map's name.
 type parsed struct {
 	path    string
 	entries []entry
 	empty   map[string]int
 }
 
-// parseFile reads the keys of a YAML file. Nested maps become dotted keys. Plain scalars stay text,
-// because the key decides the type. Anchors, aliases, tags and several documents are errors, and
-// each error names the place: the file may come from an untrusted person.
+// parseFile reads the keys of a YAML file. A nested map gives dotted keys. A plain scalar stays text, because the key
+// decides its type. Anchors, aliases, tags and several documents are errors, because the file may come from a stranger.
+// Each error names the place.
 func parseFile(path string, content []byte) (*parsed, error) {
 	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxFileBytes, Depth: maxDepth})
 	var fault *yamlfile.Fault
@@ -109,7 +109,7 @@ func (p *parsed) addMap(prefix string, node ast.Node) error {
 	return nil
 }
 
-// setValue sets the value of e and its last line.
+// setValue sets the value of e, and the last line of this value.
 func (p *parsed) setValue(e *entry, node ast.Node) (err error) {
 	e.last = max(e.keyLine, e.line)
 	sequence, ok := node.(*ast.SequenceNode)
@@ -133,7 +133,7 @@ func (p *parsed) setValue(e *entry, node ast.Node) (err error) {
 	return nil
 }
 
-// scalar returns the text of a scalar as written, without quotes; "" for null.
+// scalar returns the text of a scalar as the file writes it, but without quotes. It returns "" for null.
 func (p *parsed) scalar(node ast.Node) (string, error) {
 	switch node := node.(type) {
 	case *ast.StringNode:

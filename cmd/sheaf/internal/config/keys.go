@@ -18,7 +18,7 @@ import (
 	"sheaf/store/embedded"
 )
 
-// Values are the typed settings. The table of keys explains each.
+// Values has a typed field for each setting. The table of keys explains the settings.
 type Values struct {
 	Words
 	Walk
@@ -68,7 +68,7 @@ type Answers struct {
 	HybridSearch HybridSearch
 }
 
-// Engine says how the engine builds and counts.
+// Engine says how the engine builds its index and counts words.
 type Engine struct {
 	Workers     int
 	IndexMemory int64 // bytes
@@ -76,26 +76,26 @@ type Engine struct {
 	BM25        string
 }
 
-// Display says how a terminal shows answers.
+// Display says how a terminal shows results.
 type Display struct {
 	Color   string
 	LinkURL string
 }
 
-// Store is where chunks are stored. Without an address, the engine beside the catalog stores them.
+// Store says where chunks are stored. Without an address, the engine stores them in the folder of the index.
 type Store struct {
 	URL, KeyEnv, KeyFile, CAFile string
 	// CertFile and CertKeyFile are the client's certificate and its key.
 	CertFile, CertKeyFile string
 }
 
-// HybridSearch has the defaults of /v1/rrf/search for joining its two searches.
+// HybridSearch has defaults for /v1/rrf/search, which joins two searches.
 type HybridSearch struct {
 	FusionMethod string
 	RRFK         int
 }
 
-// Chunk configures the chunkers. Each number applies to one chunker only.
+// Chunk has the settings of the chunkers. Each number is for one chunker only.
 type Chunk struct {
 	SectionCap                int
 	WindowSize, WindowOverlap int
@@ -106,25 +106,25 @@ type Chunk struct {
 	GitHubSlugs               bool
 }
 
-// Endpoint is the address of a model server with the place of its secret. An empty address means no server.
+// Endpoint is the address of a model server, and the place of its secret. An empty address means no server.
 type Endpoint struct{ URL, Model, KeyEnv, KeyFile string }
 
-// Embedder says what embeds texts.
+// Embedder says which model computes the vectors of texts.
 type Embedder struct {
 	Endpoint
-	// Use is one of the values below.
+	// Use is EmbedderAuto, EmbedderBuiltIn or EmbedderNone.
 	Use  string
 	Dims int
-	// QueryPrefix and PassagePrefix are put before texts, because some models need prefixes.
+	// QueryPrefix is put before each query, and PassagePrefix before each passage. Some models need such prefixes.
 	QueryPrefix, PassagePrefix string
 }
 
-// Remote reports whether the endpoint makes the vectors.
+// Remote reports whether an endpoint computes the vectors.
 func (e Embedder) Remote() bool {
 	return e.Use != EmbedderBuiltIn && e.Use != EmbedderNone && e.URL != ""
 }
 
-// Reranker is the model that reranks the first results, for profiles that use it.
+// Reranker is the model that reranks the first results. Only some profiles use it.
 type Reranker struct {
 	Endpoint
 	Shape string
@@ -158,7 +158,7 @@ const (
 	BM25Weaviate = "weaviate"
 )
 
-// embedderKey is the key that is set when a file gives the group a plain value: "embedder: none".
+// embedderKey is the key that a file sets with a plain value for the whole section: "embedder: none".
 const (
 	embedderGroup = "embedder"
 	embedderKey   = "embedder.use"
@@ -187,27 +187,27 @@ type Key struct {
 	// Flag is the command-line flag of the key, without dashes; "" for none.
 	Flag string
 	Kind Kind
-	// Default is the default value, as a file writes it.
+	// Default is the default value in the form that a file has.
 	Default string
-	// Min and Max bound numbers and sizes.
+	// Min and Max limit a number or a size.
 	Min, Max int64
 	// Allowed lists the valid texts; nil allows any text.
 	Allowed []string
-	// Path says that the text names a file or folder: relative to the file that sets it, else to
-	// the working folder. "~/" is the home folder.
+	// Path says that the text is the path of a file or folder. A relative path starts at the folder of the file that
+	// sets it, or else at the working folder. "~/" means the home folder.
 	Path bool
-	// Help is one line.
+	// Help explains the setting in one line.
 	Help string
 
 	pattern *regexp.Regexp
-	// wrong explains why a text is invalid; nil for most keys.
+	// wrong says why a text is invalid, or returns "". It is nil for most keys.
 	wrong func(text string) error
-	// trust returns why a value from another person needs approval, or "" if it is harmless. A nil
-	// trust means always harmless.
+	// trust says why a value from a stranger's file needs approval, or returns "" for a harmless value. If trust is
+	// nil, every value is harmless.
 	trust func(value any, dir string) string
 }
 
-// choosesModel is why a model name needs approval: the key of the approving user pays for the model.
+// choosesModel is the reason why the name of a model needs approval: the user who approves it pays for the model.
 const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{
@@ -323,13 +323,13 @@ var keys = []Key{
 		Help: "folder that holds the indexes; empty for sheaf in the user's data folder"},
 }
 
-// keyEnv returns the setting that names the environment variable of a secret.
+// keyEnv returns a setting whose value is the name of an environment variable that holds a secret.
 func keyEnv(prefix, secret string) Key {
 	return Key{Name: prefix + "key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
 		trust: anyValue("it names a secret that is sent out"), Help: "environment variable that holds " + secret}
 }
 
-// keyFile returns the setting that names the file of a secret.
+// keyFile returns a setting whose value is the path of a file that holds a secret.
 func keyFile(prefix, secret string) Key {
 	return Key{Name: prefix + "key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
 		Help: "file that holds " + secret}
@@ -391,8 +391,8 @@ func outsideFile(value any, dir string) string {
 	return outsideFolder(value, dir)
 }
 
-// staysIn reports whether path p is in dir after resolving links. For a path that does not exist
-// yet, its existing part decides.
+// staysIn reports whether path p is inside dir after links are resolved. If p does not exist yet, staysIn looks at the
+// part of p that exists.
 func staysIn(dir, p string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -413,7 +413,7 @@ func staysIn(dir, p string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Keys returns every setting, in display order. The caller must not change them.
+// Keys returns all settings in display order. The caller must not change the result.
 func Keys() []Key { return keys }
 
 // Names returns the names of all keys, in the order of [Keys].
@@ -425,11 +425,11 @@ func Names() []string {
 	return names
 }
 
-// Lookup finds the key called name. "embedder" is short for embedder.use. The error of a missing key,
-// sheaf.ErrInvalid, names the nearest one.
+// Lookup finds the key called name. "embedder" is short for embedder.use. For an unknown name it returns
+// sheaf.ErrInvalid, and the error names the most similar key.
 func Lookup(name string) (*Key, error) { return lookup("", name) }
 
-// lookup is like Lookup. The error begins with the place of the name.
+// lookup is like Lookup. Its error begins with place, where the name was found.
 func lookup(place, name string) (*Key, error) {
 	if name == embedderGroup {
 		name = embedderKey
@@ -442,16 +442,16 @@ func lookup(place, name string) (*Key, error) {
 	return nil, unknownKey(place, name)
 }
 
-// Variable returns the environment variable that sets k: SHEAF_EMBEDDER_URL for embedder.url.
+// Variable returns the environment variable that sets k. For embedder.url this is SHEAF_EMBEDDER_URL.
 func (k *Key) Variable() string {
 	return "SHEAF_" + strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
 }
 
-// Value returns k's setting in v: a string, int, int64, bool or []string.
+// Value returns the value of setting k in v: a string, int, int64, bool or []string.
 func (k *Key) Value(v *Values) any { return k.field(v).Interface() }
 
-// field returns the field of v that has the name of k: Chunk.SectionCap for chunk.section_cap. The
-// keys of the store have no group.
+// field returns the field of v for setting k. The field of chunk.section_cap is Chunk.SectionCap. A key of the store
+// has no section: the field of store_key_env is Store.KeyEnv.
 func (k *Key) field(v *Values) reflect.Value {
 	path := strings.Replace(k.Name, "store_", "store.", 1)
 	if path == "store" {
@@ -464,7 +464,7 @@ func (k *Key) field(v *Values) reflect.Value {
 	return field
 }
 
-// Format returns k's setting in v in the format of the environment.
+// Format returns the value of setting k in v, in the form that an environment variable has.
 func (k *Key) Format(v *Values) string {
 	switch x := k.Value(v).(type) {
 	case []string:
@@ -483,7 +483,7 @@ func (k *Key) needsTrust(value any, dir string) string {
 	return k.trust(value, dir)
 }
 
-// assign sets k in v to the result of parse.
+// assign sets the field of k in v to a value that parse returned.
 func (k *Key) assign(v *Values, parsed any) {
 	field := k.field(v)
 	field.Set(reflect.ValueOf(parsed).Convert(field.Type()))
@@ -499,7 +499,8 @@ func (k *Key) join(values []string) any {
 	return values[len(values)-1]
 }
 
-// parse converts a value from a file, a flag or the environment to a string, int64, bool or []string.
+// parse converts the text of a value to a string, int64, bool or []string. The text comes from a file, a flag or the
+// environment.
 func (k *Key) parse(value any) (any, error) {
 	if list, ok := value.([]string); ok {
 		if k.Kind != KindList {
@@ -574,7 +575,7 @@ var sizeUnits = []struct {
 	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1},
 }
 
-// parseSize reads a number of bytes: 1048576, 10MB (10,000,000), 10MiB or 10M (10,485,760). The
+// parseSize reads a number of bytes, for example 1048576, 10MB (10,000,000), or 10MiB or 10M (both 10,485,760). The
 // case of the unit matters.
 func parseSize(text string) (int64, error) {
 	number, unit := strings.TrimSpace(text), int64(1)

@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// Schema returns a JSON Schema (draft 2020-12) of configuration files for editors. It has all keys
-// with types, ranges, defaults and help, and allows no other keys.
+// Schema returns a JSON Schema (draft 2020-12) of configuration files, for editors. It gives the type, range, default
+// and help of each key, and allows no other keys.
 func Schema() map[string]any {
 	top := object("Settings of Sheaf: .sheaf.yaml, sheaf.yaml, or the user's config.yaml.")
 	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"

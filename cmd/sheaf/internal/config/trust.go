@@ -10,24 +10,24 @@ import (
 	"path/filepath"
 )
 
-// Trust stores which files and folders of other people the user has approved. Dir has one small
-// file for each approval. Its name is the hash of the approved content. Several processes can
-// therefore approve at once, and a changed file is no longer approved.
+// Trust stores which files and folders of strangers the user approved. The folder Dir has one small file for each
+// approval. The name of the file is the hash of the approved content, so a changed file is no longer approved. Several
+// processes can approve at the same time.
 type Trust struct {
 	Dir string
 }
 
-// Approved reports whether exactly this content at this path is approved. A nil Trust approves nothing.
+// Approved reports whether the user approved exactly this content at this path. A nil Trust approves nothing.
 func (t *Trust) Approved(path string, content []byte) bool {
 	return t.has("file", path, content)
 }
 
-// Approve records that this content at this path may set every key.
+// Approve records that the user approved this content at this path. The file may then set every key.
 func (t *Trust) Approve(path string, content []byte) error {
 	return t.add("file", path, content)
 }
 
-// Revoke removes an approval. Without an approval it returns fs.ErrNotExist.
+// Revoke removes the approval of a file. If the file is not approved, Revoke returns fs.ErrNotExist.
 func (t *Trust) Revoke(path string, content []byte) error {
 	name, err := t.name("file", path, content)
 	if err != nil {
@@ -36,10 +36,10 @@ func (t *Trust) Revoke(path string, content []byte) error {
 	return os.Remove(name)
 }
 
-// FolderApproved reports whether the user made or adopted the index inside this folder.
+// FolderApproved reports whether the user made or adopted the index in this folder.
 func (t *Trust) FolderApproved(dir string) bool { return t.has("folder", dir, nil) }
 
-// ApproveFolder records that the index inside this folder may be used.
+// ApproveFolder records that the program may use the index in this folder.
 func (t *Trust) ApproveFolder(dir string) error { return t.add("folder", dir, nil) }
 
 func (t *Trust) has(kind, path string, content []byte) bool {
@@ -86,7 +86,7 @@ func (t *Trust) name(kind, path string, content []byte) (string, error) {
 	return filepath.Join(t.Dir, hex.EncodeToString(h.Sum(nil))), nil
 }
 
-// Sensitive lists the settings of a file that need approval, as "line: key".
+// Sensitive lists the settings in a file that need approval. Each has the form "line: key".
 func Sensitive(path string, content []byte) ([]string, error) {
 	parsed, err := parseFile(path, content)
 	if err != nil {

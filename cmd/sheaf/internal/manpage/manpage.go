@@ -14,8 +14,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WriteAll writes a page for root and for every command that help lists into dir, which must exist: "sheaf.1",
-// "sheaf-key-add.1". The page heads contain version and date, so equal arguments give equal bytes.
+// WriteAll writes a page for root and for each of its commands into dir, for example "sheaf.1" and "sheaf-key-add.1".
+// dir must exist. WriteAll leaves out hidden commands. The head of each page has version and date, so the same
+// arguments give the same bytes.
 func WriteAll(dir string, root *cobra.Command, version string, date time.Time) error {
 	if err := os.WriteFile(filepath.Join(dir, pageName(root)+".1"), Page(root, version, date), 0o644); err != nil {
 		return err
@@ -56,8 +57,8 @@ func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	return b.Bytes()
 }
 
-// paragraphs writes the paragraphs of a help text as wide as the page. It keeps the lines of a
-// paragraph with indented text.
+// paragraphs writes the paragraphs of a help text, wrapped at the width of the page. A paragraph with indented lines
+// keeps its lines.
 func paragraphs(b *bytes.Buffer, text string) {
 	for i, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if i > 0 {
@@ -71,7 +72,7 @@ func paragraphs(b *bytes.Buffer, text string) {
 	}
 }
 
-// literal keeps the lines of help texts, whose line breaks and indents are manual.
+// literal writes text with the line breaks and indents that it has.
 func literal(b *bytes.Buffer, text string) {
 	fmt.Fprintf(b, ".nf\n%s\n.fi\n", escape(strings.Trim(text, "\n")))
 }
@@ -96,7 +97,7 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// byDefault returns the text of --help about the default of a flag.
+// byDefault returns the default of a flag in the words of --help, or "" for a flag without a default.
 func byDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]":
@@ -108,7 +109,7 @@ func byDefault(f *pflag.Flag) string {
 	return fmt.Sprintf(" (default %s)", f.DefValue)
 }
 
-// commands lists the subcommands of cmd that help lists, each with its description.
+// commands writes the subcommands of cmd with their descriptions. It leaves out hidden subcommands.
 func commands(b *bytes.Buffer, cmd *cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
 		return
@@ -127,15 +128,15 @@ func seeAlso(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 }
 
-// reference returns a reference to the page of a command.
+// reference refers to the page of a command, in the form of manual pages.
 func reference(cmd *cobra.Command) string { return ".BR " + escape(pageName(cmd)) + " (1)" }
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)
 
-// escape makes text safe for the man macros: no line is a request, and dashes and quotes can be
-// copied into a shell.
+// escape changes text so that the man macros print it as it is. No line becomes a macro, and readers can copy dashes
+// and quotes into a shell.
 func escape(text string) string {
 	lines := strings.Split(special.Replace(text), "\n")
 	for i, line := range lines {

@@ -38,21 +38,21 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Secrets must not be in an address.
+// Secrets has what an address must not contain.
 type Secrets struct {
-	// Key is the password of the user in the address. Without a user, it is an API key or token.
+	// Key is the password if the address names a user. Otherwise it is an API key or a token.
 	Key string
-	// CAFile has the certificates for checking the server's certificate, as PEM; "" uses the system's.
+	// CAFile is a PEM file with the authorities that may sign the server's certificate; "" means those of the system.
 	CAFile string
-	// CertFile and CertKeyFile have the client's certificate and its key, as PEM; "" sends none.
+	// CertFile and CertKeyFile are PEM files with the client's certificate and its key. "" sends no certificate.
 	CertFile, CertKeyFile string
 }
 
 // Target is a store at an address.
 type Target struct {
-	// Kind is one of kinds.
+	// Kind is the scheme of the address, one of kinds.
 	Kind string
-	// Place is the schema, index or class. Named says that the address names it.
+	// Place is a schema, an index or a class of the server. Named says that the address names the Place.
 	Place   string
 	Named   bool
 	url     *url.URL // with the first host
@@ -62,10 +62,10 @@ type Target struct {
 	secrets Secrets
 }
 
-// kinds are the schemes of addresses.
+// kinds are the schemes that an address may have.
 var kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate", "vespa"}
 
-// known are the options of each kind.
+// known are the options that an address may have, by kind.
 var known = map[string][]string{
 	"postgres":      {"schema", "hnsw", "rls", "timeout"},
 	"opensearch":    {"auth", "hnsw", "k1", "b", "shards", "replicas", "timeout"},
@@ -74,8 +74,7 @@ var known = map[string][]string{
 	"vespa":         {"config", "hnsw", "k1", "b", "feeds", "timeout"},
 }
 
-// Parse reads an address. name is the default name of the schema, index or class. Parse keeps the
-// letters and digits of name.
+// Parse reads an address. If the address has no Place, Parse makes one from the letters and digits of name.
 func Parse(address, name string, secrets Secrets) (*Target, error) {
 	address, hosts := cutHosts(address)
 	u, err := url.Parse(address)
@@ -142,7 +141,7 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	return t, nil
 }
 
-// wrong returns what the value of an option must be, or "" if it is right.
+// wrong says what the value of an option must be. It returns "" if the value is valid.
 func (t *Target) wrong(key, text string) (want string) {
 	switch {
 	case key == "timeout":
@@ -161,7 +160,7 @@ func (t *Target) wrong(key, text string) (want string) {
 	return ""
 }
 
-// number returns the value of an option, 0 without it.
+// number returns the value of an option, or 0 if the address lacks the option.
 func (t *Target) number(key string) float64 {
 	n, _ := strconv.ParseFloat(t.options.Get(key), 64) // Parse checked it
 	return n
@@ -173,13 +172,14 @@ func (t *Target) on(key string) bool {
 	return on
 }
 
-// timeout returns the time in which the server must answer; 0 is the default of its store.
+// timeout returns how long the server may take to answer. 0 means the default of the store.
 func (t *Target) timeout() time.Duration {
 	d, _ := time.ParseDuration(t.options.Get("timeout")) // Parse checked it
 	return d
 }
 
-// cutHosts keeps the first of several hosts in an address, and returns all of them; nil for a single host.
+// cutHosts removes all hosts but the first from an address. It returns the list of all hosts, or nil if the address has
+// one host.
 func cutHosts(address string) (first string, hosts []string) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -197,7 +197,7 @@ func cutHosts(address string) (first string, hosts []string) {
 	return scheme + "://" + rest[:start] + hosts[0] + rest[end:], hosts
 }
 
-// withoutPassword returns an invalid address without text that may be secret.
+// withoutPassword shortens an invalid address for an error. It removes text that may be secret.
 func withoutPassword(address string) string {
 	before := ""
 	if i := strings.LastIndexByte(address, '@'); i >= 0 {
@@ -209,7 +209,7 @@ func withoutPassword(address string) string {
 	return before + address
 }
 
-// defaultPlace makes a name of letters, digits and underscores.
+// defaultPlace makes a valid name for a schema, index or class. It keeps letters, digits and underscores of name.
 func (t *Target) defaultPlace(name string) string {
 	var out strings.Builder
 	out.WriteString("sheaf_")
@@ -230,7 +230,7 @@ func (t *Target) defaultPlace(name string) string {
 	return place
 }
 
-// String describes the store for people, without user and options.
+// String describes the store for people. It leaves out the user and the options.
 func (t *Target) String() string {
 	u := url.URL{Scheme: t.url.Scheme, Host: t.url.Host, Path: t.url.Path}
 	if t.Kind == "postgres" {
@@ -241,7 +241,7 @@ func (t *Target) String() string {
 	return u.String()
 }
 
-// PlaceKind returns the store's word for its Place.
+// PlaceKind returns what the store calls its Place: "schema", "index" or "class".
 func (t *Target) PlaceKind() string {
 	switch t.Kind {
 	case "postgres", "vespa":
@@ -252,7 +252,7 @@ func (t *Target) PlaceKind() string {
 	return "index"
 }
 
-// Server returns the address without its Place, for people.
+// Server returns the address for people. It leaves out the Place.
 func (t *Target) Server() string {
 	u := url.URL{Scheme: t.url.Scheme, Host: t.url.Host}
 	if t.Kind == "postgres" {
@@ -261,7 +261,7 @@ func (t *Target) Server() string {
 	return u.String()
 }
 
-// As returns the address of the same store under an alias.
+// As returns the same address with alias as its Place.
 func (t *Target) As(alias string) (*Target, error) {
 	if t.Kind == "postgres" || t.Kind == "weaviate" {
 		return nil, fmt.Errorf("%w: aliases are for OpenSearch and Elasticsearch; for %s, set store to the new address",
@@ -285,7 +285,7 @@ func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store
 	return st, advise(err)
 }
 
-// advise adds advice to the error of an untrusted certificate.
+// advise adds advice to an error if the program does not trust the server's certificate.
 func advise(err error) error {
 	var untrusted *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError // from a driver that checks certificates itself
@@ -302,7 +302,7 @@ func advise(err error) error {
 	return err
 }
 
-// server has the operations of one store, for every kind of store.
+// server has the same operations for every kind of store.
 type server struct {
 	open    func(context.Context) (store.Backend, error)
 	examine func(context.Context) []store.Finding
@@ -310,7 +310,7 @@ type server struct {
 	export  func() (any, error) // returns SQL, or a value to write as JSON
 }
 
-// serverOf returns a server from the functions of a store package and its options.
+// serverOf makes a server from the functions of one store package. o are the options for these functions.
 func serverOf[O any, S store.Backend](o O, open func(context.Context, O) (S, error),
 	examine func(context.Context, O) []store.Finding, drop func(context.Context, O) error,
 	export func() (any, error)) *server {
@@ -352,7 +352,7 @@ func (t *Target) server(a *analysis.Analyzer, vectors []store.VectorField, acces
 	}
 }
 
-// Examine checks the server and its content for this index.
+// Examine checks the server, and whether its content fits this index.
 func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField) []store.Finding {
 	s, err := t.server(a, vectors, store.ReadOnly)
 	findings := []store.Finding{{Check: "settings", Err: err}}
@@ -386,7 +386,7 @@ func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, access
 	return o, err
 }
 
-// Export returns SQL or JSON for making the place by hand. It contacts no server.
+// Export returns SQL or JSON for making the Place by hand. It does not contact the server.
 func (t *Target) Export(a *analysis.Analyzer, vectors []store.VectorField) (string, error) {
 	keyed := *t
 	keyed.secrets.Key = cmp.Or(t.secrets.Key, "unused")
@@ -402,7 +402,7 @@ func (t *Target) Export(a *analysis.Analyzer, vectors []store.VectorField) (stri
 	return string(out) + "\n", err
 }
 
-// Drop removes the schema, index or class with its content.
+// Drop removes the Place with its content.
 func (t *Target) Drop(ctx context.Context) error {
 	s, err := t.server(nil, nil, store.Make)
 	if err != nil {
@@ -411,7 +411,7 @@ func (t *Target) Drop(ctx context.Context) error {
 	return s.drop(ctx)
 }
 
-// postgres returns the address in the driver's format.
+// postgres returns the address in the form that the PostgreSQL driver needs.
 func (t *Target) postgres() string {
 	u := *t.url
 	u.Scheme = "postgres"
@@ -467,7 +467,7 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorFiel
 	return o, err
 }
 
-// common returns the options of every store that speaks HTTP.
+// common returns the options for every store that is reached over HTTP.
 func (t *Target) common(a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (o storekit.Options, err error) {
 	o = storekit.Options{URL: "http://" + t.url.Host, Analyzer: a, Vectors: vectors, Timeout: t.timeout(), Access: access,
@@ -486,7 +486,7 @@ func (t *Target) common(a *analysis.Analyzer, vectors []store.VectorField,
 	return o, err
 }
 
-// client returns an HTTP client that trusts the CA file of the secrets and sends their client certificate, if set.
+// client returns an HTTP client. If the secrets name a CA file or a client certificate, the client uses them.
 func (t *Target) client() (*http.Client, error) {
 	transport := storekit.Transport()
 	var err error
@@ -499,7 +499,7 @@ func (t *Target) client() (*http.Client, error) {
 	return &http.Client{Transport: &storekit.Hosts{Transport: transport, Hosts: t.hosts}}, nil
 }
 
-// tls reads the certificates that the secrets name.
+// tls reads the certificate files that the secrets name.
 func (t *Target) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if cert, key := t.secrets.CertFile, t.secrets.CertKeyFile; cert != "" || key != "" {

@@ -9,8 +9,8 @@ import (
 	"sheaf/internal/wording"
 )
 
-// Progress draws one line about long work: progress, speed and remaining time. It draws only on a
-// terminal, and only after half a second. Safe for concurrent use.
+// Progress shows the progress of long work in one line: the share done, the speed and the remaining time. It writes
+// only to a terminal, and only after half a second. It is safe for concurrent use.
 type Progress struct {
 	out   *Output
 	label string
@@ -27,19 +27,20 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-// NewProgress starts the clock. out is usually the error stream.
+// NewProgress starts the clock. out is usually the error stream of the process.
 func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
 
-// GoOn sets the number of units that were done before this work began. They count as done but took no time.
+// GoOn sets how many units earlier work has already done. The share done includes these units, but the speed does not.
 func (p *Progress) GoOn(done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = done
 }
 
-// Update reports that done of total units are done, and the bytes read. total 0 means unknown. unit is a plural noun.
+// Update says how many of total units are done, and how many bytes the work has read. A total of 0 means unknown. unit
+// is a plural noun, for example "files".
 func (p *Progress) Update(done, total int, bytes int64, unit string) {
 	if !p.out.Terminal {
 		return
@@ -68,14 +69,14 @@ func (p *Progress) Done() {
 	}
 }
 
-// mostBar is the full width of the bar. leastBar is the smallest width that is worth drawing.
+// mostBar is the largest width of the bar. A bar smaller than leastBar is not drawn.
 const (
 	mostBar  = 20
 	leastBar = 5
 )
 
-// progressLine returns the line. The bar fills the space that the numbers leave. begun of the done
-// units were done before took began.
+// progressLine returns the line. The bar gets the space that the numbers leave free. begun of the done units come from
+// earlier work; took is the time for the others.
 func progressLine(label, unit string, begun, done, total int, bytes int64, took time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Output is a stream with its properties.
+// Output is an output stream with what it supports.
 type Output struct {
 	io.Writer
 	// Terminal says that the stream is a terminal.
@@ -27,9 +27,9 @@ type Output struct {
 	Width int
 }
 
-// Open describes f. mode is "always", "never" or "auto". In auto mode, terminals other than
-// TERM=dumb get colors, unless NO_COLOR (off) or CLICOLOR_FORCE (on) overrides that. Only terminals
-// with colors get links: people without colors want no escape sequences.
+// Open describes f. mode is "always", "never" or "auto". In auto mode, a terminal has colors unless TERM is "dumb".
+// NO_COLOR switches colors off, and CLICOLOR_FORCE switches them on. Links need colors, because users who switch colors
+// off want no escape sequences.
 func Open(f *os.File, mode string, getenv func(string) string) *Output {
 	out := &Output{Writer: f, Width: 80}
 	out.Terminal = term.IsTerminal(int(f.Fd()))
@@ -57,7 +57,7 @@ func wantsColor(mode string, auto bool, getenv func(string) string) bool {
 	return auto
 }
 
-// Style is the number of an SGR sequence, or several joined by semicolons.
+// Style is a number of an SGR escape sequence, or several numbers joined by semicolons.
 type Style string
 
 // These are the styles in use.
@@ -89,8 +89,9 @@ func (o *Output) Link(address, text string) string {
 	return "\x1b]8;;" + address + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }
 
-// FileAddress fills {path} (absolute, percent-encoded) and {line} of a template such as "file://{path}". After "?", it
-// also encodes slashes, & and =, as in "obsidian://open?path={path}".
+// FileAddress fills the template of an address, such as "file://{path}". {path} becomes the absolute path,
+// percent-encoded, and {line} becomes the line. After "?", FileAddress also encodes slashes, "&" and "=" in the path,
+// as "obsidian://open?path={path}" needs.
 func FileAddress(template, path string, line int) string {
 	if template == "" {
 		return ""

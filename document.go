@@ -11,18 +11,20 @@ import (
 
 // ID names a document or a chunk, in every store.
 //
-// A document is "tree:path", and a heading chunk of it "tree:path#slug". A piece made by a sections
-// or window chunker is "tree:path#0" and so on. The tree's name ends at the first colon. A path may
-// contain '#', so an ID alone does not tell whether it names a document. The catalog decides: it
-// first looks for a document with the whole ID, then splits the ID at the last '#'.
+// A document is "tree:path", and a heading chunk is "tree:path#slug". If a chunker cuts documents into sections or
+// windows, the chunks are "tree:path#0" and so on. The tree's name ends at the first colon. A path may contain '#', so
+// an ID alone does not say whether it names a document. The catalog decides: it first looks for a document with the
+// whole ID. If there is none, it splits the ID at the last '#'.
 type ID string
 
-// DocumentID returns the ID of the document at path in the named tree. The path has slashes and the spelling of the
-// file system. An ID is always valid UTF-8: people can type it and JSON can hold it. An invalid byte becomes U+FFFD and
-// two hexadecimal digits. The bytes of a U+FFFD in the name get the same form, so [ID.Path] returns the exact path.
+// DocumentID returns the ID of the document at path in a tree. The path has slashes and the spelling of the file
+// system. An ID is always valid UTF-8, so that people can type it and JSON can hold it. DocumentID replaces an invalid
+// byte by U+FFFD and two hexadecimal digits. It also does this with each byte of a U+FFFD in the path, so [ID.Path] can
+// return the exact path.
 func DocumentID(tree, path string) ID { return ID(tree + ":" + PathText(path)) }
 
-// PathText returns a file's path as IDs spell it. Only a path that has U+FFFD, or is not valid UTF-8, changes.
+// PathText returns a file's path in the spelling of IDs. It changes only a path that contains U+FFFD or is not valid
+// UTF-8.
 func PathText(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsRune(path, utf8.RuneError) {
 		return path
@@ -42,7 +44,7 @@ func PathText(path string) string {
 	return b.String()
 }
 
-// Path returns the path that [DocumentID] got. For the ID of a chunk the result includes the slug.
+// Path returns the path that was given to [DocumentID]. For the ID of a chunk, the result also has '#' and the slug.
 func (id ID) Path() string {
 	_, text, _ := strings.Cut(string(id), ":")
 	if !strings.ContainsRune(text, utf8.RuneError) {
@@ -79,7 +81,7 @@ func (id ID) Tree() string {
 	return tree
 }
 
-// Span is a half-open range of bytes, [Start, End), in the original file.
+// Span is a range of bytes in the original file. Start is included, End is not.
 type Span struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -91,37 +93,37 @@ func (s Span) Len() int { return s.End - s.Start }
 // Contains reports whether s contains every byte of t.
 func (s Span) Contains(t Span) bool { return s.Start <= t.Start && t.End <= s.End }
 
-// Document is one source file, or one given document, cut into chunks.
+// Document is a source file, or a text that a program gave, cut into chunks.
 type Document struct {
 	ID   ID
 	Tree string
-	// Path is relative to the tree's folder, with slashes and without Unicode normalization.
+	// Path is the path from the tree's folder. It has slashes and the exact spelling of the file system.
 	Path  string
 	Title string
-	// Aliases, Tags and Properties come from frontmatter; Tags also has the inline tags of all
-	// chunks. They keep the document's spelling, without a leading '#', in order of first
-	// appearance, without duplicates. Tags compare without regard to case.
+	// Aliases, Tags and Properties come from the frontmatter. Tags also has the inline tags of all chunks. Tags have no
+	// leading '#' and compare without regard to case. Each list keeps the document's spelling, has no duplicates, and
+	// is in order of first appearance.
 	Aliases    []string
 	Tags       []string
 	Properties []Property
-	// Frontmatter is the range of the frontmatter block with its delimiter lines, or the zero Span.
-	// FrontmatterText means that its YAML had no properties, so the block is indexed as text.
+	// Frontmatter is the range of the frontmatter block with its delimiter lines. It is zero without frontmatter.
+	// FrontmatterText means that the YAML in the block had no properties. The index then treats the block as text.
 	Frontmatter     Span
 	FrontmatterText bool
 	// Language is the detected language of the text (ISO 639-1), or "".
 	Language string
-	// Warnings are faults of the file that did not stop indexing, with line numbers.
+	// Warnings are faults in the file, with line numbers. They did not stop indexing.
 	Warnings []Warning
-	// Fields are the properties in the text of chunks, in chunk order. Only the index stores them:
-	// for a document from the catalog, Properties has their names, and values from frontmatter.
+	// Fields are the properties in the text of chunks, in chunk order. Only the index stores them. A document from the
+	// catalog has their names in Properties, but not their values.
 	Fields []Field `json:"-"`
-	// Chunks are in pre-order. Chunks[i].Position == i, except for large windows, which follow their member
-	// windows. A document without text has no chunks.
+	// Chunks are in pre-order: each chunk is before the chunks under it. Chunks[i].Position is i, except that a large
+	// window follows its member windows. A document without text has no chunks.
 	Chunks []Chunk
 }
 
-// Part returns the chunk with this ID, or nil. The chunk belongs to d. The ID of a document that was
-// cut into pieces returns a new chunk that covers all of them.
+// Part returns the chunk with this ID, or nil. The chunk belongs to d. If a document was cut into pieces, its own ID
+// names no piece. Part then returns a new chunk that covers all pieces.
 func (d *Document) Part(id ID) *Chunk {
 	for i := range d.Chunks { // no copies, because chunks are large
 		if d.Chunks[i].ID == id {
@@ -142,51 +144,51 @@ func (d *Document) Part(id ID) *Chunk {
 	return c
 }
 
-// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk.
-// The root chunk is the document.
+// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk. The root chunk stands
+// for the whole document.
 type Chunk struct {
 	ID ID
-	// Doc is the document's ID. Parent is the ID of the chunk above, "" for a root.
+	// Doc is the document's ID. Parent is the ID of the chunk above this chunk, or "" for a root.
 	Doc    ID
 	Parent ID
-	// Depth is 0 for the document and 1..6 for a heading. Position counts from 0 in document order.
+	// Depth is 0 for the root and 1..6 for a heading. Position counts the chunks of the document from 0.
 	Depth    int
 	Position int
 	Title    string
-	// Slug is "" for the document node.
+	// Slug is the part of ID after '#'; "" for the root.
 	Slug string
-	// Hierarchy has the titles in Breadcrumb, in order: the document's, those of the headings
-	// above, and the chunk's own. Breadcrumb is "> Document › Parent › Title".
+	// Hierarchy has the title of the document, the titles of the headings above, and the chunk's own title. Breadcrumb
+	// joins them: "> Document › Parent › Title".
 	Hierarchy  []string
 	Breadcrumb string
-	// Heading is the range of the heading's lines with their endings; zero without HasHeading.
+	// Heading is the range of the heading's lines with their line endings. It is zero if HasHeading is false.
 	Heading    Span
 	HasHeading bool
-	// Span is everything under the heading with its sub-headings. Body, a part of Span, ends before
-	// the first sub-heading.
+	// Span is the range of everything under the heading, with the sections of sub-headings. Body is the part of Span
+	// before the first sub-heading.
 	Span Span
 	Body Span
-	// SiblingCount is the number of children of Parent, this chunk included; 1 for a root.
+	// SiblingCount is how many children Parent has, including this chunk. It is 1 for a root.
 	SiblingCount int
-	// Tags and Links are those in Body or in the heading. For the root chunk, Tags also has those of the frontmatter.
+	// Tags and Links come from Body and the heading. Tags of a root also has the tags in the frontmatter.
 	Tags  []string
 	Links []Link
-	// Blocks are the block IDs ("^id", without the mark) and HTML anchors (<a id="x">) in Body or
-	// the heading. Links may point at them. An anchor just above a heading belongs to the heading.
+	// Blocks are targets of links in Body or in the heading: block IDs ("^id" without the mark) and HTML anchors (<a
+	// id="x">). An anchor just above a heading belongs to the heading.
 	Blocks []string
-	// Members are the windows that a large window consists of.
+	// Members are the IDs of the windows that a large window joins.
 	Members []ID
 }
 
-// Node is the position of a chunk in its document. Ranking needs the nodes of hundreds of chunks and
-// shows few of them. Its fields have the meaning of the fields of Chunk.
+// Node is the position of a chunk in its document. It is smaller than a Chunk, because ranking needs hundreds of nodes.
+// Its fields mean the same as the fields of Chunk.
 type Node struct {
 	ID, Doc, Parent ID
 	Title           string
 	Depth           int
 	SiblingCount    int
-	// Outline is the outline that contains the node. Above is the node of Parent in it. Each is nil
-	// when it does not exist.
+	// Outline is the outline that contains this node. Above is the node of Parent in Outline. Each is nil if there is
+	// none.
 	Outline *Outline
 	Above   *Node
 }
@@ -196,20 +198,20 @@ func NodeOf(c *Chunk) *Node {
 	return &Node{ID: c.ID, Doc: c.Doc, Parent: c.Parent, Title: c.Title, Depth: c.Depth, SiblingCount: c.SiblingCount}
 }
 
-// Outline is what ranking needs to know of a document.
+// Outline has the facts about a document that ranking needs.
 type Outline struct {
 	ID      ID
 	Path    string
 	Aliases []string
-	// Date has no Source when the document has no date.
+	// Date has an empty Source if the document has no date.
 	Date Dated
-	// Numbers are the properties whose value is one number, in their order.
+	// Numbers are the properties with one number as their value, in document order.
 	Numbers []NumberProperty
-	// Nodes are those of its chunks, in order.
+	// Nodes are the nodes of the document's chunks, in order.
 	Nodes []Node
 }
 
-// NumberProperty is a property whose value is one number.
+// NumberProperty is a property with one number as its value.
 type NumberProperty struct {
 	Name  string
 	Value float64
@@ -249,8 +251,8 @@ func (o *Outline) Node(id ID) *Node {
 	return nil
 }
 
-// NodeIn returns the node with this ID in the documents of outline, or nil. Callers share the node and must not change
-// it. Most IDs name a section, so NodeIn first looks for the part before the last '#' as the document.
+// NodeIn returns the node with this ID, or nil. outline returns the outline of a document. Callers share the node and
+// must not change it. Most IDs name a section, so NodeIn first takes the part before the last '#' as the document.
 func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if o := outline(id[:hash]); o != nil {
@@ -278,14 +280,14 @@ const (
 // String returns "markdown", "wiki" or "embed".
 func (k LinkKind) String() string { return nameIn([]string{"markdown", "wiki", "embed"}, int(k)) }
 
-// MarshalText writes the kind as its name.
+// MarshalText returns the name of the kind.
 func (k LinkKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Link is a reference from a chunk to a document, a part of a document, or something outside.
+// Link is a reference in a chunk. It leads to a document, to a part of a document, or to an outside address.
 type Link struct {
 	Kind LinkKind `json:"kind"`
-	// Target is the file or address as the text spells it, percent-decoded for Markdown links; ""
-	// for a link inside the same document. Fragment is the part after '#'; "^id" names a block.
+	// Target is the file or address in the link. It is percent-decoded for a Markdown link, and "" for a link inside
+	// the document. Fragment is the part after '#'; "^id" names a block.
 	Target   string `json:"target"`
 	Fragment string `json:"fragment,omitempty"`
 	// Text is the visible text.
@@ -294,21 +296,21 @@ type Link struct {
 	Span Span `json:"span"`
 }
 
-// Property is a name with one value or a list of values, which a document declares about itself.
+// Property is a name with a value or a list of values. A document declares properties about itself.
 type Property struct {
 	Name   string
 	List   bool
 	Values []Value
 }
 
-// Field is a property in the text of a chunk.
+// Field is a property that a document declares in the text of a chunk.
 type Field struct {
 	Position int // of the chunk
 	Name     string
 	Value    Value
 }
 
-// FieldsOf returns the fields of the chunk at a position.
+// FieldsOf returns the fields that belong to the chunk at a position.
 func (d *Document) FieldsOf(position int) []Field {
 	if len(d.Fields) == 0 {
 		return nil
@@ -319,7 +321,7 @@ func (d *Document) FieldsOf(position int) []Field {
 	return d.Fields[find(position):find(position+1)]
 }
 
-// Warning is a fault in a file that did not stop its use.
+// Warning is a fault in a file. The file is still used.
 type Warning struct {
 	Line    int    `json:"line"` // from 1; 0 when it concerns the whole file
 	Message string `json:"message"`
@@ -340,7 +342,7 @@ func (s DateSource) String() string {
 	return nameIn([]string{"frontmatter", "filename", "modified"}, int(s))
 }
 
-// MarshalText writes the source as its name.
+// MarshalText returns the name of the source.
 func (s DateSource) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Dated is a point in time with its source.

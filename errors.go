@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// The categories of error. An error from a package that imports this one wraps a category (test
-// with [errors.Is]), or an error of the operating system or of a context. Any other error is a bug.
-// The packages text/analysis, model and index/vfs do not import this one and have their own errors.
+// These are the categories of error. An error of a package that imports this package wraps one of them (test it with
+// [errors.Is]), or an error of the operating system or of a context. Any other error is a bug. The packages
+// text/analysis, model and index/vfs do not import this package. They have errors of their own.
 var (
 	// ErrNotFound means that a named thing does not exist.
 	ErrNotFound = errors.New("not found")
@@ -27,8 +27,9 @@ func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
-// WithCategory returns an error that also wraps category and has the text of err. Packages use it for errors of a lower
-// layer with clear messages. It returns err itself when err is nil or has the category.
+// WithCategory returns an error that wraps both err and category. Its text is the text of err. Packages use
+// WithCategory if the message of a lower layer is clear. If err is nil or already has the category, WithCategory
+// returns err itself.
 func WithCategory(category, err error) error {
 	if err == nil || errors.Is(err, category) {
 		return err
@@ -43,9 +44,9 @@ type categorized struct {
 
 func (e *categorized) Unwrap() []error { return []error{e.error, e.category} }
 
-// ExitCode returns the exit status of a command that ends with err: 0 for nil, 2 for invalid input
-// and unsupported requests, 3 for missing things, 4 for unavailable things, 5 for corruption, 6 for
-// any other error. Status 1 means "nothing was found", which is not an error.
+// ExitCode returns the exit status of a command that ends with err: 0 for nil, 2 for [ErrInvalid] and [ErrUnsupported],
+// 3 for [ErrNotFound], 4 for [ErrUnavailable], 5 for [ErrCorrupt], 6 for any other error. Status 1 means that a command
+// found nothing; it has no error.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Combine says how the parts of an explanation give its value.
+// Combine says how the value of an explanation is computed from the values of its parts.
 type Combine string
 
 // The ways to combine parts.
@@ -46,7 +46,7 @@ const (
 	KindRepetition = "repetition"     // similar to a hit above
 )
 
-// Explanation is a number with the reasons for it: a tree whose parts combine to the value.
+// Explanation is a number with the reasons for it. It is a tree: the values of Parts combine to Value.
 type Explanation struct {
 	// Label names the number in a few words.
 	Label string `json:"label"`
@@ -54,15 +54,15 @@ type Explanation struct {
 	Value float64 `json:"value"`
 	// Kind tells programs the meaning of the number; "" means none of the kinds above.
 	Kind string `json:"kind,omitempty"`
-	// Details are facts about the number, by names that belong to Kind.
+	// Details are facts about the number. Kind decides which names they have.
 	Details map[string]Value `json:"details,omitempty"`
-	// Combine says how Parts give Value; CombineNone when they do not.
+	// Combine says how to compute Value from Parts. It is CombineNone if Parts do not give Value.
 	Combine Combine `json:"combine,omitempty"`
-	// Parts are the numbers that give the value, in the order in which they are combined.
+	// Parts are the numbers that Value is computed from, in the order of the computation.
 	Parts []Explanation `json:"parts,omitempty"`
 }
 
-// Recombine computes the value of e from its leaves upwards.
+// Recombine computes the value of e again, from the values of its leaves.
 func (e Explanation) Recombine() float64 {
 	if e.Combine == CombineNone || len(e.Parts) == 0 {
 		return e.Value
@@ -77,7 +77,7 @@ func (e Explanation) Recombine() float64 {
 	return e.Value
 }
 
-// apply combines one or more values; ok is false for unknown ways to combine.
+// apply combines one or more values. ok is false if it does not know the way to combine.
 func (c Combine) apply(values []float64) (v float64, ok bool) {
 	with := func(next func(v, x float64) float64) float64 {
 		v := values[0]
@@ -120,5 +120,5 @@ func (c Combine) apply(values []float64) (v float64, ok bool) {
 // SignedSquare returns the square of x with the sign of x.
 func SignedSquare(x float64) float64 { return x * math.Abs(x) }
 
-// SignedRoot is the inverse of SignedSquare: the square root of |x|, with the sign of x.
+// SignedRoot undoes SignedSquare: it returns the square root of |x| with the sign of x.
 func SignedRoot(x float64) float64 { return math.Copysign(math.Sqrt(math.Abs(x)), x) }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Names of the columns that every document has. The column of a property is [PropertyColumn] of its name.
+// Names of columns. Every document has these columns. [PropertyColumn] names the column of a property.
 const (
 	ColumnTree   = "tree"   // text, one
 	ColumnPath   = "path"   // text, one: the path inside the tree
@@ -20,16 +20,16 @@ const (
 	ColumnSet    = "set"    // text, list: its document sets
 )
 
-// AccessPublic in [ColumnAccess] lets everyone of the document's tenant see it. A document without
-// any value is private.
+// AccessPublic is a value of [ColumnAccess]. It lets all users of the document's tenant see the document. A document
+// without any value in this column is private.
 const AccessPublic = "public"
 
-// PropertyColumn returns the column for the values of a property. Names compare without regard to
-// case; names in documents have Unicode form NFC.
+// PropertyColumn returns the column for the values of a property. The case of name does not matter. Names in documents
+// have the Unicode form NFC.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
-// WrittenColumn returns the column for a property's numbers and dates as the document writes them,
-// as texts. It has values only when at least one has an unusual form, such as 000032.
+// WrittenColumn returns the column for a property's numbers and dates as text, in the spelling of the document. A
+// document has values in this column only if at least one of them has an unusual spelling, such as 000032.
 func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }
 
 // Columns gives a filter the column values of one chunk.
@@ -39,34 +39,34 @@ type Columns interface {
 	Values(column string) []Value
 }
 
-// Filter says which chunks a search may find. Its Match method defines its meaning: stores translate
-// filters to their own language, and tests compare them with Match. Filters are values, safe for
-// concurrent use. The only filters are And, Or, Not, In, Range, Exists and HasPrefix.
+// Filter says which chunks a search may find. The method Match defines what a filter means. Stores translate filters to
+// their own language, and tests compare the stores with Match. Filters are values, safe for concurrent use. The only
+// filters are And, Or, Not, In, Range, Exists and HasPrefix.
 type Filter interface {
 	// Match reports whether a chunk with these columns may be found.
 	Match(Columns) bool
 	filter()
 }
 
-// And matches when every part does; an empty And matches everything.
+// And matches if all its parts match. An empty And matches everything.
 type And []Filter
 
-// Or matches when at least one part does; an empty Or matches nothing.
+// Or matches if at least one of its parts matches. An empty Or matches nothing.
 type Or []Filter
 
-// Not matches when its part does not.
+// Not matches if its part does not match.
 type Not struct{ Filter Filter }
 
-// In matches when at least one value of the column equals one of Values in kind and content. Text
-// compares byte by byte. Empty Values match nothing.
+// In matches if the column has at least one of Values. Kind and content must be equal, and text compares byte by byte.
+// Without Values, In matches nothing.
 type In struct {
 	Column string
 	Values []Value
 }
 
-// Range matches when at least one value of the column has the kind of the bounds and is between
-// them. Min is included unless MinOpen, Max unless MaxOpen; a zero Value is no bound. Range matches
-// nothing without a bound, or with bounds of different kinds.
+// Range matches if at least one value of the column is within the bounds and has the same kind as the bounds. MinOpen
+// excludes Min, and MaxOpen excludes Max. A zero Value is no bound. Range matches nothing if it has no bounds, or two
+// bounds of different kinds.
 type Range struct {
 	Column  string
 	Min     Value
@@ -75,10 +75,10 @@ type Range struct {
 	MaxOpen bool
 }
 
-// Exists matches when the column has at least one value.
+// Exists matches if the column has at least one value.
 type Exists struct{ Column string }
 
-// HasPrefix matches when at least one text value of the column begins with Prefix, byte by byte.
+// HasPrefix matches if at least one text in the column begins with Prefix, byte by byte.
 type HasPrefix struct {
 	Column string
 	Prefix string
@@ -128,8 +128,8 @@ func (f Range) Match(c Columns) bool {
 	})
 }
 
-// Kind returns the kind of the bounds of f. ok is false when f has no bound or bounds of different
-// kinds; f then matches nothing.
+// Kind returns the kind of the bounds of f. ok is false if f has no bounds, or two bounds of different kinds. Such an f
+// matches nothing.
 func (f Range) Kind() (kind Kind, ok bool) {
 	switch {
 	case f.Min.IsZero():

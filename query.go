@@ -16,55 +16,56 @@ const (
 	FieldBody       = "body"       // the text itself
 )
 
-// Fields are the text fields of a chunk, in the order in which their scores are added.
+// Fields are the text fields of a chunk. Stores add the scores of fields in this order.
 var Fields = [...]string{FieldTitle, FieldHierarchy, FieldAliases, FieldTags, FieldPath, FieldProperties, FieldBody}
 
-// Query is a search request: words, a filter, and how many results to return.
+// Query is a search request. It has words, a filter and the number of results.
 type Query struct {
-	// Text is what the user typed, to show it.
+	// Text is the text that the user typed. It is for display.
 	Text string
-	// Meaning is the text to embed, without query syntax and forbidden words; "" embeds Text.
+	// Meaning is the text to embed. It has no query syntax and no forbidden words. "" embeds Text.
 	Meaning string
-	// Words is matched with the text fields; nil matches nothing.
+	// Words is the query for the text fields. If Words is nil, no text matches.
 	Words TextQuery
 	// Filter restricts the results; nil means no restriction.
 	Filter Filter
-	// Limit is the largest number of results, at least 1.
+	// Limit is how many results to return at most. It is at least 1.
 	Limit int
-	// Notes explain to the user a surprising reading of the text.
+	// Notes tell the user when the text was read in a surprising way.
 	Notes []string
 }
 
-// TextQuery is a tree of words. The only types are Match, Phrase, Prefix, Fuzzy, Bool and Boost.
-// Their Text is the user's spelling; the store analyzes it with the analyzer of its index. A Field
-// of "" means every field of the request.
+// TextQuery is a tree of words. The only types are Match, Phrase, Prefix, Fuzzy, Bool and Boost. Their Text has the
+// user's spelling; the store analyzes it with the analyzer of its index. If Field is "", the words may be in any field
+// of the request.
 type TextQuery interface{ textQuery() }
 
-// Match finds chunks that have at least one term of Text. Each found term adds its score. Function
-// words do not count in questions: see analysis.Analyzer.MatchTokens.
+// Match finds chunks that have at least one term of Text. The score is the sum of the scores of the found terms. In a
+// question, function words do not count: see analysis.Analyzer.MatchTokens.
 type Match struct {
 	Text  string
 	Field string
 }
 
-// Phrase finds chunks that have the terms of Text one after another in one field, displaced by at
-// most Slop positions in total. Its score is the sum of its terms' scores.
+// Phrase finds chunks that have the terms of Text one after another in one field. In total, the terms may be displaced
+// by at most Slop positions. The score is the sum of the scores of the terms.
 type Phrase struct {
 	Text  string
 	Field string
 	Slop  int
 }
 
-// Prefix finds chunks that have a term that begins with the folded, unstemmed form of Text. The best
-// matching term gives the score. Of several words, the last is the prefix and the others must match.
+// Prefix finds chunks with a term that begins with Text. It compares Text folded but not stemmed. The best matching
+// term gives the score. If Text has several words, only the last word is a prefix, and the other words must match.
 type Prefix struct {
 	Text  string
 	Field string
 }
 
-// Fuzzy finds chunks that have a term at most Distance (1 or 2) edits away from that of Text. An edit changes one
-// character, or swaps neighbors. The best matching term gives the score; a term at distance d weighs 1/(1+d). All words
-// must match. A term must share a word's first Same characters: errors are rare there, and this excludes most terms.
+// Fuzzy finds chunks with a term that is at most Distance edits away from the term of Text. Distance is 1 or 2. An edit
+// changes one character, or swaps two neighbors. The best matching term gives the score: at distance d its weight is
+// 1/(1+d). If Text has several words, all must match. The first Same characters of a word must be equal, because errors
+// are rare there and this excludes most terms.
 type Fuzzy struct {
 	Text     string
 	Field    string
@@ -72,9 +73,9 @@ type Fuzzy struct {
 	Same     int
 }
 
-// Bool finds chunks that match every Must, no MustNot and, when there is no Must, at least one
-// Should. The score is the sum of the matching Must and Should parts. A Bool without Must and Should
-// finds every chunk that matches no MustNot, with score 0.
+// Bool finds chunks that match all of Must and none of MustNot. Without Must, a chunk must match at least one of
+// Should. The score is the sum of the scores of the matching Must and Should parts. A Bool without Must and Should
+// gives score 0 to every chunk that matches none of MustNot.
 type Bool struct {
 	Must    []TextQuery
 	Should  []TextQuery
@@ -94,8 +95,9 @@ func (Fuzzy) textQuery()  {}
 func (Bool) textQuery()   {}
 func (Boost) textQuery()  {}
 
-// Wanted yields, in order, the parts of q that a hit may match and that have no own parts. Each comes with the product
-// of the factors of the Boosts around it. Wanted also yields a Bool without Must and Should, which matches everything.
+// Wanted yields the parts of q that a hit may match, in order. It descends into Bool and Boost, and yields parts
+// without parts of their own. Each part comes with the product of the factors of all Boosts around it. A Bool without
+// Must and Should matches everything, and Wanted yields it too.
 func Wanted(q TextQuery) iter.Seq2[TextQuery, float64] {
 	return func(yield func(TextQuery, float64) bool) { wanted(q, 1, yield) }
 }

@@ -9,14 +9,14 @@ import (
 // Hit is one entry of a ranking.
 type Hit struct {
 	ID ID
-	// Score orders the ranking, higher first. It is not a measure of confidence.
+	// Score gives the order of hits: a higher score comes first. It is not a confidence.
 	Score float64
-	// Passage is the index of the best passage, for hits of a vector branch; 0 otherwise.
+	// Passage is the index of the best passage if a vector branch found the hit. Otherwise it is 0.
 	Passage int
-	// Legs are the rank and the raw score of the hit in every branch before fusion, in branch order.
-	// Rank is 0 where the branch did not find it. Legs is nil before fusion.
+	// Legs has the rank and the raw score of the hit in every branch, in branch order. Rank is 0 for a branch that did
+	// not find the hit. Fusion sets Legs; before fusion it is nil.
 	Legs []Leg
-	// Constituents are the candidates that an aggregation merged into this hit, best first, without the hit itself.
+	// Constituents are the hits that an aggregation merged into this hit, best first. The hit itself is not among them.
 	Constituents []Hit
 	// Explanation says how Score was computed; nil unless requested.
 	Explanation *Explanation
@@ -28,11 +28,11 @@ type Leg struct {
 	Score float64
 }
 
-// Ranking is a list of hits, best first: by score, then best rank in any leg, then earlier leg (see
-// [CompareLegs]), then ID. A hit's rank is its index plus one. Stages never change their input.
+// Ranking is a list of hits, best first. The order is: higher score, then better best rank in any leg, then earlier leg
+// (see [CompareLegs]), then ID. A hit's rank is its index plus one. Stages never change their input.
 type Ranking []Hit
 
-// Compare orders hits as in a [Ranking]. It is negative when a comes first.
+// Compare compares hits in the order of a [Ranking]. It returns a negative number if a comes first.
 func Compare(a, b Hit) int { return compare(&a, &b) } // pointers, because hits are large
 
 func compare(a, b *Hit) int {
@@ -42,7 +42,7 @@ func compare(a, b *Hit) int {
 	return CompareTied(a, b)
 }
 
-// CompareTied orders hits of equal scores as in a [Ranking]. It is negative when a comes first.
+// CompareTied is Compare for hits with equal scores. It returns a negative number if a comes first.
 func CompareTied(a, b *Hit) int {
 	if len(a.Legs) > 0 || len(b.Legs) > 0 {
 		if c := CompareLegs(a.Legs, b.Legs); c != 0 {
@@ -52,9 +52,9 @@ func CompareTied(a, b *Hit) int {
 	return cmp.Compare(a.ID, b.ID)
 }
 
-// CompareLegs orders hits of equal scores by their legs: by the best single rank, then by the rank
-// in the first leg, in the second and so on. A hit that a leg did not find is last in that leg. The
-// result is negative when a comes first, 0 when all ranks are equal.
+// CompareLegs compares hits with equal scores by their legs. It first compares the best rank in any leg, then the ranks
+// in the first leg, in the second leg and so on. A hit that a leg did not find is last in that leg. The result is
+// negative if a comes first, and 0 if all ranks are equal.
 func CompareLegs(a, b []Leg) int {
 	if c := cmp.Compare(bestRank(a), bestRank(b)); c != 0 {
 		return c
@@ -86,7 +86,7 @@ func (r Ranking) Sorted() bool {
 	return true
 }
 
-// Sort sorts r in place into the order of a [Ranking].
+// Sort sorts r into the order of a [Ranking]. It changes r itself.
 func (r Ranking) Sort() {
 	if r.Sorted() {
 		return
@@ -116,8 +116,7 @@ func (r Ranking) Sort() {
 	}
 }
 
-// Valid returns an error that wraps [ErrInvalid] when a score of r is NaN or infinite. source names
-// the maker of the ranking.
+// Valid returns an error that wraps [ErrInvalid] if a score in r is NaN or infinite. source says who made the ranking.
 func (r Ranking) Valid(source string) error {
 	for i := range r { // no copies, because hits are large
 		if h := &r[i]; math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {

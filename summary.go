@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Reason is one part of why a result has its score.
+// Reason is one reason for the score of a result.
 type Reason struct {
 	Text  string  `json:"text" doc:"What speaks for the result, in a few words."`
 	Share float64 `json:"share" doc:"Its part of the score; 0.41 is 41 %. Below 0 it lowers the score."`
 }
 
-// String returns the text with the share in percent.
+// String returns the reason with its share in percent.
 func (r Reason) String() string {
 	percent := math.Round(100 * r.Share)
 	if percent == 0 {
@@ -24,14 +24,15 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%.0f %%)", r.Text, percent)
 }
 
-// maxReasons bounds the reasons of a summary. The rest becomes one reason, "other reasons".
+// maxReasons is how many reasons a summary has at most. The other reasons become one reason, "other reasons".
 const maxReasons = 6
 
 // leastShare is the smallest share that a summary names.
 const leastShare = 0.03
 
-// Summary explains the score in a few words, the largest share first. It follows the tree down to the parts that Kind
-// names: terms, similarity, names, links. word returns the query's word for a term; nil shows the term.
+// Summary explains the score in a few words, the reason with the largest share first. It descends to the parts that
+// people know: terms, similarity, names, links. word returns the user's word for a term. If word is nil, Summary shows
+// the term.
 func (e *Explanation) Summary(word func(term string) string) []Reason {
 	s := summary{groups: map[string]*reasonGroup{}, word: word}
 	s.walk(e, 1)
@@ -53,7 +54,7 @@ func (e *Explanation) Summary(word func(term string) string) []Reason {
 	return out
 }
 
-// SummaryText joins reasons to one line.
+// SummaryText joins the reasons into one line.
 func SummaryText(reasons []Reason) string {
 	texts := make([]string, len(reasons))
 	for i, r := range reasons {
@@ -62,7 +63,7 @@ func SummaryText(reasons []Reason) string {
 	return strings.Join(texts, "; ")
 }
 
-// summary collects reasons. It groups equal reasons of different parts.
+// summary collects reasons. Equal reasons from different parts become one reason.
 type summary struct {
 	groups map[string]*reasonGroup
 	order  []*reasonGroup
@@ -71,10 +72,10 @@ type summary struct {
 
 type reasonGroup struct {
 	share float64
-	// before is the text; words, if any, follow after a colon.
+	// before is the text of the reason. If the reason has words, they follow after a colon.
 	before string
 	words  []weighedWord
-	// best and count are for similarities.
+	// best is the largest similarity, and count is the number of similarities.
 	best  float64
 	count int
 }
@@ -121,17 +122,17 @@ func (s *summary) group(text string, share float64) *reasonGroup {
 	return g
 }
 
-// factorKinds are the kinds that multiply the score of their parts.
+// factorKinds are the kinds of explanation that multiply a score.
 var factorKinds = []string{KindFolder, KindGraph, KindRecency, KindLevel, KindProperty}
 
-// reasonKinds are the other kinds that are a reason by themselves.
+// reasonKinds are the other kinds of explanation that a summary names.
 var reasonKinds = []string{KindTerm, KindSimilarity, KindName, KindEqual, KindPairs, KindPinned, KindInOrder,
 	KindRerank, KindRepetition}
 
 func isFactor(kind string) bool { return slices.Contains(factorKinds, kind) }
 func isReason(kind string) bool { return isFactor(kind) || slices.Contains(reasonKinds, kind) }
 
-// speaks reports whether e or a part of it is a reason. Weights and constants are not.
+// speaks reports whether e or one of its parts is a reason. Weights and constants are not reasons.
 func speaks(e *Explanation) bool {
 	if isReason(e.Kind) || e.Kind == KindLeg {
 		return true
@@ -139,7 +140,7 @@ func speaks(e *Explanation) bool {
 	return slices.ContainsFunc(e.Parts, func(p Explanation) bool { return speaks(&p) })
 }
 
-// walk adds the reasons of e, which has this share of the score.
+// walk adds the reasons in e. share is the share of e in the score.
 func (s *summary) walk(e *Explanation, share float64) {
 	if isReason(e.Kind) {
 		s.add(e, share)
@@ -169,7 +170,7 @@ func (s *summary) walk(e *Explanation, share float64) {
 
 func byValue(a, b *Explanation) int { return cmp.Compare(a.Value, b.Value) }
 
-// sum divides the share among the parts by their values.
+// sum divides the share among the parts in proportion to their values.
 func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	values := make([]float64, len(parts))
 	total, size := 0.0, 0.0
@@ -199,7 +200,8 @@ func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	}
 }
 
-// product gives each factor the share that it adds or removes. The other parts divide the rest.
+// product gives each factor the share by which it raises or lowers the score. It divides the rest among the other
+// parts.
 func (s *summary) product(parts []*Explanation, share float64) {
 	var rest []*Explanation
 	for _, p := range parts {
@@ -271,8 +273,8 @@ func (s *summary) similarity(value, share float64) {
 	g.count++
 }
 
-// term adds a term to the fields that have it. When all fields count as one text, each field counts
-// by its number of occurrences.
+// term adds a term to the field that has the term. If all fields count as one text, it divides the share among the
+// fields by the number of occurrences.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
 	if s.word != nil {
@@ -319,7 +321,7 @@ func (s *summary) inField(field, term string, share float64) {
 	g.words = append(g.words, weighedWord{term, share})
 }
 
-// fieldTexts are the texts of fields whose names say too little.
+// fieldTexts has clearer words for some names of fields.
 var fieldTexts = map[string]string{"": "matching words", FieldHierarchy: "in the headings above",
 	FieldAliases: "in an alias", FieldTags: "in a tag", FieldProperties: "in a property", FieldBody: "in the text"}
 

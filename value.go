@@ -31,14 +31,14 @@ func nameIn(names []string, n int) string {
 	return names[n-1]
 }
 
-// Value is a typed value of a property or a column. Values compare with ==. Zero means no value.
+// Value is a typed value of a property or a column. Values compare with ==. The zero Value means no value.
 type Value struct {
 	Kind Kind
-	// Text is the text of KindText. A number or date has its written form here if that is unusual,
-	// such as 000032, 12.10 or a zone other than UTC. Columns of stores do not keep that form.
+	// Text is the text of KindText. A number or a date has its written form here if this form is unusual, such as
+	// 000032, 12.10 or a time zone other than UTC. Columns of stores do not keep the written form.
 	Text string
-	// Number is the number for KindNumber, milliseconds since 1970 in UTC for KindDate, 0 or 1 for
-	// KindBool. It is never NaN.
+	// Number is the number of KindNumber, the milliseconds since 1970 UTC of KindDate, and 0 or 1 for KindBool. It is
+	// never NaN.
 	Number float64
 }
 
@@ -53,7 +53,7 @@ func NumberValue(f float64) Value {
 	return Value{Kind: KindNumber, Number: f + 0} // +0 turns -0 into 0
 }
 
-// WrittenNumber returns a number value that a document writes as s.
+// WrittenNumber returns a number value for a number that a document spells as s.
 func WrittenNumber(f float64, s string) Value {
 	v := NumberValue(f)
 	if v.Kind == KindNumber && s != v.String() {
@@ -62,12 +62,12 @@ func WrittenNumber(f float64, s string) Value {
 	return v
 }
 
-// DateValue returns a date value, to the millisecond.
+// DateValue returns a date value. It keeps milliseconds, and drops smaller units.
 func DateValue(t time.Time) Value {
 	return Value{Kind: KindDate, Number: float64(t.UnixMilli())}
 }
 
-// WrittenDate returns a date value that keeps the zone of t.
+// WrittenDate is [DateValue], but also keeps the time zone of t.
 func WrittenDate(t time.Time) Value {
 	v := DateValue(t)
 	if _, offset := t.Zone(); offset != 0 {
@@ -76,13 +76,13 @@ func WrittenDate(t time.Time) Value {
 	return v
 }
 
-// Clock returns the local time of t in its zone, as if it were UTC: 23:30-08:00 becomes 23:30.
-// Filters compare these times, so the day of a date is the same for every reader.
+// Clock returns the time that a clock in the zone of t shows, as a time in UTC: 23:30-08:00 becomes 23:30. Filters
+// compare these times, so a document has the same day for every reader.
 func Clock(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// Plain returns v as columns store it: a number without its written form, a date by [Clock].
+// Plain returns v in the form that columns store: a number without its written form, and a date as [Clock] returns it.
 func (v Value) Plain() Value {
 	switch {
 	case v.Kind == KindText || v.Text == "":
@@ -115,7 +115,8 @@ func (v Value) Time() time.Time {
 	return time.UnixMilli(int64(v.Number)).UTC()
 }
 
-// Compare orders values by kind, then texts by bytes and others by number. It returns -1, 0 or +1.
+// Compare orders values by kind. Within a kind, texts compare by bytes, and other values by number. It returns -1, 0 or
+// +1.
 func (v Value) Compare(w Value) int {
 	if v.Kind != w.Kind {
 		return cmp.Compare(v.Kind, w.Kind)
@@ -126,8 +127,8 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.Number, w.Number)
 }
 
-// String writes v for people: the text itself, a number in its written form, a date as 2006-01-02
-// (with a time of day only when it has one), true, false.
+// String formats v for people: a text as it is, a number in its written form, a date as 2006-01-02 (with the time of
+// day if the date has one), true or false.
 func (v Value) String() string {
 	if v.Text != "" {
 		return v.Text
@@ -150,11 +151,12 @@ func (v Value) String() string {
 	return ""
 }
 
-// isDecimal matches numbers that JSON can write in the document's form: 12.10, not 007 or 1e3.
+// isDecimal matches a number that JSON can have in the document's spelling: 12.10, but not 007 or 1e3.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// MarshalJSON writes texts and dates as strings, numbers and truth values as themselves. The zero Value and infinite
-// numbers become null. A number whose written form is not JSON becomes a string: "000032".
+// MarshalJSON writes texts and dates as strings, and numbers and truth values as such. The zero Value and an infinite
+// number become null. If the document spells a number in a way that JSON does not allow, such as 000032, it becomes a
+// string.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {
 	case KindNumber:
@@ -176,7 +178,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads a text, a number or a boolean. A date comes back as a text; null becomes the zero Value.
+// UnmarshalJSON reads a text, a number or a truth value. A date becomes a text, and null becomes the zero Value.
 func (v *Value) UnmarshalJSON(content []byte) error {
 	var decoded any
 	if err := json.Unmarshal(content, &decoded); err != nil {

@@ -24,27 +24,27 @@ import (
 // identifiers decide ties.
 
 const (
-	// windowLen is the number of ordinals whose bounds are summed together.
+	// windowLen is the number of ordinals in a window. All chunks of a window have the same bound.
 	windowLen = 2048
-	// denseWindow is the average number of postings in a window from which windows pay off; below
-	// that, chunks are examined one by one.
+	// denseWindow is the average number of postings in a window from which windows pay off. With fewer postings,
+	// chunks are examined one by one.
 	denseWindow = 8
-	// thinWindow is the average number of a clause's postings in a window up to which all of them
-	// are scored for the bounds of windows.
+	// thinWindow is a limit for the average number of a clause's postings in a window. Up to the limit, all postings
+	// are scored to compute the bounds of windows.
 	thinWindow = 4
-	// thickWindow is the largest average number of a clause's blocks in a window with which the
-	// clause is bounded block by block.
+	// thickWindow is a limit for the average number of a clause's blocks in a window. Up to the limit, the clause has
+	// a bound for each block.
 	thickWindow = 4
-	// fullWindow is the average number of postings of essential clauses from which all sums of a
-	// window are examined, instead of only the marked ones.
+	// fullWindow is a limit for the average number of postings of essential clauses in a window. From the limit on,
+	// all sums of the window are examined, not only the marked sums.
 	fullWindow = 192
-	// probes is the most windows that are evaluated first: one, plus one for each probeEvery
-	// windows. A single processor evaluates them, without the threshold that later windows have.
+	// probes limits the number of windows that are evaluated first. That number is one, plus one for each probeEvery
+	// windows. One processor evaluates them, without the threshold that later windows have.
 	probes     = 8
 	probeEvery = 32
 )
 
-// scratch is memory that evaluations use one after another.
+// scratch is memory that one evaluation after another uses.
 type scratch struct {
 	bounds  []float64 // by window; 0 for evaluated windows
 	most    []float64 // by window, for one clause after another
@@ -67,7 +67,7 @@ type scratch struct {
 	placed  [][]float64 // in blocks, by clause
 	byField []float64
 
-	// The evaluation, and the node of the whole query if it has the same clauses.
+	// The memory of the evaluation, and of the node of the whole query if that node has the same clauses.
 	evaluation maxScore
 	match      matchNode
 }
@@ -84,7 +84,7 @@ func (s *scratch) prepare(windows int) {
 	}
 }
 
-// boundWindows sums the bounds of the clauses for each window, and makes the heap.
+// boundWindows adds up the bounds of the clauses for each window, and builds the heap of windows.
 func (m *maxScore) boundWindows() {
 	s := m.scratch
 	m.boundBlocks()
@@ -101,7 +101,7 @@ func (m *maxScore) boundWindows() {
 	m.rewind()
 }
 
-// probe evaluates the windows with the largest bounds of all segments.
+// probe evaluates the windows with the largest bounds, over all segments.
 func probe(segments []*maxScore) {
 	windows := 0
 	for _, m := range segments {
@@ -132,8 +132,7 @@ func probe(segments []*maxScore) {
 	}
 }
 
-// unprobed returns the largest bound of the windows that were not probed; 0 if windows do not pay
-// off.
+// unprobed returns the largest bound of the windows that were not probed. It returns 0 if windows do not pay off.
 func (m *maxScore) unprobed() float64 {
 	if m.most == nil || len(m.scratch.heap) == 0 {
 		return 0
@@ -141,7 +140,7 @@ func (m *maxScore) unprobed() float64 {
 	return m.scratch.bounds[m.scratch.heap[0]]
 }
 
-// boundBlocks computes the bounds of all blocks, because windows need them several times.
+// boundBlocks computes the bounds of all blocks in advance, because several windows need the same bound.
 func (m *maxScore) boundBlocks() {
 	all := m.scratch.blocks[:0]
 	for _, b := range m.bounds {
@@ -163,7 +162,7 @@ func (m *maxScore) boundBlocks() {
 	}
 }
 
-// wanted reports whether a chunk of the window with ordinal can be among the best.
+// wanted reports whether the window that contains ordinal can have one of the best chunks.
 func (m *maxScore) wanted(ordinal uint32) bool {
 	if m.most == nil {
 		return true
@@ -172,8 +171,8 @@ func (m *maxScore) wanted(ordinal uint32) bool {
 	return bound > 0 && bound*slack >= m.top.threshold()
 }
 
-// sift moves the window at place i of the heap down to its position. Of equal bounds the first
-// window comes first.
+// sift moves the window at index i down in the heap to its position. If two bounds are equal, the earlier window comes
+// first.
 func (s *scratch) sift(i int) {
 	before := func(a, b int32) bool {
 		return s.bounds[a] > s.bounds[b] || s.bounds[a] == s.bounds[b] && a < b
@@ -194,18 +193,18 @@ func (s *scratch) sift(i int) {
 	}
 }
 
-// thick reports whether a window has so many blocks of the clause that their maximum is about the
-// maximum of the list. Such terms are in every fourth chunk, score little, and have most of all blocks.
+// thick reports whether the clause has very many blocks in a window. The largest bound of these blocks is then about
+// the bound of the whole list. Such terms are in every fourth chunk and score little, and their lists have the most
+// blocks.
 func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
-// thin reports whether a block of the clause covers so many windows that its maximum says little
-// about each of them. Then postings are scored.
+// thin reports whether a block of the clause covers many windows. The bound of such a block says little about one
+// window, so postings are scored instead.
 func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes the most that the clause adds to a chunk of each window. scored is scratch
-// memory.
+// spread computes, for each window, the most that the clause adds to a chunk there. scored is scratch memory.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
@@ -248,8 +247,8 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals from at to the end of the window that begins at start, and returns
-// that end.
+// window evaluates the ordinals from at to the end of the window that begins at start. It returns the end of the
+// window.
 func (m *maxScore) window(start, at uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
@@ -290,8 +289,8 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	return end
 }
 
-// prefetchLengths requests the lengths of the chunks from start up to end, in the fields of the
-// scored clauses from first on. They arrive while postings are decoded.
+// prefetchLengths requests the lengths of the chunks from start up to end, for the fields of the clauses from number
+// first on. The lengths arrive while the cursors decode postings.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
 		return
@@ -328,9 +327,9 @@ func (m *maxScore) offerAll(n int) {
 	}
 }
 
-// scanOne finds the candidates from at up to end when only the last clause is essential: the chunks
-// that can be wanted if the other clauses add rest. It does not decode blocks without candidates.
-// It returns the number of candidates.
+// scanOne finds the candidates from at up to end when only the last clause is essential. A candidate can still be
+// among the best if the other clauses add rest. scanOne does not decode blocks without candidates. It returns the
+// number of candidates.
 func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
@@ -365,9 +364,8 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany adds the scores of the clauses from first on, for the ordinals from at up to end. Its
-// candidates are the chunks that can reach the result when the other clauses add at most rest. It
-// returns the number of candidates.
+// scanMany adds the scores of the clauses from number first on, for the ordinals from at up to end. A candidate can
+// still be among the best if the other clauses add at most rest. scanMany returns the number of candidates.
 func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
@@ -398,8 +396,8 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 	return m.lawful(s.gather(start, need, full))
 }
 
-// gather makes candidates of the marked sums, of the window that begins at start, that are at least
-// need. It returns their number.
+// gather makes candidates of the marked sums that are at least need, in the window that begins at start. It returns
+// the number of candidates.
 func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {
@@ -422,8 +420,8 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 	return n
 }
 
-// lawful drops, of the first n candidates, the chunks that the request does not allow. It returns
-// the number of the others.
+// lawful removes chunks that the request does not allow from the first n candidates. It returns how many candidates
+// are left.
 func (m *maxScore) lawful(n int) int {
 	if m.allowed == nil {
 		return n
@@ -439,8 +437,8 @@ func (m *maxScore) lawful(n int) int {
 	return kept
 }
 
-// add adds the scores of a clause's postings to the sums of the window that begins at start. It
-// marks the changed sums unless the window is full.
+// add adds the scores of a clause's postings to the sums of the window that begins at start. It marks the changed
+// sums, unless full is set.
 func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
 	scored := b.scores(&s.scored, ordinals, frequencies)
 	ordinals = ordinals[:len(scored)]
@@ -453,7 +451,7 @@ func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, fu
 	}
 }
 
-// scores computes what postings of a block add.
+// scores computes the scores of postings of one block.
 func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []uint32) []float64 {
 	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
 	ordinals = ordinals[:min(len(ordinals), len(dst))]
@@ -490,9 +488,9 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 	return out
 }
 
-// filter adds a clause to the sums of the first n candidates, and keeps those that can be wanted if
-// the clauses before it add rest. It returns their number. Candidates and postings are in order and
-// close together, so blocks are walked, not searched.
+// filter adds the scores of a clause to the sums of the first n candidates. It keeps the candidates that can still be
+// among the best if the earlier clauses add rest. It returns how many it keeps. Candidates and postings are in order
+// and close together, so filter walks through blocks instead of searching in them.
 func (m *maxScore) filter(clause, n int, rest float64) int {
 	b, s := m.ordered[clause], m.scratch
 	need := m.top.threshold()/slack - rest
@@ -541,7 +539,7 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 	return kept
 }
 
-// below returns how many of the rising docs are less than o; ordinals have less than 32 bits.
+// below returns how many of docs are less than o. docs rise, and ordinals have less than 32 bits.
 func below(docs *[8]uint32, o uint32) int {
 	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
 	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31

@@ -7,7 +7,7 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// planBool is a Bool. Without Must and Should it matches all chunks that match no MustNot.
+// planBool is a Bool query. If Must and Should are empty, it matches all chunks that match no MustNot.
 type planBool struct{ must, should, not []part }
 
 func (p *plan) resolveBool(q sheaf.Bool, factor float64) (part, error) {
@@ -100,7 +100,7 @@ func (n *boolNode) seek(target uint32) uint32 {
 	}
 }
 
-// next returns the first match of the Must and Should parts.
+// next returns the first chunk from target on that matches the Must parts, or a Should part if there is no Must.
 func (n *boolNode) next(target uint32) uint32 {
 	switch {
 	case n.everything:
@@ -152,7 +152,8 @@ func (n *boolNode) score(s *scores) {
 	}
 }
 
-// add sums a part separately before it adds the sum, because the order of summation changes the last bits of a score.
+// add adds up the scores of one part before it adds them to s, because the order of summation changes the last bits of
+// a score.
 func (n *boolNode) add(s *scores, c *child) {
 	c.score(&n.sums)
 	for i, v := range n.sums.byField {

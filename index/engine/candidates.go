@@ -9,7 +9,7 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// allow computes, in m, the chunks of each view that a request allows; nil means all of them.
+// allow computes the chunks of each view that a request allows, in memory of m. nil means all chunks.
 func (s *Snapshot) allow(req *Request, m *queryMemory) ([]segment.Bitset, error) {
 	if req.Within == nil {
 		return s.among(req.Filter, nil, m)
@@ -20,8 +20,8 @@ func (s *Snapshot) allow(req *Request, m *queryMemory) ([]segment.Bitset, error)
 	return s.among(req.Filter, m.candidates.sets, m)
 }
 
-// among returns, for each view, the chunks of within that pass a filter and are not deleted; nil means
-// every chunk. Without a filter it changes within. The result is in m and must not be changed.
+// among returns the chunks of within that pass a filter and are not deleted, for each view. nil means all chunks.
+// Without a filter, among changes within. The result is in memory of m, and the caller must not change it.
 func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryMemory) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
@@ -53,7 +53,7 @@ func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryM
 	return allowed, nil
 }
 
-// locate calls found with every place of an identifier, places of deleted chunks included.
+// locate calls found with every place of an identifier, including places of deleted chunks.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
 	if at, ok := s.places.of(id); ok {
 		found(at.view, at.ordinal)
@@ -75,24 +75,24 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 	return nil
 }
 
-// withinSets holds the chunks of each view that a request is bounded to. Users of the sets may
-// remove chunks from them; only set adds chunks.
+// withinSets has, for each view, the chunks that Within of a request names. Users of the sets may remove chunks. Only
+// the method set adds chunks.
 type withinSets struct {
 	sets []segment.Bitset
 	room []segment.Bitset // memory for sets; all bits are 0 except those in added
-	// added lists the words of sets in which a bit was set.
+	// added lists the words of sets in which set has set a bit.
 	added []setWord
-	// allowed are the sets of a request.
+	// allowed are the sets that a request allows.
 	allowed []segment.Bitset
 }
 
-// setWord is a word of the set of a view.
+// setWord locates one word of a view's set.
 type setWord struct {
 	view int32
 	at   uint32
 }
 
-// mostSetWords bounds added; with more words, reset clears the whole sets.
+// mostSetWords limits added. If it is exceeded, reset clears the whole sets.
 const mostSetWords = 1 << 14
 
 // reset empties the sets.
@@ -110,7 +110,7 @@ func (w *withinSets) reset() {
 	w.sets, w.added, w.allowed = w.sets[:0], w.added[:0], w.allowed[:0]
 }
 
-// begin makes empty sets for the views of a snapshot.
+// begin makes an empty set for each view of a snapshot.
 func (w *withinSets) begin(s *Snapshot) {
 	for i, v := range s.views {
 		words := (v.reader.Chunks() + 63) / 64
@@ -132,7 +132,7 @@ func (w *withinSets) set(view int, ordinal uint32) {
 	}
 }
 
-// add adds the chunks that a request is bounded to.
+// add adds the chunks that Within of a request names.
 func (w *withinSets) add(s *Snapshot, req *Request) error {
 	w.begin(s)
 	w.added = slices.Grow(w.added, min(len(req.Within), mostSetWords))
@@ -144,7 +144,7 @@ func (w *withinSets) add(s *Snapshot, req *Request) error {
 	return nil
 }
 
-// planOf resolves a request by words in m.
+// planOf makes the plan of a request by words, in memory of m.
 func (s *Snapshot) planOf(req *Request, m *queryMemory) (*plan, error) {
 	allowed, err := s.allow(req, m)
 	if err != nil {
@@ -153,8 +153,8 @@ func (s *Snapshot) planOf(req *Request, m *queryMemory) (*plan, error) {
 	return newPlan(s, req, allowed, m)
 }
 
-// matching returns the chunks of allowed that match the words of a request by vector; all of them
-// when it has no words.
+// matching returns the chunks of allowed that match the words of a vector request. If the request has no words, it
+// returns allowed.
 func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset, m *queryMemory) (
 	[]segment.Bitset, error,
 ) {
@@ -168,7 +168,7 @@ func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment
 	return p.matched(ctx)
 }
 
-// matched returns every chunk of each view that the plan's request matches. It computes no scores.
+// matched returns every chunk that the plan's request matches, for each view. It computes no scores.
 func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
 	views := p.snapshot.views
 	sets := make([]segment.Bitset, len(views))
@@ -190,7 +190,7 @@ func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
 	return sets, nil
 }
 
-// matchFlat adds the chunks that have one of the terms.
+// matchFlat adds the chunks that have at least one of the terms.
 func (p *plan) matchFlat(set segment.Bitset, terms []*planTerm, view int) error {
 	clauses, err := p.clauses(terms, view, false)
 	if err != nil {

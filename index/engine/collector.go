@@ -10,11 +10,11 @@ import (
 	"sheaf"
 )
 
-// collector keeps the best hits of a request over all segments: by score, equal
-// scores by identifier. It is a heap with the worst hit on top.
+// collector keeps the best hits of a request over all segments. Hits are ordered by score, and with equal scores by
+// identifier. The collector is a heap with the worst hit on top.
 type collector struct {
 	views []*view
-	// places caches identifiers of hits; nil caches none.
+	// places caches identifiers of hits. If places is nil, nothing is cached.
 	places *places
 	limit  int
 	least  atomic.Uint64 // the score, by its bits, that the worst hit has at least
@@ -24,7 +24,7 @@ type collector struct {
 	fault error
 }
 
-// collected is a collector with its memory.
+// collected is the part of a collector whose memory later requests reuse.
 type collected struct {
 	collector collector
 	heap      []found
@@ -32,7 +32,7 @@ type collected struct {
 	a, b      []byte
 }
 
-// mostCollected bounds the memory that is kept, in hits.
+// mostCollected limits how many hits the kept memory can hold.
 const mostCollected = 1 << 12
 
 // start returns an empty collector.
@@ -44,7 +44,7 @@ func (m *collected) start(s *Snapshot, limit int) *collector {
 	return c
 }
 
-// reset ends the use of the collector and drops large memory.
+// reset ends the use of the collector, and releases memory above the limit.
 func (m *collected) reset() {
 	if cap(m.heap) > mostCollected {
 		m.heap = nil
@@ -55,7 +55,7 @@ func (m *collected) reset() {
 	m.collector = collector{}
 }
 
-// found is a hit whose identifier was not read yet.
+// found is a hit whose identifier has not been read yet.
 type found struct {
 	score   float64
 	view    int
@@ -63,11 +63,11 @@ type found struct {
 	passage int
 }
 
-// threshold returns the lowest score with which a hit can be kept, if its identifier is small
-// enough.
+// threshold returns the lowest score that the collector may keep. A hit with exactly this score is kept only if its
+// identifier is small enough.
 func (c *collector) threshold() float64 { return math.Float64frombits(c.least.Load()) }
 
-// worse reports whether x comes after y.
+// worse reports whether x comes after y in the ranking.
 func (c *collector) worse(x, y *found) bool {
 	if x.score != y.score {
 		return x.score < y.score
@@ -104,7 +104,8 @@ func (c *collector) offer(f found) {
 	}
 }
 
-// promise announces approximate scores of chunks that offer will get. Each chunk is announced once.
+// promise gives the collector approximate scores of chunks that offer will get later. Callers pass each chunk only
+// once.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
 		return
@@ -143,7 +144,7 @@ func (c *collector) promise(sums []float64) {
 	}
 }
 
-// raise records that limit chunks have at least this score.
+// raise records that at least limit chunks reach this score.
 func (c *collector) raise(score float64) {
 	if score > c.threshold() {
 		c.least.Store(math.Float64bits(score))

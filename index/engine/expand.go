@@ -8,8 +8,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// planExpand finds chunks with any term of the dictionary that a prefix or fuzzy query accepts. In
-// each field, the best of these terms is the score of a chunk.
+// planExpand finds chunks with any dictionary term that a prefix or fuzzy query accepts. In each field, the score of a
+// chunk is the best score of these terms.
 type planExpand struct {
 	plan   *plan
 	fields []int
@@ -20,7 +20,7 @@ type planExpand struct {
 	views  []expansion
 }
 
-// expanded is one term of an expansion.
+// expanded is a term that the query accepts.
 type expanded struct {
 	weight float64 // 1, or less for an edit distance
 	df     []int   // by index in fields
@@ -29,10 +29,10 @@ type expanded struct {
 
 // acceptor says which terms a query accepts.
 type acceptor interface {
-	// accept returns the weight of a term, 0 to reject it. skip is nil, or the next key that may be
+	// accept returns the weight of a term, or 0 to reject it. If skip is not nil, it is the next key that may be
 	// accepted. done reports that no later term is accepted.
 	accept(term []byte) (weight float64, skip []byte, done bool)
-	// start returns the first term that may be accepted.
+	// start returns a term before which no term is accepted.
 	start() []byte
 }
 
@@ -42,7 +42,7 @@ func (p *plan) resolvePrefix(q sheaf.Prefix, factor float64) (part, error) {
 	})
 }
 
-// resolvePieces returns a query that all parts of a prefix or fuzzy query must match.
+// resolvePieces returns the part for a prefix or fuzzy query. A chunk must match all pieces of the query.
 func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float64,
 	accept func(folded string) acceptor) (part, error) {
 	all := &planBool{}
@@ -106,7 +106,7 @@ func (e *planExpand) walk(view int, f func(key []byte, weight float64, t *segmen
 	return e.walkPart(reader, []byte{segment.FormMark}, f)
 }
 
-// walkPart walks the keys that begin with mark; the terms are what follows it.
+// walkPart calls f with the accepted keys that begin with mark. The term is the key after mark.
 func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 	f func(key []byte, weight float64, t *segment.Term) error) error {
 	walk := reader.Terms()
@@ -138,13 +138,13 @@ func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 
 func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 }
 
-// node returns a node of the chunks with an accepted term, which scores all of them at once.
+// node returns a node that finds the chunks with an accepted term. It scores all of them at once.
 func (e *planExpand) node(_ *plan, view int) (node, error) {
 	x, err := e.in(view)
 	return &expandNode{expansion: x}, err
 }
 
-// prefixAcceptor accepts the terms that begin with it.
+// prefixAcceptor accepts the terms that begin with this string.
 type prefixAcceptor string
 
 func (a prefixAcceptor) start() []byte { return []byte(a) }

@@ -10,18 +10,18 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// expansion is the result of a planExpand in one view.
+// expansion has the matches and scores of a planExpand in one view.
 type expansion struct {
 	once     sync.Once // computes the fields below
 	ordinals []uint32  // the matching chunks, rising
-	// best has the best scores of these chunks by field of the plan, nil for a field without
-	// scores; sums has those of all fields together.
+	// best has the best score of each chunk, by field of the plan; nil for a field without scores. sums has the score
+	// of all fields together.
 	best [][]float64
 	sums []float64
 	err  error
 }
 
-// in returns the expansion in a view; the first call computes it.
+// in returns the expansion in a view. The first call for a view computes it.
 func (e *planExpand) in(view int) (*expansion, error) {
 	x := &e.views[view]
 	x.once.Do(func() { x.err = e.fill(x, view) })
@@ -65,7 +65,7 @@ func (e *planExpand) fill(x *expansion, view int) error {
 	return nil
 }
 
-// add scores the chunks of a view that have a term.
+// add scores the chunks of a view that contain one of the accepted terms.
 func (n *tally) add(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual,
 	c *postings.Cursor) error {
 	if u != nil {
@@ -86,7 +86,7 @@ type tally struct {
 	used  []bool // by field
 }
 
-// tallies contain only zeros.
+// tallies are unused tallies that contain only zeros.
 var tallies = sync.Pool{New: func() any { return new(tally) }}
 
 func takeTally(chunks, fields int) *tally {
@@ -156,7 +156,7 @@ func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segm
 	return nil
 }
 
-// of returns the scores of the chunks of a view by a field.
+// of returns the scores for a field, by ordinal of the view.
 func (n *tally) of(field, chunks int) []float64 {
 	n.used[field] = true
 	if len(n.best[field]) < chunks {
@@ -165,7 +165,7 @@ func (n *tally) of(field, chunks int) []float64 {
 	return n.best[field]
 }
 
-// moveTo moves everything to x; n is then empty and released.
+// moveTo moves all matches and scores to x. It leaves n empty and releases n.
 func (n *tally) moveTo(x *expansion) {
 	count := n.found.Count()
 	x.ordinals, x.sums, x.best = make([]uint32, 0, count), make([]float64, count), make([][]float64, len(n.used))
@@ -189,7 +189,7 @@ func (n *tally) moveTo(x *expansion) {
 	tallies.Put(n)
 }
 
-// expandNode walks an expansion.
+// expandNode is the node of an expansion.
 type expandNode struct {
 	*expansion
 	at int // in ordinals

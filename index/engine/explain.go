@@ -9,13 +9,13 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// reasons are the parts of the scores of one chunk by field.
+// reasons has the parts of one chunk's score, by field.
 type reasons struct {
 	byField [][]sheaf.Explanation
 	plan    *plan
 }
 
-// field returns the name of field f, "" when all fields count as one.
+// field returns the name of field f. With BM25F it returns "", because all fields count as one.
 func (r *reasons) field(f int) string {
 	if r.plan.words.Combine == CombineBM25F {
 		return ""
@@ -23,8 +23,8 @@ func (r *reasons) field(f int) string {
 	return r.plan.fields[f].name
 }
 
-// Explain returns, for each chunk, how the score of Search is composed; nil for chunks that the
-// request does not find.
+// Explain returns how Search computes the score of each chunk. The explanation is nil for a chunk that the request
+// does not find.
 func (s *Snapshot) Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	out := make([]*sheaf.Explanation, len(ids))
 	m := takeMemory()
@@ -86,7 +86,7 @@ func (s *Snapshot) explainVector(ctx context.Context, req *Vector, view int, ord
 			"field": sheaf.TextValue(req.Field), "passage": sheaf.NumberValue(float64(near[0].Passage))}}, nil
 }
 
-// explain explains the score of one chunk of a view; nil when it does not match.
+// explain explains the score of one chunk of a view. It returns nil if the chunk does not match.
 func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	root, err := p.root.node(p, view)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	return &e, root.err()
 }
 
-// explainClauses explains what addScores adds.
+// explainClauses explains what addScores adds to the score.
 func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm, ordinal uint32, u *virtual) {
 	if p.words.Combine != CombineBM25F {
 		for i := range clauses {
@@ -181,7 +181,7 @@ func termDetails(t *planTerm, field string, weight float64) map[string]sheaf.Val
 		"weight": sheaf.NumberValue(weight)}
 }
 
-// addOccurrences adds how often a term is in one of the fields that count as one text.
+// addOccurrences explains how often a term occurs in one field. BM25F adds up these numbers over the fields.
 func addOccurrences(frequency *sheaf.Explanation, field *model, count float64) {
 	e := number("in "+field.name, field.weight*count)
 	if field.weight != 1 {
@@ -234,7 +234,7 @@ func (n *phraseNode) explain(why *reasons) {
 	}
 }
 
-// explain explains what score adds.
+// explain explains what score adds to the score of the chunk.
 func (f *phraseField) explain(n *phraseNode, why *reasons) {
 	for _, t := range n.phrase.tokens {
 		for i := range f.list {

@@ -2,8 +2,8 @@ package engine
 
 import "context"
 
-// Facets counts, for each column, how many of the chunks that match a word request have each value.
-// The keys are input for segment.DecodeValue.
+// Facets counts the values of each column over the chunks that match a word request. A key of the result is a value in
+// the form that segment.DecodeValue reads.
 func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([]map[string]int, error) {
 	m := takeMemory()
 	defer m.release()

@@ -10,7 +10,7 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// filtered has the chunks that pass a filter, and the statistics of fields over these chunks.
+// filtered has the chunks that pass a filter, and the field statistics of these chunks.
 type filtered struct {
 	sets []segment.Bitset // by view, without deleted chunks; must not be changed
 
@@ -18,7 +18,7 @@ type filtered struct {
 	stats map[fieldOf]bm25.Field
 }
 
-// fieldOf names the statistics of a field of a view.
+// fieldOf names a field of a view, as the key of statistics.
 type fieldOf struct {
 	view, field int
 	lengths     bm25.Lengths
@@ -37,19 +37,19 @@ func (f *filtered) put(of fieldOf, stats bm25.Field) {
 	f.stats[of] = stats
 }
 
-// filters caches the chunks that pass a filter. A search sends ten or more requests, and all
-// requests of a caller who may see only a part of the index have the same filter.
+// filters caches the chunks that pass a filter. A search sends ten or more requests. If a caller may see only a part
+// of the index, all its requests have the same filter.
 type filters struct {
 	mu sync.Mutex
-	// now holds the filters that were used last. When it has mostFilters, it becomes before, and
-	// the old before is dropped.
+	// now holds the filters that were used last. When now has mostFilters filters, it becomes before, and the old
+	// before is dropped.
 	now, before map[string]*filtered
 }
 
-// mostFilters bounds the filters in now and in before. Each takes one bit for each chunk.
+// mostFilters limits the number of filters in now and in before. A filter takes one bit for each chunk.
 const mostFilters = 16
 
-// get returns the filter with this key; nil when it is not remembered.
+// get returns the cached filter with this key, or nil.
 func (f *filters) get(key []byte) *filtered {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +77,7 @@ func (f *filters) keep(key string, of *filtered) {
 	f.now[key] = of
 }
 
-// filtered returns the chunks that pass a filter, which is not nil.
+// filtered returns the chunks that pass filter f. f must not be nil.
 func (s *Snapshot) filtered(filter sheaf.Filter) (*filtered, error) {
 	key := appendKey(make([]byte, 0, 256), filter)
 	if known := s.filters.get(key); known != nil {
@@ -174,7 +174,7 @@ func ValueOf(v sheaf.Value) segment.Value {
 	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
 }
 
-// boundOf returns a bound of a range; nil when v is no value.
+// boundOf returns an end of a range, or nil if v is not a value.
 func boundOf(v sheaf.Value, open bool) *segment.Bound {
 	if v.IsZero() {
 		return nil
@@ -182,8 +182,7 @@ func boundOf(v sheaf.Value, open bool) *segment.Bound {
 	return &segment.Bound{Value: ValueOf(v), Open: open}
 }
 
-// bitsets hands out cleared sets of ordinals and takes them back. Not safe for
-// concurrent use.
+// bitsets lends cleared sets of ordinals for reuse. Not safe for concurrent use.
 type bitsets struct{ free []segment.Bitset }
 
 func (p *bitsets) get(n int) segment.Bitset {
@@ -207,8 +206,8 @@ func (p *bitsets) put(s segment.Bitset) {
 	}
 }
 
-// appendKey appends the key of a filter. Different filters have different keys: lists begin with
-// their number, texts with their length.
+// appendKey appends the cache key of a filter. Different filters get different keys, because the key has the number of
+// elements before a list and the length before a text.
 func appendKey(b []byte, filter sheaf.Filter) []byte {
 	switch f := filter.(type) {
 	case sheaf.And:

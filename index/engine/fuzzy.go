@@ -13,11 +13,12 @@ func (p *plan) resolveFuzzy(q sheaf.Fuzzy, factor float64) (part, error) {
 	})
 }
 
-// levenshtein accepts the terms at most most edits away from a word: insertions, deletions and
-// substitutions of characters and swaps of neighbors (optimal string alignment). It is the
-// automaton of the word, and computes its states when needed. A state is a row of the table of
-// distances, limited to the band within most edits. The rows of a term stay valid for the common
-// beginning of the next term. From a state that accepts nothing, the walk skips to the next
+// levenshtein accepts the terms within a maximum edit distance of a word. Edits are insertions, deletions and
+// substitutions of characters, and swaps of neighbors (optimal string alignment).
+//
+// levenshtein is the automaton of the word, and computes its states when they are needed. A state is a row of the
+// table of distances, without entries that are surely above the maximum. The rows of a term stay valid for the letters
+// that the next term shares with it. When a row shows that no continuation is accepted, the walk skips to the next
 // possible key.
 type levenshtein struct {
 	word  []rune
@@ -29,15 +30,15 @@ type levenshtein struct {
 	least []int // smallest distance in each row
 }
 
-// band is the part of a row that can be within the distance: band[j-i+reach] is the distance of the
-// first i characters of the term and the first j of the word.
+// band is the part of a row near the diagonal. band[j-i+reach] is the distance between the first i characters of the
+// term and the first j characters of the word.
 type band [2*reach + 1]int8
 
-// reach is one more than the largest distance that is supported.
+// reach is the largest supported distance plus one.
 const reach = 3
 
-// newLevenshtein accepts terms at most most edits away from word that begin with its first same
-// characters.
+// newLevenshtein returns an acceptor of the terms within most edits of word. A term must begin with the first same
+// characters of word.
 func newLevenshtein(word string, most, same int) *levenshtein {
 	l := &levenshtein{word: []rune(word), most: min(most, reach-1), ends: []int{0}, least: []int{0}}
 	l.same = []byte(string(l.word[:min(same, len(l.word))]))
@@ -80,14 +81,14 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	return 0, nil, false
 }
 
-// dead reports whether no accepted term begins with the first depth+1 characters. A swap may still
-// help while an edit is left before the last of them.
+// dead reports whether no accepted term begins with the first depth+1 characters. A later swap can still repair the
+// last character, if one edit was left before it.
 func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.most && l.least[depth] >= l.most
 }
 
-// skip returns the next key that may be accepted; nil when there is none. It skips all keys that
-// begin with the first depth+1 characters of term. The first depth characters take at bytes.
+// skip returns the next key that may be accepted, or nil if there is none. No key that begins with the first depth+1
+// characters of term is accepted. These characters take at bytes.
 func (l *levenshtein) skip(term []byte, depth, at int) []byte {
 	for ; depth >= 0; depth-- {
 		next := l.following(depth, l.term[depth])
@@ -102,8 +103,7 @@ func (l *levenshtein) skip(term []byte, depth, at int) []byte {
 	return nil
 }
 
-// following returns the smallest character above r that may follow the first depth characters; -1
-// when there is none.
+// following returns the smallest character above r that may follow the first depth characters, or -1.
 func (l *levenshtein) following(depth int, r rune) rune {
 	next := rune(-1)
 	if l.least[depth] < l.most { // any character may follow
@@ -128,18 +128,18 @@ func (l *levenshtein) following(depth int, r rune) rune {
 	return next
 }
 
-// From surrogates to surrogatesEnd there are no characters.
+// There are no characters from surrogates to surrogatesEnd.
 const (
 	surrogates    = 0xD800
 	surrogatesEnd = 0xE000
 )
 
-// cut forgets everything after the first depth characters.
+// cut removes the rows after the first depth characters.
 func (l *levenshtein) cut(depth int) {
 	l.term, l.ends = l.term[:depth], l.ends[:depth+1]
 }
 
-// push computes the row after depth characters and r.
+// push computes the row for the first depth characters followed by r.
 func (l *levenshtein) push(depth int, r rune, end int) {
 	l.cut(depth)
 	l.term, l.ends = append(l.term, r), append(l.ends, end)
@@ -178,7 +178,7 @@ func (l *levenshtein) push(depth int, r rune, end int) {
 	l.least[depth+1] = int(least)
 }
 
-// successor returns the first key after all that begin with prefix.
+// successor returns the first key after all keys that begin with prefix.
 func successor(prefix []byte) []byte {
 	next := append([]byte(nil), prefix...)
 	for i := len(next) - 1; i >= 0; i-- {

@@ -6,11 +6,11 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// hashSet is a set of hashes in tables with open addressing. It is faster than a map, because it
-// hashes nothing. The zero value is empty; free ends the set.
+// hashSet is a set of hashes. It uses tables with open addressing, and is faster than a map because it does not hash
+// again. The zero value is empty; free ends the set.
 //
-// A growing table exists twice for a moment. So a large set is split into hashTables, and only one
-// of them grows at a time.
+// While a table grows, its content exists twice. So a large set is split into hashTables, and only one of them grows
+// at a time.
 type hashSet struct {
 	tables []hashTable
 	bytes  int64 // memory of the tables
@@ -19,7 +19,7 @@ type hashSet struct {
 const (
 	hashTableBits = 6
 	hashTables    = 1 << hashTableBits
-	// splitHashes is how many hashes one table holds until there are several.
+	// splitHashes is the number of hashes from which a set is split into several tables.
 	splitHashes = 1 << 12
 	fewestSlots = 64
 )
@@ -30,7 +30,7 @@ type hashTable struct {
 	count int
 }
 
-// table returns the table for h, which is not 0.
+// table returns the table that may contain h. h is not 0.
 func (s *hashSet) table(h uint64) *hashTable {
 	if len(s.tables) == 1 {
 		return &s.tables[0]
@@ -38,7 +38,7 @@ func (s *hashSet) table(h uint64) *hashTable {
 	return &s.tables[h>>(64-hashTableBits)]
 }
 
-// has reports whether h is in s. The hash 0 counts as 1, because hashes may collide anyway.
+// has reports whether h is in s. The hash 0 counts as 1. This is harmless, because hashes may collide anyway.
 func (s *hashSet) has(h uint64) bool {
 	if len(s.tables) == 0 {
 		return false
@@ -48,7 +48,7 @@ func (s *hashSet) has(h uint64) bool {
 	return t.count > 0 && *t.at(h) != 0
 }
 
-// add adds h; false when s has it already.
+// add adds h. It returns false if s has h already.
 func (s *hashSet) add(h uint64) bool {
 	h = max(h, 1)
 	switch {
@@ -82,7 +82,7 @@ func (s *hashSet) split() {
 	one.Free()
 }
 
-// grow adds half as many slots to t.
+// grow makes t one and a half times as large.
 func (s *hashSet) grow(t *hashTable) {
 	old := t.slots
 	t.slots = offheap.List[uint64]{}
@@ -96,7 +96,7 @@ func (s *hashSet) grow(t *hashTable) {
 	old.Free()
 }
 
-// at returns the slot that has h, or is free for it.
+// at returns the slot that has h, or a free slot for h.
 func (t *hashTable) at(h uint64) *uint64 {
 	slots := t.slots.Items
 	place, _ := bits.Mul64(h<<hashTableBits, uint64(len(slots)))

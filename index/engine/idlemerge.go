@@ -10,18 +10,19 @@ import (
 // more, as long as a chunk is copied few times.
 
 const (
-	// restFactor is how many times as large as all smaller ones together a segment may be to be
-	// joined with them: the joined part grows by at least a third each time.
+	// restFactor decides whether a merge at rest includes a segment: the segment may be at most restFactor times as
+	// large as all smaller segments together. So the result is at least a third larger than the largest joined
+	// segment.
 	restFactor = 3
-	// restBytes is the most bytes that are joined at rest: with more, a search would save little,
-	// and the lock would be held for longer.
+	// restBytes limits the bytes that one merge at rest joins. A larger merge would save searches little and hold the
+	// lock for longer.
 	restBytes = 256 << 20
-	// restOpened is the part of Options.Rest after which an opened index rests.
+	// restOpened divides Options.Rest for an index that was just opened.
 	restOpened = 16
 )
 
-// rest joins the segments that rested chooses, unless a load is running. After a failed publication it
-// publishes again instead: until then this process keeps the lock, and no other process can write.
+// rest joins the segments that rested chooses, unless a load is running. If a publication has failed, rest repeats the
+// publication instead, because until that succeeds no other process can write.
 func (ix *Index) rest() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale
@@ -36,8 +37,8 @@ func (ix *Index) rest() {
 	}
 }
 
-// restLater restarts the timer. It is called when the index has changed, or may have, and after a
-// failed publication.
+// restLater restarts the timer. It is called after a change or possible change of the index, and after a failed
+// publication.
 func (ix *Index) restLater() {
 	if timer := ix.merge.rest; timer != nil && !ix.closed.Load() {
 		timer.Reset(ix.options.Rest)
@@ -51,7 +52,7 @@ func (ix *Index) restNoMore() {
 	}
 }
 
-// rested chooses the segments to join at rest; none when nothing is due.
+// rested chooses the segments to join while the index rests. It returns none if no merge is worth it.
 func (ix *Index) rested(views []*view) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())

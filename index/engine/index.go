@@ -38,8 +38,7 @@ import (
 var (
 	// ErrCorrupt means that stored bytes have changed since they were written.
 	ErrCorrupt = vfs.ErrCorrupt
-	// ErrMismatch means that an index was made with another analyzer or other vectors than this
-	// program uses.
+	// ErrMismatch means that the index was made with another analyzer or with other vectors.
 	ErrMismatch = errors.New("the index was made with other settings")
 	// ErrVersion means that another version of this program wrote the index.
 	ErrVersion = vfs.ErrVersion
@@ -57,11 +56,11 @@ const (
 	segmentSuffix = ".seg"
 	// DefaultMemory limits the memory for adding chunks.
 	DefaultMemory = 256 << 20
-	// LeastMemory is the smallest limit that holds: with less, building works but may take more
-	// memory.
+	// LeastMemory is the smallest limit that the engine can keep. With a lower limit, building works but may take more
+	// memory than allowed.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is roughly the uncounted memory of building: buffers for encoding lists and for
-	// files, data of open files, and as much again for garbage.
+	// baseMemory is roughly the memory of building that is not counted: buffers for encoding lists and for files, data
+	// of open files, and garbage of the same size.
 	baseMemory = 16 << 20
 )
 
@@ -69,30 +68,28 @@ func corruptf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, fmt.Errorf(format, args...))
 }
 
-// Options say where an index is and what it is made with.
+// Options describe where an index is and how it is made.
 type Options struct {
-	// FS is the file system; nil means that of the host.
+	// FS is the file system. nil means the file system of the host.
 	FS vfs.FS
 	// Dir is the folder of the index. The first write creates it.
 	Dir string
-	// Analyzer makes terms. An index can be opened only with the analyzer that it was made with.
+	// Analyzer makes terms from text. An index can be opened only with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Fields are the indexed text fields, at most segment.MaxFields; other fields are an error.
+	// Fields are the indexed text fields, at most segment.MaxFields. A chunk with another field is an error.
 	Fields []string
-	// Vectors are the vector fields with their models. An index can be opened only with the models
-	// that it was made with; fields that are missing here are not compared.
+	// Vectors are the vector fields and their models. An index can be opened only with the models that made it. Open
+	// does not compare fields that are missing here.
 	Vectors []VectorModel
-	// Memory limits the memory of this index while chunks are added and written, without file pages
-	// and the caller's memory; 0 means DefaultMemory, see LeastMemory. Background merges of several
-	// segments take at most half of it. GatherMemory limits the part that a load fills before it
-	// writes a run; 0 means all of it.
+	// Memory limits the memory in bytes for adding and writing chunks. File pages and the caller's memory do not
+	// count. 0 means DefaultMemory; see also LeastMemory. Background merges of several segments take at most half.
+	// GatherMemory limits how much a load fills before it writes a run; 0 means all of Memory.
 	Memory, GatherMemory int64
-	// MergeRate limits the bytes that background merges write in a second; 0 means
-	// DefaultMergeRate, NoMerges pauses them until ResumeMerges.
+	// MergeRate limits the bytes that background merges write in a second. 0 means DefaultMergeRate. NoMerges pauses
+	// background merges until ResumeMerges.
 	MergeRate int64
-	// Rest is the time without a load after which the index joins segments that slow down searches
-	// and join quickly. The work hardly disturbs searches. Right after opening, a sixteenth of Rest
-	// is enough. 0 means never.
+	// Rest is how long no load must have run before the index joins segments that slow down searches and that it can
+	// join quickly. The work hardly disturbs searches. After opening, a sixteenth of Rest is enough. 0 turns this off.
 	Rest time.Duration
 	// ReadOnly forbids writing.
 	ReadOnly bool
@@ -134,11 +131,11 @@ type Index struct {
 	merge  mergeState
 }
 
-// counted returns the part of the allowed memory that counted uses may take.
+// counted returns the part of the allowed memory for uses that the engine counts.
 func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
 
-// Open opens the index in a folder. A missing index counts as empty, or with ReadOnly as an error
-// that wraps fs.ErrNotExist. It reads little, whatever the size of the index.
+// Open opens the index in a folder. A missing index counts as empty. With ReadOnly, Open fails for a missing index
+// with an error that wraps fs.ErrNotExist. Open reads little, even from a large index.
 func Open(o Options) (*Index, error) {
 	if o.FS == nil {
 		o.FS = vfs.Disk{}
@@ -176,7 +173,7 @@ func Open(o Options) (*Index, error) {
 	return ix, nil
 }
 
-// load reads the current generation and makes it the snapshot for readers.
+// load reads the current generation and makes it the current snapshot.
 func (ix *Index) load() error {
 	var s state
 	snapshot, m, err := manifest.Open(ix.fs, ix.options.Dir, func(m manifest.Manifest) (*Snapshot, error) {
@@ -208,7 +205,7 @@ func (ix *Index) load() error {
 	return nil
 }
 
-// open opens the segments of a state and shares those that are open already.
+// open opens the segments of a state. It reuses segments that are already open.
 func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	snapshot := newSnapshot(ix, generation)
 	old := ix.hold()
@@ -236,8 +233,8 @@ func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	return snapshot, nil
 }
 
-// shared returns the handle of a segment in a snapshot, with one more reference; nil when the
-// snapshot lacks it.
+// shared returns the handle of a segment in a snapshot and adds a reference to it. It returns nil if the snapshot
+// lacks the segment.
 func shared(s *Snapshot, name string) *handle {
 	if s == nil {
 		return nil
@@ -251,7 +248,7 @@ func shared(s *Snapshot, name string) *handle {
 	return nil
 }
 
-// hold returns the current snapshot with one more reference; nil when there is none.
+// hold returns the current snapshot and adds a reference to it. It returns nil if there is no snapshot.
 func (ix *Index) hold() *Snapshot {
 	for {
 		s := ix.current.Load()
@@ -261,7 +258,7 @@ func (ix *Index) hold() *Snapshot {
 	}
 }
 
-// swap makes s current.
+// swap makes s the current snapshot.
 func (ix *Index) swap(s *Snapshot) {
 	if old := ix.current.Swap(s); old != nil {
 		_ = old.Release() // a failure to unmap does not concern readers of s
@@ -284,7 +281,7 @@ func (ix *Index) Acquire() (*Snapshot, error) {
 	return s, nil
 }
 
-// follow loads a newer generation that another process has published.
+// follow loads the newer generation if another process has published one.
 func (ix *Index) follow() error {
 	if ix.writing.Load() {
 		return nil
@@ -311,7 +308,7 @@ func (ix *Index) follow() error {
 	return ix.load()
 }
 
-// matches compares a state with the options of the index.
+// matches reports as an error if a state does not fit the options of the index.
 func (ix *Index) matches(s *state) error {
 	if want := ix.options.Analyzer.Name(); s.analyzer != want {
 		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or rebuild the index", ErrMismatch, s.analyzer, want)
@@ -335,8 +332,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer, until give was called as often as take. Between loads and
-// merges another process may write.
+// take makes this process the writer. The process stays the writer until it has called give as often as take. Between
+// loads and merges another process may write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -357,8 +354,8 @@ func (ix *Index) take() error {
 	return err
 }
 
-// give reverses take. After a failed publication it keeps the lock: another process must not make
-// the failed change visible.
+// give reverses one take. After a failed publication give keeps the lock, because another process must not make the
+// failed change visible.
 func (ix *Index) give() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -368,7 +365,7 @@ func (ix *Index) give() error {
 	return ix.giveLock()
 }
 
-// giveLock lets other processes write; the caller holds ix.publish.
+// giveLock lets other processes write. The caller holds ix.publish.
 func (ix *Index) giveLock() error {
 	if ix.lock == nil {
 		return nil // the index was closed meanwhile
@@ -379,7 +376,7 @@ func (ix *Index) giveLock() error {
 	return err
 }
 
-// takeLock takes the lock and reads what others published; the caller holds ix.publish.
+// takeLock takes the lock and reads what other processes have published. The caller holds ix.publish.
 func (ix *Index) takeLock() error {
 	if err := ix.fs.MkdirAll(ix.options.Dir); err != nil {
 		return err
@@ -402,8 +399,8 @@ func (ix *Index) takeLock() error {
 	return nil
 }
 
-// publishAgain publishes the current state again after a failed publication, so that the failed
-// change cannot appear later. The caller holds ix.publish.
+// publishAgain publishes the current state again after a failed publication. Without this, the failed change could
+// appear later. The caller holds ix.publish.
 func (ix *Index) publishAgain() error {
 	next := ix.state
 	next.generation += 2 // the failed one may exist
@@ -416,8 +413,8 @@ func (ix *Index) publishAgain() error {
 	return nil
 }
 
-// Empty removes any content of the index in a folder; open readers then find an empty index. While
-// another process writes there it fails with ErrLocked and removes nothing.
+// Empty removes the index in a folder; open readers then find an empty index. If another process writes there, Empty
+// fails with ErrLocked and removes nothing.
 func Empty(dir string) error {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -438,12 +435,11 @@ func Empty(dir string) error {
 	return errors.Join(append(errs, lock.Close())...)
 }
 
-// owns reports whether a file of the folder belongs to the index, by its name.
+// owns reports whether a file of the folder belongs to the index. It decides by the file's name.
 func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
-// Close joins small segments if loads have left many and joining takes little time compared with
-// the loads; then it stops merges and waits for them. Held snapshots stay valid until they are
-// released.
+// Close stops merges and waits for them. If loads have left many small segments, Close first joins some, as long as
+// that takes little time compared with the loads. Held snapshots stay valid until their release.
 func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil

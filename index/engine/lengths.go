@@ -7,9 +7,9 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// virtualLengths are the lengths of a virtual field in one segment: for each chunk, the weighted
-// sum of the lengths of some fields. They take four bytes for each chunk. A segment keeps the last
-// used ones, because requests of one profile use the same.
+// virtualLengths are the lengths of a virtual field in one segment. A chunk's length is the weighted sum of the
+// lengths of some fields, and takes four bytes. A segment keeps the lengths that were used last, because all requests
+// of a profile use the same fields.
 type virtualLengths struct {
 	fields  []int // in the segment; -1 for a field that it lacks
 	weights []float64
@@ -17,7 +17,7 @@ type virtualLengths struct {
 	sums    []float32 // by ordinal
 }
 
-// virtualLengths returns the virtual lengths of some fields of the segment. The caller must not change them.
+// virtualLengths returns the virtual lengths of the segment for some fields. The caller must not change them.
 func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengths) (*virtualLengths, error) {
 	known := h.lengths.Load()
 	if known != nil && known.kept == kept && slices.Equal(known.fields, fields) && slices.Equal(known.weights, weights) {
@@ -38,7 +38,7 @@ func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengt
 	return made, nil
 }
 
-// add adds the lengths of one field.
+// add adds the weighted lengths of one field.
 func (l *virtualLengths) add(lengths *segment.Lengths, weight float32) {
 	for ordinal := range l.sums {
 		if n := lengths.Of(uint32(ordinal)); n > 0 {

@@ -16,7 +16,7 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// Chunk is the indexed data of one chunk. Add keeps none of its memory.
+// Chunk is the indexed data of one chunk. After Add returns, the index does not use the memory of a Chunk.
 type Chunk struct {
 	ID, Doc string
 	Fields  []FieldText
@@ -27,23 +27,22 @@ type Chunk struct {
 // FieldText is the text of one field.
 type FieldText struct{ Name, Text string }
 
-// Column is the values of one column.
+// Column has the values of one column.
 type Column struct {
 	Name   string
 	Values []segment.Value
 }
 
-// Vectors are the passages of one vector field.
+// Vectors has the passages of one vector field.
 type Vectors struct {
 	Name     string
 	Passages [][]float32
 }
 
-// Load is a set of changes that become durable and visible together, with Commit. Several
-// goroutines can call Add and Delete and gather chunks in parallel; one segment is made of all.
-// Chunks that do not fit into memory are written as runs. A commit joins the runs into one segment,
-// or a few if one would take too much memory, see [Load.join]. Close ends it: much of its memory is
-// outside the garbage collector.
+// Load is a set of changes. Commit makes them durable and visible together. Several goroutines can call Add and Delete
+// in parallel; their chunks come into one segment. If the chunks do not fit into memory, the load writes them as runs.
+// Commit joins the runs into one segment, or into a few if one would take too much memory; see [Load.join]. The caller
+// must call Close, because much of a load's memory is outside the garbage collector.
 type Load struct {
 	index   *Index
 	workers chan *worker // the idle workers
@@ -62,14 +61,14 @@ type Load struct {
 	closed  bool
 }
 
-// flushed is a written, unpublished segment, or a run.
+// flushed is a written segment that is not published, or a run.
 type flushed struct {
 	*handle
 	deleted segment.Bitset
 }
 
-// Begin begins a load and waits until no other is open. It takes the index's lock until Close; if
-// another process has it, the error wraps ErrLocked and names the owner.
+// Begin begins a load. It waits until no other load is open. The load holds the index's lock until Close. If another
+// process has the lock, the error wraps ErrLocked and names the owner.
 func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	select {
 	case <-ix.writer:
@@ -99,8 +98,8 @@ func (l *Load) Delete(ctx context.Context, docs []string) error {
 	return l.Add(ctx, docs, nil)
 }
 
-// Add removes every chunk of the documents named in replace and adds chunks; each replaces
-// a chunk with the same ID. After an error the load must be closed, not committed.
+// Add removes every chunk of the documents in replace, and adds chunks. An added chunk replaces a chunk with the same
+// ID. After an error the caller must close the load, not commit it.
 func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error {
 	if err := l.index.validate(chunks); err != nil {
 		return err
@@ -138,7 +137,7 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	return nil
 }
 
-// lastOfEqual returns, for identifiers that occur several times in chunks, the index of the last.
+// lastOfEqual returns, for each identifier that occurs several times in chunks, the index of its last chunk.
 func lastOfEqual(chunks []Chunk) map[string]int {
 	seen := make(map[string]int, len(chunks))
 	var last map[string]int
@@ -154,7 +153,7 @@ func lastOfEqual(chunks []Chunk) map[string]int {
 	return last
 }
 
-// addChunk adds a chunk to w. Meanwhile no other goroutine writes the chunks of all workers.
+// addChunk adds a chunk to w. If another goroutine is writing the chunks of all workers, addChunk waits first.
 func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	for !l.gathering.TryRLock() {
 		if err := l.turn(ctx); err != nil {
@@ -190,8 +189,8 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	return nil
 }
 
-// turn waits until no other goroutine makes room, or fails when ctx ends. Then the caller makes
-// room, until it empties flushing.
+// turn waits until no other goroutine writes chunks to free memory, or fails when ctx ends. After turn, only the
+// caller writes chunks, until it receives from flushing.
 func (l *Load) turn(ctx context.Context) error {
 	select {
 	case l.flushing <- struct{}{}:
@@ -201,15 +200,15 @@ func (l *Load) turn(ctx context.Context) error {
 	}
 }
 
-// removedBytes is roughly the memory for a document to remove, without its name.
+// removedBytes is roughly the memory for each document to remove, without the document's name.
 const removedBytes = 64
 
-// room returns the memory that workers may take together. Joining runs takes none of it, because
-// workers are then empty.
+// room returns the memory that all workers together may take. Joining runs needs none of it, because workers are empty
+// then.
 func (l *Load) room() int64 { return l.left(l.gather()) }
 
-// left returns what other merges and the names of added chunks leave of memory, at least a quarter:
-// otherwise every few chunks would make a run.
+// left returns how much of memory remains beside running merges and the names of added chunks. It returns at least a
+// quarter; with less, the load would write a run after every few chunks.
 func (l *Load) left(memory int64) int64 {
 	if l.index.merge.running.Load() {
 		memory = min(memory, counted(l.index.options.Memory)-beside(l.index.options.Memory))
@@ -217,7 +216,7 @@ func (l *Load) left(memory int64) int64 {
 	return memory - min(l.noted.Load(), memory/2)
 }
 
-// gather returns the memory that a load may fill if nothing else uses memory.
+// gather returns the memory that a load may fill when nothing else uses memory.
 func (l *Load) gather() int64 {
 	if some := l.index.options.GatherMemory; some > 0 {
 		return min(some, counted(l.index.options.Memory))
@@ -225,7 +224,7 @@ func (l *Load) gather() int64 {
 	return counted(l.index.options.Memory)
 }
 
-// used returns the memory that workers take together.
+// used returns the memory that all workers together take.
 func (l *Load) used() (all int64) {
 	for _, w := range l.all {
 		all += w.used.Load()
@@ -233,9 +232,9 @@ func (l *Load) used() (all int64) {
 	return all
 }
 
-// relieve writes the chunks of all workers as one run when there is no room. The other goroutines
-// wait at their next chunk, because writing takes memory until its end. So runs are as large as
-// memory allows, whatever the number of goroutines.
+// relieve writes the chunks of all workers as one run, if they use more memory than room allows. Writing takes memory
+// until it ends, so the other goroutines wait before their next chunk. So runs are as large as memory allows, for any
+// number of goroutines.
 func (l *Load) relieve(ctx context.Context) error {
 	if l.used() <= l.room() {
 		return nil
@@ -252,7 +251,7 @@ func (l *Load) relieve(ctx context.Context) error {
 	return l.spill(l.all...)
 }
 
-// take waits for an idle worker and returns the last used one, so that one goroutine fills one
+// take waits for an idle worker. It returns the worker that was used last, so that a single goroutine fills a single
 // segment.
 func (l *Load) take(ctx context.Context) (*worker, error) {
 	select {
@@ -263,8 +262,8 @@ func (l *Load) take(ctx context.Context) (*worker, error) {
 	}
 }
 
-// fullest exchanges w for another idle worker that has already begun a segment, so that a small
-// load remembers words once.
+// fullest exchanges w for an idle worker that has already begun a segment, if there is one. So a small load learns
+// each word in one worker only.
 func (l *Load) fullest(w *worker) *worker {
 	for range len(l.all) {
 		if l.begun(w) {
@@ -281,8 +280,7 @@ func (l *Load) fullest(w *worker) *worker {
 	return w
 }
 
-// begun reports whether an idle worker has begun a segment; a segment that is being written does
-// not count.
+// begun reports whether an idle worker has begun a segment. A segment that is being written does not count.
 func (l *Load) begun(w *worker) bool {
 	if !w.mu.TryLock() {
 		return false
@@ -295,10 +293,11 @@ func (l *Load) begun(w *worker) bool {
 	return !w.builder.Empty()
 }
 
-// forget removes chunks and the documents of replace from this load, and records what to remove
-// from the committed data. Most documents occur once in a load: then a lookup in seen is enough.
-// again says that an identifier of chunks occurred before, perhaps among them. The caller holds
-// w.mu, which forget may release for a while; meanwhile the load may be closed.
+// forget removes chunks and the documents in replace from this load, and records what to remove from the committed
+// data. again reports that an identifier of chunks occurred before, perhaps within chunks.
+//
+// Most documents occur once in a load, and then a look-up in seen is enough. The caller holds w.mu. forget may release
+// w.mu for a while, and the load may be closed meanwhile.
 func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, err error) {
 	known, again := l.note(replace, chunks)
 	if !known && !again {
@@ -343,8 +342,8 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 	return again, nil
 }
 
-// note records what is added and removed. known says that one of the documents to remove was added
-// before, again that one of the chunks was.
+// note records the added and removed names. known reports whether one of the removed documents was added before, and
+// again whether one of the chunks was.
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -394,20 +393,20 @@ func (f *flushed) remove(docs, ids []string) error {
 	return nil
 }
 
-// wordShare is the part of a worker's memory that its cache of words may keep from one segment to
-// the next; flush frees the rest for the segment. wordBytes is the upper limit, which keeps the
-// number of terms far below a builder's limit.
+// wordShare limits what a worker's word cache keeps for the next segment: the worker's memory divided by wordShare.
+// wordBytes is an upper limit in bytes, which keeps the number of terms far below a builder's limit. flush frees the
+// rest of the cache.
 const (
 	wordShare = 8
 	wordBytes = 1 << 30
 )
 
-// keptWords returns how many bytes of words a worker may keep when it is flushed.
+// keptWords returns how many bytes of words a worker may keep after a flush.
 func (l *Load) keptWords() int64 {
 	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
 }
 
-// spare returns the unused memory while no goroutine adds; 0 if the limit is not exceeded.
+// spare returns how much memory is unused while no goroutine adds chunks. It returns 0 if GatherMemory is set.
 func (l *Load) spare() int64 {
 	if l.index.options.GatherMemory > 0 {
 		return 0
@@ -415,12 +414,12 @@ func (l *Load) spare() int64 {
 	return max(0, l.room()-l.used())
 }
 
-// spill writes the chunks of workers as one run. Meanwhile no goroutine adds to them.
+// spill writes the chunks of workers as one run. No goroutine may add chunks to these workers meanwhile.
 func (l *Load) spill(workers ...*worker) error {
 	return l.flush(spilled, workers...)
 }
 
-// flush writes the chunks of workers as one file with how. Meanwhile no goroutine adds to them.
+// flush writes the chunks of workers as one file, using how. No goroutine may add chunks to these workers meanwhile.
 func (l *Load) flush(how flushing, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
@@ -449,7 +448,7 @@ func (l *Load) flush(how flushing, workers ...*worker) error {
 	return nil
 }
 
-// write makes a segment or a run from builders, for the next commit.
+// write makes a segment or a run from builders. The next commit publishes it.
 func (l *Load) write(how flushing, builders []*segment.Builder) error {
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
@@ -475,8 +474,8 @@ func (ix *Index) newName() string {
 	return fmt.Sprintf("%08d%s", ix.state.next, segmentSuffix)
 }
 
-// Commit makes everything since the last commit durable and visible. Meanwhile no Add may run.
-// After Close it fails with ErrClosed.
+// Commit makes all changes since the last commit durable and visible. No Add may run at the same time. After Close,
+// Commit fails with ErrClosed.
 func (l *Load) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -510,7 +509,7 @@ func (l *Load) Commit(ctx context.Context) error {
 	return nil
 }
 
-// flushAll writes the chunks of all workers, and joins the runs.
+// flushAll writes the chunks of all workers and joins the runs.
 func (l *Load) flushAll(ctx context.Context) error {
 	var workers []*worker
 	for _, w := range l.all {
@@ -529,7 +528,7 @@ func (l *Load) flushAll(ctx context.Context) error {
 	return l.join(ctx)
 }
 
-// Close drops what was not committed and ends the load.
+// Close drops all changes that were not committed, and ends the load.
 func (l *Load) Close() error {
 	// An Add may be writing or reading the chunks of all workers; after locking all of them, none
 	// is.
@@ -558,8 +557,8 @@ func (l *Load) Close() error {
 	return errors.Join(errs...)
 }
 
-// drop removes a segment file that is not published. After a failed publication this is unknown:
-// then the file stays until the manifest was read again and a sweep removes it.
+// drop removes a segment file that is not published. After a failed publication, the file may be published. It stays
+// until the manifest was read again and a sweep removes the file.
 func (ix *Index) drop(name string) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -569,7 +568,7 @@ func (ix *Index) drop(name string) error {
 	return ix.fs.Remove(filepath.Join(ix.options.Dir, name))
 }
 
-// commit publishes a generation with new segments and without what they replace.
+// commit publishes a generation that has the new segments, without the chunks that they replace.
 func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -594,8 +593,8 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 	return ix.publishState(next, added)
 }
 
-// without returns the entry of a view after documents are removed and new segments have replaced
-// chunks with the same ID; its name is "" when nothing is left.
+// without returns the entry of a view after a commit. It leaves out the chunks of removed documents and the chunks
+// that added replaces. If no chunk is left, the name of the entry is "".
 func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {
@@ -622,15 +621,15 @@ func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, er
 	return entry{name: v.name, deleted: deleted.AppendRuns(nil)}, nil
 }
 
-// unsure records that a publication failed and may still be visible. The next writer repeats it, or
-// the index when it rests. The caller holds ix.publish.
+// unsure records that a publication failed and may still become visible. The next writer publishes again, or the index
+// does so when it rests. The caller holds ix.publish.
 func (ix *Index) unsure() {
 	ix.stale = true
 	ix.restLater()
 }
 
-// publishState makes next the current generation and snapshot; the caller holds ix.publish. It
-// takes over the handles of new segments.
+// publishState makes next the current generation and snapshot. It becomes the owner of the handles of new segments.
+// The caller holds ix.publish.
 func (ix *Index) publishState(next state, added []*flushed) error {
 	next.generation = ix.state.generation + 1
 	next.next = ix.state.next
@@ -669,8 +668,8 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 	return errors.Join(errs...)
 }
 
-// discard removes segment files that the current generation does not name. If it cannot remove one
-// now, a sweep does when the index is next opened for writing.
+// discard removes segment files that the current generation does not name. If it cannot remove a file now, a sweep
+// removes it when the index is next opened for writing.
 func (ix *Index) discard(names []string) {
 	for _, name := range names {
 		if !slices.Contains(ix.state.files(), name) {
@@ -679,7 +678,7 @@ func (ix *Index) discard(names []string) {
 	}
 }
 
-// validate compares chunks with what the index was made with.
+// validate checks that chunks fit the fields and vectors of the index.
 func (ix *Index) validate(chunks []Chunk) error {
 	ix.publish.Lock()
 	models := ix.state.vectors // never changed in place

@@ -23,14 +23,14 @@ import (
 // scoring. If bounds are sums of the same numbers, they raise the threshold like scores, and the node
 // only scores the chunks that remain at the end.
 
-// slack is more than the error that rounding can cause in a bound.
+// slack is a factor above the largest rounding error of a bound.
 const slack = 1 + 1e-9
 
-// pendingMost is how many chunks may wait for their exact score before the next window, when many
-// score the same.
+// pendingMost limits how many chunks wait for their exact score before the next window. Many wait when many have
+// nearly the same score.
 const pendingMost = 4096
 
-// bound is a clause with the most that it can add.
+// bound is a clause, together with the largest score that the clause can add.
 type bound struct {
 	cursor  *postings.Cursor
 	number  int       // among the clauses
@@ -42,7 +42,7 @@ type bound struct {
 	short   []byte // lengths.Plain()
 	wide    []byte
 	norms   *norms
-	// For a longer field, the norm is Norm of factor times its length.
+	// The norm of a field that is longer than norms covers is Norm of factor times the length.
 	params          bm25.Parameters
 	average, factor float64
 
@@ -56,7 +56,7 @@ type bound struct {
 	block  int     // the block of bMost, -1 for none
 	bMost  float64
 	blocks []float64 // the maximum of every block, if all were computed
-	// The maximum of every window, if all were computed.
+	// The maximum of every window, if boundWindows computed it.
 	windows []float64
 	wMost   float64 // of the window
 	rare    float64 // one divided by the number of postings
@@ -97,7 +97,7 @@ func (b *bound) normOf(length uint32) float64 {
 	return b.params.Norm(b.factor*float64(b.params.Lengths.Of(length)), b.average)
 }
 
-// of returns the most that postings with these impacts add.
+// of returns the largest score of a posting that these impacts bound.
 func (b *bound) of(impacts *postings.Impacts) float64 {
 	// f/(f+n) grows with f/n, which can be compared without a division.
 	frequency, norm := 0.0, 1.0
@@ -112,8 +112,8 @@ func (b *bound) of(impacts *postings.Impacts) float64 {
 	return max(0, b.weight*bm25.Saturation(frequency, norm))
 }
 
-// ofList returns the most that any posting of the list adds. Short lists have no impacts: their
-// postings are scored.
+// ofList returns the largest score of all postings in the list. A short list has no impacts, so ofList scores its
+// postings.
 func (b *bound) ofList() float64 {
 	var impacts postings.Impacts
 	if b.cursor.HasImpacts() {
@@ -128,7 +128,7 @@ func (b *bound) ofList() float64 {
 	return most
 }
 
-// ofBlock returns the most that a posting of a block adds.
+// ofBlock returns the largest score of the postings in a block.
 func (b *bound) ofBlock(block int) float64 {
 	if !b.cursor.HasImpacts() || block >= b.cursor.Blocks() {
 		return b.most
@@ -144,7 +144,7 @@ func (b *bound) ofBlock(block int) float64 {
 	return b.bMost
 }
 
-// prefetch requests the lengths of chunks.
+// prefetch requests the lengths of chunks from memory.
 func (b *bound) prefetch(ordinals []uint32) {
 	switch {
 	case prefetchEach == nil:
@@ -155,7 +155,7 @@ func (b *bound) prefetch(ordinals []uint32) {
 	}
 }
 
-// prefetchBlock requests the lengths of the chunks in the cursor's block, once.
+// prefetchBlock requests the lengths of the chunks in the cursor's block from memory, once.
 func (b *bound) prefetchBlock() {
 	if block := b.cursor.CurrentBlock(); block != b.asked {
 		b.asked = block
@@ -163,7 +163,7 @@ func (b *bound) prefetchBlock() {
 	}
 }
 
-// atBlock returns the most that a posting at target adds, if there is one.
+// atBlock returns the largest score that a posting at target can have.
 func (b *bound) atBlock(target uint32) float64 {
 	b.cursor.SkipTo(target)
 	return b.ofBlock(b.cursor.CurrentBlock())
@@ -192,7 +192,7 @@ type maxScore struct {
 	touched   int         // number of scored postings
 	scratch   *scratch
 
-	// Results of evaluations of other stretches of the segment.
+	// The results of other evaluations of the same segment. Each of them evaluates a stretch.
 	bringing  sync.Mutex // guards the fields below
 	brought   []candidate
 	elsewhere int
@@ -204,7 +204,7 @@ type candidate struct {
 	sum     float64
 }
 
-// maxScore is the evaluation of a sum of terms in one view.
+// maxScore returns the evaluation of a sum of terms in one view.
 func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore, error) {
 	s := scratches.Get().(*scratch)
 	clauses, err := p.appendClauses(s.clauses[:0], terms, view, false)
@@ -237,7 +237,7 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	return m, nil
 }
 
-// bounds makes the bounds of the clauses.
+// bounds makes a bound for each clause.
 func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 	n := len(s.clauses)
 	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],
@@ -270,9 +270,9 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 	return s.order, nil
 }
 
-// virtualBound bounds the part of one field in a BM25F score. The score is a concave function of
-// the frequency, so the score of a sum is at most the sum of the scores. A longer virtual field
-// only lowers it.
+// virtualBound bounds the part of one field in a BM25F score. The score is a concave function of the frequency, so the
+// score of the sum of frequencies is at most the sum of the fields' scores. A longer virtual field only lowers the
+// score.
 func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	tokens := 0.0
 	for _, f := range t.fields {
@@ -288,7 +288,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	return nil
 }
 
-// begin computes what run needs to know before the first window.
+// begin computes what run needs before the first window.
 func (m *maxScore) begin() {
 	m.windows = int(m.chunks)/windowLen + 1
 	if m.dense() {
@@ -298,7 +298,7 @@ func (m *maxScore) begin() {
 	}
 }
 
-// run offers every chunk of its range that can be among the best, except in probed windows.
+// run offers every chunk of its range that can be among the best. It skips probed windows.
 func (m *maxScore) run() {
 	for _, b := range m.bounds {
 		b.key = b.most
@@ -353,7 +353,7 @@ func (m *maxScore) partition() {
 	}
 }
 
-// dense reports whether the essential clauses have enough postings for windows to pay off.
+// dense reports whether the essential clauses have so many postings that windows pay off.
 func (m *maxScore) dense() bool {
 	postings := 0
 	for _, b := range m.bounds[m.essential:] {
@@ -376,8 +376,8 @@ func (m *maxScore) next(target uint32) uint32 {
 	return at
 }
 
-// sparse evaluates chunk by chunk, from a chunk with an essential clause, until the threshold has
-// changed the partition.
+// sparse evaluates chunks one by one, beginning with a chunk of an essential clause. It returns when a new threshold
+// has changed the partition.
 func (m *maxScore) sparse(at uint32) uint32 {
 	essential := m.essential
 	for at < m.to && m.essential == essential {
@@ -404,8 +404,8 @@ func (m *maxScore) sparse(at uint32) uint32 {
 	return at
 }
 
-// verify offers a chunk if sum, from its essential clauses, and the most that the others can add
-// reach the threshold. It reports whether the threshold may have changed.
+// verify offers a chunk if its score can reach the threshold. sum is the score from the essential clauses; verify adds
+// the most that the other clauses can add. It reports whether the threshold may have changed.
 func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	need := m.top.threshold()
 	for i := m.essential - 1; i >= 0; i-- {
@@ -427,8 +427,8 @@ func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	return m.offer(ordinal, sum)
 }
 
-// offer adds a chunk if sum, its approximate score, reaches the threshold. It reports whether the
-// threshold may have changed.
+// offer adds a chunk if its approximate score sum reaches the threshold. It reports whether the threshold may have
+// changed.
 func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	if sum*slack < m.top.threshold() {
 		return false
@@ -441,7 +441,7 @@ func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	return m.score(ordinal)
 }
 
-// score scores a chunk exactly. It returns false when the node has a fault.
+// score computes the exact score of a chunk. It returns false if the node has a fault.
 func (m *maxScore) score(ordinal uint32) bool {
 	if m.exact.seek(ordinal) != ordinal {
 		return false
@@ -452,9 +452,8 @@ func (m *maxScore) score(ordinal uint32) bool {
 	return true
 }
 
-// confirm scores pending chunks exactly if they can still be among the best. It runs when the
-// threshold is nearly final, so that each is scored once. It moves the clauses back to the
-// beginning.
+// confirm computes exact scores of the pending chunks that can still be among the best. The threshold is nearly final
+// by then, so each chunk is scored only once. confirm moves the clauses back to the beginning.
 func (m *maxScore) confirm() {
 	need := m.top.threshold()
 	kept := m.pending[:0]
@@ -475,8 +474,8 @@ func (m *maxScore) confirm() {
 	m.rewind()
 }
 
-// arrange sorts clauses by their keys, equal keys by number. It runs for every window, on a few
-// clauses that are nearly in order.
+// arrange sorts clauses by their keys, and equal keys by number. It is called for every window, with few clauses that
+// are nearly in order.
 func arrange(bounds []*bound) {
 	for i := 1; i < len(bounds); i++ {
 		b := bounds[i]

@@ -15,20 +15,20 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// The merge policy. Segments belong to tiers by the number of their chunks; each tier is tierFactor
-// times the one below. As soon as a tier has that many segments, they are merged. A segment with
-// more than a third deleted is rewritten. So a chunk is copied about log8(chunks) times, at most
-// half of the space is wasted, and an index has at most a few dozen segments.
+// The merge policy. A segment belongs to a tier by its number of chunks. Each tier is tierFactor times as large as the
+// tier below. When a tier has tierFactor segments, they are merged. A segment in which more than a third is deleted is
+// rewritten. So a chunk is copied about log8(chunks) times, at most half of the space is wasted, and an index has at
+// most a few dozen segments.
 const (
 	tierFactor = 8
 	tierFloor  = 64
-	// mergeChunks limits the result of an unforced merge of several segments, as memory does:
-	// meanwhile a load may take a mergeShare of it.
+	// mergeChunks limits the chunks of a segment that an automatic merge of several segments makes. Memory also limits
+	// such merges: a load may take one mergeShare-th of it at the same time.
 	mergeChunks = 4 << 20
 	mergeShare  = 2
 )
 
-// beside returns the part of the allowed memory that a merge may take beside a load.
+// beside returns how much of the allowed memory a merge may take while a load runs.
 func beside(allowed int64) int64 { return counted(allowed) - allowed/mergeShare }
 
 type mergeState struct {
@@ -50,7 +50,7 @@ func (ix *Index) PauseMerges() {
 	}
 }
 
-// ResumeMerges lets background merges go on.
+// ResumeMerges ends a pause of background merges.
 func (ix *Index) ResumeMerges() {
 	m := &ix.merge
 	m.mu.Lock()
@@ -69,7 +69,7 @@ func (ix *Index) pausedMerges() bool {
 	return ix.merge.paused
 }
 
-// pause waits while merges are paused.
+// pause waits until merges are not paused.
 func (ix *Index) pause(ctx context.Context) error {
 	ix.merge.mu.Lock()
 	paused, resume := ix.merge.paused, ix.merge.resume
@@ -87,12 +87,11 @@ func (ix *Index) pause(ctx context.Context) error {
 	}
 }
 
-// errStale ends a merge after a publication that failed; the next commit tries
-// again.
+// errStale ends a merge when an earlier publication has failed. The next commit tries the merge again.
 var errStale = errors.New("the last publication failed")
 
-// mergeInBackground merges what the policy says until nothing is left to merge; if rests is set, it
-// also joins segments as at rest. A failed merge changes nothing; the next commit tries again.
+// mergeInBackground runs all merges that the merge policy asks for. If rests is set, it also joins the segments that
+// rested chooses. A failed merge changes nothing, and the next commit tries again.
 func (ix *Index) mergeInBackground(rests bool) {
 	m := &ix.merge
 	m.mu.Lock()
@@ -129,7 +128,7 @@ func (ix *Index) mergeInBackground(rests bool) {
 	}()
 }
 
-// mergeDue reports whether a merge is due, without taking the lock.
+// mergeDue reports whether a merge is due. It takes no lock.
 func (ix *Index) mergeDue(choose func([]*view) []*view) bool {
 	snapshot := ix.hold()
 	if snapshot == nil {
@@ -139,7 +138,7 @@ func (ix *Index) mergeDue(choose func([]*view) []*view) bool {
 	return snapshot.Release() == nil && due
 }
 
-// waitForMerges waits until the running background merges have ended; false when ctx ends first.
+// waitForMerges waits until the running background merges have ended. It returns false if ctx ends first.
 func (ix *Index) waitForMerges(ctx context.Context) bool {
 	ix.merge.mu.Lock()
 	done := ix.merge.done
@@ -155,9 +154,9 @@ func (ix *Index) waitForMerges(ctx context.Context) bool {
 	}
 }
 
-// Merge makes one segment of the whole index, without deleted chunks. It waits for background
-// merges, and while merges are paused. Like a load it takes the index's lock: if another process
-// has it, the error wraps ErrLocked and names the owner. After Close it fails with ErrClosed.
+// Merge makes one segment of the whole index, without the deleted chunks. It waits for background merges, and while
+// merges are paused. Merge takes the index's lock, as a load does. If another process has the lock, the error wraps
+// ErrLocked and names the owner. After Close, Merge fails with ErrClosed.
 func (ix *Index) Merge(ctx context.Context) error {
 	if !ix.waitForMerges(ctx) {
 		return ctx.Err()
@@ -174,7 +173,7 @@ func (ix *Index) Merge(ctx context.Context) error {
 	return nil
 }
 
-// tiers chooses the segments to merge next; none when nothing is due.
+// tiers chooses the segments of the next merge. It returns none if no merge is due.
 func (ix *Index) tiers(views []*view) []*view {
 	byTier := map[int][]*view{}
 	for _, v := range views {
@@ -199,14 +198,14 @@ func (ix *Index) tiers(views []*view) []*view {
 	return nil
 }
 
-// goroutines returns how many goroutines, at least one and at most most, a merge may use, when each
-// takes taken of memory.
+// goroutines returns how many goroutines a merge may use: at least one, and not more than most. taken is the part of
+// memory that the merge takes without them.
 func goroutines(most int, memory, taken int64) int {
 	return int(max(1, min(int64(most), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that choose picks, at the rate of slow, with at most most
-// goroutines or as many as memory allows. again reports whether it merged any.
+// mergeOnce merges the segments that choose picks. slow limits the rate, and most and the memory limit the number of
+// goroutines. again reports whether it merged any segments.
 func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose func([]*view) []*view) (again bool,
 	err error) {
 	if err := ix.pause(ctx); err != nil {
@@ -248,8 +247,8 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose
 	return true, nil
 }
 
-// replace publishes a generation in which merged replaces the views that it was made from. It
-// deletes from it what was deleted from them meanwhile.
+// replace publishes a generation in which the segment merged replaces the views old. Chunks that were deleted from old
+// during the merge are also deleted from merged.
 func (ix *Index) replace(old []*view, merged *flushed) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

@@ -12,18 +12,18 @@ import (
 // loads' time on joining the small segments.
 
 const (
-	// settleShare is the part of the loads' time that Close may spend.
+	// settleShare limits the time that Close spends on merges: the time of the loads divided by settleShare.
 	settleShare = 30
-	// settleMost limits this time, because callers may wait for Close.
+	// settleMost also limits that time, because callers may wait for Close.
 	settleMost = 2 * time.Second
-	// settled is the number of segments that settle accepts: with so few it joins none.
+	// settled is a number of segments that is small enough: with so few, settle joins none.
 	settled = 4
-	// mergeRate is the smallest rate, in bytes of segments in a second, that a merge reads: a merge
-	// that would exceed the time is not begun.
+	// mergeRate is the rate, in bytes of segments in a second, that a merge surely reaches. settle does not begin a
+	// merge that would take too long at this rate.
 	mergeRate = 64 << 20
 )
 
-// settle joins the smallest segments while there is time. Later loads do the rest.
+// settle joins the smallest segments while there is time. Later calls of Close join the others.
 func (ix *Index) settle() {
 	budget := min(time.Duration(ix.loaded.Swap(0))/settleShare, settleMost)
 	if budget < time.Millisecond || ix.stop.Err() != nil || ix.pausedMerges() {
@@ -44,8 +44,8 @@ func (ix *Index) settle() {
 	}
 }
 
-// smallest chooses the segments to join so that few are left, as many as there is time for; none
-// when nothing is due or possible.
+// smallest chooses the smallest segments, as many as there is time to join. It returns none if few segments exist or
+// no merge is possible.
 func smallest(views []*view, left time.Duration) []*view {
 	if len(views) <= settled {
 		return nil

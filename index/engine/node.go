@@ -10,26 +10,26 @@ import (
 
 // node finds and scores the chunks of one segment that match a part of a query.
 type node interface {
-	// seek returns the first match at target or later, or postings.End. Targets never fall.
+	// seek returns the first match at target or later, or postings.End. The targets of successive calls must not fall.
 	seek(target uint32) uint32
-	// score adds to s the score of the match that seek returned last.
+	// score adds to s the score of the match that the last seek returned.
 	score(s *scores)
-	// explain adds to why what score adds to the scores.
+	// explain adds to why an explanation of what score adds.
 	explain(why *reasons)
-	// rewind lets the next seek go back.
+	// rewind moves the node to the beginning, so that seek may get a smaller target.
 	rewind()
-	// err is the fault that ended the matches early.
+	// err returns the fault that ended the matches early, or nil.
 	err() error
 	// close releases memory.
 	close()
 }
 
-// scores are the scores of one chunk by field; with BM25F there is only one.
+// scores has the scores of one chunk, by field. With BM25F it has a single score.
 type scores struct {
 	byField []float64
 }
 
-// total combines the scores of the fields, and clears them.
+// total combines the scores of the fields into one and clears them.
 func (s *scores) total(w *Words) float64 {
 	sum, best := 0.0, 0.0
 	for i, v := range s.byField {
@@ -66,11 +66,10 @@ type clause struct {
 	list    postings.List // the list of the cursor
 }
 
-// listHead is the number of bytes of a list that are prefetched before it is opened: its header and
-// some of its bounds.
+// listHead is the number of bytes to prefetch before a list is opened: its header and some of its bounds.
 const listHead = 512
 
-// clauses makes the clauses of terms in one view; each has a cursor before the first posting.
+// clauses makes the clauses of terms in one view. Each clause has a cursor before the first posting.
 func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, error) {
 	n := 0
 	for _, t := range terms {
@@ -119,8 +118,8 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 	return out, nil
 }
 
-// clause returns the clause of a term, given by its number, in one of its fields in one view. It
-// has no cursor; the processor prefetches the head of its list.
+// clause returns the clause of a term in one field and one view. number is the number of the term. The clause has no
+// cursor yet; clause prefetches the head of its list.
 func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
 	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
 	local := v.reader.Field(m.name)
@@ -144,7 +143,7 @@ func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c c
 	return c, nil
 }
 
-// openClauses gives clauses cursors before the first posting.
+// openClauses gives each clause a cursor before the first posting.
 func openClauses(v *view, list []clause) {
 	for i := range list {
 		if c := &list[i]; c.given == nil {
@@ -154,13 +153,12 @@ func openClauses(v *view, list []clause) {
 	}
 }
 
-// score returns the score of a posting of the clause; not for BM25F.
+// score returns the score of a posting of the clause. It cannot be used with BM25F.
 func (p *plan) score(c *clause, ordinal, frequency uint32) float64 {
 	return c.weight * (c.idf * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal))))
 }
 
-// addScores adds the scores of the clauses at ordinal. With BM25F the clauses of one term follow
-// one another.
+// addScores adds the scores of the clauses at ordinal. With BM25F, the clauses of a term must be adjacent.
 func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *virtual) {
 	if p.words.Combine == CombineBM25F {
 		for i := 0; i < len(clauses); {
@@ -190,8 +188,7 @@ type virtual struct {
 	lengths []float32 // by ordinal
 }
 
-// virtual returns the virtual field of some fields in a view; nil when fields are scored
-// separately.
+// virtual returns the virtual field made of some fields of a view. It returns nil if the fields are scored separately.
 func (p *plan) virtual(fields []int, view int) (*virtual, error) {
 	if p.words.Combine != CombineBM25F {
 		return nil, nil
@@ -220,7 +217,7 @@ func (u *virtual) norm(ordinal uint32) float64 {
 	return u.params.Norm(float64(u.lengths[ordinal]), u.average)
 }
 
-// planMatch finds chunks with any of its terms.
+// planMatch finds chunks with at least one of its terms.
 type planMatch struct{ terms []*planTerm }
 
 func (m *planMatch) flat() ([]*planTerm, bool) { return m.terms, true }
@@ -238,13 +235,13 @@ func (m *planMatch) node(p *plan, view int) (node, error) {
 	return n, nil
 }
 
-// mostClauses limits the kept memory of a node, in clauses.
+// mostClauses limits how many clauses the kept memory of a node can hold.
 const mostClauses = 1 << 9
 
-// matchNodes are closed nodes, whose memory is reused.
+// matchNodes are closed nodes. New nodes reuse their memory.
 var matchNodes = sync.Pool{New: func() any { return new(matchNode) }}
 
-// over makes n the node of these clauses of the terms of m.
+// over sets up n as the node of the terms of m, with these clauses.
 func (n *matchNode) over(m *planMatch, p *plan, view int, clauses []clause) (err error) {
 	*n = matchNode{plan: p, view: p.snapshot.views[view], list: clauses, terms: m.terms}
 	if len(m.terms) > 0 {

@@ -7,16 +7,15 @@ import (
 	"sheaf/index/engine/bm25"
 )
 
-// norms are the BM25 norms of all lengths below longField, for some parameters and an average
-// length.
+// norms has the BM25 norm of each length below longField, for certain parameters and an average length.
 type norms [longField]float64
 
-// normCache keeps the norms of recent requests: most requests use the same, and computing them
-// takes longer than answering from a small index. A hash of the average length gives their slot;
-// others may take the following slots. It takes no lock and never grows.
+// normCache keeps the norms of recent requests. Most requests use the same norms, and computing them takes longer than
+// answering from a small index. A hash of the average length selects the slot. If other norms have the slot, the cache
+// tries the slots after it. It takes no lock and never grows.
 type normCache [maxNorms]atomic.Pointer[knownNorms]
 
-// knownNorms are norms with their parameters.
+// knownNorms are norms and the parameters that they were computed with.
 type knownNorms struct {
 	parameters bm25.Parameters
 	average    float64

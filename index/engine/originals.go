@@ -8,11 +8,11 @@ import (
 	"sheaf"
 )
 
-// Originals calls yield, perhaps from several goroutines, with the vectors of every chunk before
-// rounding. yield keeps none of them.
+// Originals calls yield with the vectors of every chunk before rounding, perhaps from several goroutines. yield must
+// not keep the vectors.
 type Originals func(ctx context.Context, yield func(field, chunk string, passages [][]float32)) error
 
-// original compares the result of one query with the originals.
+// original compares the result of one query with the vectors before rounding.
 type original struct {
 	query        []float32
 	ten, hundred sheaf.Ranking
@@ -23,7 +23,7 @@ type original struct {
 // recallMost is the largest number of neighbors for which recall is measured.
 const recallMost = 100
 
-// unseen is less than any similarity.
+// unseen is a number below any similarity.
 const unseen = -2
 
 func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
@@ -37,7 +37,7 @@ func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
 	return o
 }
 
-// offer adds the similarity of a chunk.
+// offer adds a chunk and its similarity with the query.
 func (o *original) offer(chunk string, score float32) {
 	if _, found := o.scores[sheaf.ID(chunk)]; found {
 		o.scores[sheaf.ID(chunk)] = score
@@ -55,8 +55,8 @@ func (o *original) offer(chunk string, score float32) {
 	o.best = o.best[:min(len(o.best), recallMost)]
 }
 
-// recalled returns how many of hits are among the nearest k by the originals, and how many of those
-// exist. Hits without originals do not count.
+// recalled compares hits with the k chunks that are nearest by the vectors before rounding. It returns how many of
+// these chunks are in hits, and how many there are. Hits without such vectors do not count.
 func (o *original) recalled(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {
@@ -75,7 +75,7 @@ func (o *original) recalled(hits sheaf.Ranking, k int) (found, of int) {
 	return min(found, of), of // equally near chunks are interchangeable
 }
 
-// against compares the results of each field's queries with brute force over the originals.
+// against searches the original vectors by brute force for each field's queries, and compares the results.
 func against(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
 	done func(chunks int)) error {
 	var mu sync.Mutex
@@ -116,7 +116,7 @@ func against(ctx context.Context, originals Originals, list []Recall, asked [][]
 	return err
 }
 
-// similarity returns that of the passage nearest to the query.
+// similarity returns the similarity of the query with the nearest passage.
 func similarity(query []float32, passages [][]float32) float32 {
 	best := float32(unseen)
 	for _, p := range passages {

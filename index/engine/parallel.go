@@ -12,22 +12,21 @@ import (
 // another query. Segments are cut into ranges of ordinals, which share one threshold. The answer
 // does not change: what one range skips is below a threshold that another has reached.
 
-// parallelPostings is the number of a query's postings from which a second goroutine pays off.
-// Tests lower it.
+// parallelPostings is the number of postings of a query from which a second goroutine pays off. Tests lower it.
 var parallelPostings = 60_000
 
 // maxHelpers limits the additional goroutines for one query.
 const maxHelpers = 7
 
-// turn is a running search.
+// turn is a running search; see takeTurn.
 type turn struct{ of *Index }
 
 // end ends the search.
 func (t turn) end() { t.of.searching.Add(-1) }
 
-// takeTurn begins a search. If there are more searches than processors, it yields to earlier ones.
-// Otherwise a caller that sends requests without a pause keeps its processor until the scheduler
-// acts after ten milliseconds, while dozens of other queries wait.
+// takeTurn begins a search. If more searches run than there are processors, it yields to earlier searches. Without
+// this, a caller that sends requests without a pause would keep its processor until the scheduler acts, after ten
+// milliseconds, while dozens of other queries wait.
 func (ix *Index) takeTurn() turn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()
@@ -35,24 +34,24 @@ func (ix *Index) takeTurn() turn {
 	return turn{ix}
 }
 
-// stretch is a range of the ordinals of a segment, to be evaluated.
+// stretch is a range of ordinals of a segment that one goroutine evaluates.
 type stretch struct {
 	of       *maxScore
 	from, to uint32
 	first    bool // the evaluation of itself evaluates it
 }
 
-// hand is the state of a goroutine that evaluates stretches of a segment, one after another.
+// hand is the state of a goroutine. The goroutine evaluates stretches of a segment one after another.
 type hand struct {
 	of, with *maxScore // with equals of, or is another evaluation of the same segment
 }
 
-// stretchesEach is roughly the number of stretches for each goroutine: faster goroutines take more
+// stretchesEach is roughly the number of stretches for each goroutine. With several, a faster goroutine can take more
 // of them.
 const stretchesEach = 4
 
-// prune finds the best chunks of all segments that MaxScore evaluates; the most promising windows
-// of all segments come first.
+// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the most promising windows of
+// all segments.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {
@@ -104,16 +103,16 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 	return errors.Join(err, ctx.Err())
 }
 
-// scoreFound scores exactly the results of a segment.
+// scoreFound computes the exact scores of the results of a segment.
 func (p *plan) scoreFound(m *maxScore) error {
 	m.pending = append(m.pending, m.brought...)
 	m.confirm()
 	return p.faultOf(m)
 }
 
-// together runs do for n things, on this goroutine and helpers others. Each goroutine takes the
-// next free number. do gets the number of the goroutine and of the thing. Each goroutine ends at
-// its first error.
+// together runs do for the numbers below n, on this goroutine and on helpers other goroutines. Each goroutine takes
+// the next free number. do gets the number of the goroutine and the number that it took. A goroutine ends at its first
+// error.
 func together(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {
 		for i := range n {
@@ -139,7 +138,7 @@ func together(helpers, n int, do func(me, i int) error) error {
 	return errors.Join(errs...)
 }
 
-// faultOf returns the fault of a list that m read.
+// faultOf returns the fault of a list that m has read, or nil.
 func (p *plan) faultOf(m *maxScore) error {
 	for _, b := range m.bounds {
 		if fault := b.cursor.Err(); fault != nil {
@@ -149,8 +148,8 @@ func (p *plan) faultOf(m *maxScore) error {
 	return m.exact.err()
 }
 
-// cut makes the stretches of segments, in order: several for each goroutine. Segments without
-// windows have few postings and stay whole.
+// cut splits segments into stretches, in order: several for each goroutine. A segment without windows has few postings
+// and becomes one stretch.
 func (m *queryMemory) cut(segments []*maxScore, goroutines int) []stretch {
 	most := 1 // of a segment
 	if goroutines > 1 {
@@ -171,9 +170,9 @@ func (m *queryMemory) cut(segments []*maxScore, goroutines int) []stretch {
 	return out
 }
 
-// runStretch evaluates a stretch, except for exact scores. The first stretch of a segment uses the
-// segment's evaluation. A goroutine keeps its evaluation for later stretches of the segment, or
-// makes a new one with its own cursors.
+// runStretch evaluates a stretch, without exact scores. The first stretch of a segment uses the segment's own
+// evaluation. For other stretches, a goroutine makes an evaluation with its own cursors, and keeps it for later
+// stretches of the segment.
 func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h *hand) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -197,7 +196,7 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h 
 	return nil
 }
 
-// rest hands over a goroutine's results for a segment, and releases its evaluation.
+// rest adds the results of a goroutine to those of the segment, and releases the goroutine's evaluation.
 func (p *plan) rest(h *hand) error {
 	of, with := h.of, h.with
 	*h = hand{}
@@ -209,7 +208,7 @@ func (p *plan) rest(h *hand) error {
 	return p.faultOf(with)
 }
 
-// bring takes over the results of another evaluation of a stretch of m.
+// bring adds the results of another evaluation of the same segment to m.
 func (m *maxScore) bring(other *maxScore) {
 	m.bringing.Lock()
 	defer m.bringing.Unlock()
@@ -217,7 +216,7 @@ func (m *maxScore) bring(other *maxScore) {
 	m.elsewhere += other.touched
 }
 
-// share copies to m what begin computed for another evaluation of the same segment.
+// share copies to m what begin has computed for another evaluation of the same segment.
 func (m *maxScore) share(other *maxScore) {
 	m.windows, m.most = other.windows, other.most
 	for _, b := range m.bounds {

@@ -9,7 +9,7 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// planPhrase finds chunks with its terms one after another in one field.
+// planPhrase finds chunks in which its terms follow one another in one field.
 type planPhrase struct {
 	terms  []*planTerm // without repetitions
 	slots  []slot      // of the phrase
@@ -18,7 +18,7 @@ type planPhrase struct {
 	slop   int
 }
 
-// slot is a place of a phrase and its term.
+// slot is one place in a phrase, with the term at that place.
 type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
@@ -77,7 +77,7 @@ func (ph *planPhrase) node(p *plan, view int) (node, error) {
 	return n, nil
 }
 
-// takesPart reports whether a field of the plan has every term in a view.
+// takesPart reports whether a field of the plan contains every term in a view.
 func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 	local := p.snapshot.views[view].reader.Field(p.fields[field].name)
 	if local < 0 {
@@ -91,17 +91,17 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 	return true
 }
 
-// phraseNodes are closed nodes, whose memory is reused.
+// phraseNodes are closed nodes. New nodes reuse their memory.
 var phraseNodes = sync.Pool{New: func() any { return new(phraseNode) }}
 
 const (
-	// mostPositions limits the kept memory, in positions of a term.
+	// mostPositions limits how many positions of a term the kept memory can hold.
 	mostPositions = 1 << 12
-	// mostPhrase limits the kept memory, in terms of a phrase.
+	// mostPhrase limits how many terms of a phrase the kept memory can hold.
 	mostPhrase = 64
 )
 
-// add adds a field and reuses the memory of an earlier one if possible.
+// add adds a field to the node. It reuses the memory of an earlier field if there is one.
 func (n *phraseNode) add() *phraseField {
 	k := len(n.fields)
 	if k == cap(n.fields) {
@@ -113,7 +113,7 @@ func (n *phraseNode) add() *phraseField {
 	return f
 }
 
-// open gives the lists of a field their cursors and position readers.
+// open gives each list of a field a cursor and a reader of positions.
 func (f *phraseField) open(v *view) {
 	openClauses(v, f.list)
 	for len(f.positions) < len(f.list) {
@@ -126,7 +126,7 @@ func (f *phraseField) open(v *view) {
 	}
 }
 
-// drop releases the memory of a node without open cursors.
+// drop releases the memory of a node that has no open cursors.
 func (n *phraseNode) drop() {
 	for i := range n.fields {
 		f := &n.fields[i]
@@ -148,7 +148,7 @@ func (n *phraseNode) drop() {
 	phraseNodes.Put(n)
 }
 
-// phraseNode finds the allowed chunks with a phrase; it does not read positions of other chunks.
+// phraseNode finds the allowed chunks with a phrase. It reads no positions of other chunks.
 type phraseNode struct {
 	plan    *plan
 	phrase  *planPhrase
@@ -193,7 +193,7 @@ func (n *phraseNode) seek(target uint32) uint32 {
 	return n.at
 }
 
-// seek finds the next allowed chunk with every term, and only then reads positions, which takes
+// seek finds the next allowed chunk that has every term. It reads positions only then, because reading positions takes
 // longest.
 func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset) uint32 {
 	for i := 0; ; {
@@ -230,7 +230,7 @@ func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset
 	}
 }
 
-// nextAllowed returns the first allowed chunk from target on.
+// nextAllowed returns the first allowed chunk at target or later.
 func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	if allowed == nil {
 		return target
@@ -241,8 +241,9 @@ func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	return postings.End
 }
 
-// holds reports whether the chunk of all cursors has the phrase. Each term needs a position, and
-// these positions, less the terms' places in the phrase, must differ by at most the slop.
+// holds reports whether the current chunk of the cursors has the phrase. For each term, holds takes a position and
+// subtracts the term's place in the phrase. For some choice of positions, these differences must differ by at most the
+// slop.
 func (f *phraseField) holds(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {
@@ -267,7 +268,8 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 	return false
 }
 
-// within reports whether every term is at its place, counted from low, or at most the slop later.
+// within reports whether every term has a position from low + place to low + place + slop. place is the term's place
+// in the phrase.
 func (f *phraseField) within(ph *planPhrase, low int64) bool {
 	for _, slot := range ph.slots {
 		want := low + int64(slot.place)
@@ -294,7 +296,7 @@ func (n *phraseNode) score(s *scores) {
 	}
 }
 
-// score adds the scores of the phrase's terms in the field, in their order.
+// score adds the scores of the phrase's terms in the field, in the order of the terms.
 func (f *phraseField) score(p *plan, s *scores, ph *planPhrase) {
 	for _, t := range ph.tokens {
 		for i := range f.list {

@@ -6,23 +6,23 @@ import (
 )
 
 const (
-	// placesKept is enough for the chunks of a folder of notes: reading an identifier from the segment takes several
-	// times as long as finding it here.
+	// placesKept is enough for the chunks of a folder of notes. Reading an identifier from the segment takes several
+	// times as long as finding it in this cache.
 	placesKept = 32 << 10
 	// placeBytes is the length of the longest cached identifier.
 	placeBytes = 256
 )
 
-// place is where a chunk is in a snapshot: the number of its view, and its ordinal there. The chunk is not deleted,
-// so each identifier has one place.
+// place says where a chunk is in a snapshot: the number of the view, and the ordinal in the view. The chunk is not
+// deleted, so each identifier has one place.
 type place struct {
 	view    int
 	ordinal uint32
 }
 
 // places caches the places and identifiers of recently found chunks. A search reads the identifier of a hit, and
-// looks the hit up by its identifier again for another branch. A full cache drops everything. It is safe for
-// concurrent use.
+// another branch later looks the hit up by this identifier. When the cache is full, it drops all entries. It is safe
+// for concurrent use.
 type places struct {
 	mu   sync.Mutex
 	ids  map[place]string
@@ -31,7 +31,7 @@ type places struct {
 
 func newPlaces() *places { return &places{ids: map[place]string{}, byID: map[string]place{}} }
 
-// put caches the place of the chunk called id, unless id is very long.
+// put caches the place of the chunk with this id, unless id is very long.
 func (c *places) put(id string, at place) {
 	if len(id) > placeBytes {
 		return
@@ -46,7 +46,7 @@ func (c *places) put(id string, at place) {
 	c.ids[at], c.byID[id] = id, at
 }
 
-// id returns the identifier of the chunk at a place, if it is cached.
+// id returns the identifier of the chunk at a place if the cache has it.
 func (c *places) id(at place) (id string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *places) id(at place) (id string, ok bool) {
 	return id, ok
 }
 
-// of returns the place of the chunk called id, if it is cached.
+// of returns the place of the chunk with this id if the cache has it.
 func (c *places) of(id string) (at place, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// model is how one field scores in one request.
+// model says how one request scores one field.
 type model struct {
 	name    string
 	weight  float64
@@ -22,8 +22,8 @@ type model struct {
 // longField is the length from which norms are computed on demand.
 const longField = 1024
 
-// plan is a word request, resolved against one snapshot: its terms and their weights. Its parts for
-// one segment are nodes.
+// plan is a word request that was prepared for one snapshot: it has the terms and their weights. The parts of a plan
+// make a node for each segment.
 type plan struct {
 	words    *Words
 	analyzer *analysis.Analyzer
@@ -41,15 +41,15 @@ type plan struct {
 	all      []int // what inFields returns for every field; nil before the first time
 }
 
-// part is a part of a plan; it makes the node for one segment.
+// part is a part of a plan. It makes a node for one segment.
 type part interface {
 	node(p *plan, v int) (node, error)
-	// flat returns the terms whose scores add up to the part's; false when the part is not a plain
-	// sum of terms.
+	// flat returns the terms whose scores add up to the part's score. It returns false if the score is not a plain sum
+	// over terms.
 	flat() ([]*planTerm, bool)
 }
 
-// newPlan resolves words in m. allowed has, for each view, the chunks that the request allows.
+// newPlan prepares words for a snapshot, in memory of m. allowed has the chunks of each view that the request allows.
 func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset, m *queryMemory) (*plan, error) {
 	words := req.Words
 	p := &m.plan
@@ -86,7 +86,7 @@ func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset, m *queryMemory
 	return p, err
 }
 
-// addFields adds the fields that only parts of the query name.
+// addFields adds the fields that appear only inside the query.
 func (p *plan) addFields(q sheaf.TextQuery) {
 	name := ""
 	switch q := q.(type) {
@@ -112,7 +112,7 @@ func (p *plan) addFields(q sheaf.TextQuery) {
 	}
 }
 
-// count collects the statistics of the fields.
+// count collects the statistics of the fields over the counted chunks.
 func (p *plan) count() error {
 	for i, v := range p.snapshot.views {
 		over := v.live
@@ -146,8 +146,8 @@ func (p *plan) count() error {
 	return nil
 }
 
-// fieldOver returns the statistics of a field of a view over the counted chunks. Those of a filter
-// are cached, because callers who see a part of the index need them repeatedly.
+// fieldOver returns the statistics of a field of a view over the counted chunks. Statistics over a filter are cached,
+// because callers who may see only a part of the index need them again.
 func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	of := fieldOf{view, field, p.params.Lengths}
 	if p.filtered != nil {
@@ -179,7 +179,7 @@ func (p *plan) norm(m *model, length uint32) float64 {
 	return p.params.Norm(float64(p.params.Lengths.Of(length)), m.average)
 }
 
-// inFields returns the indices of the fields that a part with this field searches.
+// inFields returns the indices of the fields that a part of the query searches. field is the part's own field.
 func (p *plan) inFields(name string) []int {
 	if name != "" {
 		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}
@@ -217,7 +217,7 @@ func (p *plan) resolveMatch(q sheaf.Match, factor float64) (part, error) {
 	return p.resolveTokens(p.analyzer.MatchTokens(q.Text), q.Field, factor)
 }
 
-// resolveTokens returns a part that matches chunks with any of tokens.
+// resolveTokens returns a part that matches chunks with at least one of tokens.
 func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float64) (part, error) {
 	fields := p.inFields(field)
 	match := &p.memory.matches.take(1)[0]
@@ -250,7 +250,7 @@ func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float
 	return match, nil
 }
 
-// planTerm is a term with its weights: one for each field, with BM25F one for all.
+// planTerm is a term and its weights: one weight for each field, or with BM25F one for all fields.
 type planTerm struct {
 	key    []byte
 	fields []int
@@ -266,7 +266,7 @@ type planTerm struct {
 // repeats returns how often the query has the term.
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
-// once merges repeated terms. Repetitions are the same pointer.
+// once merges repeated terms. Repetitions of a term are the same pointer.
 func (m *queryMemory) once(terms []*planTerm) []*planTerm {
 	out := m.lists.take(len(terms))[:0]
 	for _, t := range terms {
@@ -282,16 +282,16 @@ func (m *queryMemory) once(terms []*planTerm) []*planTerm {
 	return out
 }
 
-// knownTerms are the terms of one part of a query, each looked up once.
+// knownTerms are the terms of one part of a query. Each is looked up once.
 type knownTerms struct {
 	list []*planTerm
 	by   map[string]int // indices in list, when there are more than fewTerms
 }
 
-// fewTerms is the number of terms up to which comparing with each is fastest.
+// fewTerms is the number of terms up to which it is fastest to compare with each term.
 const fewTerms = 24
 
-// find returns the index of a term in the list, -1 when it is new.
+// find returns the index of a term in the list, or -1 if the term is new.
 func (k *knownTerms) find(key string) int {
 	if k.by != nil {
 		if at, ok := k.by[key]; ok {
@@ -302,7 +302,7 @@ func (k *knownTerms) find(key string) int {
 	return slices.IndexFunc(k.list, func(t *planTerm) bool { return string(t.key) == key })
 }
 
-// term returns the index of a term in the list, and whether it was there before.
+// term returns the index of a term in the list, and whether the list had the term before.
 func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
 	if at = k.find(key); at >= 0 {
 		return at, true, nil
@@ -349,8 +349,8 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 	return t, nil
 }
 
-// addDF adds to df, by index in fields, how many chunks of a view have a term. For BM25F, df[0]
-// counts the chunks with the term in any of the fields.
+// addDF adds to df how many chunks of a view have a term, by index in fields. With BM25F, df[0] counts the chunks that
+// have the term in at least one of the fields.
 func (p *plan) addDF(df []int, view int, t *segment.Term, fields []int) error {
 	v := p.snapshot.views[view]
 	over := p.over[view]
@@ -400,7 +400,7 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 	return n, nil
 }
 
-// unionDF counts the chunks with a term in any of the fields.
+// unionDF counts the chunks that have a term in at least one of the fields.
 func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
 	mask, only := uint64(0), -1
 	for _, f := range fields {
@@ -457,8 +457,8 @@ func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bits
 	return n, nil
 }
 
-// idfs fills idf, which has zeros, with the weights of a term by field, and returns it; for BM25F
-// the first serves all.
+// idfs fills idf with the idf of a term in each field, and returns idf. idf must contain zeros. With BM25F, the first
+// value is for all fields.
 func (p *plan) idfs(idf []float64, df []int, fields []int) []float64 {
 	for i, f := range fields {
 		n := int(p.fields[f].stats.Chunks)

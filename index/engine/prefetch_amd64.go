@@ -1,6 +1,6 @@
 package engine
 
-// cacheLine is the number of bytes that are loaded together.
+// cacheLine is the number of bytes that a processor loads together.
 const cacheLine = 64
 
 func init() {
@@ -16,12 +16,12 @@ func init() {
 	}
 }
 
-// prefetchLines requests this number of lines, at least one.
+// prefetchLines requests n cache lines. n is at least one.
 //
 //go:noescape
 func prefetchLines(from *byte, lines int)
 
-// prefetchAt requests the lines of n ordinals, at least one.
+// prefetchAt requests the lengths of n ordinals. n is at least one.
 //
 //go:noescape
 func prefetchAt(from *byte, size int, ordinals *uint32, n int)

@@ -11,7 +11,7 @@ type FieldWeight struct {
 	Weight float64
 }
 
-// Combine says how the scores of a chunk's fields become one score.
+// Combine says how the scores of a chunk's fields are combined into one score.
 type Combine uint8
 
 // The ways to combine fields. With s(f) the sum of the weighted scores of the terms in field f:
@@ -30,13 +30,13 @@ type Words struct {
 	K1, B      float64
 	// Lengths says how exactly the lengths of fields count.
 	Lengths bm25.Lengths
-	// AllChunks makes idf count the chunks without the field too.
+	// AllChunks makes idf also count the chunks that lack the field.
 	AllChunks bool
-	// Candidates counts idf and average lengths over the chunks that pass the request's filter and
-	// bound, instead of over all chunks.
+	// Candidates says over which chunks idf and average lengths are computed: if set, over the chunks that pass the
+	// request's filter and bound, otherwise over all chunks.
 	Candidates bool
-	// Among, if not nil, selects the chunks over which idf and average lengths are counted without
-	// Candidates. Every chunk that passes the request's filter must pass Among.
+	// Among, if not nil, selects the chunks over which idf and average lengths are computed. Candidates overrides
+	// Among. Every chunk that passes the request's filter must pass Among.
 	Among sheaf.Filter
 }
 

@@ -12,9 +12,8 @@ import (
 	"math/bits"
 )
 
-// Parameters are the parameters of BM25. K1 (at least 0) is larger if more occurrences of a term
-// still add to the score. B (0 to 1) says how much less a longer field counts. Lengths says how
-// exact the lengths are.
+// Parameters are the parameters of BM25. With a larger K1 (at least 0), further occurrences of a term add more to the
+// score. With a larger B (0 to 1), a long field scores less. Lengths says how exact the lengths are.
 type Parameters struct {
 	K1, B   float64
 	Lengths Lengths
@@ -26,13 +25,13 @@ type Lengths uint8
 const (
 	// LengthsExact uses lengths as they are.
 	LengthsExact Lengths = iota
-	// LengthsLucene uses the nearest length that Lucene can keep (SmallFloat.intToByte4): all up to
-	// 40, and of longer ones four significant bits of the part above 24. Lucene alone rounds down,
+	// LengthsLucene rounds each length to the nearest one that Lucene can store (SmallFloat.intToByte4). Lengths up to
+	// 40 are exact; of a longer one, four significant bits of the part above 24 are kept. Lucene itself rounds down,
 	// so store/opensearch pads fields to these lengths.
 	LengthsLucene
 )
 
-// Of returns the length that a field of n terms counts as. It never falls when n grows.
+// Of returns the length that BM25 uses for a field of n terms. A larger n never gives a smaller length.
 func (l Lengths) Of(n uint32) uint32 {
 	const exact = 24
 	if l == LengthsExact || n < exact+16 {
@@ -47,8 +46,8 @@ func (l Lengths) Of(n uint32) uint32 {
 	return math.MaxUint32
 }
 
-// Sum returns the number that a field of n terms adds to the sum of lengths for averages. Fillers
-// count there, and so do the terms that Lucene cuts off.
+// Sum returns what a field of n terms adds to the sum of lengths from which the average is computed. The sum includes
+// padding terms and terms that Lucene cuts off.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
 // IDF returns the weight of a term in df of n chunks: ln(1 + (n - df + 0.5) / (df + 0.5)). It is
@@ -57,20 +56,19 @@ func IDF(df, n int) float64 {
 	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
 }
 
-// Norm returns k1 x (1 - b + b x length / average): the frequency at which a term in a field of
-// this length reaches half of its possible score. average is above 0. Norm uses length unchanged;
-// the caller applies Lengths.
+// Norm returns k1 x (1 - b + b x length / average). A term with this frequency, in a field of this length, reaches
+// half of its possible score. average must be above 0. Norm does not round length; the caller applies Lengths.
 func (p Parameters) Norm(length, average float64) float64 {
 	return p.K1 * (1 - p.B + p.B*length/average)
 }
 
-// Saturation returns frequency / (frequency + norm), within (0, 1]: the share of its possible score
-// that a term reaches. frequency is above 0.
+// Saturation returns frequency / (frequency + norm), within (0, 1]. This is the share of its possible score that a
+// term reaches. frequency must be above 0.
 func Saturation(frequency, norm float64) float64 {
 	return frequency / (frequency + norm)
 }
 
-// Field has BM25's statistics of one field over a set of chunks.
+// Field has the statistics of one field over a set of chunks.
 type Field struct {
 	// Chunks is the number of chunks with at least one term in the field.
 	Chunks int64
@@ -78,14 +76,14 @@ type Field struct {
 	Tokens int64
 }
 
-// Add adds the chunks of g.
+// Add adds the statistics of g.
 func (f *Field) Add(g Field) { f.Chunks += g.Chunks; f.Tokens += g.Tokens }
 
-// Remove removes the chunks of g.
+// Remove subtracts the statistics of g.
 func (f *Field) Remove(g Field) { f.Chunks -= g.Chunks; f.Tokens -= g.Tokens }
 
-// Average returns the mean length of the field over the chunks with the field; 1 when there is
-// none, so that callers can divide by it.
+// Average returns the mean length of the field over the chunks that have the field. If no chunk has it, Average
+// returns 1, so that callers can divide by the result.
 func (f Field) Average() float64 {
 	if f.Chunks <= 0 || f.Tokens <= 0 {
 		return 1

@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// bitWriter appends numbers of some bits each, the lowest bits first.
+// bitWriter appends numbers, each with its own number of bits, the lowest bits first.
 type bitWriter struct {
 	out    []byte
 	acc    uint64 // bits that are not in out yet, fewer than 32
 	filled uint
 }
 
-// put writes v as its lowest n bits, at most 32; higher bits must be 0.
+// put writes the lowest n bits of v. n is at most 32, and the higher bits of v must be 0.
 func (w *bitWriter) put(v uint64, n uint) {
 	w.acc |= v << w.filled
 	if w.filled += n; w.filled >= 32 {
@@ -30,8 +30,8 @@ func (w *bitWriter) flush() {
 	}
 }
 
-// below writes v, a number below n, in as few bits as possible (truncated binary): k bits for as
-// many of the n numbers as fit, k+1 for the others.
+// below writes v, a number below n, in as few bits as possible (truncated binary). As many of the n numbers as
+// possible take k bits. The others take k+1 bits.
 func (w *bitWriter) below(v, n uint64) {
 	k := uint(bits.Len64(n)) - 1
 	short := uint64(2)<<k - n // this many numbers take k bits
@@ -48,9 +48,9 @@ func (w *bitWriter) below(v, n uint64) {
 	w.put(v&1, 1)
 }
 
-// set writes rising numbers from lo to hi. It writes the middle number first, in the bits that its
-// bounds leave, then the numbers before and after it (Moffat and Stuiver, Binary Interpolative
-// Coding for Effective Index Compression, 2000).
+// set writes rising numbers between lo and hi. It writes the middle number first, in as many bits as its bounds
+// require, and then the numbers before and after it (Moffat and Stuiver, Binary Interpolative Coding for Effective
+// Index Compression, 2000).
 func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
 	for len(numbers) > 1 {
 		m := len(numbers) / 2
@@ -64,8 +64,7 @@ func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
 	}
 }
 
-// bitReader reads what bitWriter wrote. Beyond the end it reads zeros and counts
-// them.
+// bitReader reads what bitWriter wrote. After the end it reads zeros, and counts them.
 type bitReader struct {
 	src    []byte
 	acc    uint64
@@ -83,7 +82,7 @@ func (r *bitReader) get(n uint) uint64 {
 	return v
 }
 
-// fill makes at least 56 bits ready.
+// fill loads bits until at least 56 are ready.
 func (r *bitReader) fill() {
 	if len(r.src) >= 8 {
 		r.acc |= binary.LittleEndian.Uint64(r.src) << r.filled
@@ -103,11 +102,11 @@ func (r *bitReader) fill() {
 	}
 }
 
-// ok reports whether all bits that were read exist.
+// ok reports whether all bits that were read exist in the input.
 func (r *bitReader) ok() bool { return r.beyond*8 <= int(r.filled) }
 
-// below reads a number below n, which is less than 1<<40. It avoids a branch, because whether a
-// number has one more bit is random.
+// below reads a number below n, which is less than 1<<40. It has no branch, because a processor cannot predict whether
+// a number has one more bit.
 func (r *bitReader) below(n uint64) uint64 {
 	k := uint(bits.Len64(n)-1) & 63
 	short := uint64(2)<<k - n
@@ -123,7 +122,7 @@ func (r *bitReader) below(n uint64) uint64 {
 	return v
 }
 
-// readSet reads len(dst) rising numbers from lo to hi; r has enough of them.
+// readSet reads len(dst) rising numbers between lo and hi. r must have enough numbers left.
 func readSet[T uint32 | uint64](r *bitReader, dst []T, lo, hi uint64) {
 	for len(dst) > 0 {
 		m := len(dst) / 2

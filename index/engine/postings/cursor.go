@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Cursor walks a posting list by rising ordinal. It is large, allocates nothing and is meant to be
-// reused: Reset starts another list. Not safe for concurrent use.
+// Cursor walks a posting list by rising ordinal. A cursor is large and allocates nothing, so callers should reuse it:
+// Reset starts another list. Not safe for concurrent use.
 //
-// A fault ends the list: the cursor shows End, and Err says why.
+// A fault ends the list: the cursor shows End, and Err returns the fault.
 type Cursor struct {
 	list  List
 	limit uint32 // ordinals are below this
@@ -34,15 +34,15 @@ type Cursor struct {
 	err         error
 }
 
-// ordinalBytes is the width of an ordinal in the list of the blocks' last ordinals.
+// ordinalBytes is the number of bytes of an ordinal in the list of the blocks' last ordinals.
 const ordinalBytes = 3
 
-// flagCounted marks a list without impacts and positions. The bits below it are the widths of
-// places and spots.
+// flagCounted marks a list without impacts and positions. The lower bits of the same byte are the widths of places and
+// spots.
 const flagCounted = 1 << 6
 
-// Reset makes c walk a list whose ordinals are all below limit. The cursor is before the first
-// posting: call Seek, or SkipTo and Block.
+// Reset makes c walk a list whose ordinals are all below limit. The cursor is then before the first posting. To move
+// it, call Seek, or SkipTo and Block.
 func (c *Cursor) Reset(list List, limit uint32) {
 	c.list, c.limit, c.err = list, limit, nil
 	c.shallow, c.current, c.i, c.n = 0, -1, 0, 0
@@ -54,8 +54,8 @@ func (c *Cursor) Reset(list List, limit uint32) {
 	}
 }
 
-// ResetOver makes c walk rising ordinals in memory, at most MaxOrdinal. The frequency of each is
-// its index, from 1.
+// ResetOver makes c walk a slice of rising ordinals, at most MaxOrdinal. The frequency of an ordinal is its index in
+// the slice plus one.
 func (c *Cursor) ResetOver(ordinals []uint32) {
 	c.Reset(List{}, 0)
 	c.list.DF, c.given = len(ordinals), ordinals
@@ -68,7 +68,7 @@ func (c *Cursor) ResetOver(ordinals []uint32) {
 	c.lasts = append(c.lasts, 0, 0, 0, 0)
 }
 
-// Rewind lets Seek and SkipTo start again at the beginning of the list. It keeps what is decoded.
+// Rewind moves the cursor back to the beginning of the list. It keeps what is decoded.
 func (c *Cursor) Rewind() {
 	if c.err == nil {
 		c.shallow, c.i = 0, 0
@@ -123,15 +123,14 @@ func (c *Cursor) Err() error { return c.err }
 // DF returns the number of postings in the list.
 func (c *Cursor) DF() int { return c.list.DF }
 
-// HasImpacts reports whether the list has impacts. Lists shorter than a block, and lists without
-// positions, have none.
+// HasImpacts reports whether the list has impacts. A list that is shorter than a block, or has no positions, has no
+// impacts.
 func (c *Cursor) HasImpacts() bool { return len(c.impacts) > 0 }
 
-// Impacts reads the impacts that bound every posting of the list, if there are any.
+// Impacts reads the impacts that bound every posting of the list. They are all zero if the list has none.
 func (c *Cursor) Impacts(dst *Impacts) { readImpacts(dst, c.impacts) }
 
-// BlockImpacts reads the impacts that bound the postings of a block of a list that
-// has impacts.
+// BlockImpacts reads the impacts that bound the postings of one block. The list must have impacts.
 func (c *Cursor) BlockImpacts(dst *Impacts, block int) {
 	readImpacts(dst, c.impacts[(1+block)*impactBytes:])
 }
@@ -143,9 +142,9 @@ func (c *Cursor) lastOf(block int) uint32 {
 	return End
 }
 
-// SkipTo moves to the block with the first posting at target or later, without decoding it. It
-// returns the last ordinal that the block can have: End for the last block and when there is none.
-// Blocks only move forward.
+// SkipTo moves to the block with the first posting at target or later, and does not decode the block. It returns the
+// last ordinal that the block can have. For the last block, and if there is no such block, it returns End. SkipTo
+// never moves back.
 func (c *Cursor) SkipTo(target uint32) (last uint32) {
 	b := c.shallow
 	if b >= c.full || c.lastOf(b) >= target {
@@ -181,10 +180,10 @@ func (c *Cursor) Blocks() int {
 	return c.full
 }
 
-// LastOf returns the last ordinal that a block can have, and End for the last block.
+// LastOf returns the last ordinal that a block can have, or End for the last block.
 func (c *Cursor) LastOf(block int) uint32 { return c.lastOf(block) }
 
-// blockData returns the start of a block.
+// blockData returns the offset at which a block starts.
 func (c *Cursor) blockData(block int) []byte {
 	at := wide(c.places, block-1, c.placeWide)
 	if int64(at) > int64(len(c.blocks)) {
@@ -193,10 +192,10 @@ func (c *Cursor) blockData(block int) []byte {
 	return c.blocks[at:]
 }
 
-// positionsAt returns the start of the positions of a block.
+// positionsAt returns the offset at which the positions of a block start.
 func (c *Cursor) positionsAt(block int) uint32 { return wide(c.spots, block-1, c.spotWide) }
 
-// wide returns number i of a list of numbers of n bytes each; 0 for the number before the first.
+// wide returns number i of a list of numbers of n bytes each. It returns 0 for i = -1.
 func wide(list []byte, i, n int) uint32 {
 	v := uint32(0)
 	if i >= 0 && (i+1)*n <= len(list) {
@@ -207,8 +206,8 @@ func wide(list []byte, i, n int) uint32 {
 	return v
 }
 
-// Block decodes the block that SkipTo chose and returns its ordinals, rising; empty at the end of
-// the list. They are valid until a Block or Seek that leaves the block.
+// Block decodes the block that SkipTo chose, and returns the ordinals of the block in rising order. It returns an
+// empty slice at the end of the list. The slice is valid until a call of Block or Seek that decodes another block.
 func (c *Cursor) Block() []uint32 {
 	if c.current != c.shallow {
 		c.decode(c.shallow)
@@ -216,21 +215,21 @@ func (c *Cursor) Block() []uint32 {
 	return c.docs[:c.n]
 }
 
-// Frequencies returns the frequencies of the ordinals of Block, each at least 1.
+// Frequencies returns the frequencies of the ordinals that Block returned. Each is at least 1.
 func (c *Cursor) Frequencies() []uint32 {
 	c.decodeFrequencies()
 	return c.frequencies[:c.n]
 }
 
-// NextBlock moves to the block after the one that SkipTo chose.
+// NextBlock moves to the block after the current block of SkipTo.
 func (c *Cursor) NextBlock() {
 	if c.shallow <= c.full {
 		c.shallow++
 	}
 }
 
-// Seek moves to the first posting at target or later and returns its ordinal, or
-// End. Seeking backward does not move.
+// Seek moves to the first posting at target or later, and returns its ordinal, or End. If target is before the current
+// posting, Seek does not move.
 func (c *Cursor) Seek(target uint32) uint32 {
 	for {
 		c.SkipTo(target)
@@ -256,9 +255,9 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	}
 }
 
-// Run returns the postings from the current one of Seek, in its block and with ordinals below end,
-// and moves past them: to the next posting of the block, or to where Seek must be called again. The
-// slices are valid until then.
+// Run returns postings of the current block with ordinals below end, from the current posting of Seek on. It moves
+// past these postings. If it reaches the end of the block, the caller must call Seek again. The slices are valid until
+// the next call that moves the cursor.
 func (c *Cursor) Run(end uint32) (ordinals, frequencies []uint32) {
 	if c.i >= c.n || c.current != c.shallow {
 		return nil, nil
@@ -272,7 +271,7 @@ func (c *Cursor) Run(end uint32) (ordinals, frequencies []uint32) {
 	return c.docs[from:to], c.frequencies[from:to]
 }
 
-// searchFrom returns the index of the first of docs[i:] that is at least target.
+// searchFrom returns the index of the first element of docs[i:] that is at least target, as an index in docs.
 func searchFrom(docs []uint32, i int, target uint32) int {
 	for step := 1; ; step *= 2 {
 		if i+step >= len(docs) || docs[i+step] >= target {
@@ -291,7 +290,7 @@ func searchFrom(docs []uint32, i int, target uint32) int {
 	}
 }
 
-// Ordinal returns the ordinal of the current posting of Seek, or End.
+// Ordinal returns the ordinal of Seek's current posting, or End.
 func (c *Cursor) Ordinal() uint32 {
 	if c.i < c.n && c.current == c.shallow {
 		return c.docs[c.i]
@@ -299,7 +298,7 @@ func (c *Cursor) Ordinal() uint32 {
 	return End
 }
 
-// Frequency returns the frequency of the current posting of Seek.
+// Frequency returns the frequency of Seek's current posting.
 func (c *Cursor) Frequency() uint32 {
 	if c.i >= c.n {
 		return 0
@@ -308,7 +307,7 @@ func (c *Cursor) Frequency() uint32 {
 	return c.frequencies[c.i]
 }
 
-// Next moves to the posting after the current one of Seek.
+// Next moves to the posting after Seek's current posting.
 func (c *Cursor) Next() uint32 {
 	if c.i+1 < c.n && c.current == c.shallow {
 		c.i++
@@ -320,7 +319,7 @@ func (c *Cursor) Next() uint32 {
 	return c.Seek(c.docs[c.i] + 1)
 }
 
-// decode decodes the ordinals of a block; for the tail also the frequencies.
+// decode decodes the ordinals of a block. For the tail, it also decodes the frequencies.
 func (c *Cursor) decode(block int) {
 	c.current, c.i, c.n = block, 0, 0
 	c.hasFreq, c.freqFrame = false, nil
@@ -386,7 +385,7 @@ func (c *Cursor) decodeTail() {
 	c.n = c.tailN
 }
 
-// readVarints reads the gaps and frequencies of a short tail.
+// readVarints reads the ordinal gaps and frequencies of a short tail.
 func (c *Cursor) readVarints(gaps []uint32, b []byte) bool {
 	for i := range gaps {
 		v, n := binary.Uvarint(b)

@@ -2,8 +2,8 @@ package postings
 
 import "encoding/binary"
 
-// Encoder encodes posting lists, one after another: Add for each posting by rising ordinal, then
-// Finish. The zero value is ready. Not safe for concurrent use.
+// Encoder encodes posting lists one after another. For each list, the caller calls Add for each posting by rising
+// ordinal, and then Finish. The zero value is ready. Not safe for concurrent use.
 type Encoder struct {
 	docs        [BlockLen]uint32
 	frequencies [BlockLen]uint32
@@ -26,9 +26,9 @@ type Encoder struct {
 	list         []byte
 }
 
-// Add appends a posting. ordinal must exceed the previous ordinal. length is the length of the
-// field in the chunk, at least the number of positions. positions are the term's positions, at
-// least one, in rising order.
+// Add appends a posting. ordinal must be larger than the previous ordinal. positions are the positions of the term, at
+// least one, in rising order. length is the length of the field in the chunk, and must be at least the number of
+// positions.
 func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.all = append(e.all, positions...)
 	if e.df == 0 {
@@ -38,8 +38,8 @@ func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.add(ordinal, length, uint32(len(positions)))
 }
 
-// AddCount appends a posting without positions and impacts. Either all postings of a list have
-// them, or none.
+// AddCount appends a posting without positions and impacts. A list must use either Add or AddCount for all its
+// postings.
 func (e *Encoder) AddCount(ordinal, frequency uint32) {
 	if e.df == 0 {
 		e.counted, e.positions = true, e.positions[:0]
@@ -48,15 +48,14 @@ func (e *Encoder) AddCount(ordinal, frequency uint32) {
 	e.add(ordinal, 0, frequency)
 }
 
-// An Occurrence is a place of a term: the ordinal of the chunk in the bits from 32 on (24 bits, see
-// [MaxOrdinal]), the position below. The upper 8 bits are free for the caller, the same in all
-// occurrences of a term.
+// An Occurrence is one place of a term. The position is in the lower 32 bits. The ordinal of the chunk is in the 24
+// bits above (see [MaxOrdinal]). The caller may use the upper 8 bits; they must be equal in all occurrences of a term.
 type Occurrence uint64
 
 func (o Occurrence) ordinal() uint32 { return uint32(o>>32) & MaxOrdinal }
 
-// AddOccurrences appends the postings of a term's occurrences, at least one, in rising order. lengths
-// are the lengths of the field in all chunks, by ordinal. The result is the same as with Add.
+// AddOccurrences appends the postings of a term's occurrences. There must be at least one occurrence, in rising order.
+// lengths are the lengths of the field in all chunks, by ordinal. The result is the same as with Add.
 func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
 	if e.df == 0 {
 		e.counted, e.positions = false, e.positions[:0]
@@ -74,7 +73,7 @@ func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
 	}
 }
 
-// AddCounts is AddOccurrences without positions and impacts, like AddCount.
+// AddCounts does what AddOccurrences does, but without positions and impacts, as AddCount.
 func (e *Encoder) AddCounts(list []Occurrence) {
 	for i := 0; i < len(list); {
 		chunk, from := list[i]>>32, i
@@ -94,8 +93,8 @@ func (e *Encoder) add(ordinal, length, frequency uint32) {
 	}
 }
 
-// Finish returns the list of the added postings and prepares the encoder for the next one. The
-// list's slices are valid until the next list is begun.
+// Finish returns the list of the added postings, and prepares the encoder for the next list. The slices of the
+// returned list are valid until the caller begins the next list.
 func (e *Encoder) Finish() List {
 	list := List{DF: e.df}
 	switch {
@@ -123,7 +122,7 @@ func (e *Encoder) reset() {
 	e.places, e.spots = e.places[:0], e.spots[:0]
 }
 
-// endBlock writes the open block, which is full or the tail of a long list.
+// endBlock writes the open block. The block is full, or the tail of a long list.
 func (e *Encoder) endBlock() {
 	if len(e.blocks) > 0 {
 		e.places, e.spots = append(e.places, uint32(len(e.blocks))), append(e.spots, uint32(len(e.positions)))
@@ -150,7 +149,7 @@ func (e *Encoder) endPositions() {
 	}
 }
 
-// tailFrame is the number of postings from which frames are usually smaller than varints.
+// tailFrame is the number of postings in a tail from which frames are usually smaller than varints.
 const tailFrame = 16
 
 // appendPostings writes the ordinals and frequencies of the open block.

@@ -5,28 +5,27 @@ import (
 	"sort"
 )
 
-// An Impact is a frequency and a field length that bound postings. It bounds a posting with at most
-// this frequency in a field of at least this length. The posting never scores more, for any
-// parameters, weights and statistics: every form of BM25 grows with the frequency and falls with
-// the length.
+// An Impact is a frequency and a field length. It bounds the score of every posting with at most this frequency, in a
+// field of at least this length. This holds for all parameters, weights and statistics, because every form of BM25
+// grows with the frequency and falls with the length.
 type Impact struct {
 	Frequency uint32
 	Length    uint32
 }
 
-// BlockImpacts is the most impacts of one block. More would bound more tightly, but cost space and
-// time.
+// BlockImpacts is the largest number of impacts for one block. More impacts would give a tighter bound, but cost space
+// and time.
 const BlockImpacts = 3
 
-// impactBytes is the size of a block's impacts: for each the codes of its frequency and of its
-// length; zeros when there are fewer.
+// impactBytes is the size of the impacts of a block. Each impact has the code of its frequency and the code of its
+// length. Unused impacts are zeros.
 const impactBytes = 2 * BlockImpacts
 
-// Impacts are the impacts of a block, those with frequency 0 unused.
+// Impacts are the impacts of a block. Unused ones have frequency 0.
 type Impacts [BlockImpacts]Impact
 
-// codes has the number for each code of a frequency or a length: exact up to 64, then each a
-// twentieth larger than the one before. The last code means any number.
+// codes has the number for each code of a frequency or a length. Numbers up to 64 are exact. Each later number is a
+// twentieth larger than the number before. The last code means any number.
 var codes = func() (table [256]uint32) {
 	for i := range table {
 		switch {
@@ -57,7 +56,7 @@ func codeBelow(v uint32) byte {
 	return byte(sort.Search(255, func(i int) bool { return codes[i] > v }) - 1)
 }
 
-// readImpacts reads what appendImpacts wrote; b has at least impactBytes.
+// readImpacts reads what appendImpacts wrote. b must have at least impactBytes bytes.
 func readImpacts(dst *Impacts, b []byte) {
 	_ = b[impactBytes-1]
 	for i := range dst {
@@ -65,8 +64,8 @@ func readImpacts(dst *Impacts, b []byte) {
 	}
 }
 
-// Frontier collects the impacts of a set of postings that no other impact bounds: by rising
-// frequency, and so by rising length.
+// Frontier collects the impacts of a set of postings. It leaves out an impact that another impact bounds. The impacts
+// rise by frequency, and also by length.
 type Frontier struct {
 	impacts []Impact
 }
@@ -98,7 +97,7 @@ func (f *Frontier) Add(frequency, length uint32) {
 	f.impacts = slices.Delete(list, j, i)
 }
 
-// limit joins neighbors until at most BlockImpacts are left; a joined impact bounds both.
+// limit joins neighboring impacts until at most BlockImpacts are left. A joined impact bounds both of its parts.
 func (f *Frontier) limit() {
 	for len(f.impacts) > BlockImpacts {
 		// Join the two whose lengths and frequencies differ least in proportion.
@@ -115,7 +114,7 @@ func (f *Frontier) limit() {
 	}
 }
 
-// appendImpacts writes the frontier, adds it to whole, and empties it.
+// appendImpacts writes the frontier of a block, adds it to the frontier whole, and empties it.
 func (f *Frontier) appendImpacts(dst []byte, whole *Frontier) []byte {
 	if whole != nil {
 		for _, m := range f.impacts {

@@ -9,7 +9,7 @@ import (
 // BlockLen is the number of postings in a full block.
 const BlockLen = 128
 
-// slack is how many bytes unpack may read beyond the packed values.
+// slack is how many bytes unpack may read after the packed values.
 const slack = 16
 
 // A frame is up to BlockLen values, packed with exceptions (PFOR: Zukowski and
@@ -26,7 +26,7 @@ const slack = 16
 //
 // The width is the one that makes the frame smallest, nearly: see frameWidth.
 
-// moreBeyond is a flag in the width byte: some values have at least two bits more than the width.
+// moreBeyond is a flag in the byte of the width. It says that some values have at least two bits more than the width.
 const moreBeyond = 1 << 7
 
 // appendFrame appends values, at most BlockLen of them.
@@ -68,14 +68,14 @@ func packFrame(dst []byte, values []uint32, width uint) []byte {
 	return dst
 }
 
-// Exceptions take time to decode, so they count for more bits than they take: otherwise frames
-// would be a little smaller and queries slower.
+// Decoding an exception takes time, so each exception counts for more bits than it takes. Without this, frames would
+// be a little smaller and queries slower.
 const (
 	onePenalty  = 4
 	morePenalty = 8
 )
 
-// frameWidth returns the width with the smallest frame of values, penalties included.
+// frameWidth returns the width with which the frame of values is smallest, including the penalties.
 func frameWidth(values []uint32) uint {
 	var count [33]int
 	widest := 0
@@ -100,8 +100,8 @@ func frameWidth(values []uint32) uint {
 	return uint(best)
 }
 
-// readFrame reads len(dst) values, at most BlockLen, each plus add (0 or 1), and returns the bytes
-// after the frame; ok is false when src is not such a frame, or a value is too large for add.
+// readFrame reads len(dst) values, at most BlockLen, and adds add (0 or 1) to each. It returns the bytes after the
+// frame. ok is false if src is not such a frame, or if adding would overflow.
 func readFrame(dst []uint32, src []byte, add uint32) (rest []byte, ok bool) {
 	if len(src) < 2 || src[0]&^moreBeyond > 32 {
 		return nil, false
@@ -138,7 +138,7 @@ func readFrame(dst []uint32, src []byte, add uint32) (rest []byte, ok bool) {
 	return src, true
 }
 
-// readMore adds the exceptions that have more than one bit beyond the width.
+// readMore adds the high bits of values that have more than one bit beyond the width.
 func readMore(dst []uint32, src []byte, width uint, add uint32) (rest []byte, ok bool) {
 	if len(src) == 0 {
 		return nil, false

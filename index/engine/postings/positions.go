@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// The positions of a block are sets of numbers below the length of the field in
-// the chunk, and are coded as such: see bitWriter.set. The first bit is 0, or says
-// that something is special about them: then follow
+// A block's positions are sets of numbers below the length of the field in the chunk. They are coded as sets: see
+// bitWriter.set. The first bit is 0 in the usual case. If it is 1, these bits follow:
 //
-//	1 bit   same: a bit before each posting but the first says that it has
-//	        the positions of the one before, which serves fields that
-//	        neighbors share: paths, titles of chapters
-//	1 bit   twice: a position may come twice in one posting; each is written
-//	        plus the number of those before it
-//	6 bits  how many bits the next number has
-//	        extra: what positions exceed the lengths by, at most
+//	1 bit   same: a bit before each posting but the first says whether the posting has
+//	        the same positions as the one before. This helps fields that neighboring
+//	        chunks share: paths, titles of chapters
+//	1 bit   twice: a posting may have a position twice. Each position is then written
+//	        plus the number of positions before it
+//	6 bits  the number of bits of the next number
+//	        extra: the most by which a position exceeds the length
 type special struct {
 	same  bool
 	twice uint64 // 0 or 1
@@ -38,7 +37,7 @@ func (s *special) write(w *bitWriter) {
 	w.put(s.extra, n)
 }
 
-// read returns false when extra has more bits than a position.
+// read reads these bits. It returns false if extra has more bits than a position.
 func (s *special) read(r *bitReader) bool {
 	*s = special{}
 	if r.get(1) == 0 {
@@ -60,7 +59,7 @@ type positionWriter struct {
 	numbers []uint64
 }
 
-// append writes the positions of postings with these frequencies and lengths; all has the positions
+// append writes the positions of postings with these frequencies and lengths. all has the positions of all postings,
 // one after another.
 func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) []byte {
 	var how special
@@ -114,15 +113,15 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether the n numbers from all[at] on equal the before numbers ahead of
-// them.
+// sameAsBefore reports whether the n numbers at all[at:] equal the numbers directly before them. There are before of
+// those.
 func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
 
-// PositionReader reads the positions of a cursor's postings. Positions of a block follow each other
-// without marks where one begins. The reader decodes them once up to the requested posting, and
-// later continues from there.
+// PositionReader reads the positions of a cursor's postings. The positions of a block have no marks at which a posting
+// begins. So the reader decodes from the start of the block up to the requested posting, and later continues from
+// there.
 type PositionReader struct {
 	lengths   func(ordinal uint32) uint32
 	positions []uint32
@@ -135,11 +134,11 @@ type PositionReader struct {
 	decoded   int // postings of the block
 }
 
-// mostKept is for how many positions an idle reader keeps memory.
+// mostKept limits for how many positions an idle reader keeps memory.
 const mostKept = 1 << 14
 
-// Reset forgets the decoded block; call it when the cursor gets another list. lengths returns the
-// length of the field in a chunk; nil means that the reader is idle and drops large memory.
+// Reset forgets the decoded block. The caller must call it when the cursor gets another list. lengths returns the
+// length of the field in a chunk. If lengths is nil, the reader becomes idle and drops large memory.
 func (p *PositionReader) Reset(lengths func(ordinal uint32) uint32) {
 	if lengths == nil && max(cap(p.positions), cap(p.numbers)) > mostKept {
 		p.positions, p.numbers = nil, nil
@@ -147,8 +146,7 @@ func (p *PositionReader) Reset(lengths func(ordinal uint32) uint32) {
 	p.pending, p.lengths, p.bits = nil, lengths, bitReader{}
 }
 
-// Append appends the positions, in rising order, of the current posting of c's Seek to dst. A fault
-// ends c's list, as every fault does.
+// Append appends to dst the positions of the posting that c's Seek found, in rising order. A fault ends the list of c.
 func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	if c.i >= c.n {
 		return dst
@@ -164,7 +162,7 @@ func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	return append(dst, p.positions[p.starts[c.i]:p.starts[c.i+1]]...)
 }
 
-// begin finds the positions of c's block.
+// begin finds where the positions of c's block start.
 func (p *PositionReader) begin(c *Cursor) bool {
 	p.pending, p.block = c, c.current
 	p.positions, p.decoded = p.positions[:0], 0
@@ -179,7 +177,7 @@ func (p *PositionReader) begin(c *Cursor) bool {
 	return p.how.read(&p.bits)
 }
 
-// decode reads the positions of the block's postings up to posting last.
+// decode reads the positions of the block's postings, up to posting number last.
 func (p *PositionReader) decode(c *Cursor, last int) bool {
 	if c.decodeFrequencies(); last >= c.n { // c may have left the block and returned
 		return false

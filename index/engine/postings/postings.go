@@ -1,17 +1,17 @@
-// Package postings answers the question "which chunks have this term, how often and where?". An
-// [Encoder] makes the posting list of one term in one field, a [Cursor] walks it.
+// Package postings answers the question "which chunks have this term, how often and where?". An [Encoder] makes the
+// posting list of one term in one field. A [Cursor] walks the list.
 //
-// A list is cut into blocks of [BlockLen] postings. The last chunk of each block, its place and its
-// impacts (see [Impact]) are known before the block is decoded. So blocks without wanted chunks are
-// skipped. The format is documented in doc/formats/postings.md.
+// A list is cut into blocks of [BlockLen] postings. A reader knows the last chunk of each block, the block's offset
+// and its impacts (see [Impact]) before it decodes the block. So it can skip blocks without wanted chunks. The format
+// is documented in doc/formats/postings.md.
 //
-// Chunks are ordinals here: numbers from 0 inside one segment, at most [MaxOrdinal].
+// This package calls a chunk by its ordinal: a number from 0 inside one segment, at most [MaxOrdinal].
 package postings
 
 import "errors"
 
-// MaxOrdinal is the largest ordinal. Because differences of ordinals have at most 24 bits, sums
-// over a block stay within 32.
+// MaxOrdinal is the largest ordinal. Differences of ordinals have at most 24 bits, so a sum over a block has at most
+// 32 bits.
 const MaxOrdinal = 1<<24 - 1
 
 // End is the ordinal that a [Cursor] shows when there are no more postings.
@@ -24,14 +24,14 @@ var ErrCorrupt = errors.New("corrupt posting list")
 type List struct {
 	// DF is the number of postings, at least 1.
 	DF int
-	// Postings and Positions are the encoded bytes. A list of one posting has Single instead of
-	// Postings; with one occurrence, it has no Positions either.
+	// Postings and Positions are the encoded bytes. A list with one posting has Single instead of Postings. If the
+	// frequency of that posting is 1, the list has no Positions either.
 	Postings  []byte
 	Positions []byte
 	Single    Single
 }
 
-// Single is the only posting of a list with one posting.
+// Single is the posting of a list that has only one.
 type Single struct {
 	Ordinal   uint32
 	Frequency uint32

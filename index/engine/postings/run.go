@@ -5,14 +5,13 @@ import (
 	"fmt"
 )
 
-// A RunEncoder writes lists that are read once, from front to back, and then encoded for searches
-// by [Encoder.AddRun]. Writing and reading them takes a fraction of the time of encoding. The zero
-// value is ready. Not safe for concurrent use.
+// A RunEncoder writes lists for [Encoder.AddRun], which reads them once, from front to back, and encodes them for
+// searches. Writing and reading such a list takes a fraction of the time of encoding. The zero value is ready. Not
+// safe for concurrent use.
 //
-// A posting is the uvarint of twice the gap to the previous one, plus 1 if the frequency is 1; the
-// uvarint of another frequency; and those of the positions: the first, and the difference of each
-// other to the one before. A list of one posting only has the positions, and only when there are
-// several.
+// A posting begins with a uvarint: twice the gap to the previous ordinal, plus 1 if the frequency is 1. If the
+// frequency is not 1, it follows as a uvarint. Then follow the positions: the first one, and for each other the
+// difference from the one before. A list of one posting has only the positions, and only if there are several.
 type RunEncoder struct {
 	out       []byte
 	df        int
@@ -21,10 +20,10 @@ type RunEncoder struct {
 	positions int // start of the first posting's positions
 }
 
-// AddOccurrences is [Encoder.AddOccurrences].
+// AddOccurrences does what [Encoder.AddOccurrences] does.
 func (e *RunEncoder) AddOccurrences(list []Occurrence) { e.add(list, false) }
 
-// AddCounts is [Encoder.AddCounts].
+// AddCounts does what [Encoder.AddCounts] does.
 func (e *RunEncoder) AddCounts(list []Occurrence) { e.add(list, true) }
 
 func (e *RunEncoder) add(list []Occurrence, counted bool) {
@@ -62,7 +61,7 @@ func (e *RunEncoder) add(list []Occurrence, counted bool) {
 	e.out = out
 }
 
-// appendNumber is binary.AppendUvarint, which the compiler does not inline.
+// appendNumber does what binary.AppendUvarint does. The compiler does not inline binary.AppendUvarint.
 func appendNumber(b []byte, v uint64) []byte {
 	if v < 0x80 {
 		return append(b, byte(v))
@@ -70,8 +69,8 @@ func appendNumber(b []byte, v uint64) []byte {
 	return binary.AppendUvarint(b, v)
 }
 
-// Finish returns the list of the added postings and prepares e for the next one. The list's slices
-// are valid until something is added.
+// Finish returns the list of the added postings, and prepares e for the next list. The slices of the returned list are
+// valid until the caller adds something.
 func (e *RunEncoder) Finish() List {
 	list := List{DF: e.df}
 	switch {
@@ -87,9 +86,9 @@ func (e *RunEncoder) Finish() List {
 	return list
 }
 
-// AddRun appends the postings of a list that a [RunEncoder] wrote, whose ordinals are all below
-// limit. New ordinals are those of the list plus base, or from to if it is not nil; [End] drops a
-// posting. lengths are those of the field in all chunks, by new ordinal. counted is as in
+// AddRun appends the postings of a list that a [RunEncoder] wrote. The list's ordinals are all below limit. If to is
+// nil, a new ordinal is the old one plus base. Otherwise to has the new ordinals, and [End] drops a posting. lengths
+// are the lengths of the field in all chunks, by new ordinal. counted says that the list has no positions, as with
 // AddCounts.
 func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, to, lengths []uint32) error {
 	b, next, n := list.Postings, uint32(0), list.DF
@@ -136,7 +135,7 @@ func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, to, length
 	return nil
 }
 
-// runPosting reads the ordinal and frequency of a posting.
+// runPosting reads the ordinal and the frequency of a posting.
 func runPosting(b *[]byte, next uint32) (ordinal, frequency uint32, ok bool) {
 	v, ok := uvarint(b)
 	if !ok || v>>1 > MaxOrdinal {
@@ -149,7 +148,7 @@ func runPosting(b *[]byte, next uint32) (ordinal, frequency uint32, ok bool) {
 	return next + v>>1, frequency, ok
 }
 
-// readPositions appends the positions of a posting to those of the open block.
+// readPositions appends the positions of a posting to the positions of the open block.
 func (e *Encoder) readPositions(b *[]byte, n uint32) bool {
 	if uint64(n) > uint64(len(*b)) { // each takes at least a byte
 		return false

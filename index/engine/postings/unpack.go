@@ -2,18 +2,18 @@ package postings
 
 import "encoding/binary"
 
-// The two loops that take most of the time for decoding a block. Each exists in plain Go; on some
-// architectures a faster one with the same results replaces it when the program starts.
+// Decoding a block spends most of its time in these two loops. Each exists in plain Go. On some architectures, a
+// faster version with the same results replaces it when the program starts.
 var (
-	// unpack reads len(dst) values, at most BlockLen, of width bits each, and adds add to them. src
-	// has slack bytes more than needed.
+	// unpack reads len(dst) values of width bits each, at most BlockLen, and adds add to each. src must have slack
+	// bytes more than the values need.
 	unpack = unpackGo
-	// sumUp turns gaps into ordinals: next is the smallest possible first ordinal. It returns the
-	// last, or End when a gap is too large.
+	// sumUp turns gaps into ordinals. next is the smallest possible first ordinal. sumUp returns the last ordinal, or
+	// End if a gap is too large.
 	sumUp = sumUpGo
 )
 
-// unpackGo loads eight bytes for as many values as they contain.
+// unpackGo loads eight bytes at once, and takes from them as many values as they contain.
 func unpackGo(dst []uint32, src []byte, width uint, add uint32) {
 	full := len(dst) &^ 7
 	switch {

@@ -8,13 +8,12 @@ func init() {
 	}
 }
 
-// widest is the number of bits up to which a value is within four bytes, wherever it begins in the
-// first one.
+// widest is the largest width, in bits, at which any value is within four bytes. The value may begin at any bit of the
+// first byte.
 const widest = 25
 
-// lanes say where eight values of some width are, four in each half of a register. The lower ones
-// are in 16 bytes from the beginning of the group, the upper ones in 16 bytes from where half of
-// the group's bits end.
+// lanes say where eight values of a certain width are. Each half of a register gets four values. The lower half is
+// loaded from the beginning of the group, 16 bytes; the upper half from the middle of the group's bits.
 type lanes struct {
 	bytes  [32]byte // the four bytes of each value
 	shifts [8]uint32
@@ -36,7 +35,7 @@ var lanesOf = func() (table [widest + 1]lanes) {
 	return table
 }()
 
-// constant has the values of frames without packed bits: each value is add.
+// constant has the values of a frame without packed bits: each value equals add.
 var constant = func() (values [2][BlockLen]uint32) {
 	for i := range values[1] {
 		values[1][i] = 1
@@ -80,8 +79,7 @@ func sumUpFast(gaps []uint32, next uint32) uint32 {
 //go:noescape
 func unpackAVX2(dst *uint32, src *byte, groups, width int, at *lanes, add uint32)
 
-// sumUpAVX2 makes ordinals of 8 x groups gaps and returns the bits that are set in
-// any of these.
+// sumUpAVX2 makes ordinals of 8 x groups gaps. It returns the bitwise OR of the gaps.
 //
 //go:noescape
 func sumUpAVX2(gaps *uint32, groups int, next uint32) (any uint32)

@@ -12,8 +12,7 @@ import (
 	"sheaf"
 )
 
-// Batcher is implemented by stores across a network that answer several requests in about the time
-// of one.
+// Batcher is implemented by stores on a network that answer several requests in about the time of one request.
 type Batcher interface {
 	// RetrieveAll answers each request as Retrieve does, in their order. It fails with the first
 	// error.
@@ -22,8 +21,8 @@ type Batcher interface {
 	CountAll(ctx context.Context, reqs []Request) ([]int, error)
 }
 
-// Batches reports whether b answers several requests in one round trip. A store in front of another
-// has a method Batches that says whether the other does.
+// Batches reports whether b answers several requests in one round trip. A store that wraps another store has a method
+// Batches, which answers for the wrapped store.
 func Batches(b Backend) bool {
 	if front, ok := b.(interface{ Batches() bool }); ok {
 		return front.Batches()
@@ -32,11 +31,11 @@ func Batches(b Backend) bool {
 	return ok
 }
 
-// together is the number of requests that run at once.
+// together is the number of calls that Each runs at once.
 const together = 4
 
-// RetrieveAll answers requests by b: all at once when b is a Batcher, else several at a time.
-// Rankings are in the order of reqs; the first error ends it.
+// RetrieveAll lets b answer the requests: in one call when b is a Batcher, else several at a time. The rankings are
+// in the order of reqs. RetrieveAll stops at the first error and returns it.
 func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Ranking, error) {
 	if all, ok := b.(Batcher); ok {
 		return all.RetrieveAll(ctx, reqs)
@@ -48,8 +47,8 @@ func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Rankin
 	})
 }
 
-// CountAll counts the matches of requests: all at once when c is a Batcher, else several at a time.
-// Counts are in the order of reqs; the first error ends it.
+// CountAll lets c count the matches of the requests: in one call when c is a Batcher, else several at a time. The
+// counts are in the order of reqs. CountAll stops at the first error and returns it.
 func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 	if all, ok := c.(Batcher); ok {
 		return all.CountAll(ctx, reqs)
@@ -71,8 +70,8 @@ type Scorer interface {
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
-// Together calls do for 0..n-1 in parallel and waits for all of them. If one panics, Together
-// panics after all have ended.
+// Together calls do for 0..n-1 in parallel and waits for all calls. If a call panics, Together panics when all calls
+// have ended.
 func Together(n int, do func(i int)) {
 	if n == 0 {
 		return
@@ -94,9 +93,8 @@ func Together(n int, do func(i int)) {
 	do(n - 1)
 }
 
-// Each calls f for 0..n-1, a few at a time, so that one caller does not take every connection. The
-// first error ends it and cancels the contexts of the others. If f panics, Each panics after all
-// have ended.
+// Each calls f for 0..n-1, a few calls at a time, so that one caller does not take every connection. The first error
+// cancels the contexts of the other calls, and Each returns it. If f panics, Each panics when all calls have ended.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return f(ctx, 0)
@@ -115,11 +113,11 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return err
 }
 
-// fault keeps the first panic of worker goroutines. A panic, perhaps in a foreign store, then ends
-// one request and not the process.
+// fault keeps the first panic of worker goroutines; tell repeats the panic in the caller. So a panic, for example in
+// a third-party store, ends one request and not the process.
 type fault struct{ first atomic.Pointer[string] }
 
-// catch records a panic; worker goroutines defer it.
+// catch records a panic. Every worker goroutine defers catch.
 func (f *fault) catch() {
 	if p := recover(); p != nil {
 		said := fmt.Sprintf("%v\n%s", p, debug.Stack())

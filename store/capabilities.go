@@ -7,8 +7,7 @@ import (
 	"sheaf"
 )
 
-// Bulk is implemented by stores for which many batches under one commit are much cheaper than many
-// writes.
+// Bulk is implemented by stores where one commit of many batches is much cheaper than many writes.
 type Bulk interface {
 	Backend
 	// Bulk begins a load. Other writes wait until it is committed or closed.
@@ -39,8 +38,8 @@ type Streamer interface {
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 
-// Inspector is implemented by stores whose server may silently lose the vector index entries of
-// passages that it still keeps.
+// Inspector is implemented by stores whose server may silently lose the vector index entry of a stored passage.
+// Vector search then does not find the passage.
 type Inspector interface {
 	// Unreached counts the stored passages that vector search does not find.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
@@ -70,14 +69,14 @@ type Counter interface {
 	Count(ctx context.Context, req Request) (int, error)
 }
 
-// Matcher is implemented by stores that can restrict a vector search to chunks that match words. A
-// store in front of another answers for the other.
+// Matcher is implemented by stores that can restrict a vector search to chunks that match words. A store that wraps
+// another store answers for the wrapped store.
 type Matcher interface {
 	// Matches reports whether a VectorRequest may have Matching.
 	Matches() bool
 }
 
-// Matches reports whether a VectorRequest to b may have Matching.
+// Matches reports whether b accepts a VectorRequest with Matching.
 func Matches(b Backend) bool {
 	m, ok := b.(Matcher)
 	return ok && m.Matches()
@@ -92,15 +91,14 @@ type ColumnWriter interface {
 	WriteColumns(ctx context.Context, changes []ColumnChange) error
 }
 
-// ColumnChange is the change of one chunk by WriteColumns.
+// ColumnChange tells WriteColumns the new columns of one chunk.
 type ColumnChange struct {
 	Chunk sheaf.ID
-	// Columns are all new columns of the chunk, sorted by name.
+	// Columns replace all columns of the chunk. They are sorted by name.
 	Columns []Column
 }
 
-// Emptier is implemented by stores that others may search and that keep their settings when they
-// are empty.
+// Emptier is implemented by stores that can remove all their chunks and keep their settings.
 type Emptier interface {
 	// Empty removes every chunk. The removal is durable and visible when it returns. After an
 	// error, some chunks may be left, and it is safe to repeat the call.
@@ -122,7 +120,7 @@ type Reporter interface {
 	Stats(ctx context.Context) (Stats, error)
 }
 
-// Versioned is implemented by stores that can say quickly whether anything has changed.
+// Versioned is implemented by stores that can quickly tell whether their content has changed.
 type Versioned interface {
 	// Version changes whenever an answer may change. Requests that run during a change may be
 	// answered from either state.
@@ -143,7 +141,7 @@ type Checker interface {
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 
-// Recall is the part of the true nearest passages that a store finds in one vector field.
+// Recall says which share of the true nearest passages a store finds in one vector field.
 type Recall struct {
 	Field    string  `json:"field" doc:"The vector field."`
 	Dims     int     `json:"dims" doc:"Its dimensions."`
@@ -151,14 +149,14 @@ type Recall struct {
 	Queries  int     `json:"queries" doc:"How many queries were measured."`
 	At10     float64 `json:"recall_at_10" doc:"The share of the nearest 10 that was found."`
 	At100    float64 `json:"recall_at_100" doc:"The share of the nearest 100 that was found."`
-	// Originals and the fields below are set when the original vectors are available, from before
-	// the store rounded them.
+	// Originals, Float10 and Float100 are set if RecallOptions.Originals gives the vectors as they were before the
+	// store rounded them.
 	Originals int     `json:"originals,omitempty" doc:"Chunks compared with their original float32 vectors."`
 	Float10   float64 `json:"float32_recall_at_10,omitempty" doc:"The share of the nearest 10 by those that was found."`
 	Float100  float64 `json:"float32_recall_at_100,omitempty" doc:"The share of the nearest 100 by those that was found."`
 	// Exhaustive means that the store compares every vector.
 	Exhaustive bool `json:"exhaustive" doc:"Whether every vector is compared in any case."`
-	// The median times of one search for 10 hits.
+	// SearchMillis and BruteForceMillis are the median times of a search for 10 hits and of comparing all vectors.
 	SearchMillis     float64 `json:"search_ms" doc:"The median time of a search for 10, in milliseconds."`
 	BruteForceMillis float64 `json:"brute_force_ms" doc:"The median time of comparing all vectors, in milliseconds."`
 }
@@ -174,40 +172,42 @@ type RecallMeter interface {
 type RecallOptions struct {
 	// Queries is the number of sampled queries for each field.
 	Queries int
-	// Originals passes chunks with their original vectors to yield, perhaps from several
-	// goroutines. It may be nil.
+	// Originals passes chunks with their original vectors to yield. Several goroutines may call yield at once.
+	// Originals may be nil.
 	Originals func(ctx context.Context, yield func(chunks []Chunk)) error
-	// Progress reports how much is done. It may be nil.
+	// Progress receives how much of the work is done. Progress may be nil.
 	Progress func(done, total int)
 }
 
-// Finding is the result of one check when a store is examined.
+// Finding is the result of one check by a store's function Examine.
 type Finding struct {
-	// Check names the check, Found the result.
+	// Check names the check. Found describes the result.
 	Check string
 	Found string
-	// Err says why the store cannot be used in this state, and what to do; nil when it can.
+	// Err is nil if the check found no fault. Else it says what is wrong and what to do.
 	Err error
 }
 
-// MaxSkew is the largest difference between the clocks of two machines that does not harm dates.
+// MaxSkew is the largest accepted difference between the clocks of two machines. A larger difference makes dates
+// wrong.
 const MaxSkew = time.Minute
 
-// Sharded is implemented by stores that may split their chunks into shards. Each shard may count
-// words by itself.
+// Sharded is implemented by stores that may split their chunks into shards. Each shard may have its own word
+// statistics.
 type Sharded interface {
 	// Shards returns the number of shards, 0 when the server does not tell it.
 	Shards() int
 }
 
-// Mover is implemented by stores whose name may be given to another store.
+// Mover is implemented by stores that are opened by a name, for example an alias, which may later move to another
+// store.
 type Mover interface {
 	// Moved returns an error when the name now belongs to a store that was made differently; the
 	// open store then stays with the earlier one. Otherwise it returns nil.
 	Moved() error
 }
 
-// Switcher is implemented by stores that can have a second name.
+// Switcher is implemented by stores that can have a second name, for example an alias.
 type Switcher interface {
 	// Alias gives the store a second name, and takes the name from any other store in the same
 	// instant: the name always leads to one of the two. A name that belongs to a store itself is

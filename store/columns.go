@@ -18,8 +18,8 @@ type Faceter interface {
 	Facets(ctx context.Context, req Request, columns []string, limit int) ([]Facet, error)
 }
 
-// Lists returns b as a Faceter, or nil when b cannot count by values. A store in front of another
-// has a method Lists that says whether the other can.
+// Lists returns b as a Faceter, or nil if b cannot count by values. A store that wraps another store has a method
+// Lists, which says whether the wrapped store can count by values.
 func Lists(b Backend) Faceter {
 	if front, ok := b.(interface{ Lists() bool }); ok && !front.Lists() {
 		return nil
@@ -43,8 +43,8 @@ type FacetValue struct {
 	Chunks int
 }
 
-// NewFacet makes the facet of a column from the counts of its values. Equal counts are ordered by
-// value, then by its written form.
+// NewFacet makes the facet of a column from the counts of its values. Values with equal counts are sorted by
+// Value.Compare, then by their text.
 func NewFacet(column string, counts map[sheaf.Value]int, limit int) Facet {
 	f := Facet{Column: column, Distinct: len(counts), Values: make([]FacetValue, 0, len(counts))}
 	for v, n := range counts {
@@ -64,15 +64,15 @@ type Sorter interface {
 	Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error)
 }
 
-// Order is an order of chunks by their values in a column. A chunk with several values counts by
-// the value that comes first. Chunks without a value come last; equal chunks are ordered by ID.
+// Order sorts chunks by their values in a column. If a chunk has several values, the value that comes first counts.
+// Chunks without a value come last. Chunks with equal values are sorted by ID.
 type Order struct {
 	Column string
-	// Descending puts large values first; IDs still rise.
+	// Descending puts large values first. Chunks with equal values are still sorted by ascending ID.
 	Descending bool
 }
 
-// Compare orders two chunks by their IDs and their keys from Key.
+// Compare compares the chunks a and b. x and y are their keys, from the method Key.
 func (o Order) Compare(a, b sheaf.ID, x, y sheaf.Value) int {
 	switch {
 	case x.IsZero() != y.IsZero():
@@ -86,7 +86,7 @@ func (o Order) Compare(a, b sheaf.ID, x, y sheaf.Value) int {
 	return cmp.Or(x.Compare(y), cmp.Compare(a, b))
 }
 
-// Key returns the value of a chunk that comes first in this order, or the zero Value.
+// Key returns the value that comes first in this order, or the zero Value if values is empty.
 func (o Order) Key(values []sheaf.Value) sheaf.Value {
 	var key sheaf.Value
 	for _, v := range values {
@@ -97,8 +97,8 @@ func (o Order) Key(values []sheaf.Value) sheaf.Value {
 	return key
 }
 
-// ValidateColumns fails with sheaf.ErrInvalid, or sheaf.ErrUnsupported for a vector, when Facets
-// and Sorted cannot answer req.
+// ValidateColumns fails if Facets and Sorted cannot answer req: with sheaf.ErrUnsupported for a vector request, else
+// with sheaf.ErrInvalid.
 func (req Request) ValidateColumns() error {
 	if err := req.Validate(); err != nil {
 		return err

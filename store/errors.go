@@ -15,8 +15,8 @@ var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 // not exist. It wraps sheaf.ErrInvalid.
 var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// Gone marks err as sheaf.ErrUnavailable instead of sheaf.ErrNotFound: an open store lost its place
-// on the server. The request is not wrong, and its caller cannot repair that.
+// Gone changes the category of err from sheaf.ErrNotFound to sheaf.ErrUnavailable. It is for an open store whose
+// index or tables on the server have disappeared: the request is valid, and its caller cannot repair the fault.
 func Gone(err error) error {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		return err

@@ -42,27 +42,26 @@ type Batch struct {
 	Chunks  []Chunk
 }
 
-// Chunk is what a store indexes of one chunk. The store keeps none of the slices after Write
-// returns.
+// Chunk is the content of a chunk that a store indexes. The store keeps none of the slices after Write returns.
 type Chunk struct {
 	ID  sheaf.ID
 	Doc sheaf.ID
-	// Fields are the searchable texts, at most one for each name; a missing field is empty. The
-	// names are sheaf.Fields.
+	// Fields are the searchable texts, at most one for each name. A missing field counts as empty. The names are
+	// sheaf.Fields.
 	Fields []Field
-	// Columns are what filters see, sorted by name.
+	// Columns are the values that filters test, sorted by the name of the column.
 	Columns []Column
-	// Vectors are the passages of the chunk in every vector field, at most one entry for each name.
+	// Vectors are the passages of the chunk, at most one entry for each vector field.
 	Vectors []Vectors
 }
 
-// Field is the text of one field of a chunk; see [JoinValues] for one with several values.
+// Field is the text of one field of a chunk. [JoinValues] makes the text of a field with several values.
 type Field struct {
 	Name string
 	Text string
 }
 
-// Column is the values of one column of a chunk, without duplicates.
+// Column is a column of one chunk: its name and its values, without duplicates.
 type Column struct {
 	Name   string
 	Values []sheaf.Value
@@ -73,7 +72,8 @@ type Column struct {
 type Vectors struct {
 	// Name is the vector field, usually VectorBody or VectorTitle.
 	Name string
-	// Passages are [n][dims]float32 of unit length; n is at least 1, and dims is the number of dimensions of the index.
+	// Passages are [n][dims]float32 of unit length. n is at least 1; all stored vectors of the field have dims
+	// dimensions.
 	Passages [][]float32
 }
 
@@ -95,7 +95,7 @@ func (c *Chunk) Values(column string) []sheaf.Value {
 
 // Request is one branch of a query: words or a vector.
 type Request struct {
-	// Either Text or Vector is set.
+	// Text or Vector is set, not both.
 	Text   *TextRequest
 	Vector *VectorRequest
 	// Filter restricts the hits, before scoring and before Limit; nil means no restriction.
@@ -113,18 +113,18 @@ const MaxLimit = 100_000
 // TextRequest finds chunks by words, scored by BM25.
 type TextRequest struct {
 	Query sheaf.TextQuery
-	// Fields are the fields to search, each with its weight; at least one. A part of the query with
-	// its own field is searched only there. Its weight comes from this list, or is 1 when the list
-	// does not have the field.
+	// Fields are the fields to search, each with its weight; at least one. If a part of the query names its own
+	// field, the store searches for this part only there. The weight of that field comes from this list, or is 1 if
+	// the list does not have the field.
 	Fields []FieldWeight
-	// Combine says how the scores of one chunk's fields become one score.
+	// Combine says how the scores of a chunk in several fields become one score.
 	Combine Combine
-	// TieBreaker, 0..1, is the weight of the other fields under CombineBest.
+	// TieBreaker, 0..1, is the weight of all fields except the best one under CombineBest.
 	TieBreaker float64
-	// Statistics says over which chunks idf and average length are counted.
+	// Statistics says which chunks idf and average length count.
 	Statistics Statistics
-	// Among selects the chunks that StatisticsCorpus counts: scores are those of an index of only
-	// these chunks. All chunks that pass Filter must be among them. Nil selects all chunks.
+	// Among selects the chunks that StatisticsCorpus counts; nil selects all chunks. The scores are those of an index
+	// that has only the selected chunks. The selection must include all chunks that pass Filter.
 	Among sheaf.Filter
 	// K1 and B are BM25's parameters; see bm25. K1 >= 0, B in [0,1].
 	K1, B float64
@@ -136,13 +136,13 @@ const (
 	DefaultB  = 0.75
 )
 
-// FieldWeight is a field with the factor, above 0, for its score.
+// FieldWeight is a field and the factor of its score. The factor is above 0.
 type FieldWeight struct {
 	Name   string
 	Weight float64
 }
 
-// Combine says how scores of several fields of one chunk become one score.
+// Combine says how the scores of a chunk in several fields become one score.
 type Combine uint8
 
 // The ways to combine fields. score(f,t) is the BM25 score of query term t in field f, and w(f) is
@@ -159,7 +159,7 @@ const (
 	CombineBM25F
 )
 
-// Statistics says over which chunks idf and average length are counted.
+// Statistics says which chunks idf and average length count.
 type Statistics uint8
 
 const (
@@ -169,7 +169,7 @@ const (
 	StatisticsCandidates
 )
 
-// CountsAmong reports whether statistics are counted over only some chunks.
+// CountsAmong reports whether the statistics count only some of the chunks.
 func (r *Request) CountsAmong() bool {
 	switch {
 	case r.Text == nil:
@@ -180,22 +180,23 @@ func (r *Request) CountsAmong() bool {
 	return r.Text.Among != nil
 }
 
-// VectorRequest finds chunks by the similarity (dot product of unit vectors) of their best passage.
+// VectorRequest finds the chunks whose best passages are most similar to a vector. The similarity is the dot product
+// of unit vectors.
 type VectorRequest struct {
 	// Field is the vector field.
 	Field string
 	// Vector has the dimension of the index and unit length.
 	Vector []float32
-	// Candidates is how many passages an approximate store examines; 0 lets the store choose. Exact
-	// stores ignore it.
+	// Candidates is how many passages an approximate search examines; 0 lets the store choose. Exact stores ignore
+	// Candidates.
 	Candidates int
-	// Matching restricts the hits to chunks that match these words, before Limit; their scores do
-	// not matter. Nil means no restriction. A store that is not a [Matcher] refuses it.
+	// Matching restricts the hits, before Limit, to chunks that match these words. It does not change the scores. Nil
+	// means no restriction. A store that is not a [Matcher] refuses Matching.
 	Matching *TextRequest
 }
 
-// PartialError says that a store accepted only a part of a batch: the documents named in Rejected
-// are not written, all others are. It is safe to write the batch again.
+// PartialError means that a store wrote all documents of a batch except those in Rejected. It is safe to write the
+// batch again.
 type PartialError struct {
 	Rejected map[sheaf.ID]error
 }

@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// maxNesting limits how deep queries and filters nest.
+// maxNesting limits the depth of nested queries and filters.
 const maxNesting = 100
 
 // Validate fails with sheaf.ErrInvalid when no store could answer req.
@@ -28,8 +28,8 @@ func (req Request) Validate() error {
 	return req.Text.validate()
 }
 
-// ValidatePlain is Validate for stores that are not a [Matcher]: it fails with sheaf.ErrUnsupported
-// for a request that only a Matcher answers.
+// ValidatePlain does the checks of Validate for a store that is not a [Matcher]. It also fails with
+// sheaf.ErrUnsupported if only a Matcher can answer req.
 func (req Request) ValidatePlain() error {
 	if err := req.Validate(); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (req Request) ValidatePlain() error {
 	return nil
 }
 
-// ValidateParts fails with sheaf.ErrUnsupported when a filter has more parts than the store
-// accepts. what begins the message: the operation and the store.
+// ValidateParts fails with sheaf.ErrUnsupported if a filter has more parts than most. what is the beginning of the
+// message, for example "postgres: search".
 func ValidateParts(f sheaf.Filter, what string, most int) error {
 	if n := parts(f); n > most {
 		return fmt.Errorf("%s: %w: the filter has %d parts, the limit is %d: name the values of one column together, or "+
@@ -50,7 +50,7 @@ func ValidateParts(f sheaf.Filter, what string, most int) error {
 	return nil
 }
 
-// parts counts the filters on a column in f.
+// parts counts the conditions on columns in f.
 func parts(f sheaf.Filter) (n int) {
 	switch f := f.(type) {
 	case nil:
@@ -116,7 +116,7 @@ func (t *TextRequest) validate() error {
 	return validateFilter(t.Among, 0)
 }
 
-// validateQuery checks the numbers of a query; a nil part matches nothing.
+// validateQuery checks the numbers in a query. A nil part is valid: it matches nothing.
 func validateQuery(q sheaf.TextQuery, depth int) error {
 	if depth > maxNesting {
 		return sheaf.Invalidf("request: the query nests more than %d deep", maxNesting)
@@ -155,7 +155,7 @@ func validateQuery(q sheaf.TextQuery, depth int) error {
 	return sheaf.Invalidf("request: a query of unknown kind %T", q)
 }
 
-// validateFilter refuses filters that contain nil, which is valid only at the top.
+// validateFilter refuses a filter that contains nil. Only a whole filter may be nil.
 func validateFilter(f sheaf.Filter, depth int) error {
 	if depth > maxNesting {
 		return sheaf.Invalidf("request: the filter nests more than %d deep", maxNesting)

@@ -6,9 +6,8 @@ import (
 	"sheaf"
 )
 
-// ErrMadeOtherwise means this program made the store, but with other settings than those requested
-// now. The store must be emptied and filled again, or another place chosen. It wraps
-// sheaf.ErrInvalid.
+// ErrMadeOtherwise means that this program made the store with other settings than the requested ones. Empty the
+// store and fill it again, or choose another place. It wraps sheaf.ErrInvalid.
 var ErrMadeOtherwise error = madeOtherwise{}
 
 type madeOtherwise struct{}
@@ -24,8 +23,8 @@ type VectorField struct {
 	Dims  int    `json:"dims"`
 }
 
-// Same fails with ErrMadeOtherwise when vectors of want do not fit into the existing field v. place
-// names the holder of the field, "index" or "schema", in the advice to fill another.
+// Same fails with ErrMadeOtherwise if vectors of the field want do not fit into the existing field v. place is the
+// word for the holder of the field in the advice: "index" or "schema".
 func (v VectorField) Same(want VectorField, place string) error {
 	switch {
 	case v.Name != want.Name:
@@ -40,8 +39,8 @@ func (v VectorField) Same(want VectorField, place string) error {
 	return nil
 }
 
-// Answers reports whether the field has vectors, so that it can answer a request. The zero field has
-// none. It fails with sheaf.ErrInvalid when the vector of the request has other dimensions.
+// Answers reports whether the field has vectors, so that it can answer a request. The zero VectorField has no
+// vectors. Answers fails with sheaf.ErrInvalid if the vector of the request has another number of dimensions.
 func (v VectorField) Answers(req *VectorRequest) (bool, error) {
 	if v.Dims != 0 && v.Dims != len(req.Vector) {
 		return true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field,
@@ -50,8 +49,8 @@ func (v VectorField) Answers(req *VectorRequest) (bool, error) {
 	return v.Dims != 0, nil
 }
 
-// ValidateVectorFields fails with sheaf.ErrInvalid when a vector field has no name, or dimensions
-// outside of 1..most. store begins the message.
+// ValidateVectorFields fails with sheaf.ErrInvalid if a vector field has no name, or if its dimensions are not in
+// 1..most. store is the beginning of the message.
 func ValidateVectorFields(store string, fields []VectorField, most int) error {
 	for _, v := range fields {
 		if v.Name == "" || v.Dims < 1 || v.Dims > most {
@@ -61,7 +60,7 @@ func ValidateVectorFields(store string, fields []VectorField, most int) error {
 	return nil
 }
 
-// DimsOf returns the dimensions of fields by name.
+// DimsOf returns the number of dimensions of each field, by name.
 func DimsOf(fields []VectorField) map[string]int {
 	dims := make(map[string]int, len(fields))
 	for _, v := range fields {
@@ -70,9 +69,8 @@ func DimsOf(fields []VectorField) map[string]int {
 	return dims
 }
 
-// ValidateDims fails with sheaf.ErrInvalid when a passage of the batch has more dimensions than
-// most, or another number than its field. dims has the known dimensions of fields; ValidateDims
-// adds new fields.
+// ValidateDims fails with sheaf.ErrInvalid if a passage of the batch has more dimensions than most, or not as many as
+// its field. dims has the dimensions of the known fields; ValidateDims adds new fields to dims.
 func (b *Batch) ValidateDims(dims map[string]int, most int) error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

@@ -6,7 +6,7 @@ import (
 	"sheaf/store"
 )
 
-// translated returns the engine's view of chunks.
+// translated converts chunks to the engine's type.
 func translated(chunks []store.Chunk) []engine.Chunk {
 	out := make([]engine.Chunk, len(chunks))
 	for i := range chunks {

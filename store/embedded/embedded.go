@@ -23,40 +23,38 @@ import (
 
 // Options are the place of an index and its settings.
 type Options struct {
-	// FS is the file system; nil means that of the host.
+	// FS is the file system; nil means the file system of the host.
 	FS vfs.FS
 	// Dir is the folder of the index, which the first write creates.
 	Dir string
 	// Analyzer makes terms from texts. An index can only be opened with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with their models. An index can only be opened with the models
-	// that made it. Fields that are missing here are not compared.
+	// Vectors are the vector fields with their models. An index can only be opened with the models that made it. Open
+	// does not check vector fields that are missing here.
 	Vectors []store.VectorField
-	// Lengths is the precision of field lengths in word scores. AllChunks makes idf count also the
-	// chunks without the field. Both belong to the open store, not to the index: one index serves
-	// every combination.
+	// Lengths is the precision of field lengths in word scores. With AllChunks, idf also counts the chunks that lack
+	// the field. The index does not record these two settings, so every Open may choose them.
 	Lengths   bm25.Lengths
 	AllChunks bool
-	// MemoryBytes limits the memory for adding chunks, without the caller's memory and file pages;
-	// 0 means 256 MiB. Below LeastMemory, building works but may exceed the limit. GatherBytes
-	// limits how much of that memory is filled before it is written to disk and later joined by the
-	// commit; 0 means all of it.
+	// MemoryBytes limits the memory for adding chunks; 0 means 256 MiB. The limit does not include the caller's
+	// memory and file pages. Below LeastMemory, writes work but may exceed the limit. GatherBytes is how much of this
+	// memory a load fills before it writes a part to disk; the commit joins the parts. 0 means all of the memory.
 	MemoryBytes, GatherBytes int64
-	// MergeRate limits the bytes that background merges write in a second; 0 means 64 MiB. With
-	// NoMerges they wait for ResumeMerges, and an index with frequent writes grows slow.
+	// MergeRate limits the bytes per second that background merges write; 0 means 64 MiB. With NoMerges, merges wait
+	// for ResumeMerges, and an index with frequent writes becomes slow.
 	MergeRate int64
-	// Rest is the time without a write after which the store joins parts of the index that slow
-	// down searches and join quickly. Right after opening, a sixteenth of Rest is enough. 0 means
-	// never. It suits long-running programs: a short one would leave the work half done.
+	// Rest is how long the store waits after a write before it joins parts of the index. It joins only parts that
+	// slow down searches and that it can join quickly. Right after opening, it waits a sixteenth of Rest. 0 means
+	// never. Rest suits long-running programs: a short program would end in the middle of the work.
 	Rest time.Duration
 	// ReadOnly forbids writing; the folder must then exist but need not be writable.
 	ReadOnly bool
 }
 
-// NoMerges is the merge rate that stops merges.
+// NoMerges is the MergeRate that stops background merges.
 const NoMerges = engine.NoMerges
 
-// LeastMemory is the smallest MemoryBytes that is a true limit.
+// LeastMemory is the smallest MemoryBytes that writes do not exceed.
 const LeastMemory = engine.LeastMemory
 
 // Store is an open index.
@@ -64,8 +62,8 @@ type Store struct {
 	index     *engine.Index
 	lengths   bm25.Lengths
 	allChunks bool
-	// pinned is the snapshot that answers requests, nil for the newest. released means that the
-	// store gave it back.
+	// pinned is the snapshot that answers requests; nil means the newest snapshot. released means that Close has
+	// released pinned.
 	pinned   *engine.Snapshot
 	released atomic.Bool
 }
@@ -82,13 +80,13 @@ var _ interface {
 	store.RecallMeter
 } = (*Store)(nil)
 
-// Open opens the index in a folder. A folder without an index counts as an empty index, or
-// sheaf.ErrNotFound with ReadOnly. An index that was made with another analyzer or other models is
-// sheaf.ErrInvalid; one that another version of the program made is sheaf.ErrUnsupported. The
-// message says what to do.
+// Open opens the index in a folder. A folder without an index counts as an empty index; but with ReadOnly, Open then
+// fails with sheaf.ErrNotFound. If another analyzer or other models made the index, Open fails with sheaf.ErrInvalid.
+// If another version of the program made the index, Open fails with sheaf.ErrUnsupported. The message says what to
+// do.
 //
-// A write holds the index's lock until it and the merges after it are done. While another process
-// holds the lock, writes fail with sheaf.ErrUnavailable and reads go on.
+// A write locks the index until the write and the merges after it are done. While another process holds the lock,
+// writes fail with sheaf.ErrUnavailable. Reads need no lock.
 func Open(o Options) (*Store, error) {
 	if o.Analyzer == nil {
 		return nil, sheaf.Invalidf("open index %s: no analyzer", o.Dir)
@@ -110,11 +108,11 @@ func Open(o Options) (*Store, error) {
 	return &Store{index: index, lengths: o.Lengths, allChunks: o.AllChunks}, nil
 }
 
-// Empty removes the content of the index in a folder, whichever program made it. It fails with
-// sheaf.ErrUnavailable while another process writes there.
+// Empty removes the content of the index in a folder, even if another version of the program made the index. It fails
+// with sheaf.ErrUnavailable while another process writes to the index.
 func Empty(dir string) error { return category(engine.Empty(dir)) }
 
-// category gives the engine's errors the categories of the root package.
+// category gives an error of the engine its category of package sheaf, for example sheaf.ErrCorrupt.
 func category(err error) error {
 	if err == nil {
 		return nil
@@ -187,8 +185,7 @@ func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	})
 }
 
-// Pin implements [store.Pinner]. Writes to the snapshot, and merges, go to the index; the snapshot
-// does not see them.
+// Pin implements [store.Pinner]. A write or a merge through the snapshot changes the index, but not the snapshot.
 func (s *Store) Pin() (store.Backend, error) {
 	snapshot, err := s.acquire()
 	if err != nil {
@@ -197,7 +194,7 @@ func (s *Store) Pin() (store.Backend, error) {
 	return &Store{index: s.index, lengths: s.lengths, allChunks: s.allChunks, pinned: snapshot}, nil
 }
 
-// acquire returns the pinned snapshot, or the newest; the caller releases it.
+// acquire returns the pinned snapshot, or the newest one if none is pinned. The caller must release the snapshot.
 func (s *Store) acquire() (*engine.Snapshot, error) {
 	if s.pinned == nil {
 		snapshot, err := s.index.Acquire()
@@ -228,7 +225,7 @@ func (s *Store) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID
 	})
 }
 
-// answer translates a request and returns what run returns for it.
+// answer translates a request, calls run with it, and returns the result of run.
 func answer[T any](s *Store, req store.Request, run func(*engine.Snapshot, engine.Request) (T, error)) (T, error) {
 	translated, err := s.translate(req)
 	if err != nil {
@@ -267,7 +264,7 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	})
 }
 
-// read returns what run returns for the pinned snapshot, or the newest; the zero T with an error.
+// read calls run with the pinned snapshot, or with the newest one if none is pinned, and returns the result of run.
 func read[T any](s *Store, run func(*engine.Snapshot) (T, error)) (T, error) {
 	var none T
 	snapshot, err := s.acquire()

@@ -33,8 +33,8 @@ type Backend struct {
 	whole    bool // idf counts all chunks
 
 	writing sync.Mutex // held by a write, and during a bulk load
-	// vocabularies remember the words of earlier writes, one for each processor, in a store that
-	// keeps few terms; guarded by writing.
+	// vocabularies keep the terms of raw words from one write to the next, one vocabulary for each processor. Only
+	// stores from NewFor have them. The mutex writing guards them.
 	vocabularies []*vocabulary
 
 	mu         sync.RWMutex
@@ -57,13 +57,11 @@ func New(a *analysis.Analyzer) *Backend {
 		dims: map[string]int{}}
 }
 
-// KeepLengths makes the store score with rounded lengths: a field of n terms counts as kept(n)
-// terms, and in averages as the larger of n and kept(n). It imitates a server that rounds lengths
-// of fields that the store pads. Call it before anything else.
+// KeepLengths makes scores use rounded lengths: kept(n) for a field of n terms, and max(n, kept(n)) in averages. So
+// the store imitates a server that rounds lengths of padded fields. Call KeepLengths before any other method.
 func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 
-// CountAllChunks makes idf count all chunks, even those without the field. Call it before anything
-// else.
+// CountAllChunks makes idf count all chunks, even those without the field. Call it before any other method.
 func (b *Backend) CountAllChunks() { b.whole = true }
 
 // chunk is an indexed chunk.
@@ -80,7 +78,7 @@ type namedField struct {
 	*field
 }
 
-// field returns the named field; nil when it is empty.
+// field returns the field with this name, or nil if it is empty.
 func (c *chunk) field(name string) *field {
 	for i := range c.fields {
 		if c.fields[i].name == name {
@@ -158,7 +156,7 @@ func (b *Backend) Write(ctx context.Context, batch store.Batch) error {
 	return b.apply(ctx, []prepared{p})
 }
 
-// apply writes batches. It requires b.writing.
+// apply writes batches. The caller must hold b.writing.
 func (b *Backend) apply(ctx context.Context, batches []prepared) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -221,7 +219,7 @@ func (b *Backend) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	return &bulk{b: b}, nil
 }
 
-// bulk is a load; it holds Backend.writing until Close.
+// bulk is a load. It holds Backend.writing until Close.
 type bulk struct {
 	b       *Backend
 	mu      sync.Mutex

@@ -12,10 +12,10 @@ import (
 	"sheaf/text/analysis"
 )
 
-// NewFor returns an empty store for only these word queries: it keeps only the terms that they use,
-// and the lengths of fields. Its answers equal those of [New], with a fraction of the memory, and it
-// fills several times as fast. It suits an index for a single query. Vectors and filters work as
-// usual, but columns and vectors belong to the caller, who must not change them later.
+// NewFor returns an empty store that can answer only these word queries: it keeps only the terms of the queries, and
+// the lengths of fields. Its answers equal those of [New]. It needs a fraction of the memory, and writes are several
+// times as fast. It suits an index that is made for a single query. Vector requests and filters work as usual. The
+// store keeps the caller's columns and vectors, so the caller must not change them later.
 func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	b := New(a)
 	b.wanted = &wanted{exact: map[string]bool{}}
@@ -26,7 +26,7 @@ func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	return b
 }
 
-// wanted has the terms that some queries use.
+// wanted has the terms of the queries of NewFor.
 type wanted struct {
 	exact map[string]bool
 	like  []storekit.Expand
@@ -45,7 +45,7 @@ func (w *wanted) add(n storekit.Node) {
 	}
 }
 
-// begins returns the first bytes of the terms that a query wants; nil when every word may be wanted.
+// begins returns the set of the first bytes of the wanted terms, or nil if any word may be wanted.
 func (w *wanted) begins() *[256]bool {
 	if w == nil || len(w.like) > 0 {
 		return nil
@@ -62,10 +62,10 @@ func (w *wanted) accepts(t *analysis.Term) bool {
 		slices.ContainsFunc(w.like, func(e storekit.Expand) bool { return (e.Forms || !t.Form) && e.Weight(t.Text) > 0 })
 }
 
-// parallelChunks is how many chunks a processor analyzes at a time; neighbors share texts.
+// parallelChunks is how many chunks a worker analyzes at a time. Neighboring chunks often share texts.
 const parallelChunks = 32
 
-// analyzeAll analyzes chunks, in order. It requires b.writing.
+// analyzeAll analyzes chunks and returns them in the same order. The caller must hold b.writing.
 func (b *Backend) analyzeAll(in []store.Chunk) []*chunk {
 	out := make([]*chunk, len(in))
 	workers := runtime.GOMAXPROCS(0)

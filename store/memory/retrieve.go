@@ -45,7 +45,7 @@ func (b *Backend) matches(ctx context.Context, req store.Request) (sheaf.Ranking
 	return b.find(req)
 }
 
-// find returns the hits of a request, in no order. It requires b.mu.
+// find returns the hits of a request, in no order. The caller must hold b.mu.
 func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
 	allowed := b.allowed(req)
 	if req.Vector != nil {
@@ -65,13 +65,13 @@ func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// matchesBlank reports whether a chunk without any of the query's words may match it.
+// matchesBlank reports whether n may match a chunk that contains none of the query's words.
 func matchesBlank(n storekit.Node) bool {
 	b, ok := n.(storekit.Bool)
 	return ok && (b.All || slices.ContainsFunc(b.Must, matchesBlank) || slices.ContainsFunc(b.Should, matchesBlank))
 }
 
-// allowed returns the chunks that pass filter and bound.
+// allowed returns the chunks that pass the request's Filter, Within and Matching.
 func (b *Backend) allowed(req store.Request) []*chunk {
 	within := map[sheaf.ID]bool{}
 	for _, id := range req.Within {
@@ -90,7 +90,8 @@ func (b *Backend) allowed(req store.Request) []*chunk {
 	return out
 }
 
-// similar scores every chunk with vectors in the field by its best passage.
+// similar returns the allowed chunks that have vectors in the field. The score of a chunk is the similarity of its
+// best passage.
 func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
 	if _, err := (store.VectorField{Dims: b.dims[req.Field]}).Answers(req); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ran
 	return out, nil
 }
 
-// best returns the similarity and the number of the best passage, the first of equal ones.
+// best returns the similarity and the index of the best passage. Of equally similar passages it returns the first.
 func (c *chunk) best(req *store.VectorRequest) (score float64, passage int, ok bool) {
 	for _, v := range c.vectors {
 		if v.Name != req.Field {

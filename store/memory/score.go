@@ -18,7 +18,7 @@ type scorer struct {
 	plan  storekit.Plan
 	stats map[string]*fieldStats // by field
 	over  []*chunk               // the chunks over which statistics are counted
-	// holding are those of over that have any term.
+	// holding has the chunks of over that contain at least one kept term.
 	holding []*chunk
 	df      map[string]int // by field, zero byte, term
 	says    bool           // keep the parts of scores
@@ -72,7 +72,7 @@ func (s *scorer) of(field string) fieldStats {
 	return fieldStats{}
 }
 
-// parts are scores by field of the plan, with the parts that explain them.
+// parts has a chunk's score in each field of the plan, and the explanations of these scores.
 type parts struct {
 	scores []float64
 	labels [][]sheaf.Explanation // nil unless requested
@@ -135,8 +135,8 @@ func (s *scorer) explain(c *chunk) *sheaf.Explanation {
 	return root
 }
 
-// node adds the scores of a part of the plan to out, and reports whether the chunk matches the part.
-// Without a match out is undefined.
+// node adds the scores of plan node n for chunk c to out, and reports whether c matches n. If c does not match, the
+// content of out is undefined.
 func (s *scorer) node(out *parts, n storekit.Node, c *chunk) bool {
 	switch n := n.(type) {
 	case storekit.Term:
@@ -179,7 +179,7 @@ func (s *scorer) bool(out *parts, n storekit.Bool, c *chunk) bool {
 	return matched
 }
 
-// term adds the score of one term, and reports whether the chunk contains it.
+// term adds the score of one term to out, and reports whether the chunk contains the term.
 func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *chunk) (found bool) {
 	if s.req.Combine == store.CombineBM25F {
 		score, ok := s.virtual(term, fields, factor, c)
@@ -222,7 +222,7 @@ func idf(df, n int) float64 {
 	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
 }
 
-// count returns the number of chunks with a term in any of the fields.
+// count returns the number of chunks that have the term in at least one of the fields.
 func (s *scorer) count(term string, names []string) int {
 	key := strings.Join(names, "\x00") + "\x00" + term
 	if n, ok := s.df[key]; ok {
@@ -241,7 +241,7 @@ func (s *scorer) count(term string, names []string) int {
 	return n
 }
 
-// virtual returns the BM25F score of a term.
+// virtual returns the BM25F score of a term, and false if the chunk does not contain the term.
 func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (float64, bool) {
 	frequency, length, average := 0.0, 0.0, 0.0
 	var names []string
@@ -266,7 +266,8 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	return factor * idf(s.count(term, names), len(s.over)) * (frequency / (frequency + norm)), true
 }
 
-// phrase scores the terms of a phrase in the fields that contain it.
+// phrase scores the terms of a phrase in those fields that contain the phrase; under BM25F, in all fields. It reports
+// whether any field contains the phrase.
 func (s *scorer) phrase(out *parts, n storekit.Phrase, c *chunk) (found bool) {
 	var fields []int
 	for _, i := range n.Fields {
@@ -283,8 +284,8 @@ func (s *scorer) phrase(out *parts, n storekit.Phrase, c *chunk) (found bool) {
 	return len(fields) > 0
 }
 
-// holds reports whether each token has a position such that these positions, less the tokens' own
-// positions, differ by at most slop.
+// holds reports whether the field contains the phrase. The shift of a token is its position in the field minus its
+// position in the phrase. The shifts of all tokens may differ by at most slop.
 func (f *field) holds(tokens []storekit.Token, slop int) bool {
 	for _, token := range tokens {
 		for _, low := range f.terms[token.Text] {
@@ -296,7 +297,7 @@ func (f *field) holds(tokens []storekit.Token, slop int) bool {
 	return false
 }
 
-// within reports whether every token has a position within slop positions from low on.
+// within reports whether every token occurs with a shift between low and low+slop; see holds.
 func (f *field) within(tokens []storekit.Token, low, slop int) bool {
 	for _, token := range tokens {
 		if !slices.ContainsFunc(f.terms[token.Text], func(at int) bool {
@@ -309,8 +310,8 @@ func (f *field) within(tokens []storekit.Token, low, slop int) bool {
 	return true
 }
 
-// expand scores, in each field, the best of the terms that e accepts; of equal terms the first in the
-// order of bytes.
+// expand finds, in each field, the accepted term with the highest score, and adds these scores to out. Of terms with
+// equal scores, expand takes the first in byte order.
 func (s *scorer) expand(out *parts, e storekit.Expand, c *chunk) bool {
 	accepted := map[string]float64{}
 	for _, i := range e.Fields {

@@ -7,7 +7,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// word is the contribution of a raw word to a field.
+// word is what one raw word of a text adds to a field.
 type word struct {
 	terms     []analysis.Term // the kept terms
 	length    int             // number of terms without forms, kept or not
@@ -27,17 +27,16 @@ type vocabulary struct {
 // single is a word whose only term is not kept.
 var single = word{length: 1, positions: 1}
 
-// analyzed is a text with its result.
+// analyzed is a text and the field that its analysis made.
 type analyzed struct {
 	text  string
 	field *field
 }
 
-// maxVocabulary limits how many raw words are remembered, so that hostile text cannot take more
-// memory than its size.
+// maxVocabulary limits the number of raw words in a vocabulary, so that a hostile text cannot fill the memory.
 const maxVocabulary = 1 << 16
 
-// vocabulary returns the vocabulary of a worker. It requires b.writing.
+// vocabulary returns the vocabulary of a worker. The caller must hold b.writing.
 func (b *Backend) vocabulary(worker int) *vocabulary {
 	if worker < len(b.vocabularies) {
 		v := b.vocabularies[worker]
@@ -87,8 +86,8 @@ func (v *vocabulary) make(raw string) *word {
 	return w
 }
 
-// shared returns the field of a text. Chunks of one document share the fields of the same text, which
-// keeps a scan within its memory.
+// shared returns the analyzed field for a text. If the last chunk had the same text in this field, both chunks share
+// the result. Chunks of one document often do, which saves memory.
 func (v *vocabulary) shared(f store.Field) *field {
 	last, ok := v.last[f.Name]
 	if !ok || last.text != f.Text {
@@ -98,7 +97,7 @@ func (v *vocabulary) shared(f store.Field) *field {
 	return last.field
 }
 
-// field analyzes a text; nil when it has no terms.
+// field analyzes a text. It returns nil if the text has no terms.
 func (v *vocabulary) field(text string) *field {
 	out := &field{}
 	position := 0

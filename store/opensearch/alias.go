@@ -11,8 +11,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Alias implements [store.Switcher]: one request gives the index and its dictionary their second
-// names. A name of a foreign index stays there.
+// Alias implements [store.Switcher]. One request gives the index and its dictionary their second names. If a foreign
+// index has one of these names, Alias fails and changes nothing.
 func (s *Store) Alias(ctx context.Context, name string) error {
 	if !storekit.PlainName(name, "_-", 200) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
@@ -61,7 +61,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 	return s.client.Call(ctx, "POST", "/_aliases", object{"actions": actions}, nil)
 }
 
-// several returns the error for a name of n indices instead of one.
+// several returns the error for a name that leads to n indices instead of one.
 func (s *Store) several(name string, n int) error {
 	if n == 0 {
 		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not from such a server")
@@ -69,9 +69,9 @@ func (s *Store) several(name string, n int) error {
 	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }
 
-// whose forgets the known terms of the dictionary when the name has moved to another index. It
-// fails with sheaf.ErrNotFound without the index or its dictionary, because many servers create a
-// missing index at the first write.
+// whose forgets the remembered terms of the dictionary if its name has moved to another index. If the index or its
+// dictionary is missing, whose fails with sheaf.ErrNotFound; many servers would create a missing index at the first
+// write.
 func (s *Store) whose(ctx context.Context) error {
 	names, err := s.behind(ctx, s.index()+","+s.dictionaryName())
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Store) whose(ctx context.Context) error {
 	return nil
 }
 
-// behind returns the indices of a name.
+// behind returns the names of the indices that a name leads to.
 func (s *Store) behind(ctx context.Context, name string) ([]string, error) {
 	var found map[string]struct{}
 	err := s.client.Call(ctx, "GET", "/"+name+"/_alias", nil, &found)

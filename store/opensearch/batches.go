@@ -65,8 +65,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together sends the searches that search makes, and passes each answer to read. It skips requests
-// that cannot match.
+// together sends the bodies that search returns, all in one request, and passes each answer to read. If search
+// returns nil for a request, nothing can match, and together skips the request.
 func (s *Store) together(ctx context.Context, reqs []store.Request,
 	search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {
@@ -99,7 +99,7 @@ func (s *Store) together(ctx context.Context, reqs []store.Request,
 	return s.multiple(ctx, lines, asked, read)
 }
 
-// multiple sends searches, and repeats those for which the server is too busy.
+// multiple sends searches in one request. It repeats the searches that the server is too busy to answer.
 func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read func(i int, found *answer) error) error {
 	path := s.searching("_msearch")
 	for attempt := 1; ; attempt++ {

@@ -34,7 +34,7 @@ type serverError struct {
 	Cause  []struct{ Type, Reason string } `json:"root_cause"`
 }
 
-// String prefers the root cause, which names the fault.
+// String returns the root cause if the server gives one, because the root cause names the fault.
 func (e serverError) String() string {
 	if len(e.Cause) > 0 && e.Cause[0].Reason != "" {
 		e.Type, e.Reason = e.Cause[0].Type, e.Cause[0].Reason
@@ -42,12 +42,12 @@ func (e serverError) String() string {
 	return e.Type + ": " + strings.TrimSuffix(e.Reason, ";") // errors about blocks end with a semicolon
 }
 
-// pressed matches the server's refusal of a write for lack of memory: the bytes of the write, and
-// the limit for all writes.
+// pressed matches the error of a server that refuses a write because its memory is full. It captures the bytes of the
+// write, and the limit for all writes together.
 var pressed = regexp.MustCompile(`(?:coordinating|primary|replica)_operation_bytes=(\d+), max_\w+=(\d+)`)
 
-// tooLarge reports whether a request exceeds the server's memory limit even when the server is idle.
-// Then waiting does not help.
+// tooLarge reports whether a request alone exceeds the server's memory limit. If so, waiting does not help: even an
+// idle server refuses the request.
 func (e serverError) tooLarge() bool {
 	found := pressed.FindStringSubmatch(e.String())
 	if found == nil {
@@ -58,7 +58,7 @@ func (e serverError) tooLarge() bool {
 	return takes > most
 }
 
-// asTooLarge returns the error of a request that is too large, or of an action in it.
+// asTooLarge returns the error for a request, or for an action in a request, that is too large.
 func (e serverError) asTooLarge(status int) error {
 	return fmt.Errorf("%w: status %d (give the server more memory, or leave the document out): %.500s",
 		storekit.ErrTooLarge, status, e)
@@ -66,7 +66,7 @@ func (e serverError) asTooLarge(status int) error {
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 
-// known is an error of the server with its category and advice.
+// known describes an error of the server: its category, the advice, and texts that identify the error.
 type known struct {
 	category error
 	advice   string
@@ -77,7 +77,7 @@ func problem(category error, advice string, says ...string) known {
 	return known{category, advice, says}
 }
 
-// problems are the known errors of the server. The test of doc/errors.md lists calls of problem.
+// problems are the known errors of the server. The test of doc/errors.md searches the source for calls of problem.
 var problems = []known{
 	problem(sheaf.ErrInvalid, "for OpenSearch begin the address with opensearch://",
 		"No handler for type [dense_vector]"),
@@ -98,7 +98,7 @@ var problems = []known{
 		"and lift the block", "cluster_block_exception"),
 }
 
-// refusal gives an unsuccessful answer a category of the root package.
+// refusal returns an unsuccessful answer as an error with a category of package sheaf.
 func refusal(status int, body []byte) error {
 	var said struct{ Error serverError }
 	if json.Unmarshal(body, &said) != nil || said.Error.Type == "" {
@@ -107,7 +107,7 @@ func refusal(status int, body []byte) error {
 	return said.Error.refused(status)
 }
 
-// refused gives the server's error a category of the root package.
+// refused returns the server's error as an error with a category of package sheaf.
 func (e serverError) refused(status int) error {
 	text := e.Type + ": " + e.String()
 	for _, k := range problems {

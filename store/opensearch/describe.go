@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// described is the part of a mapping that identifies an index. It has few fields, because the index
-// may be foreign.
+// described has the parts of a mapping that show whether this program made the index. It reads no other parts,
+// because a foreign index may have any mapping.
 type described struct {
 	Mappings struct {
 		Meta struct {
@@ -28,7 +28,7 @@ type described struct {
 	}
 }
 
-// describe reads the mapping of the one index with this name.
+// describe reads the mapping of the index with this name. It fails if the name leads to several indices.
 func (s *Store) describe(ctx context.Context, name string) (described, error) {
 	var found map[string]described
 	if err := s.client.Call(ctx, "GET", "/"+name+"/_mapping", nil, &found); err != nil {
@@ -43,14 +43,14 @@ func (s *Store) describe(ctx context.Context, name string) (described, error) {
 	return out, nil
 }
 
-// index returns the record of a store's index; ours is false for a foreign index.
+// index returns the settings that the mapping records. ours is false if this program did not make the index.
 func (d *described) index() (m meta, ours bool) {
 	raw := d.Mappings.Meta.Sheaf
 	ours = raw != nil && json.Unmarshal(*raw, &m) == nil
 	return m, ours
 }
 
-// ourIndex describes the index. It fails with sheaf.ErrInvalid for a foreign index.
+// ourIndex describes the store's index. It fails with sheaf.ErrInvalid if this program did not make the index.
 func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 	d, err := s.describe(ctx, s.index())
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 	return d, m, err
 }
 
-// ourDictionary fails with sheaf.ErrNotFound without a dictionary, and with sheaf.ErrInvalid when a
-// foreign index has its name.
+// ourDictionary checks the dictionary. It fails with sheaf.ErrNotFound if the dictionary is missing, and with
+// sheaf.ErrInvalid if a foreign index has the dictionary's name.
 func (s *Store) ourDictionary(ctx context.Context) error {
 	name := s.dictionaryName()
 	d, err := s.describe(ctx, name)
@@ -75,8 +75,8 @@ func (s *Store) ourDictionary(ctx context.Context) error {
 	return err
 }
 
-// isDictionary recognizes a dictionary. Dictionaries of an earlier version have no record, but a
-// mapping that accepts only terms and returns nothing.
+// isDictionary reports whether an index is a dictionary. An earlier version made dictionaries without a record; their
+// mapping accepts only terms and stores no source.
 func (d *described) isDictionary() bool {
 	m := &d.Mappings
 	return m.Meta.Terms != nil ||

@@ -15,14 +15,14 @@ import (
 // gives the score of a prefix or fuzzy word, and the server's own queries cannot do that. So the
 // store looks up the terms first.
 
-// maxTerms limits the result of one look-up.
+// maxTerms limits the number of terms that one look-up returns.
 const maxTerms = 10_000
 
-// maxRemembered limits the terms that a store remembers as known to the dictionary.
+// maxRemembered limits how many terms the store remembers as present in the dictionary.
 const maxRemembered = 1_000_000
 
-// learn adds terms to the dictionary unless the store remembers them. Known terms may be added
-// again.
+// learn adds terms to the dictionary, except terms that the store remembers as present. Adding a present term is
+// harmless.
 func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	s.mu.Lock()
 	if len(s.terms.words) > maxRemembered {
@@ -67,7 +67,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	return nil
 }
 
-// grow returns the terms that e accepts, in order.
+// grow returns the terms of the dictionary that e accepts, in order.
 func (s *Store) grow(ctx context.Context, e storekit.Expand) ([]storekit.Grown, error) {
 	var parts []object
 	for _, mark := range []string{"", storekit.FormMark} {

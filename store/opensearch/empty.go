@@ -9,12 +9,12 @@ import (
 	"sheaf"
 )
 
-// remakeTimeout limits the time for creating an index again.
+// remakeTimeout limits the time in which Empty creates the index again.
 const remakeTimeout = 30 * time.Second
 
-// Empty implements [store.Emptier]: it removes the index and creates it again with its settings,
-// mapping and second names. Deleted chunks would count in statistics until the server merges
-// segments. The dictionary stays: a term without chunks finds nothing.
+// Empty implements [store.Emptier]. It removes the index and creates it again with the same settings, mapping and
+// second names. It does not delete the chunks one by one, because deleted chunks count in statistics until the server
+// merges segments. The dictionary stays: a term without chunks finds nothing.
 func (s *Store) Empty(ctx context.Context) error {
 	return s.calls.Write(ctx, func(ctx context.Context) error {
 		var found map[string]struct {

@@ -14,13 +14,12 @@ import (
 	"sheaf/store/storekit"
 )
 
-// escapes is the first of 256 characters, reserved by Unicode for private use, that encode single
-// bytes.
+// escapes is the first of 256 private-use characters of Unicode. Each of them encodes one byte.
 const escapes = 0x10ff00
 
-// escape turns any bytes into UTF-8, which JSON requires. Bytes that are not UTF-8 become
-// characters of the private range, and so do the bytes of characters of that range. UTF-8 texts
-// stay unchanged and in their order.
+// escape turns any bytes into UTF-8, which JSON requires. Each byte that is not UTF-8 becomes a private-use
+// character. So does each byte of a private-use character that is already in the text. All other text stays unchanged
+// and keeps its order.
 func escape(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
 		return s
@@ -56,22 +55,23 @@ func unescape(s string) string {
 	return out.String()
 }
 
-// key returns the name of a document in the index, which accepts at most 512 bytes.
+// key returns the key (_id) of the document with this ID. The server accepts keys of at most 512 bytes, so the key is
+// a hash.
 func key(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Every value of a column is one word of the field "c": the column's name, a separator, a letter
-// for the kind, and the value in a form that sorts as values do. So a filter needs no mapping for
-// each column, and a matching word is a matching value.
+// Every value of a column becomes one word of the field "c": the column's name, a separator, a letter for the kind,
+// and the value in a form that sorts as values do. So a filter needs no mapping for each column, and a word matches
+// exactly when its value matches.
 const (
 	separator = "\x1f"
 	// maxWord is the length to which a text value is cut; a hash follows.
 	maxWord = 8000
 )
 
-// columnWord returns the beginning of the words of a column.
+// columnWord returns the text with which all words of a column begin.
 func columnWord(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 }) || len(name) > maxWord {
 		sum := sha256.Sum256([]byte(name))
@@ -130,8 +130,7 @@ func places(terms []placed) string {
 
 const maxGap = 1000
 
-// present is in the forms of every field that has terms, so that idf counts the same chunks for
-// terms and for forms.
+// present is among the forms of every field that has terms. So idf counts the same chunks for terms and for forms.
 const present = "\x02"
 
 // fieldTexts returns the terms and the forms of a field as texts for the server.
@@ -159,9 +158,9 @@ func fieldTexts(f storekit.Field) (terms, forms string) {
 // filler is a term that no query contains.
 const filler = "\x03"
 
-// filling returns the number of fillers that pad a field of n terms to the nearest length that
-// Lucene keeps. Lucene alone rounds lengths down: texts would seem up to an eighth too short, but
-// the average length is exact. With fillers the error is at most a sixteenth, up or down.
+// filling returns how many fillers pad a field of n terms to the nearest length that Lucene can store. Lucene alone
+// rounds lengths down, but averages the exact lengths: texts would seem up to an eighth too short. With fillers the
+// error is at most a sixteenth, up or down.
 func filling(n int) int {
 	return max(0, int(bm25.LengthsLucene.Of(uint32(n)))-n)
 }

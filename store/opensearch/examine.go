@@ -14,8 +14,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Examine checks a server and its index. To test rights, analyzers and vectors, it creates an empty
-// index beside it and removes it.
+// Examine checks a server and the index of a store. To test rights, analyzers and vectors, it creates a second, empty
+// index and removes it.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -50,7 +50,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	return append(out, s.examineMaking(ctx), s.examineIndex(ctx))
 }
 
-// examineLicense names the license; an expired license is a fault.
+// examineLicense reports the license of the server. An expired license is a fault.
 func (s *Store) examineLicense(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "license", Found: storekit.NotTold}
 	var said struct {
@@ -82,8 +82,8 @@ func (s *Store) examineHealth(ctx context.Context) store.Finding {
 	return store.Finding{Check: "health", Found: health.Status, Err: err}
 }
 
-// examineClock compares this machine's clock with the time that each node reports: the servers send
-// no Date header. A time between request and answer counts as no difference.
+// examineClock compares this machine's clock with the clock of each node. The servers send no Date header, so
+// examineClock asks each node for its time. A time between request and answer counts as no difference.
 func (s *Store) examineClock(ctx context.Context) store.Finding {
 	var stats struct {
 		Nodes map[string]struct{ Timestamp int64 }
@@ -110,7 +110,7 @@ func (s *Store) examineClock(ctx context.Context) store.Finding {
 	return out
 }
 
-// examineMaking creates an index with the store's mapping and removes it.
+// examineMaking tests the right to create an index: it creates one with the store's mapping and removes it.
 func (s *Store) examineMaking(ctx context.Context) store.Finding {
 	probe := fmt.Sprintf("%s-probe-%d", s.index(), time.Now().UnixNano())
 	fields := s.o.Vectors
@@ -148,8 +148,8 @@ func (s *Store) examineIndex(ctx context.Context) store.Finding {
 	return storekit.Chunks(check, n, err)
 }
 
-// examineBlocks fails when the server blocks an operation on the index or its dictionary. A server
-// blocks an index itself when its disk is nearly full.
+// examineBlocks fails when the server blocks an operation on the index or its dictionary. Servers block an index by
+// themselves when a disk is nearly full.
 func (s *Store) examineBlocks(ctx context.Context) error {
 	var found map[string]struct{ Settings map[string]string }
 	err := s.client.Call(ctx, "GET",

@@ -13,7 +13,7 @@ var (
 	nothing    = object{"match_none": object{}}
 )
 
-// filter returns the query of f; it has no score.
+// filter returns the query for f. The query does not change scores.
 func (s *Store) filter(f sheaf.Filter) (object, error) {
 	switch f := f.(type) {
 	case sheaf.And:
@@ -47,8 +47,8 @@ func (s *Store) filter(f sheaf.Filter) (object, error) {
 	return nothing, nil
 }
 
-// whole reports whether text ends with a whole character. Then exactly the texts that begin with
-// text have words that begin with its escaped form.
+// whole reports whether text ends with a complete character. If so, a value begins with text exactly when the escaped
+// value begins with the escaped text.
 func whole(text string) bool {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
@@ -100,7 +100,7 @@ func (s *Store) between(f sheaf.Range) (object, error) {
 	return object{"range": object{"c": bounds}}, nil
 }
 
-// bounds returns the clauses for filter and bound of a request.
+// bounds returns the query clauses for the Filter and Within of a request.
 func (s *Store) bounds(f sheaf.Filter, within []sheaf.ID) ([]any, error) {
 	var out []any
 	if f != nil {

@@ -15,7 +15,7 @@ import (
 // version is the version of the mapping.
 const version = 1
 
-// meta records the settings of an index, in its mapping.
+// meta records the settings of an index. The mapping of the index contains it.
 type meta struct {
 	Version int `json:"version"`
 	storekit.Made
@@ -27,7 +27,7 @@ func (o *Options) meta(vectors []store.VectorField) meta {
 	return meta{version, o.Made(), vectors}
 }
 
-// prepare creates the index, or checks an existing one.
+// prepare checks the server and the index. It creates a missing index if the options allow it.
 func (s *Store) prepare(ctx context.Context) error {
 	if err := s.checkServer(ctx); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	return err
 }
 
-// complete checks the index and its dictionary.
+// complete checks that the index and its dictionary exist and fit the options.
 func (s *Store) complete(ctx context.Context) error {
 	if err := s.verify(ctx); err != nil {
 		return err
@@ -57,8 +57,8 @@ func (s *Store) complete(ctx context.Context) error {
 	return err
 }
 
-// askClauses reads the limit of clauses in a query. OpenSearch can change it at run time; the
-// defaults still show the value of its file.
+// askClauses reads the server's limit of clauses in a query. An administrator of OpenSearch can change the limit at
+// run time. The server then still reports the value of its configuration file as the default.
 func (s *Store) askClauses(ctx context.Context) error {
 	var settings struct{ Transient, Persistent, Defaults map[string]any }
 	err := s.client.Call(ctx, "GET",
@@ -77,7 +77,7 @@ func (s *Store) askClauses(ctx context.Context) error {
 	return nil
 }
 
-// checkServer checks that the server has the features that the store needs.
+// checkServer fails if the server lacks a feature that the store needs.
 func (s *Store) checkServer(ctx context.Context) error {
 	if err := s.askClauses(ctx); errors.Is(err, sheaf.ErrNotFound) {
 		return s.other(err)
@@ -127,10 +127,10 @@ func (s *Store) checkServer(ctx context.Context) error {
 		"the nodes")
 }
 
-// other returns err with the question whether this is a server of the dialect.
+// other adds a question to err: is the server one of the configured dialect?
 func (s *Store) other(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
 
-// recent fails when the server's version lacks a feature that the store needs.
+// recent fails if the server's version is too old for the store.
 func (s *Store) recent(version string) error {
 	least := map[Dialect][2]int{OpenSearch: {2, 13}, Elasticsearch: {8, 15}}[s.o.Dialect]
 	var major, minor int
@@ -149,8 +149,8 @@ func (s *Store) recent(version string) error {
 	return nil
 }
 
-// create creates the index and its dictionary, or neither when the dictionary's name is taken. If
-// two processes create them at the same time, the second finds both.
+// create creates the index and its dictionary. If a foreign index has the dictionary's name, create creates neither.
+// If two processes call create at the same time, both succeed.
 func (s *Store) create(ctx context.Context) error {
 	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 		return err
@@ -171,13 +171,13 @@ func (s *Store) create(ctx context.Context) error {
 	return made(s.client.Call(ctx, "PUT", "/"+s.dictionaryName(), s.dictionary(), nil))
 }
 
-// The shards and replicas of a new index in a cluster of several nodes.
+// The default numbers of shards and replicas of a new index in a cluster of several data nodes.
 const (
 	usualShards   = 3
 	usualReplicas = 1
 )
 
-// chooseParts chooses the shards and replicas of a new index, where the options do not.
+// chooseParts chooses the numbers of shards and replicas of a new index, if the options do not set them.
 func (s *Store) chooseParts(ctx context.Context) error {
 	if s.o.Shards > 0 && s.o.Replicas != 0 {
 		return nil
@@ -201,8 +201,8 @@ func (s *Store) chooseParts(ctx context.Context) error {
 	return nil
 }
 
-// VectorsInSource is a setting of Elasticsearch 9.2 and newer. Without it the server returns
-// vectors rounded, and only on request. Older versions refuse the setting and do not need it.
+// VectorsInSource is a setting of an index in Elasticsearch 9.2 and newer. If the setting is missing, the server
+// returns rounded vectors, and only on request. Older versions refuse the setting and do not need it.
 const VectorsInSource = "mapping.exclude_source_vectors"
 
 // make creates an index with the store's mapping.
@@ -216,9 +216,9 @@ func (s *Store) make(ctx context.Context, name string, m meta) error {
 	return err
 }
 
-// Bodies returns the requests that create the index and its dictionary, by name, for manual use.
-// Open accepts these indices as a store. Elasticsearch before 9.2 refuses the setting
-// VectorsInSource: remove it there.
+// Bodies returns the bodies of the requests that create the index and its dictionary, by name. An administrator can
+// send the requests; Open accepts the two indices as a store. Elasticsearch before 9.2 refuses the setting
+// VectorsInSource: remove it from the body.
 func (o Options) Bodies() (map[string]any, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -230,8 +230,8 @@ func (o Options) Bodies() (map[string]any, error) {
 	}, nil
 }
 
-// dictionary returns the body that creates the index of terms. Its record has another key than an
-// index's, so that no store opens it by mistake.
+// dictionary returns the body that creates the dictionary. Its record has another key than the record of a chunk
+// index, so that no store opens the dictionary as its index.
 func (s *Store) dictionary() object {
 	return object{
 		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0),
@@ -295,7 +295,7 @@ func (s *Store) mapping(m meta) object {
 
 func vectorPath(field string) string { return "v_" + plainField(field) }
 
-// vectorMapping returns the mapping of a list of passages, each a document of Lucene's.
+// vectorMapping returns the mapping of a list of passages. Lucene stores each passage as a document.
 func (s *Store) vectorMapping(dims int) object {
 	p := object{"type": "dense_vector", "dims": dims, "index": true, "similarity": "cosine",
 		"index_options": object{"type": "flat"}}
@@ -363,8 +363,8 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	return nil
 }
 
-// Drop removes an index and its dictionary; a missing index is not an error. If one of them is
-// foreign, Drop fails with sheaf.ErrInvalid and both stay.
+// Drop removes an index and its dictionary. A missing index is not an error. If one of the two is foreign, Drop fails
+// with sheaf.ErrInvalid and removes nothing.
 func Drop(ctx context.Context, o Options) error {
 	s := &Store{o: o, client: newClient(o)}
 	defer s.client.HTTP.CloseIdleConnections()

@@ -28,7 +28,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Dialect is the kind of server.
+// Dialect says whether the server is OpenSearch or Elasticsearch.
 type Dialect uint8
 
 // The dialects.
@@ -51,23 +51,23 @@ func (d Dialect) String() string {
 type Options struct {
 	storekit.Options
 	Dialect Dialect
-	// Index is the name of the index or of its alias. The dictionary is a second index with "-terms"
-	// after this name.
+	// Index is the name of the index, or an alias of the index. The dictionary is a second index, whose name has
+	// "-terms" at its end.
 	Index string
 	// User and Password, APIKey, or Bearer are the credentials; all may be empty.
 	User, Password string
 	APIKey         string
 	Bearer         string
-	// HNSW searches vectors through the server's graph; otherwise all are compared.
+	// HNSW makes vector searches use the server's graph. Without HNSW they compare all vectors.
 	HNSW bool
-	// Shards and Replicas are the numbers of primary shards of a new index and of copies of each. 0
-	// chooses: 3 and 1 in a cluster of several data nodes, else 1 and none. NoReplicas makes none.
-	// With several shards each search needs one more exchange between the nodes, which adds up the
-	// counts of words.
+	// Shards is the number of primary shards of a new index, and Replicas the number of copies of each shard. With 0
+	// the store chooses: 3 shards and 1 replica in a cluster of several data nodes, else 1 shard and no replica.
+	// NoReplicas means no replica. With several shards, each search needs one more exchange between the nodes, which
+	// adds up the word counts.
 	Shards, Replicas int
 }
 
-// NoReplicas is a value of Options.Replicas.
+// NoReplicas, as Options.Replicas, makes an index without replicas.
 const NoReplicas = -1
 
 // usualClauses is the server's default limit of clauses in a query.
@@ -110,26 +110,25 @@ var _ interface {
 	store.Mover
 } = (*Store)(nil)
 
-// knownTerms are terms that the dictionary of some indices has.
+// knownTerms are terms that the store knows to be in the dictionary.
 type knownTerms struct {
 	words   map[string]bool
 	indices string // the indices of the name when the store learned these terms
 }
 
-// followed is how a store follows its name.
+// followed records the look-ups of the store's name, which may move to another index.
 type followed struct {
 	moved error     // why the store does not follow the name to its present index
 	asked time.Time // time of the last look-up of the name
 }
 
-// object is a JSON object that is sent.
+// object is a JSON object in a request.
 type object = map[string]any
 
-// Open checks the server and its index, and creates the index when there is none. It fails with
-// sheaf.ErrInvalid for an index with another analyzer, other parameters or dimensions, or a foreign
-// index; with sheaf.ErrUnsupported for an index of a later version of this program, or a server that
-// lacks a needed feature; with sheaf.ErrUnavailable for a server that does not answer. The message
-// gives advice.
+// Open checks the server and its index. If there is no index and Options.Access allows it, Open creates the index.
+// Open fails with sheaf.ErrInvalid if the index is foreign, or has another analyzer, other parameters or other
+// dimensions. It fails with sheaf.ErrUnsupported if a later version of this program made the index, or if the server
+// lacks a needed feature. It fails with sheaf.ErrUnavailable if the server does not answer. The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func (o *Options) prepare() error {
 	return o.Prepare(name, o.Dialect.maxDims())
 }
 
-// maxDims returns the most dimensions of a vector field of the server.
+// maxDims returns the largest number of dimensions that the server accepts in a vector field.
 func (d Dialect) maxDims() int {
 	if d == Elasticsearch {
 		return 4096

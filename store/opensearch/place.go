@@ -14,10 +14,10 @@ import (
 // with the same settings. In an index with other settings it would read nonsense and write wrong
 // data.
 
-// place is an index with its dictionary, by their own names.
+// place has the names of an index and its dictionary. The names are not aliases.
 type place struct{ index, terms string }
 
-// index returns the name of the index in requests.
+// index returns the name that requests use for the index.
 func (s *Store) index() string {
 	if p := s.place.Load(); p != nil {
 		return p.index
@@ -25,7 +25,7 @@ func (s *Store) index() string {
 	return s.o.Index
 }
 
-// dictionaryName returns the name of the dictionary in requests.
+// dictionaryName returns the name that requests use for the dictionary.
 func (s *Store) dictionaryName() string {
 	if p := s.place.Load(); p != nil {
 		return p.terms
@@ -33,8 +33,8 @@ func (s *Store) dictionaryName() string {
 	return s.o.Index + "-terms"
 }
 
-// named returns the present place of the store's name; nil unless the name is one index with one
-// dictionary.
+// named looks up the index and the dictionary that the store's name leads to now. It returns nil unless the name
+// leads to exactly one of each.
 func (s *Store) named(ctx context.Context) (*place, error) {
 	indices, err := s.behind(ctx, s.o.Index)
 	if err != nil || len(indices) != 1 {
@@ -47,8 +47,8 @@ func (s *Store) named(ctx context.Context) (*place, error) {
 	return &place{indices[0], terms[0]}, nil
 }
 
-// pin binds the store to the present index of its name. When the user may not read aliases, the
-// store keeps using the name.
+// pin binds the store to the index that its name leads to now. If the user may not read aliases, the store continues
+// to use the name.
 func (s *Store) pin(ctx context.Context) error {
 	p, err := s.named(ctx)
 	if p != nil && p.index != s.o.Index {
@@ -61,10 +61,11 @@ func (s *Store) pin(ctx context.Context) error {
 	return err
 }
 
-// followEvery is the pause between look-ups of the name.
+// followEvery is the shortest time between two look-ups of the store's name.
 const followEvery = time.Second
 
-// follow switches to the present index of the name, if it has the same settings.
+// follow looks up the store's name. If the name has moved to another index with the same settings, the store switches
+// to that index.
 func (s *Store) follow(ctx context.Context) {
 	now := s.place.Load()
 	if now == nil {
@@ -109,7 +110,7 @@ func (s *Store) follow(ctx context.Context) {
 	s.place.Store(p)
 }
 
-// sameVectors fails when a vector field has different models in the two stores.
+// sameVectors fails if a vector field of old has another model in s.
 func (s *Store) sameVectors(old *Store) error {
 	for _, want := range old.vectors.All() {
 		if err := s.vectors.Get(want.Name).Same(want, "index"); err != nil {

@@ -9,18 +9,18 @@ import (
 	"sheaf/store/storekit"
 )
 
-// noStored makes the server skip the stored fields of a hit, even its key. They are stored with
-// texts and vectors, which the server would decompress for each hit.
+// noStored makes the server return no stored fields of a hit, not even its key. The server stores the key together
+// with texts and vectors, and would decompress all of them for each hit.
 const noStored = "_none_"
 
-// ranked returns the search for the hits of a request.
+// ranked returns the search body that asks for the hits of a request.
 func ranked(req *store.Request, query object) object {
 	return object{"size": req.Limit, "query": query, "_source": false, "stored_fields": noStored,
 		"docvalue_fields": []string{"id"}, "track_total_hits": false,
 		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
 }
 
-// ranking returns the hits of a request.
+// ranking reads the hits of a request from the answer.
 func (s *Store) ranking(req *store.Request, found *answer) (sheaf.Ranking, error) {
 	out, err := s.hits(found)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) ranking(req *store.Request, found *answer) (sheaf.Ranking, error
 	return out, nil
 }
 
-// whole fails when a shard did not answer, or when the answer lacks the list of hits.
+// whole fails if a shard did not answer, or if the answer has no list of hits.
 func (s *Store) whole(found *answer) error {
 	switch {
 	case len(found.Shards.Failures) > 0:
@@ -88,7 +88,7 @@ func (s *Store) count(ctx context.Context, query object) (int, error) {
 	return *said.Count, nil
 }
 
-// matching returns the query that counts the matches of a request; nil when nothing can match.
+// matching returns the query for counting the matches of a request. It returns nil if nothing can match.
 func (s *Store) matching(ctx context.Context, req store.Request) (object, error) {
 	if req.Text != nil {
 		req = s.o.Unscored(req)
@@ -106,7 +106,7 @@ func (s *Store) matching(ctx context.Context, req store.Request) (object, error)
 		object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}, nil
 }
 
-// query returns the query of a request; nil when nothing can match.
+// query returns the query of a request. It returns nil if nothing can match.
 func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 	clauses, err := s.bounds(req.Filter, req.Within)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 	return query, nil
 }
 
-// Supports implements [store.Selective]: it refuses what Lucene does not compute.
+// Supports implements [store.Selective]: it refuses requests that Lucene cannot score.
 func (s *Store) Supports(req store.Request) error {
 	if reason := s.o.Refuses(&req, "index"); reason != "" {
 		return s.fault(sheaf.ErrUnsupported, "%s", reason)
@@ -154,7 +154,8 @@ func (s *Store) Supports(req store.Request) error {
 	return nil
 }
 
-// near finds the chunks whose best passage is nearest; cosine reads their scores.
+// near returns the query for the chunks whose best passages are nearest to the vector. The method cosine converts the
+// server's scores.
 func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 	if ok, err := s.vectors.Answers(req.Vector); err != nil || !ok {
 		return nil, err
@@ -202,14 +203,14 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 	return query, nil
 }
 
-// manyWithin is a number of chunks. From there on Elasticsearch compares all vectors again faster
-// than it looks up these chunks for each of its hits.
+// manyWithin is a length of Request.Within. For a list of this length or more, near asks for the passage of a hit by
+// a second search over all vectors. Elasticsearch does that faster than looking up the list for each hit.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
 const maxNear = 10_000
 
-// bounded adds the conditions for hits of a nearest search.
+// bounded adds the clauses of a request to a vector search.
 func bounded(knn object, clauses []any) object {
 	if len(clauses) > 0 {
 		knn["filter"] = object{"bool": object{"filter": clauses}}
@@ -217,7 +218,7 @@ func bounded(knn object, clauses []any) object {
 	return knn
 }
 
-// words makes the query for a request by words.
+// words builds the query for a request by words.
 type words struct {
 	s       *Store
 	req     *store.TextRequest
@@ -226,8 +227,8 @@ type words struct {
 	clauses int
 }
 
-// root returns the whole query; nil when nothing can match. Under CombineBest the score of each
-// field is a separate query, and a filter decides what matches.
+// root returns the whole query. It returns nil if nothing can match. Under CombineBest, a separate query computes the
+// score of each field, and a filter decides which chunks match.
 func (w *words) root() object {
 	all := make([]int, len(w.plan.Fields))
 	for i := range all {
@@ -257,14 +258,14 @@ func plain(parts []storekit.Node) bool {
 	return !slices.ContainsFunc(parts, func(n storekit.Node) bool { _, ok := n.(storekit.Bool); return ok })
 }
 
-// scoped is a part of a query that scores in some fields, if it matches in all fields together.
+// scoped is a part of a query that scores in some fields. It scores only if it matches over all fields together.
 type scoped struct {
 	storekit.Node
 	match storekit.Node
 }
 
-// scoring makes the parts of n optional, so that a field with only some of them scores these. Each
-// part still requires that it matches as a whole.
+// scoring makes the parts of n optional, for the score of one field: a field that contains only some of the parts
+// still scores these parts. A nested Bool scores only if the whole Bool matches.
 func (w *words) scoring(n storekit.Node) storekit.Node {
 	b, ok := n.(storekit.Bool)
 	if !ok {
@@ -281,8 +282,7 @@ func (w *words) scoring(n storekit.Node) storekit.Node {
 	return out
 }
 
-// node returns the query of a part in those of its fields that are in fields; nil when nothing can
-// match.
+// node returns the query of part n, restricted to fields. It returns nil if nothing can match.
 func (w *words) node(n storekit.Node, fields []int) object {
 	switch n := n.(type) {
 	case storekit.Term:
@@ -317,7 +317,7 @@ func among(own, fields []int) []int {
 	return out
 }
 
-// anyOf returns a query that matches when any part does; their scores add up.
+// anyOf returns a query that matches when at least one part matches. The scores of the matching parts add up.
 func anyOf(parts []any) object {
 	switch len(parts) {
 	case 0:
@@ -328,8 +328,8 @@ func anyOf(parts []any) object {
 	return object{"bool": object{"should": parts}}
 }
 
-// single returns the query of one term in one field. Where the server multiplies by k1+1, the
-// weight divides by k1+1.
+// single returns the query of one term in one field. Some servers multiply scores by k1+1; for these servers, single
+// divides the weight by k1+1.
 func (w *words) single(term string, field int, factor float64) object {
 	w.clauses++
 	f := w.plan.Fields[field]
@@ -368,7 +368,7 @@ func (w *words) expand(n storekit.Expand, fields []int) object {
 	return anyOf(parts)
 }
 
-// phrase requires the phrase and scores its terms, field by field.
+// phrase returns the query of a phrase. In each field the query requires the phrase and scores its terms.
 func (w *words) phrase(n storekit.Phrase, fields []int) object {
 	at := make([]placed, len(n.Tokens))
 	for i, t := range n.Tokens {

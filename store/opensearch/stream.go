@@ -12,7 +12,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// streamed is the number of chunks in one read.
+// streamed is the number of chunks that Stream reads at a time.
 const streamed = 200
 
 // Stream implements [store.Streamer], in the order of IDs. It cannot return columns with a name or
@@ -117,7 +117,7 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 	return out, nil
 }
 
-// readWord reverses columnWord and valueWord. ok is false for a shortened value.
+// readWord reverses columnWord and valueWord. ok is false if the word does not have the complete value.
 func readWord(word string) (column string, v sheaf.Value, ok bool) {
 	name, value, found := strings.Cut(word, separator)
 	if !found || value == "" || strings.HasPrefix(name, "\x01") {

@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// multiplied reports whether the server multiplies scores of words by k1+1. Elasticsearch does, and
-// OpenSearch before version 3 does, whichever version made the index.
+// multiplied reports whether the server multiplies word scores by k1+1. Elasticsearch multiplies them. OpenSearch
+// before version 3 does too, no matter which version made the index.
 func (s *Store) multiplied() bool {
 	if s.o.Dialect == Elasticsearch {
 		return true
@@ -22,9 +22,8 @@ func (s *Store) multiplied() bool {
 	return version > 0 && version < 300
 }
 
-// cosine returns the similarity for a score of the server. The script of the plug-in returns 1+cos
-// for an index that OpenSearch before 2.19 made, even on a newer server. Every other comparison
-// returns (1+cos)/2.
+// cosine converts a score of the server to the cosine similarity. If OpenSearch before 2.19 made the index, the
+// script of the plug-in returns 1+cos, even on a newer server. All other comparisons return (1+cos)/2.
 func (s *Store) cosine(score float64) float64 {
 	version := s.made.version.Load()
 	if s.o.Dialect == OpenSearch && !s.o.HNSW && version > 0 && version < 219 {
@@ -33,7 +32,7 @@ func (s *Store) cosine(score float64) float64 {
 	return 2*score - 1
 }
 
-// askSettings reads the version of the server that made the index, and the number of shards.
+// askSettings reads the number of shards, and the version of the server that made the index.
 func (s *Store) askSettings(ctx context.Context) error {
 	const made, shards = "index.version.created", "index.number_of_shards"
 	var found map[string]struct{ Settings map[string]string }
@@ -54,11 +53,11 @@ func (s *Store) askSettings(ctx context.Context) error {
 	return err
 }
 
-// unknownShards means that the server did not say the number of shards.
+// unknownShards means that the server did not tell the number of shards.
 const unknownShards = -1
 
-// searching returns the path of a request that ranks. Each shard counts words separately, so for
-// several shards the path asks the server to add the counts first.
+// searching returns the path of a search request. Each shard counts words separately. If the index has several
+// shards, the path asks the server to add up their counts first.
 func (s *Store) searching(what string) string {
 	path := "/" + s.index() + "/" + what
 	if s.severalShards() {

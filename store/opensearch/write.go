@@ -18,7 +18,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Limits of one request.
+// Limits of the requests of a write.
 const (
 	maxBulk = 1 << 19 // bytes; a larger document goes alone
 	// requests in flight; the server uses one thread for each
@@ -31,9 +31,8 @@ const (
 	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
 )
 
-// Write implements [store.Backend]. The server has no transactions: after an error other than
-// PartialError, a part of the batch may appear with the next write. Writing the batch again repairs
-// that.
+// Write implements [store.Backend]. The server has no transactions: after an error other than PartialError, the next
+// write may make a part of the batch visible. To repair that, write the batch again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.vectors.Check(&batch, s.o.Vectors, s.o.Dialect.maxDims()); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
 }
 
-// write runs while no other write does.
+// write writes a batch. The caller must make sure that no other write runs.
 func (s *Store) write(ctx context.Context, batch *store.Batch, rejected storekit.Rejected) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
 		return nil
@@ -104,7 +103,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected storekit
 	return s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil)
 }
 
-// document returns a chunk in the form of the index, and its terms.
+// document encodes a chunk for the index, and returns the chunk's terms.
 func (s *Store) document(c *store.Chunk) (source []byte, words []string) {
 	terms, forms, texts := object{}, object{}, object{}
 	for _, f := range c.Fields {
@@ -141,8 +140,8 @@ func (s *Store) document(c *store.Chunk) (source []byte, words []string) {
 	return encode(out), words
 }
 
-// bulk sends documents and deletions in requests of limited size, several at a time. Each chunk is
-// in one request, so their order does not matter.
+// bulk sends documents and deletions in requests of limited size, several at a time. Each chunk is in only one
+// request, so the order of the requests does not matter.
 type bulk struct {
 	s       *Store
 	sending *errgroup.Group
@@ -154,7 +153,7 @@ type bulk struct {
 	rejected storekit.Rejected
 }
 
-// bulk returns a bulk for actions that end with the returned context.
+// bulk returns an empty bulk, and a context that ends when a request fails.
 func (s *Store) bulk(ctx context.Context, rejected storekit.Rejected) (*bulk, context.Context) {
 	b := &bulk{s: s, rejected: rejected}
 	b.sending, ctx = errgroup.WithContext(ctx)
@@ -162,8 +161,8 @@ func (s *Store) bulk(ctx context.Context, rejected storekit.Rejected) (*bulk, co
 	return b, ctx
 }
 
-// all writes chunks, by their keys, and returns their terms. It analyzes and encodes chunks while
-// earlier ones are sent.
+// all writes chunks, given by their keys, and returns their terms. It analyzes and encodes chunks while it sends
+// earlier chunks.
 func (b *bulk) all(ctx context.Context, chunks map[string]*store.Chunk) (map[string]bool, error) {
 	type made struct {
 		source []byte
@@ -191,7 +190,7 @@ func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) {
 	b.docs, b.lines = append(b.docs, doc), append(b.lines, lines)
 }
 
-// remove deletes the chunks of documents, except those that are written again.
+// remove deletes the chunks of documents, except the chunks in fresh, which are written again.
 func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*store.Chunk) error {
 	keys, err := b.s.keysOf(ctx, docs)
 	if err != nil {
@@ -211,7 +210,7 @@ func (b *bulk) drop(ctx context.Context, key string) {
 	b.put(ctx, "", append(encode(object{"delete": object{"_id": key}}), '\n'))
 }
 
-// end waits until everything is sent. err is an earlier error.
+// end waits until everything is sent. It returns the error of a request, or else err.
 func (b *bulk) end(err error) error {
 	if sent := b.sending.Wait(); sent != nil {
 		return sent // its failure may be the cause of err
@@ -219,8 +218,8 @@ func (b *bulk) end(err error) error {
 	return err
 }
 
-// kept returns IDs in the form of the index, without IDs that are too long: a server may refuse to
-// look for them.
+// kept returns IDs in the form of the index. It leaves out IDs that are too long, because a server may refuse to
+// search for them.
 func kept(ids []sheaf.ID) []string {
 	out := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -262,7 +261,7 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 	return keys, nil
 }
 
-// flush sends the collected actions, in several requests when they are too large for one.
+// flush starts sending the collected actions. It uses several requests if the actions are too large for one.
 func (b *bulk) flush(ctx context.Context) {
 	docs, lines := b.docs, b.lines
 	b.size, b.docs, b.lines = 0, nil, nil
@@ -286,7 +285,7 @@ func (b *bulk) reject(doc sheaf.ID, because error) {
 	b.rejected[doc] = because
 }
 
-// send sends actions. A refused action counts against its document.
+// send sends actions. If the server refuses an action, send rejects its document.
 func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
 	return b.s.actions(ctx, b.s.index(), lines, func(i int, result acted) error {
 		switch {
@@ -310,8 +309,8 @@ type acted struct {
 	Error  serverError
 }
 
-// actions sends the actions of an index in one request and calls done for each. It repeats actions
-// for which the server is too busy.
+// actions sends actions on an index in one request and calls done with each result. It repeats the actions that the
+// server is too busy for.
 func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done func(i int, result acted) error) error {
 	rest := make([]int, len(lines))
 	for i := range rest {
@@ -366,7 +365,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 	return nil
 }
 
-// retract removes the written chunks of partly rejected documents.
+// retract removes the chunks that the server has accepted of rejected documents.
 func (s *Store) retract(ctx context.Context, rejected storekit.Rejected) error {
 	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"sheaf/store"
 )
 
-// fail names the attempted operation, and gives an error of the driver a category of the root
-// package unless it has one.
+// fail adds the attempted operation to err. An error of the driver also gets a category of package sheaf, unless err
+// has one.
 func fail(what string, err error) error {
 	if err == nil {
 		return nil
@@ -39,7 +39,7 @@ func fail(what string, err error) error {
 	return fmt.Errorf("postgres: %s: %w%s: %w", what, sheaf.ErrUnavailable, unreached(err), err)
 }
 
-// unreached returns advice for a server that could not be reached.
+// unreached returns advice for a server that does not answer.
 func unreached(err error) string {
 	switch message := err.Error(); {
 	case strings.Contains(message, "server refused TLS"):
@@ -57,7 +57,7 @@ func unreached(err error) string {
 	return ""
 }
 
-// category returns the category of an SQLSTATE; nil means none.
+// category returns the category for an SQLSTATE, or nil if there is none.
 func category(code string) error {
 	switch {
 	case code == "53100", code == "53200", code == "53300", code == "55P03", code == "25P03", code == "25P04",

@@ -13,12 +13,11 @@ import (
 	"sheaf/store/storekit"
 )
 
-// minServer is the oldest version of PostgreSQL that has every feature of the statements: FETCH
-// FIRST WITH TIES. Presorted aggregates only save time.
+// minServer is the oldest version of PostgreSQL that the store supports: the first one with FETCH FIRST WITH TIES.
 const minServer = 130_000
 
-// Examine checks a server and its schema, and changes nothing. After a fault it checks the rest as
-// far as possible.
+// Examine checks a server and its schema, and changes nothing. If a check fails, Examine still makes the other checks
+// that are possible.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -80,8 +79,8 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	return []store.Finding{server, vector, clock}
 }
 
-// examineInstall installs the extension and rolls back, because servers differ in the rights that
-// this needs.
+// examineInstall installs the extension and rolls back. Servers require different rights for that, so only a test
+// shows whether the user may do it.
 func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
@@ -94,8 +93,8 @@ func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string
 	return "vector " + version + " can be installed here", nil
 }
 
-// rightsOf counts the tables in a schema. It names the tables and sequences that the user may not
-// read, and those that the user may not write.
+// rightsOf counts the tables in a schema. It lists the tables that the user may not read, and the tables and
+// sequences that the user may not write.
 const rightsOf = `SELECT count(*) FILTER (WHERE relkind = 'r'),
 	coalesce(array_agg(relname::text ORDER BY relname) 
 		FILTER (WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')), '{}'),
@@ -141,8 +140,8 @@ func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Fin
 	return out
 }
 
-// grants returns the statements that let a user search in the tables of another user, and those
-// that let the user also index.
+// grants returns statements for a user who does not own the tables. reading lets the user search. writing, in
+// addition, lets the user index.
 func grants(schema, user string) (reading, writing string) {
 	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema,
 		user)
@@ -151,8 +150,8 @@ func grants(schema, user string) (reading, writing string) {
 	return reading, writing
 }
 
-// examineSchema connects again with the settings of every other command. Some proxies admit a user
-// but refuse these settings.
+// examineSchema opens a second connection, with the settings that all other commands use. Some proxies let the user
+// in but refuse these settings.
 func (s *Store) examineSchema(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "schema " + s.o.Schema, Found: "not made yet"}
 	config, err := s.o.connection()

@@ -37,7 +37,7 @@ func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *sto
 	return out, err
 }
 
-// explainWords reads the rows that make up the scores of chunks.
+// explainWords reads the scores of the terms that make up the scores of chunks.
 func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
 	ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
 	w, root, err := s.build(ctx, conn, req, false)

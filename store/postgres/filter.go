@@ -14,7 +14,7 @@ type statement struct {
 	parts []string // common table expressions
 }
 
-// arg adds a parameter of type kind and returns its place in the text.
+// arg adds a parameter of the SQL type kind and returns its placeholder.
 func (s *statement) arg(v any, kind string) string {
 	s.args = append(s.args, v)
 	return fmt.Sprintf("$%d::%s", len(s.args), kind)
@@ -27,8 +27,8 @@ func (s *statement) with(prefix, body string) string {
 	return name
 }
 
-// once is with for an expression that the server must compute once. Without statistics of its
-// tables the server may otherwise move the expression into the loop of a join.
+// once is like with, but the server computes the expression only once. If the tables have no statistics, the server
+// may otherwise compute it again for each row of a join.
 func (s *statement) once(prefix, body string) string {
 	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
 	s.parts = append(s.parts, name+" AS MATERIALIZED ("+body+")")
@@ -38,7 +38,7 @@ func (s *statement) once(prefix, body string) string {
 // maxArgs is the largest number of parameters in the protocol.
 const maxArgs = 65_535
 
-// text returns the whole statement; all parameters must be added before.
+// text returns the whole statement, which ends with final. Call it after all parameters are added.
 func (s *statement) text(final string) (string, error) {
 	if len(s.args) > maxArgs {
 		return "", fmt.Errorf("postgres: search: %w: the query and its filter take %d parameters, where the server takes "+
@@ -50,8 +50,8 @@ func (s *statement) text(final string) (string, error) {
 	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final, nil
 }
 
-// maxFilters is the largest number of parts of a filter. A larger filter is refused before a
-// statement is made; see also maxArgs.
+// maxFilters is the largest number of parts of a filter. The store refuses a larger filter before it builds a
+// statement; see also maxArgs.
 const maxFilters = 10_000
 
 // validate refuses requests that cannot become a statement.
@@ -64,10 +64,10 @@ func validate(req *store.Request) error {
 
 func fits(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
 
-// keyBytes is the length in bytes to which the indexes of properties cut a text.
+// keyBytes is how many bytes of a text the indexes of the table property contain.
 const keyBytes = 256
 
-// filter returns the condition on chunk c for f.
+// filter returns the condition for f on a row c of the table chunk.
 func (s *statement) filter(f sheaf.Filter) string {
 	switch f := f.(type) {
 	case sheaf.And:
@@ -94,7 +94,8 @@ func (s *statement) filter(f sheaf.Filter) string {
 	return "false"
 }
 
-// span limits the indexed beginning of texts that start with prefix.
+// span returns a condition on the indexed part of a text: it is in the range of the texts that start with prefix. An
+// index can answer this condition.
 func (s *statement) span(prefix []byte) string {
 	prefix = prefix[:min(len(prefix), keyBytes)]
 	out := fmt.Sprintf(" AND substring(text for %d) >= %s", keyBytes, s.arg(prefix, "bytea"))
@@ -104,7 +105,7 @@ func (s *statement) span(prefix []byte) string {
 	return out
 }
 
-// after returns the first text after those that begin with prefix; nil when there is none.
+// after returns the first text that sorts after all texts with this prefix. It returns nil if there is none.
 func after(prefix []byte) []byte {
 	for n := len(prefix); n > 0; n-- {
 		if prefix[n-1] < 0xff {
@@ -127,7 +128,7 @@ func (s *statement) filters(list []sheaf.Filter, join, none string) string {
 	return "(" + strings.Join(parts, join) + ")"
 }
 
-// has returns the condition that a chunk has a value of the column that meets another condition.
+// has returns the condition that chunk c has a value in the column for which condition is true.
 func (s *statement) has(column, condition string) string {
 	name := []byte(column)
 	short := name[:min(len(name), keyBytes)]

@@ -35,35 +35,35 @@ type Options struct {
 	// URL is a connection string of libpq: user, password, host, database, sslmode, sslrootcert and
 	// so on. The usual PG variables of the environment supply what is missing.
 	URL string
-	// Schema has the tables; "" means DefaultSchema. It consists of lower-case letters, digits and
-	// underscores.
+	// Schema is the name of the schema with the tables; "" means DefaultSchema. The name consists of lower-case
+	// letters, digits and underscores.
 	Schema string
 	// Analyzer makes terms from texts. A store can only be opened with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with their models; other fields take the dimensions of their
+	// Vectors are the vector fields with their models. A field that is not in this list takes the dimensions of its
 	// first vector.
 	Vectors []store.VectorField
-	// HNSW, when above 0, keeps an HNSW index with that many neighbors (m, 2..100) for each vector
-	// field, and searches through it. 0 compares every vector.
+	// HNSW is the number of neighbors (m, 2..100) in the HNSW index of each vector field. With 0 there is no index,
+	// and a search compares every vector.
 	HNSW int
-	// RowSecurity adds row-level security by tenant and access list to the data of documents: see
-	// store.Viewer. It belongs to the schema. Users with BYPASSRLS see everything.
+	// RowSecurity adds row-level security by tenant and access list to the tables with documents: see store.Viewer.
+	// Every Open of a schema must use the same value. Users with BYPASSRLS see everything.
 	RowSecurity bool
-	// Timeout limits every call without an earlier deadline; 0 means 30 s. In a bulk load it limits
-	// each call.
+	// Timeout limits every call that has no earlier deadline; 0 means 30 s. In a bulk load it limits each call, not
+	// the whole load.
 	Timeout time.Duration
 	// Access says whether Open may create the tables, and whether calls may write to them.
 	Access store.Access
 }
 
-// DefaultSchema is the schema when the options name none.
+// DefaultSchema is the schema if the options name none.
 const DefaultSchema = "sheaf"
 
 // Store is an open store.
 type Store struct {
 	o    Options
 	pool *pgxpool.Pool
-	// writing has a token while no write runs.
+	// writing holds one token. A write takes the token and puts it back at its end.
 	writing chan struct{}
 
 	mu     sync.Mutex
@@ -81,10 +81,11 @@ var _ interface {
 	store.Reporter
 } = (*Store)(nil)
 
-// Open connects, and creates the tables in a database without them. It fails with sheaf.ErrInvalid
-// for a store with another analyzer or other dimensions, for foreign tables, or when the server
-// refuses the user; with sheaf.ErrUnsupported for a store of a later version, or a server without
-// pgvector; with sheaf.ErrUnavailable for a server that does not answer. The message gives advice.
+// Open connects to the server. If the database has no tables of a store and Options.Access allows it, Open creates
+// them. Open fails with sheaf.ErrInvalid if the store has another analyzer or other dimensions, if the tables are
+// foreign, or if the server refuses the user. It fails with sheaf.ErrUnsupported if a later version of this program
+// made the store, or if the server has no pgvector. It fails with sheaf.ErrUnavailable if the server does not answer.
+// The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -163,14 +164,14 @@ func (o *Options) prepare() error {
 	return made.PrepareMade("postgres", maxDims)
 }
 
-// bounded limits the time of a call.
+// bounded limits the time of a call to Options.Timeout.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.o.Timeout)
 }
 
 var errClosed = fmt.Errorf("postgres: the store is closed: %w", sheaf.ErrUnavailable)
 
-// open returns errClosed after Close.
+// open returns errClosed if the store is closed.
 func (s *Store) open() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,11 +198,11 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// readAttempts is the number of attempts of a read when the connection breaks.
+// readAttempts is how often read runs its function if the connection breaks.
 const readAttempts = 3
 
-// read runs a function that only reads, and repeats it when the connection breaks, as in a restart
-// of the server or of a proxy.
+// read runs f, which must only read. If the connection breaks, for example because the server restarts, read runs f
+// again.
 func (s *Store) read(ctx context.Context, what string, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
 	if err := s.open(); err != nil {
 		return err
@@ -255,7 +256,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return out, err
 }
 
-// broken reports whether an error comes from a connection, not from a statement.
+// broken reports whether the connection caused the error, and not the statement.
 func broken(err error) bool {
 	var server *pgconn.PgError
 	if errors.As(err, &server) {

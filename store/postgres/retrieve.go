@@ -54,8 +54,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together sends the statements of requests in one round trip, and passes the rows of each to read.
-// It passes searches through the HNSW index to graph instead.
+// together sends the statements of requests in one round trip and passes the rows of each to read. For a search
+// through the HNSW index it calls graph instead.
 func (s *Store) together(ctx context.Context, what string, count bool, reqs []store.Request,
 	read func(i int, rows pgx.Rows) error,
 	graph func(ctx context.Context, conn *pgxpool.Conn, field vectorTable, i int) error) error {
@@ -104,7 +104,8 @@ func (s *Store) together(ctx context.Context, what string, count bool, reqs []st
 	})
 }
 
-// wordStatement returns the statement for the hits of a request by words, or for their number.
+// wordStatement returns the statement for the hits of a request by words. With count, the statement returns the
+// number of hits.
 func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (string, []any,
 	error) {
 	w, root, err := s.build(ctx, conn, req, count)
@@ -120,8 +121,8 @@ func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *stor
 	return sql, w.args, err
 }
 
-// vectorStatement returns the statement for the hits of a request by vector, or for their number. It
-// compares every vector.
+// vectorStatement returns the statement for the hits of a request by vector. With count, the statement returns the
+// number of hits. It compares every vector.
 func vectorStatement(req *store.Request, field vectorTable, count bool) (string, []any, error) {
 	var st statement
 	allowed := st.bound(req)
@@ -134,16 +135,16 @@ func vectorStatement(req *store.Request, field vectorTable, count bool) (string,
 	return sql, st.args, err
 }
 
-// vectorField returns the field of a request; ok is false when it has no vectors. fields are read for
-// each request: another process may recreate the tables with other numbers.
+// vectorField returns the field of a request; ok is false if the field has no vectors. The caller must read fields
+// for each request, because another process may recreate the tables with other numbers.
 func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vectorTable, bool, error) {
 	field := fields[req.Field]
 	ok, err := field.Answers(req)
 	return field, ok, err
 }
 
-// inside restricts passages v to the chunks of a relation. As an array the condition filters the
-// scan, so an HNSW scan continues until it has enough.
+// inside returns the condition that the chunk of a passage v is in the relation allowed. The condition uses an array,
+// so the server tests it during the scan, and an HNSW scan continues until it has enough passages.
 func inside(allowed string) string {
 	if allowed == "" {
 		return ""
@@ -151,7 +152,7 @@ func inside(allowed string) string {
 	return " WHERE v.chunk = ANY(ARRAY(SELECT ord FROM " + allowed + "))"
 }
 
-// exact makes the relation (chunk, score, passage) of every chunk's best passage.
+// exact makes the relation (chunk, score, passage) with the best passage of every chunk.
 func (s *statement) exact(field vectorTable, vector []float32, allowed string) string {
 	return s.with("near", fmt.Sprintf(`SELECT DISTINCT ON (chunk) chunk, -(v.v <#> %s) AS score, passage FROM %s v%s `+
 		`ORDER BY chunk, score DESC, passage`,
@@ -164,8 +165,8 @@ const (
 	maxSearch = 1000 // the most that pgvector accepts
 )
 
-// approximate reads passages from the HNSW index until there are enough chunks or no more passages.
-// It computes scores from the stored vectors, even if the index has half precision.
+// approximate reads passages from the HNSW index until they belong to enough chunks, or until no passage is left. It
+// computes the scores from the stored vectors, even if the index has half precision.
 func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
 	field vectorTable) (sheaf.Ranking, error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
@@ -206,7 +207,7 @@ func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.
 	}
 }
 
-// hits reads id, score and passage.
+// hits reads the hits of a ranking from rows of ID, score and passage.
 func hits(rows pgx.Rows, err error) (sheaf.Ranking, error) {
 	if err != nil {
 		return nil, err

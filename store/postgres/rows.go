@@ -16,8 +16,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// A part is sent when it has at least this many chunks and replaced documents, or about this many
-// bytes.
+// The store sends a part when the part has this many chunks and replaced documents, or about this many bytes.
 const (
 	partChunks = 512
 	partBytes  = 4 << 20
@@ -26,7 +25,7 @@ const (
 	pieceRows = 10_000
 )
 
-// part has chunks that are written together, and documents that they replace.
+// part has chunks that are written together, and the documents that are replaced.
 type part struct {
 	replace []sheaf.ID
 	chunks  []chunk
@@ -35,15 +34,15 @@ type part struct {
 	bytes   int               // of texts and vectors, approximately
 }
 
-// chunk is a chunk with its terms.
+// chunk is a chunk with its terms and its encoded passages.
 type chunk struct {
 	store.Chunk                     // without vectors
 	terms       []storekit.Field    // in the order of Fields
 	passages    map[string][][]byte // by vector field, in pgvector's own format
 }
 
-// analyze returns a batch as a part, with the last of chunks with equal IDs. The part shares no
-// memory of vectors with the batch.
+// analyze returns a batch as a part. If several chunks have the same ID, the part has the last of them. The part
+// shares no vector memory with the batch.
 func (s *Store) analyze(batch *store.Batch) part {
 	out := part{replace: slices.Clone(batch.Replace), ids: map[sheaf.ID]bool{}, docs: map[sheaf.ID]bool{}}
 	last := map[sheaf.ID]int{}
@@ -83,13 +82,13 @@ func encoded(v []float32) []byte {
 	return out
 }
 
-// conflicts reports whether more replaces something of p, so that p must be sent first.
+// conflicts reports whether more replaces a chunk of p. If so, p must be sent before more.
 func (p *part) conflicts(more *part) bool {
 	return slices.ContainsFunc(more.replace, func(doc sheaf.ID) bool { return p.docs[doc] }) ||
 		slices.ContainsFunc(more.chunks, func(c chunk) bool { return p.ids[c.ID] })
 }
 
-// add adds another part.
+// add appends another part to p.
 func (p *part) add(more *part) {
 	if p.ids == nil {
 		*p = *more
@@ -102,7 +101,7 @@ func (p *part) add(more *part) {
 
 func (p *part) full() bool { return len(p.chunks)+len(p.replace) >= partChunks || p.bytes >= partBytes }
 
-// send writes the waiting part; it requires w.mu and the transaction.
+// send writes the waiting part. The caller must hold w.mu, and the transaction must be open.
 func (w *load) send(ctx context.Context) error {
 	p := &w.next
 	if len(p.replace)+len(p.chunks) == 0 {
@@ -131,7 +130,7 @@ func (w *load) send(ctx context.Context) error {
 	return nil
 }
 
-// query runs a statement with the whole timeout.
+// query runs a statement and passes the rows to read. The statement has the whole Options.Timeout.
 func (w *load) query(ctx context.Context, read func(pgx.Rows) error, sql string, args ...any) error {
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
@@ -139,7 +138,7 @@ func (w *load) query(ctx context.Context, read func(pgx.Rows) error, sql string,
 	return read(rows)
 }
 
-// exec runs a statement with the whole timeout, and returns how many rows it changed.
+// exec runs a statement and returns how many rows it changed. The statement has the whole Options.Timeout.
 func (w *load) exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
@@ -147,8 +146,8 @@ func (w *load) exec(ctx context.Context, sql string, args ...any) (int64, error)
 	return tag.RowsAffected(), err
 }
 
-// copy writes n rows to a table, at most most in one COPY. PostgreSQL refuses COPY into tables with
-// row-level security, so such rows go through a temporary table.
+// copy writes n rows to a table; one COPY writes no more rows than most. PostgreSQL refuses COPY into tables with
+// row-level security, so copy uses a temporary table for them.
 func (w *load) copy(ctx context.Context, table string, most, n int, row func(i int) []any, columns ...string) error {
 	into := table
 	if w.s.o.RowSecurity && n > 0 {
@@ -184,7 +183,7 @@ func (w *load) copyPiece(ctx context.Context, table string, columns []string, ro
 	return err
 }
 
-// writeColumns writes the columns of chunks; the first chunk has the number first.
+// writeColumns writes the columns of chunks. first is the number of the first chunk.
 func (w *load) writeColumns(ctx context.Context, chunks []chunk, first int64) error {
 	var rows [][]any
 	for i := range chunks {
@@ -255,8 +254,8 @@ type posting struct {
 	*storekit.Posting
 }
 
-// writeTexts writes the texts of chunks and their postings. Postings are in the order of terms, then
-// chunks: the server fills its index faster, and the postings of a term are stored together.
+// writeTexts writes the texts of chunks and their postings. It sorts the postings by term, then by chunk: the server
+// then fills its index faster and stores the postings of a term together.
 func (w *load) writeTexts(ctx context.Context, chunks []chunk, first int64) error {
 	if err := w.intern(ctx, chunks); err != nil {
 		return err
@@ -306,10 +305,10 @@ func (w *load) writeTexts(ctx context.Context, chunks []chunk, first int64) erro
 	}, "term", "field", "chunk", "tf", "len", "pos")
 }
 
-// maxRemembered limits the terms that a transaction keeps in memory.
+// maxRemembered limits how many terms a transaction remembers.
 const maxRemembered = 1_000_000
 
-// intern puts the numbers of the chunks' terms into w.terms, and adds new terms to the dictionary.
+// intern reads the numbers of the chunks' terms into w.terms. It adds new terms to the dictionary.
 func (w *load) intern(ctx context.Context, chunks []chunk) error {
 	if len(w.terms) > maxRemembered {
 		clear(w.terms)
@@ -338,19 +337,20 @@ func (w *load) intern(ctx context.Context, chunks []chunk) error {
 	return nil
 }
 
-// internTerms returns the numbers of terms, and adds those that are missing. Only one writer runs
-// at a time.
+// internTerms returns the numbers of terms, and adds missing terms. It needs no lock, because only one writer runs at
+// a time.
 const internTerms = `WITH known AS (SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word),
 	fresh AS (INSERT INTO term (text) SELECT word FROM unnest($1::text[]) AS word
 		WHERE word NOT IN (SELECT text FROM known) RETURNING id, text)
 	SELECT id, text FROM known UNION ALL SELECT id, text FROM fresh`
 
-// removeChunks uses a join, because the server plans each constant of a list separately.
+// removeChunks deletes chunks by document and by ID. It uses a join, because the server plans each constant of a list
+// separately.
 const removeChunks = `DELETE FROM chunk WHERE ord IN (
 	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
 	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`
 
-// remove deletes the chunks of the documents that p replaces, and those with the IDs of its chunks.
+// remove deletes the chunks of the documents that p replaces, and the chunks that have the same IDs as chunks of p.
 func (w *load) remove(ctx context.Context, p *part) error {
 	var ords []int64
 	byID := map[int]*field{}

@@ -13,17 +13,16 @@ import (
 	"sheaf/store"
 )
 
-// With Options.RowSecurity the server itself hides from every query the rows of documents that are
-// not visible to the viewer. Two settings of the session describe the viewer: sheaf.tenant and
-// sheaf.access; a connection without them sees nothing. Names are hexadecimal, so that a list needs
-// no quotes.
+// With Options.RowSecurity, the server itself hides the documents that the viewer may not see, in every query. Two
+// settings of the session describe the viewer. A connection without these settings sees no document. The names are in
+// hexadecimal, so that a list of names needs no quotes.
 const (
 	tenantSetting = "sheaf.tenant" // "*", or "=" and the name; "=" alone means no tenant
 	accessSetting = "sheaf.access" // "*", or "=" and names between commas
 )
 
-// wallTable has the tenants and the access list of each chunk. The policies of other tables use it;
-// its own policy uses only the session.
+// wallTable has the tenants and the access list of each chunk. Its policy compares them with the settings of the
+// session. The policies of the other tables read wallTable.
 const wallTable = `CREATE TABLE wall (chunk bigint PRIMARY KEY, tenants text[] NOT NULL, access text[] NOT NULL);
 ALTER TABLE wall ENABLE ROW LEVEL SECURITY;
 ALTER TABLE wall FORCE ROW LEVEL SECURITY;
@@ -39,8 +38,7 @@ CREATE POLICY wall_write ON wall FOR ALL USING (
 	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
 `
 
-// walled returns the statements that protect a table by row-level security. column is the column
-// with chunk numbers.
+// walled returns the statements that protect a table by row-level security. column is the column of chunk numbers.
 func walled(table, column string) string {
 	return fmt.Sprintf(`ALTER TABLE %s ENABLE ROW LEVEL SECURITY;
 ALTER TABLE %[1]s FORCE ROW LEVEL SECURITY;
@@ -60,8 +58,8 @@ type executor interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// show sets the viewer of a session. Every use of a connection begins with it, so no use inherits
-// an earlier viewer.
+// show sets the viewer of a session. Every use of a connection calls show first, so no use inherits an earlier
+// viewer.
 func (s *Store) show(ctx context.Context, conn executor) error {
 	if !s.o.RowSecurity {
 		return nil
@@ -83,7 +81,7 @@ func (s *Store) show(ctx context.Context, conn executor) error {
 	return err
 }
 
-// wallNames returns the texts in a column of a chunk, as a row of the table wall has them.
+// wallNames returns the text values of a chunk's column in the form of the table wall.
 func wallNames(c *store.Chunk, column string) []string {
 	list := []string{}
 	for _, v := range c.Values(column) {

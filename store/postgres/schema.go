@@ -19,8 +19,8 @@ import (
 // versions in migrate.
 const schemaVersion = 1
 
-// maxDims is pgvector's limit for a stored vector; maxIndexed and maxIndexedHalf are the limits of
-// its HNSW index in single and half precision.
+// maxDims is pgvector's limit of dimensions for a stored vector. maxIndexed and maxIndexedHalf are its limits for an
+// HNSW index in single and in half precision.
 const (
 	maxDims        = 16_000
 	maxIndexed     = 2_000
@@ -30,8 +30,8 @@ const (
 	maxPlain = 1_900
 )
 
-// tables are created in the order of their references. IDs and values of columns are bytes: they may
-// be any bytes, and bytes sort in the order of rankings.
+// tables creates the tables in the order of their references. IDs and texts in columns have the type bytea, because
+// they may be any bytes, and because bytea sorts in the order of rankings.
 const tables = `
 CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE total (chunks bigint NOT NULL, vectors bigint NOT NULL, generation bigint NOT NULL);
@@ -65,14 +65,14 @@ CREATE INDEX property_text ON property (substring(name for 256), substring(text 
 CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims int NOT NULL, model text NOT NULL);
 `
 
-// lock is the key of the advisory lock for writers of a schema.
+// lock takes the advisory lock of a schema, which excludes other writers.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
-// writing is a transaction that sees, once it has the lock, the changes of the writer before it. The
-// default of the database does not matter.
+// writing has the options of a write transaction. Once the transaction has the lock, it sees all changes of earlier
+// writers, even if the database has another default isolation level.
 var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 
-// prepare creates the tables, or checks existing ones.
+// prepare checks the tables. It creates missing tables if the options allow it.
 func (s *Store) prepare(ctx context.Context) error {
 	what := "open the schema " + s.o.Schema
 	made := false
@@ -96,7 +96,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// create creates the tables unless another process did meanwhile.
+// create creates the tables, unless another process has created them meanwhile.
 func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, lock, s.o.Schema); err != nil {
 		return err
@@ -146,14 +146,14 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// lookedThrough returns the error for a schema in the search path of every other schema. A store
-// whose own schema was removed would use its tables.
+// lookedThrough returns the error for a schema that is in the search path of every connection. If the schema of
+// another store were removed, that store would use the tables of this one.
 func lookedThrough(schema string) error {
 	return sheaf.Invalidf("postgres: all stores of the database also read the schema %s, so a removed store would "+
 		"find its tables there: name another schema, as in ?schema=notes", schema)
 }
 
-// extension ensures that pgvector is installed, in a version with iterative scans.
+// extension makes sure that the server has pgvector in a version with iterative scans.
 func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	var installed, available, closed *string
 	err := tx.QueryRow(ctx, "SELECT "+askExtension).Scan(&installed, &available, &closed)
@@ -181,8 +181,8 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// askExtension reads the installed version of pgvector, the available version, and the statement
-// that gives the user the right to use its schema.
+// askExtension reads the installed version of pgvector and the available version. If the user may not use the
+// extension's schema, it also reads the GRANT statement that changes that.
 const askExtension = `(SELECT extversion FROM pg_extension WHERE extname = 'vector'),
 	(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
 	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user)
@@ -194,8 +194,8 @@ func notReached(grant string) error {
 		sheaf.ErrInvalid, grant)
 }
 
-// reachExtension appends the schema of the extension vector to a session's search path: some
-// administrators keep extensions out of public.
+// reachExtension appends the schema of the extension vector to the search path of a session, because some
+// administrators do not install extensions in the schema public.
 const reachExtension = `SELECT
 	set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
 	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public'`
@@ -210,7 +210,7 @@ func notInstalled(err error) error {
 		"administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
-// tooOld fails for a version of pgvector without iterative scans: it accepts their settings, but a
+// tooOld fails if this version of pgvector has no iterative scans. Such a version accepts their settings, but a
 // search with a filter loses hits.
 func tooOld(what string, version *string) error {
 	if version == nil {
@@ -224,8 +224,8 @@ func tooOld(what string, version *string) error {
 		"run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
-// look lists the content of a schema, except objects of extensions, and reports whether the schema
-// has a store's tables.
+// look lists the tables and views in a schema, except those of extensions. ours reports whether the schema has the
+// tables of a store.
 func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds []string, err error) {
 	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
@@ -236,7 +236,7 @@ func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds 
 	return ours, holds, err
 }
 
-// verify compares the existing tables with the options; made is false when there are none.
+// verify compares the tables with the options. made is false if the schema has no tables.
 func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
 	ours, others, err := look(ctx, conn, s.o.Schema)
 	switch {
@@ -281,7 +281,7 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 	return true, s.verifyVectors(ctx, conn)
 }
 
-// notOurs returns the error for a schema with foreign tables and views.
+// notOurs returns the error for a schema with foreign tables and views; names has their names.
 func (s *Store) notOurs(names []string) error {
 	const shown = 5
 	list := strings.Join(names[:min(shown, len(names))], ", ")
@@ -305,7 +305,7 @@ func (s *Store) verifyVectors(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// vectorTable is a vector field with its table.
+// vectorTable is a vector field with the number of its table.
 type vectorTable struct {
 	store.VectorField
 	id int
@@ -313,8 +313,8 @@ type vectorTable struct {
 
 func (v vectorTable) table() string { return fmt.Sprintf("vector_%d", v.id) }
 
-// indexed returns the expression by which the HNSW index of v orders, with a verb for the vector.
-// Wide vectors are indexed in half precision.
+// indexed converts an SQL vector expression to the type that the HNSW index of v uses. Vectors with many dimensions
+// are indexed in half precision.
 func (v vectorTable) indexed(expression string) string {
 	if v.Dims > maxIndexed {
 		return fmt.Sprintf("(%s::halfvec(%d))", expression, v.Dims)
@@ -335,7 +335,7 @@ func vectorFields(ctx context.Context, q querier) (map[string]vectorTable, error
 	return out, err
 }
 
-// createVectors creates the table of a vector field and numbers it.
+// createVectors creates the table of a vector field and gives v its number.
 func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, v *vectorTable) error {
 	if s.o.HNSW > 0 && v.Dims > maxIndexedHalf {
 		return fmt.Errorf("postgres: %w: vector field %q has %d dimensions, and pgvector's HNSW index takes %d at most: "+
@@ -350,7 +350,7 @@ func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, v *vectorTable) er
 	return err
 }
 
-// vectorStatements returns the statements that create the table of a vector field, with its index.
+// vectorStatements returns the statements that create the table of a vector field and its index.
 func (o *Options) vectorStatements(v vectorTable) string {
 	sql := fmt.Sprintf("CREATE TABLE %s (chunk bigint NOT NULL, passage int NOT NULL, v vector(%d) NOT NULL, PRIMARY "+
 		"KEY (chunk, passage));\n", v.table(), v.Dims)
@@ -376,8 +376,8 @@ func (o *Options) indexStatement(v vectorTable) string {
 		v.table(), v.table(), v.indexed("v"), ops, o.HNSW, max(64, 2*o.HNSW))
 }
 
-// SQL returns the statements that create the tables of a store with these options, for manual use.
-// Open accepts these tables as a store.
+// SQL returns the statements that create the tables of a store with these options. An administrator can run them;
+// Open accepts the tables as a store.
 func (o Options) SQL() (string, error) {
 	if err := o.prepare(); err != nil {
 		return "", err
@@ -400,10 +400,10 @@ func (o Options) SQL() (string, error) {
 	return out + "COMMIT;\n", nil
 }
 
-// ourTables are the tables of every store, followed by those for row-level security.
+// ourTables are the tables that a store may have, besides the tables of its vector fields.
 var ourTables = []string{"setting", "total", "field", "term", "chunk", "posting", "property", "wall", "vector_field"}
 
-// connect opens one connection. The address may have pool options.
+// connect opens one connection. It ignores options of a pool in the address.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {

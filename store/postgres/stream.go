@@ -14,7 +14,7 @@ import (
 	"sheaf/store"
 )
 
-// streamed is the number of chunks in one read.
+// streamed is the number of chunks that Stream reads at a time.
 const streamed = 500
 
 // Stream implements [store.Streamer], in the order in which chunks were written.
@@ -45,7 +45,7 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	}
 }
 
-// readChunks reads the chunks after a number, and returns the number of the last one.
+// readChunks reads the next chunks with numbers above after. It also returns the number of the last chunk.
 func readChunks(ctx context.Context, tx pgx.Tx, after int64) ([]store.Chunk, int64, error) {
 	var chunks []store.Chunk
 	at := map[int64]int{}

@@ -27,16 +27,17 @@ type words struct {
 	grown map[string][]storekit.Grown // by the key of an Expand
 	n     int                         // parts so far
 	count bool                        // leaves scores out
-	// allowed is the relation of chunks that pass filter and bound; "" means all. named means that they
-	// are among chunks that the request names.
+	// allowed is the relation of the chunks that pass Filter and Within; "" means all chunks. named means that the
+	// request has a list Within.
 	allowed string
 	named   bool
-	// over and overNamed are the same for the chunks over which statistics are counted.
+	// over is the relation of the chunks that the statistics count; "" means all chunks. overNamed means that the
+	// list Within restricts them.
 	over      string
 	overNamed bool
 }
 
-// bound makes the relation of the chunks that a request allows, or returns "".
+// bound makes the relation of the chunks that pass Filter and Within. It returns "" if the request has neither.
 func (s *statement) bound(req *store.Request) string {
 	var conditions []string
 	if req.Filter != nil {
@@ -51,9 +52,9 @@ func (s *statement) bound(req *store.Request) string {
 	return s.with("allowed", "SELECT c.ord, c.lens FROM chunk c WHERE "+strings.Join(conditions, " AND "))
 }
 
-// grow returns the terms that e accepts. For edits it reads only terms of nearly the right length
-// that contain one of the word's pieces: d edits change at most 2d of 2d+1 pieces, because swapping
-// neighbors changes two.
+// grow returns the terms of the dictionary that e accepts. For edits, it reads only terms of nearly the right length
+// that contain at least one of 2d+1 pieces of the word: d edits change at most 2d pieces, because a swap of two
+// neighbors may change two.
 func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storekit.Grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {
@@ -95,7 +96,7 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storeki
 	return out, err
 }
 
-// node makes the relation of a part and returns its name.
+// node makes the relation of a query part and returns the relation's name.
 func (w *words) node(n storekit.Node) string {
 	switch n := n.(type) {
 	case storekit.Term, storekit.Expand:
@@ -111,8 +112,8 @@ func (w *words) node(n storekit.Node) string {
 	return w.nothing()
 }
 
-// simple reports whether parts are terms and expansions over the same fields, so that one scan of
-// the posting lists serves them all.
+// simple reports whether all parts are terms or expansions over the same fields. If so, one scan of the posting lists
+// finds them all.
 func simple(parts []storekit.Node) bool {
 	var fields []int
 	for i, p := range parts {
@@ -137,7 +138,7 @@ func (w *words) nothing() string {
 	return w.with("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
 }
 
-// looked has the arrays of terms for the look-up of a leaf.
+// looked has the arrays with which a leaf looks up its terms.
 type looked struct {
 	term, field []string
 	f, n        []int32
@@ -161,8 +162,8 @@ func (w *words) add(l *looked, fields []int, factor float64, terms ...storekit.G
 	}
 }
 
-// leaf makes the relation of terms and expansions; any of them may match. among, if it is not "",
-// is a condition on posting p.
+// leaf makes the relation of the chunks that match at least one of the parts, which are terms and expansions. among
+// is one more condition on the posting p, or "".
 func (w *words) leaf(parts []storekit.Node, among string) string {
 	var l looked
 	var fields []int
@@ -192,7 +193,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 	return w.with("q", sql)
 }
 
-// counted restricts the document frequency of a term to the chunks of the statistics.
+// counted returns the condition that restricts document frequencies to the chunks that the statistics count.
 func (w *words) counted() string {
 	if w.over == "" {
 		return ""
@@ -200,9 +201,9 @@ func (w *words) counted() string {
 	return " AND " + in(w.over, w.overNamed)
 }
 
-// let returns the condition that a posting's chunk passes filter and bound. The server expects a
-// filter to pass one chunk. A join would then read every posting of each chunk, or every chunk for
-// each posting. IS TRUE forces a hash table. For named chunks the server's estimate is right.
+// let returns the condition that a posting's chunk passes Filter and Within. The server expects a filter to pass one
+// chunk, so it would join without a hash table: it would read every posting of each chunk, or every chunk for each
+// posting. IS TRUE forces a hash table. If the request names the chunks, the server's estimate is right.
 func (w *words) let() string { return in(w.allowed, w.named) }
 
 func in(relation string, named bool) string {
@@ -215,7 +216,7 @@ func in(relation string, named bool) string {
 
 const idf = "ln(1 + (%s - d.df + 0.5) / (d.df + 0.5))"
 
-// fielded scores every term in every field separately.
+// fielded returns the query that scores every term in each field separately.
 func (w *words) fielded(l looked, where string) string {
 	list := fmt.Sprintf("unnest(%s, %s, %s, %s, %s) AS l(text, name, f, n, factor) JOIN term t ON t.text = l.text",
 		w.arg(l.term, "text[]"), w.arg(l.field, "text[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"),
@@ -236,7 +237,7 @@ func (w *words) fielded(l looked, where string) string {
 		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), look, where)
 }
 
-// virtual scores every term in one virtual field that combines all of fields.
+// virtual returns the query that scores every term in one virtual field, which combines all of fields.
 func (w *words) virtual(l looked, fields []int, where string) string {
 	var names []string
 	var weights []float64
@@ -266,9 +267,9 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), length, look, weighted, where)
 }
 
-// phrase makes the relation of a phrase: first the fields that contain it, then their terms. A start
-// is the position of a token less the token's own position; without slop the first token gives all
-// starts.
+// phrase makes the relation of a phrase. It finds the fields that contain the phrase, then scores the terms in these
+// fields. The start of a token is its position in the field minus its position in the phrase. Without slop all tokens
+// have the same start, so the first token gives all possible starts.
 func (w *words) phrase(p storekit.Phrase) string {
 	var texts, names []string
 	var at []int32
@@ -346,8 +347,7 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.without("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// without restricts a relation to the chunks that are in every relation of must, and in none of
-// not.
+// without restricts the relation from to the chunks that are in every relation of must and match no part of not.
 func (w *words) without(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {
@@ -363,7 +363,8 @@ func (w *words) without(from string, not []storekit.Node, must []string) string 
 	return w.with("q", sql)
 }
 
-// statistics adds the relations stats (by field) and counted (of all chunks).
+// statistics adds two relations: stats has the statistics of each field, and counted the number of all counted
+// chunks.
 func (w *words) statistics() {
 	if w.count {
 		return
@@ -391,8 +392,8 @@ const (
 	maxParts = 2000
 )
 
-// build makes the relations of a request and returns the name of its root. With count it leaves
-// scores out.
+// build makes the relations of a request by words. It returns the name of the relation for the whole query. With
+// count, the relations have no scores.
 func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (*words, string, error) {
 	text := *req.Text
 	if count {
@@ -439,8 +440,8 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 	return w, w.node(w.plan.Root), nil
 }
 
-// scored makes the relation (chunk, score) of a root. It sums in a fixed order, so that equal texts
-// have exactly equal scores.
+// scored makes the relation (chunk, score) from the relation of the whole query. It adds scores in a fixed order, so
+// that equal texts have exactly equal scores.
 func (w *words) scored(root string) string {
 	if w.req.Combine != store.CombineBest {
 		return w.with("scored", "SELECT chunk, sum(s ORDER BY f, n) AS score FROM "+root+" GROUP BY chunk")
@@ -450,7 +451,7 @@ func (w *words) scored(root string) string {
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM %s GROUP BY chunk, f) x GROUP BY chunk`, tie, root))
 }
 
-// best cuts a relation (chunk, score, ...) to the first limit hits of a ranking.
+// best returns the statement for the first limit hits of a ranking. scored is a relation (chunk, score, ...).
 func best(scored, columns string, limit string) string {
 	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (
 		SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r

@@ -36,8 +36,8 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
 }
 
-// Bulk implements [store.Bulk]. A load is one transaction until each Commit; it holds the lock that
-// excludes other writers.
+// Bulk implements [store.Bulk]. Each Commit ends a transaction and the next Add begins one. The load keeps other
+// writers of this store out until Close.
 func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	if err := s.open(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	return w, nil
 }
 
-// load is a bulk load; it holds Store.writing's token until Close.
+// load is a bulk load. It keeps the token of Store.writing until Close.
 type load struct {
 	s *Store
 
@@ -74,7 +74,7 @@ type load struct {
 type transaction struct {
 	conn *pgxpool.Conn
 	tx   pgx.Tx
-	// next are the chunks and replaced documents that were added and not sent.
+	// next has the chunks and the replaced documents that were added but not yet sent.
 	next    part
 	fields  map[string]*field
 	vectors map[string]vectorTable
@@ -83,7 +83,7 @@ type transaction struct {
 	added   struct{ chunks, vectors int64 }
 }
 
-// field is a row of the table field with the numbers that the transaction adds to it.
+// field is a row of the table field. chunks and tokens are what the transaction adds to the row.
 type field struct {
 	id             int32
 	fresh          bool
@@ -92,8 +92,8 @@ type field struct {
 
 var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
 
-// check refuses batches that cannot be written. Add checks the dimensions of fields that the
-// options do not name.
+// check refuses batches that the store cannot write. It does not check the dimensions of vector fields that the
+// options do not name: Add does.
 func (s *Store) check(batch *store.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Store) check(batch *store.Batch) error {
 // storable reports whether PostgreSQL accepts a text.
 func storable(s string) bool { return utf8.ValidString(s) && !slices.Contains([]byte(s), 0) }
 
-// begin starts the transaction; it requires w.mu.
+// begin starts the transaction. The caller must hold w.mu.
 func (w *load) begin(ctx context.Context) error {
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
@@ -155,7 +155,7 @@ func (w *load) begin(ctx context.Context) error {
 	return nil
 }
 
-// end rolls back uncommitted changes and returns the connection; it requires w.mu.
+// end rolls back uncommitted changes and gives the connection back. The caller must hold w.mu.
 func (w *load) end() {
 	if w.transaction == nil {
 		return
@@ -167,9 +167,8 @@ func (w *load) end() {
 	w.transaction = nil
 }
 
-// Add implements [store.BulkWriter]. Small batches wait for others and are sent together. After an
-// error of the server everything since the last Commit is lost, and the next call returns that
-// error.
+// Add implements [store.BulkWriter]. It collects small batches and sends them together. If the server fails,
+// everything since the last Commit is lost, and every later call returns the error.
 func (w *load) Add(ctx context.Context, batch store.Batch) error {
 	if err := w.s.check(&batch); err != nil {
 		return err
@@ -200,8 +199,8 @@ func (w *load) Add(ctx context.Context, batch store.Batch) error {
 	return cmp.Or(err, invalid)
 }
 
-// change runs f in the transaction, which it begins if needed. After an error the transaction ends.
-// It requires w.mu. chunks is the number of chunks of an error before f sends any.
+// change runs f in the transaction; if there is no transaction, change begins one. An error ends the transaction. The
+// error names the number of waiting chunks, or chunks if none wait. The caller must hold w.mu.
 func (w *load) change(ctx context.Context, chunks int, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:
@@ -253,7 +252,7 @@ func (w *load) Commit(ctx context.Context) error {
 	return w.broken
 }
 
-// totals updates the counts of fields and chunks.
+// totals updates the stored counts of each field and of the whole store.
 func (w *load) totals(ctx context.Context) error {
 	var ids []int32
 	var names []string
@@ -289,7 +288,7 @@ func (w *load) Close() error {
 	return nil
 }
 
-// Empty implements [store.Emptier], all at once. The dictionary stays.
+// Empty implements [store.Emptier] in one transaction. The dictionary stays.
 func (s *Store) Empty(ctx context.Context) error {
 	bulk, err := s.Bulk(ctx)
 	if err != nil {

@@ -13,25 +13,25 @@ import (
 	"sheaf/store"
 )
 
-// Options of a copy.
+// Options are the options of Copy.
 type Options struct {
-	// Cursor is the end of an earlier copy; "" starts from the beginning.
+	// Cursor is the last cursor that an earlier copy passed to Progress; "" starts from the beginning.
 	Cursor string
-	// Progress gets, after every batch, the number of chunks since Cursor and the cursor after
-	// them. These chunks are durable. Its error ends the copy. It may be nil.
+	// Progress receives, after every batch, the number of chunks since Cursor and the cursor after them. These chunks
+	// are durable. If Progress returns an error, the copy ends. Progress may be nil.
 	Progress func(chunks int, cursor string) error
 }
 
-// batchBytes is roughly how many bytes of text and vectors a batch has, and batchChunks the largest
-// number of chunks.
+// batchBytes is roughly the largest size of a batch: bytes of text and vectors. batchChunks is the largest number of
+// chunks in a batch.
 const (
 	batchBytes  = 16 << 20
 	batchChunks = 5000
 )
 
-// Copy writes every chunk of from to another store and returns their number. Writing a chunk twice
-// equals writing it once, so an interrupted copy can restart anywhere before its end. At the end, a
-// store.PartialError names the documents that the store rejected; all others are copied.
+// Copy writes every chunk of from to another store and returns the number of chunks. A chunk may be written twice
+// without harm, so an interrupted copy can restart at any earlier cursor. If the store rejects documents, Copy copies
+// all others and then returns a store.PartialError that names the rejected ones.
 func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options) (int, error) {
 	c := copying{to: to, o: o, rejected: map[sheaf.ID]error{}}
 	err := from.Stream(ctx, o.Cursor, func(chunks []store.Chunk, cursor string) error {
@@ -100,9 +100,9 @@ func size(c *store.Chunk) int {
 	return n
 }
 
-// Verify counts the chunks of both stores and compares about sample chunks from all parts of the
-// first: their IDs, and the similarity of each to its own first vector. It returns the number of
-// compared chunks. A difference is sheaf.ErrCorrupt.
+// Verify compares the numbers of chunks in both stores. Then it takes about sample chunks from all parts of from, and
+// looks up each in to: by its ID, and by its first vector. It returns the number of compared chunks. If the stores
+// differ, Verify fails with sheaf.ErrCorrupt.
 func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample int) (int, error) {
 	counts := [2]int{-1, -1}
 	for i, st := range []any{from, to} {
@@ -132,7 +132,7 @@ func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample i
 	return compared, err
 }
 
-// compare looks up chunks by ID, and chunks with vectors also by their first vector.
+// compare looks up chunks by their IDs, and then by their first vectors.
 func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error {
 	if len(picked) == 0 {
 		return nil

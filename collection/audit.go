@@ -92,7 +92,6 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 	return a.out, nil
 }
 
-// auditor makes one audit.
 type auditor struct {
 	learned
 	c      *Collection
@@ -437,7 +436,6 @@ func (t *trial) search() error {
 	return cmp.Or(failed[0], failed[1])
 }
 
-// pages checks all pages of an answer.
 func (t *trial) pages(q SearchRequest) error {
 	a, err := t.reader.Search(t.ctx, q)
 	for err == nil {

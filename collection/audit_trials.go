@@ -94,7 +94,6 @@ func (t *trial) shows(value string) bool {
 	})
 }
 
-// anyVisible reports whether is returns true for any visible document.
 func (t *trial) anyVisible(is func(d *audited) bool) bool {
 	for i := range t.docs {
 		if d := &t.docs[i]; d.sees(&t.grant) && is(d) {

@@ -14,9 +14,9 @@ import (
 	"sheaf/store"
 )
 
-// Faults reads everything and lists the faults. A server that does not answer causes an error,
-// because its chunks may be intact. Faults also sets x.Stopped after an interrupted run, and
-// x.OutdatedRead if an older version of the program read documents.
+// Faults reads the whole index and lists its faults. If the server does not answer, Faults fails, because the chunks on
+// the server may be intact. If the last run was interrupted, Faults sets x.Stopped. If an older version of the program
+// read documents, it sets x.OutdatedRead.
 func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	x.Stopped, x.Foreign, x.reached = "", "", nil
 	show, done := func(int64, int64) {}, func() {}
@@ -63,7 +63,6 @@ func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	return faults, ctx.Err()
 }
 
-// catalogFaults lists the faults of the catalog.
 func (x *Index) catalogFaults() []error {
 	faults := x.View.Check()
 	if x.OutdatedRead = x.OutdatedText(); x.OutdatedRead != "" {
@@ -75,8 +74,8 @@ func (x *Index) catalogFaults() []error {
 	return faults
 }
 
-// agreement compares the number of chunks in the catalog with the number that a search finds. A server may hold
-// chunks of other folders. Chunks of a stopped run are no fault.
+// agreement compares the number of chunks in the catalog with the number that a search finds. Two differences are no
+// fault: chunks of other folders on the server, and chunks of a stopped run.
 func (x *Index) agreement(ctx context.Context) (faults []error, err error) {
 	defer func() {
 		if errors.Is(err, sheaf.ErrCorrupt) {
@@ -137,33 +136,32 @@ func (x *Index) agreement(ctx context.Context) (faults []error, err error) {
 	return faults, nil
 }
 
-// fewer returns the fault of an index that does not find all chunks.
 func fewer(known, found int) error {
 	return fmt.Errorf("the catalog knows %s chunks, %s can be found", wording.Count(known), wording.Count(found))
 }
 
-// strays lists the documents on the server that the catalog does not know and that no file can bring back.
+// strays lists the documents on the server that the catalog does not list and that no file can restore.
 func (x *Index) strays(ctx context.Context) (*losses, error) {
 	lost := &losses{}
 	err := lost.addStrays(ctx, x.Backend, x.Trees(), func(id sheaf.ID) bool { _, ok := x.View.Document(id); return ok })
 	return lost, err
 }
 
-// countBatch is how many chunks one request counts. It is below the longest list that any server returns.
+// countBatch is how many chunks one request asks for. Every server can return at least this many results.
 const countBatch = 1000
 
-// Reach says which chunks of the catalog a server finds.
+// Reach says which chunks of the catalog a search on the server finds.
 type Reach struct {
 	Found   int
 	Missing []sheaf.ID
-	// Unreached is the number of their passages that search by meaning does not find. These
-	// passages belong to the chunks in doubt.
+	// Unreached is the number of passages that the server stores but that search by meaning does not find. doubt lists
+	// the chunks that may have such passages.
 	Unreached int
 	doubt     []sheaf.ID
 }
 
-// SearchOurs searches for every chunk of the catalog by ID and tree. The total number of chunks on a server is not
-// enough: chunks of others can make up for missing ones.
+// SearchOurs searches the server for every chunk of the catalog, by ID and tree. Comparing total numbers of chunks is
+// not enough: chunks of other folders on the server could hide that some chunks are missing.
 func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	out := &Reach{}
 	inspector, _ := x.Backend.(store.Inspector)
@@ -216,28 +214,28 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	return out, x.View.Err()
 }
 
-// errStrays means that the server has chunks of documents that this index does not know.
+// errStrays means that the server has chunks of documents that the catalog does not list.
 var errStrays = errors.New("chunks of no document")
 
-// ErrUnreached means that a search by meaning does not find passages that the server keeps.
+// ErrUnreached means that the server stores passages that search by meaning does not find.
 var ErrUnreached = errors.New("passages that no search by meaning finds")
 
-// OnlyStrays reports whether all faults are chunks on the server that belong to no document of this folder. Writing the
-// documents again does not remove them.
+// OnlyStrays reports whether the only faults are chunks on the server that belong to no document of this folder. To
+// write the documents again does not remove such chunks.
 func OnlyStrays(faults []error) bool {
 	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }
 
-// Strayed returns the error of a check that found only chunks of unknown documents.
+// Strayed returns the error of a check that found only chunks of documents that the catalog does not list.
 func (x *Index) Strayed() error {
 	return Hint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, x.Target),
 		"no search shows them, but the store counts their words, and they can displace hits of this folder: sheaf check "+
 			"--repair names them and asks before it removes them")
 }
 
-// StoppedRun describes a run that stopped between writing and recording its last documents, or that
-// still runs. It returns "" if neither explains the number of found chunks. Documents of the run
-// may wait to be indexed, but a search must find all others.
+// StoppedRun compares found, the number of chunks that a search finds, with the catalog. If a stopped or running run of
+// indexing explains the difference, StoppedRun returns a text that describes this run. Otherwise it returns "". waiting
+// lists the documents that wait to be indexed: a search may miss these documents, but no others.
 func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found == x.View.Chunks() || len(waiting) == 0 {
 		return ""

@@ -41,62 +41,60 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Options say how to open a collection. Everything in them stays open until the caller closes it,
-// after the collection.
+// Options say how to open a collection. The caller closes the parts in Options, after closing the collection.
 type Options struct {
 	// Name is the name of the collection.
 	Name    string
 	Catalog *catalog.Catalog
 	Backend store.Backend
-	// Store names the store in warnings; "" is "the store". Distant means that the store answers over a network, so
-	// other requests may run while one waits.
+	// Store is the name of the store in warnings; "" is "the store". Distant means that the store is on a network, so
+	// that other requests can run while one request waits.
 	Store    string
 	Distant  bool
 	Analyzer *analysis.Analyzer
-	// SharedStatistics lets restricted callers search by words in a store that counts words over
-	// all documents only. Scores then reveal whether hidden documents contain a word. Without it,
-	// such searches are sheaf.ErrUnsupported.
+	// SharedStatistics matters for stores that count words only over all documents. If it is true, restricted callers
+	// may search such a store by words. The scores then reveal whether hidden documents contain a word. If it is false,
+	// such a search returns sheaf.ErrUnsupported.
 	SharedStatistics bool
-	// ShowComments shows comments in Markdown to restricted callers. Without it their words may still find a section
-	// when the index was made with them: see ingest.Options.HideComments.
+	// ShowComments shows comments of Markdown files to restricted callers. If it is false, the words of a comment may
+	// still find its section, unless the index was made with ingest.Options.HideComments.
 	ShowComments bool
-	// Embed returns the vector of a query; nil without a model.
+	// Embed returns the vector of a query. Without a model, Embed is nil.
 	Embed func(ctx context.Context, text string) ([]float32, error)
-	// Passages says how texts were cut for the model, so that a snippet can show the found passage. Zero shows the
-	// beginning.
+	// Passages says how texts were cut into passages for the model. A snippet can then show the passage that was found.
+	// With the zero value, a snippet shows the beginning of the text.
 	Passages chunk.Passages
-	// Confidence returns the calibration of a profile. Without it answers have no confidence.
+	// Confidence returns the calibration of a profile. If Confidence is nil, answers have no confidence.
 	Confidence func(p *profile.Profile) *search.Calibration
-	// Model replaces Embed unless nil. It is a local model, which can do more than embed queries.
+	// Model, unless nil, replaces Embed. Model is a local model, which can embed more than queries.
 	Model model.Embedder
-	// Rerank scores the first results again, for profiles that use it; nil without a reranking model.
+	// Rerank scores the first results again, for profiles that rerank. Without a reranking model, Rerank is nil.
 	Rerank model.Reranker
-	// Profiles finds ranking profiles; nil finds the built-in ones. ProfileDirs are listed beside
-	// the built-in profiles.
+	// Profiles finds ranking profiles; nil finds the built-in ones. Lists of profiles show the profiles in ProfileDirs
+	// beside the built-in ones.
 	Profiles    profile.Source
 	ProfileDirs []string
-	// Tuned is the folder of profiles that are tuned to this index, or "".
+	// Tuned is the folder of the profiles that were tuned for this index, or "".
 	Tuned string
-	// Profile ranks when a request names no profile; "" is profile.Default.
+	// Profile is the name of the profile for requests that name no profile. "" is profile.Default.
 	Profile string
-	// Scanner reads the files of the folder for profiles without an index; nil without a folder.
+	// Scanner reads the files of the folder, for profiles that need no index. Without a folder, Scanner is nil.
 	Scanner search.Scanner
-	// Local describes the person who runs the command; nil for callers over HTTP or MCP.
+	// Local describes the person who runs the command. For callers over HTTP or MCP, Local is nil.
 	Local *Local
-	// Ingest says how documents are written. It is nil for a collection that only answers. New sets its Catalog,
-	// Backend and Turn.
+	// Ingest says how to write documents. It is nil for a collection that only answers. New sets the fields Catalog,
+	// Backend and Turn of Ingest.
 	Ingest *ingest.Options
-	// Intake is the folder of intake.db, which stores given documents and accepted work until the
-	// work is done. "" means that the collection accepts neither.
+	// Intake is the folder of intake.db. This file stores given documents, and stores accepted tasks until they are
+	// done. If Intake is "", the collection accepts neither.
 	Intake string
-	// Judged is the folder for saved judgements; "" for none.
+	// Judged is the folder for judgements that callers save. "" means that callers cannot save judgements.
 	Judged string
-	// CacheBytes bounds the memory of cached answers; 0 is DefaultCacheBytes. With a negative value, only cursors
-	// find cached answers.
+	// CacheBytes limits the memory for cached answers; 0 is DefaultCacheBytes. If negative, only cursors use the cache.
 	CacheBytes int64
-	// Now returns the time; nil is time.Now.
+	// Now returns the current time; nil is time.Now.
 	Now func() time.Time
-	// Notice gets the errors of Work, which belong to no request; it may be nil.
+	// Work calls Notice with errors that belong to no request. Notice may be nil.
 	Notice func(error)
 }
 
@@ -116,27 +114,27 @@ type Collection struct {
 	closeIndex func() error // closes what Open opened; nil when the stores belong to the caller of New
 }
 
-// health records events of the index since the collection opened.
+// health records what happened to the index since the collection opened.
 type health struct {
 	agreed atomic.Uint64 // generation that was made as Options says
-	// replaced ends if another process remade the index with other settings. damaged ends when a
-	// request finds damage; its cause is the damage.
+	// replaced is canceled when the collection sees that another process remade the index with other settings. damaged
+	// is canceled when a request finds damage; the cause of the cancellation is the damage.
 	replaced, damaged context.Context
 	replace, damage   context.CancelCauseFunc
 }
 
-// watchHealth prepares the contexts that seen ends.
+// watchHealth makes the contexts that seen cancels.
 func (h *health) watchHealth() {
 	h.replaced, h.replace = context.WithCancelCause(context.Background())
 	h.damaged, h.damage = context.WithCancelCause(context.Background())
 }
 
-// watch is the state of following the folders.
+// watch is the state of watching the folders.
 type watch struct {
 	watching atomic.Pointer[watchState]
 	indexing atomic.Pointer[ingest.Progress] // progress of a run; nil without a run
-	// fresh means that nothing was indexed when the collection was opened. willWatch means that Watch is or will be
-	// called.
+	// fresh means that the index had no documents when the collection opened. willWatch means that the program calls
+	// Watch, or will call it.
 	fresh     bool
 	willWatch atomic.Bool
 }
@@ -175,11 +173,11 @@ func New(o Options) (*Collection, error) {
 	return c, nil
 }
 
-// closeWait is how long Close waits for readers: as long as a request may take.
+// closeWait is how long Close waits for open Readers: as long as a request may take.
 const closeWait = 10 * time.Second
 
-// Close releases what the collection itself holds. Its catalog and store stay open; close them
-// afterwards. For fails from now on. Close waits for open Readers, 10 s at most.
+// Close releases what the collection itself holds. The catalog and the store stay open; close them afterwards. Close
+// waits for open Readers, 10 s at most. After Close, For returns an error.
 func (c *Collection) Close() error {
 	c.closed.Store(true)
 	for began := time.Now(); time.Since(began) < closeWait; time.Sleep(time.Millisecond) {
@@ -196,7 +194,7 @@ func (c *Collection) Close() error {
 	return nil
 }
 
-// shut returns why a closed collection does not answer. Its owner may open it again.
+// shut returns the error of a closed collection. The owner may open the collection again.
 func (c *Collection) shut() error {
 	switch {
 	case c.replaced.Err() != nil:
@@ -210,12 +208,12 @@ func (c *Collection) shut() error {
 // Name returns the name of the collection.
 func (c *Collection) Name() string { return c.o.Name }
 
-// Profile returns the ranking profile of requests that name none.
+// Profile returns the name of the ranking profile for requests that name no profile.
 func (c *Collection) Profile() string { return c.o.Profile }
 
-// For returns the collection at this moment, as a caller with grant may see it. Close the Reader
-// when done. An expired grant gives [ErrForbidden]. If another process has remade the index with
-// other settings, or is remaking it, the error wraps [ingest.ErrRebuilt].
+// For returns a Reader: a snapshot of the collection, limited to what the grant allows. Close the Reader when done. If
+// the grant has expired, the error is [ErrForbidden]. If another process remakes the index, or has remade it with other
+// settings, the error wraps [ingest.ErrRebuilt].
 func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	c.reading.RLock()
 	done := sync.OnceFunc(c.reading.RUnlock)
@@ -255,7 +253,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		guard: newGuard(view, st, at, c, &grant)}, nil
 }
 
-// good returns nil while a grant is valid.
+// good returns nil if a grant is valid now.
 func (c *Collection) good(grant *access.Grant) error {
 	if !grant.Expires.IsZero() && grant.Ended(c.o.Now()) {
 		return fmt.Errorf("%w: your access has expired: ask for a new key or sign in again", ErrForbidden)
@@ -263,9 +261,9 @@ func (c *Collection) good(grant *access.Grant) error {
 	return nil
 }
 
-// latest returns the newest view of the catalog, including writes of other processes. The error
-// wraps ingest.ErrRebuilt if another process remakes the index, or remade it with other settings:
-// words and vectors of queries no longer fit.
+// latest returns the newest view of the catalog, with the writes of other processes. If another process remakes the
+// index, or has remade it with other settings, the error wraps ingest.ErrRebuilt: the words and vectors of queries
+// would not fit the new index.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.seen(err)
@@ -287,21 +285,21 @@ func (c *Collection) latest() (*catalog.View, error) {
 	return view, nil
 }
 
-// Replaced is closed when the collection sees that another process remakes the index, or remade it
-// with other settings. Requests then fail with that error: close the collection and open it again.
+// Replaced is closed when the collection sees that another process remakes the index, or has remade it with other
+// settings. From then on, requests fail. Close the collection and open it again.
 func (c *Collection) Replaced() <-chan struct{} { return c.replaced.Done() }
 
-// Damaged is closed when the collection finds damage in the index. It still answers from the rest.
-// Close it and open it again after a repair.
+// Damaged is closed when the collection finds damage in the index. The collection still answers from the undamaged
+// parts. Repair the index, then close the collection and open it again.
 func (c *Collection) Damaged() <-chan struct{} { return c.damaged.Done() }
 
-// Damage waits until Damaged is closed, and returns the first damage. It wraps [vfs.ErrCorrupt].
+// Damage waits until Damaged is closed, and returns the first error of damage. It wraps [vfs.ErrCorrupt].
 func (c *Collection) Damage() error {
 	<-c.damaged.Done()
 	return context.Cause(c.damaged)
 }
 
-// seen closes Replaced or Damaged when err says so.
+// seen closes Replaced if err means that the index was remade, and Damaged if err means damage.
 func (c *Collection) seen(err error) {
 	if errors.Is(err, ingest.ErrRebuilt) {
 		c.replace(err)
@@ -311,7 +309,7 @@ func (c *Collection) seen(err error) {
 	}
 }
 
-// stampOf returns the state of a view and a store. versioned is false if the store has no version.
+// stampOf returns the stamp of a view and a store. versioned is false if the store has no version.
 func stampOf(view *catalog.View, st store.Backend) (s stamp, versioned bool) {
 	s.generation = view.Generation()
 	v, ok := st.(store.Versioned)
@@ -323,10 +321,10 @@ func stampOf(view *catalog.View, st store.Backend) (s stamp, versioned bool) {
 	return s, err == nil
 }
 
-// now returns the current minute, for relative dates and ages. An answer can be cached for that minute.
+// now returns the time, cut to the minute. Dates and ages use it, so that an answer can be cached for a minute.
 func (c *Collection) now() time.Time { return c.o.Now().Truncate(time.Minute) }
 
-// Cache says where answers came from and how large the cache is.
+// Cache says how many answers came from the cache, and how large the cache is.
 func (c *Collection) Cache() CacheCounts { return c.answers.state() }
 
 // watchState is the result of the last run of Watch.
@@ -335,12 +333,12 @@ type watchState struct {
 	stale error // why answers may be older than the folders; nil if they are current
 }
 
-// WillWatch announces a call of Watch. Until its first run ends, a collection without documents is
-// not ready. A server that listens before it watches calls WillWatch first.
+// WillWatch announces a call of Watch. A collection without documents is not ready until the first run of Watch ends. A
+// server that accepts requests before it calls Watch calls WillWatch first.
 func (c *Collection) WillWatch() { c.willWatch.Store(true) }
 
-// Watch keeps the collection up to date with its folders until ctx ends, and then returns nil. It
-// calls onRun, unless nil, after every run. The first run is over when Ready returns nil.
+// Watch keeps the collection up to date with its folders until ctx ends, and then returns nil. After every run, Watch
+// calls onRun, unless onRun is nil.
 func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error)) error {
 	if c.o.Ingest == nil {
 		return fmt.Errorf("watch %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -354,7 +352,7 @@ func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error
 	})
 }
 
-// withProgress returns the options of runs, with a Progress that Status shows.
+// withProgress returns the options of runs. Their Progress stores the progress for Status.
 func (c *Collection) withProgress() ingest.Options {
 	o := *c.o.Ingest
 	progress := o.Progress
@@ -384,7 +382,6 @@ func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 	return report, err
 }
 
-// ran records the result of a run.
 func (c *Collection) ran(report *ingest.Report, err error) {
 	c.seen(err)
 	state := &watchState{Watching: Watching{At: c.o.Now()}, stale: err}
@@ -409,17 +406,17 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.watching.Store(state)
 }
 
-// Looking reports whether the first search for changed files is still running. Until it ends,
-// answers may lack files that were saved earlier.
+// Looking reports whether the first search for changed files still runs. Until this search ends, answers may lack files
+// that changed before the collection opened.
 func (c *Collection) Looking() bool { return c.willWatch.Load() && c.watching.Load() == nil }
 
-// filling reports whether the folder is being indexed for the first time.
+// filling reports whether the first indexing of the folder still runs.
 func (c *Collection) filling() bool {
 	return c.fresh && c.Looking()
 }
 
-// Ready returns nil if the collection can answer, else the reason. A collection without documents
-// is ready after the first search for files.
+// Ready returns nil if the collection can answer, or else the reason. A collection without documents is ready after the
+// first search for files.
 func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return c.shut()
@@ -443,8 +440,7 @@ func (c *Collection) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Moved returns an error if the name of the store now leads to another index. The collection
-// still uses the earlier index.
+// Moved returns an error if the store's name now leads to another index. The collection still uses the old index.
 func (c *Collection) Moved() error {
 	if m, ok := c.o.Backend.(store.Mover); ok {
 		return m.Moved()
@@ -452,22 +448,22 @@ func (c *Collection) Moved() error {
 	return nil
 }
 
-// Coming reports whether a collection that cannot answer may answer soon, so that waiting helps. It returns false
-// while the index is missing.
+// Coming reports whether it helps to wait for a collection: the collection is not ready now, but may be soon. If the
+// index is missing, Coming returns false.
 func (c *Collection) Coming(ctx context.Context) bool {
 	err := c.Ready(ctx)
 	return err != nil && !errors.Is(err, catalog.ErrGone)
 }
 
-// profileCache keeps profiles briefly: requests share the read files, and edits apply soon.
+// profileCache keeps each profile for a short time. So requests share the files, and edits take effect soon.
 type profileCache struct {
 	mu     sync.Mutex
 	loaded map[string]loadedProfile
-	// editions counts the different profiles that were read.
+	// editions is the number of different profile texts that were read so far.
 	editions uint64
 }
 
-// loadedProfile is a profile as it was read. Another text has another edition.
+// loadedProfile is a profile that was read from a file. Each different text of the profile gets a new edition.
 type loadedProfile struct {
 	profile *profile.Profile
 	plan    *profile.Plan // for one request; nil in the cache
@@ -479,11 +475,11 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 const maxProfileName = 100 // bytes
 
-// profileAge is how long a profile is used before it is read again.
+// profileAge is how long the cache keeps a profile before reading it again.
 const profileAge = time.Second
 
-// Load returns the named profile, "" for the default one. Unlike package profile, it does not read
-// files by path: callers must not make the server read its disk.
+// Load returns the profile of this name, or the default profile for "". Unlike package profile, Load accepts no path:
+// callers must not make the server read any file of its disk.
 func (c *Collection) Load(name string) (*profile.Profile, error) {
 	p, err := c.load(name)
 	return p.profile, err
@@ -524,8 +520,8 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	return loaded, nil
 }
 
-// reread makes the next request read its profile again. Call it after writing a profile, because
-// others may extend that one.
+// reread makes the next use of each profile read its file again. Call it after writing a profile, because other
+// profiles may extend the written one.
 func (c *profileCache) reread() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -535,12 +531,12 @@ func (c *profileCache) reread() {
 	}
 }
 
-// usualLimit returns the number of results of a request that does not set one.
+// usualLimit returns the number of results for a request that sets no limit.
 func usualLimit(p *profile.Profile, set map[string]string) int {
 	return cmp.Or(p.DefaultLimit(set), DefaultLimit)
 }
 
-// canRun returns an error when a profile cannot run here as it is written.
+// canRun returns an error if this collection cannot run all of a profile.
 func (c *Collection) canRun(p *profile.Profile) error {
 	plan, err := p.Plan(usualLimit(p, nil), nil)
 	if err != nil {
@@ -553,17 +549,18 @@ func (c *Collection) canRun(p *profile.Profile) error {
 	return s.Check(plan)
 }
 
-// Reader is a collection at one moment as one caller may see it. It is safe for concurrent use until it is closed.
-// The results of its methods stay valid after Close and must not be changed: answers share parts, such as Parameters.
+// Reader answers questions about a snapshot of a collection, for one caller. It shows only what the caller may see. A
+// Reader is safe for concurrent use until Close. The results of its methods stay valid after Close. Do not change them:
+// answers share parts, such as Parameters.
 type Reader struct {
 	c     *Collection
 	grant access.Grant
 	view  *catalog.View
 	guard *guard
-	// at is the state of the index. versioned is false when the store has no version.
+	// at is the state of the index in this snapshot. versioned is false if the store has no version.
 	at        stamp
 	versioned bool
-	// pinned is a snapshot of the store, or nil if the store has none.
+	// pinned is a snapshot of the store, or nil if the store has no snapshots.
 	pinned store.Backend
 	done   func() // tells the collection that the reader is closed
 }
@@ -584,5 +581,5 @@ func (r *Reader) Collection() *Collection { return r.c }
 // Generation returns the generation of the catalog's snapshot.
 func (r *Reader) Generation() uint64 { return r.view.Generation() }
 
-// Err returns the first error of a catalog lookup, or nil.
+// Err returns the first error of the reader's catalog lookups, or nil.
 func (r *Reader) Err() error { return r.view.Err() }

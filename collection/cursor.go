@@ -8,19 +8,19 @@ import (
 	"encoding/binary"
 )
 
-// cursorKey is the part of an answer's key that cursors hold.
+// cursorKey is the beginning of an answer's key. Cursors contain this part only.
 type cursorKey [8]byte
 
 func (k answerKey) cursor() cursorKey { return cursorKey(k[:len(cursorKey{})]) }
 
-// A cursor is a cursorKey, the place and the length of its page, and a check that names its caller, in base64.
+// A cursor is base64 of: a cursorKey, the place and length of its page, and a check that only its caller passes.
 const (
 	placeBytes = 2
 	checkBytes = 4
 	tokenBytes = len(cursorKey{}) + 2*placeBytes + checkBytes
 )
 
-// cursorOf returns the cursor of the page that begins at from. Only this caller can use it.
+// cursorOf returns the cursor of the page that begins at the result from. Only this caller can use the cursor.
 func (r *Reader) cursorOf(a *answer, from, limit int) string {
 	key := a.key.cursor()
 	token := binary.BigEndian.AppendUint16(key[:], uint16(from))
@@ -29,7 +29,7 @@ func (r *Reader) cursorOf(a *answer, from, limit int) string {
 	return base64.RawURLEncoding.EncodeToString(append(token, check[:checkBytes]...))
 }
 
-// readCursor returns the answer of a cursor with the place and the length of its page.
+// readCursor returns the cached answer of a cursor, and the place and length of the cursor's page.
 func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err error) {
 	token, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(token) != tokenBytes {
@@ -47,9 +47,9 @@ func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err erro
 	return a, from, limit, nil
 }
 
-// Page returns the page of an earlier search that a cursor names. An unknown or expired cursor, or
-// one of another caller, gives [ErrExpired]. A cursor that does not match as gives [ErrConflict]:
-// as has the Text that the answer showed, Filter, Profile and Sort; "" matches any.
+// Page returns the page that a cursor names, of an earlier search. If the cursor is unknown or expired, or belongs to
+// another caller, the error is [ErrExpired]. as repeats Text, Filter, Profile and Sort of the earlier answer. If one of
+// them differs and is not "", the error is [ErrConflict].
 func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*Answer, error) {
 	a, from, limit, err := r.readCursor(cursor)
 	if err != nil {

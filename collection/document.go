@@ -25,8 +25,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// DocumentInput is a document from a caller: a text, or chunks. Package door/http defines the
-// patterns that begin with @.
+// DocumentInput is a document from a caller: either a text, or chunks. A pattern that begins with @ is a name: package
+// door/http defines the pattern.
 type DocumentInput struct {
 	Text  string     `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text of the document."`
 	Title string     `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title, if the text has none."`
@@ -39,14 +39,14 @@ type DocumentInput struct {
 	Chunks []ChunkInput `json:"chunks,omitempty" maxItems:"10000" doc:"The chunks, when there is no text."`
 }
 
-// Property is a caller's property of a document: one value, or a list. In JSON it is a text, a
-// number, true or false, or a list of these.
+// Property is the value of a document's property: one value, or a list of values. In JSON, a value is a text, a number,
+// true or false.
 type Property struct {
 	List   bool
 	Values []sheaf.Value
 }
 
-// MaxListed limits the values of a property.
+// MaxListed limits the number of values of a property.
 const MaxListed = 1000
 
 // MarshalJSON implements [json.Marshaler].
@@ -57,7 +57,7 @@ func (p Property) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p.Values[0])
 }
 
-// UnmarshalJSON implements [json.Unmarshaler] for the output of MarshalJSON.
+// UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes.
 func (p *Property) UnmarshalJSON(text []byte) error {
 	var in any
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -78,7 +78,7 @@ func (p *Property) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// PropertyValue converts a Go text, number or truth value; ok is false for other types.
+// PropertyValue converts a Go string, number or bool. For other types, ok is false.
 func PropertyValue(v any) (value sheaf.Value, ok bool) {
 	switch v := v.(type) {
 	case string:
@@ -100,8 +100,8 @@ type ChunkInput struct {
 	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of passages."`
 }
 
-// DocumentPatch changes the data beside a document's text. Omitted fields stay. A list replaces the
-// whole previous list.
+// DocumentPatch changes the fields of a document that are not its text. A field that is absent does not change. A list
+// replaces the whole earlier list.
 type DocumentPatch struct {
 	Title *string     `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title, if the text has none."`
 	Date  **time.Time `json:"date,omitempty" doc:"The date, if the text has none; null removes it."`
@@ -112,7 +112,7 @@ type DocumentPatch struct {
 	Sets   *[]string `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"Its sets."`
 }
 
-// onto returns a document with the changes of a patch.
+// onto returns a copy of a document with the changes of the patch.
 func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	if p.Title != nil {
 		d.Title = *p.Title
@@ -142,11 +142,11 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	return &d
 }
 
-// maxIDLength limits the characters in the identifier of a given document.
+// maxIDLength is the largest number of characters in the ID of a given document.
 const maxIDLength = 1024
 
-// validID returns an error unless a given document may have this ID: a tree, a colon, and a
-// relative path whose parts can be file names.
+// validID returns an error if a given document cannot have this ID. An ID is a tree, a colon, and a relative path whose
+// parts can be file names.
 func validID(id sheaf.ID) error {
 	tree, path, ok := strings.Cut(string(id), ":")
 	if !ok || tree == "" || path == "" {
@@ -169,7 +169,7 @@ func validID(id sheaf.ID) error {
 	return nil
 }
 
-// valid checks rules beyond those of single fields, and normalizes vectors to length 1.
+// valid checks the rules that concern more than one field. It scales the vectors to length 1.
 func (d *DocumentInput) valid(dims int) error {
 	switch {
 	case d.Text != "" && len(d.Chunks) > 0:
@@ -209,7 +209,7 @@ func (d *DocumentInput) valid(dims int) error {
 	return nil
 }
 
-// own returns a copy of d whose fields and vectors may be changed.
+// own returns a copy of d. Changes of the copy's fields and vectors do not change d.
 func (d *DocumentInput) own() *DocumentInput {
 	out := *d
 	out.Chunks = slices.Clone(d.Chunks)
@@ -231,7 +231,7 @@ func validDate(d *time.Time) error {
 	return nil
 }
 
-// validProperties checks property names. It refuses two names for one column.
+// validProperties checks the names of properties. It refuses two names that give the same column.
 func validProperties(properties map[string]Property) error {
 	names := slices.Sorted(maps.Keys(properties))
 	for i, name := range names {
@@ -255,11 +255,11 @@ func validProperties(properties map[string]Property) error {
 	return nil
 }
 
-// LeastPart is the smallest allowed absolute value of a vector's largest number. A smaller vector
-// has no length.
+// LeastPart is a lower bound for vectors: the number with the largest absolute value must reach it. A smaller vector
+// cannot be scaled to length 1.
 const LeastPart = 1e-6
 
-// normalize scales a vector to length 1, in place. It returns false for a vector without length.
+// normalize scales a vector to length 1, in place. If the vector is too small, normalize returns false.
 func normalize(v []float32) bool {
 	var square, most float64
 	for _, x := range v {
@@ -276,10 +276,10 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// maxProperties limits the properties of a document, as in DocumentInput.
+// maxProperties is the largest number of properties of a document. The schema of DocumentInput has the same limit.
 const maxProperties = 100
 
-// given returns the document for indexing. content is its stored form.
+// given returns the document in the form that ingest indexes. content is the document in its stored form.
 func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 	tree, path, _ := strings.Cut(string(id), ":")
 	g := ingest.Given{Tree: tree, Path: path, Title: d.Title, Text: []byte(d.Text), Hash: catalog.HashOf(content)}
@@ -323,13 +323,13 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 	return g
 }
 
-// storedDocument is the stored form of a given document.
+// storedDocument is a given document in the form that intake.db stores.
 type storedDocument struct {
 	ID       sheaf.ID       `json:"id"`
 	Document *DocumentInput `json:"document"`
 }
 
-// encodeGiven returns a document in its stored form and in the form for indexing.
+// encodeGiven returns a document in two forms: the one that intake.db stores, and the one that ingest indexes.
 func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
 	content, err := json.Marshal(storedDocument{id, d})
 	if err != nil {
@@ -338,7 +338,6 @@ func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
 	return content, d.given(id, content), nil
 }
 
-// stored returns a given document and its stored form.
 func (c *Collection) stored(id sheaf.ID) (doc *DocumentInput, content []byte, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) error {
 		content = tx.Document(id)
@@ -350,7 +349,7 @@ func (c *Collection) stored(id sheaf.ID) (doc *DocumentInput, content []byte, er
 	return doc, content, err
 }
 
-// decodeGiven parses the stored form of a document; fs.ErrNotExist if content is nil.
+// decodeGiven parses the stored form of a document. If content is nil, the error is fs.ErrNotExist.
 func decodeGiven(id sheaf.ID, content []byte) (*DocumentInput, error) {
 	if content == nil {
 		return nil, fmt.Errorf("read document: the text of the given document %s is missing: %w", id, fs.ErrNotExist)
@@ -365,8 +364,8 @@ func decodeGiven(id sheaf.ID, content []byte) (*DocumentInput, error) {
 	return doc.Document, nil
 }
 
-// givenDocuments returns a function that finds given documents of an index, for
-// ingest.Options.Kept. For an unreadable document, the catalog's text is used.
+// givenDocuments returns a function that reads given documents of an index, for ingest.Options.Kept. If the function
+// cannot read a document, ingest uses the text in the catalog.
 func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 	file := intake.Open(folder)
 	return func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
@@ -394,8 +393,8 @@ func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest
 	}
 }
 
-// wasGiven returns a function that reports whether a document of an index was ever given; nil if no
-// document was.
+// wasGiven returns a function that reports whether a document of an index was ever given. If no document was ever
+// given, wasGiven returns nil.
 func wasGiven(folder string) (func(doc sheaf.ID) bool, error) {
 	older, err := olderVersions(folder)
 	if err != nil {

@@ -7,12 +7,13 @@ import (
 	"sheaf/collection/access"
 )
 
-// settleStep is many times longer than looking up a document.
+// settleStep is the unit of Settle. It is many times longer than looking up a document takes.
 const settleStep = 5 * time.Millisecond
 
-// Settle hides how long a lookup took: it waits for the next multiple of some milliseconds after
-// began. For callers that see everything, it returns at once. Doors call it where names of hidden
-// documents are looked up: before an error about a missing document, or before every answer.
+// Settle hides how long a lookup took, because the time may reveal whether a hidden document exists. It waits until the
+// time since began is a multiple of some milliseconds. For a caller who sees everything, Settle returns at once. Doors
+// call Settle after they look up names that may be hidden: before an error about a missing document, or before every
+// answer.
 func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	if grant.SeesAll() {
 		return
@@ -23,8 +24,8 @@ func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	}
 }
 
-// MaxValues returns an upper bound of the values and names in a JSON text. It counts brackets and
-// commas, and works for invalid JSON too.
+// MaxValues returns an upper bound for the number of values and names in a JSON text. It counts brackets and commas. It
+// works for invalid JSON too.
 func MaxValues(text []byte) int64 {
 	n := int64(1)
 	for i := 0; i < len(text); i++ {

@@ -14,7 +14,7 @@ import (
 	"sheaf/store"
 )
 
-// These errors complement the categories of the root package.
+// These are categories of errors, beside those of the root package.
 var (
 	// ErrPrecondition means that a document has another version than the caller expects, or that it
 	// exists although the condition forbids it.
@@ -27,32 +27,33 @@ var (
 	ErrForbidden = errors.New("not allowed")
 )
 
-// ErrExpired means that a cursor expired or never existed: search again. It wraps sheaf.ErrNotFound.
+// ErrExpired means that a cursor has expired or never existed. Search again. ErrExpired wraps sheaf.ErrNotFound.
 var ErrExpired = fmt.Errorf(
 	"%w: there is no such cursor, or it has expired: search again without it", sheaf.ErrNotFound)
 
-// FieldError says what is wrong with one field of a request: an invalid value (sheaf.ErrInvalid), a missing thing
-// (sheaf.ErrNotFound), a forbidden operation (ErrForbidden), or a failed condition (ErrPrecondition).
+// FieldError says what is wrong with one field of a request. Err has one of these categories: an invalid value
+// (sheaf.ErrInvalid), a missing thing (sheaf.ErrNotFound), a forbidden operation (ErrForbidden), or a failed condition
+// (ErrPrecondition).
 type FieldError struct {
-	// Field is the name of the field. A nested field is written chunks/0/slug.
+	// Field is the name of the field. For a nested field, Field is a path such as chunks/0/slug.
 	Field string
-	// Change is the number of the change in its request, from 0.
+	// Change is the index of the change in its request, from 0.
 	Change int
 	Err    error
 }
 
-// Error names the field.
+// Error returns the text of the error, with the name of the field.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
-// Unwrap returns the fault with its category.
+// Unwrap returns the error without the field. This error has the category.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// conflict adds the category ErrConflict to an error without changing its text.
+// conflict gives an error the category ErrConflict. The text stays.
 func conflict(err error) error {
 	return sheaf.WithCategory(ErrConflict, sheaf.WithCategory(sheaf.ErrInvalid, err))
 }
 
-// conflictError reports that a field conflicts with another part of the request or with existing data.
+// conflictError returns the error of a field that conflicts with another part of the request, or with existing data.
 func conflictError(field, format string, args ...any) error {
 	return &FieldError{Field: field, Err: conflict(fmt.Errorf(format, args...))}
 }
@@ -61,17 +62,16 @@ func fieldError(field, format string, args ...any) error {
 	return inField(field, fmt.Errorf(format, args...))
 }
 
-// forbidden reports that a field asks for something that the caller may not do.
+// forbidden returns the error of a field that asks for something that the caller may not do.
 func forbidden(field, format string, args ...any) error {
 	return &FieldError{Field: field, Err: fmt.Errorf("%w: "+format, append([]any{ErrForbidden}, args...)...)}
 }
 
-// unmet reports a failed condition of a change to a document.
 func unmet(field, format string, args ...any) error {
 	return &FieldError{Field: field, Err: fmt.Errorf("%w: "+format, append([]any{ErrPrecondition}, args...)...)}
 }
 
-// inField adds the field to an error of invalid input, and returns other errors as they are.
+// inField adds the name of a field to an error of the category sheaf.ErrInvalid. It returns other errors unchanged.
 func inField(field string, err error) error {
 	if err == nil {
 		return nil
@@ -79,10 +79,10 @@ func inField(field string, err error) error {
 	return &FieldError{Field: field, Err: sheaf.WithCategory(sheaf.ErrInvalid, err)}
 }
 
-// inParameters adds the parameter of a profile to an error.
+// inParameters adds to an error which parameter of a profile is wrong.
 func inParameters(err error) error { return inNamed("parameters", err) }
 
-// inNamed adds the parameter or setting of a field to an error.
+// inNamed adds to an error which parameter or setting in a field is wrong.
 func inNamed(field string, err error) error {
 	var wrong *profile.ParameterError
 	if errors.As(err, &wrong) {
@@ -94,17 +94,17 @@ func inNamed(field string, err error) error {
 	return inField(field, err)
 }
 
-// pointerEscapes escapes a name for a JSON pointer (RFC 6901).
+// pointerEscapes escapes the characters of a name that have a meaning in a JSON pointer (RFC 6901).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// remoteError is an error of a remote store or model. Its text may name machines, accounts and files.
+// remoteError is an error of a remote store or model. The text of the error may name machines, accounts and files.
 type remoteError struct{ error }
 
 // Unwrap supports errors.Is and errors.As.
 func (e remoteError) Unwrap() error { return e.error }
 
-// fromRemote marks an error of a store or a model. If the store refuses the server, the error
-// becomes sheaf.ErrUnavailable, because the caller did nothing wrong.
+// fromRemote marks err as an error of a store or a model. If the store refused access to this server, the error becomes
+// sheaf.ErrUnavailable, because the caller did nothing wrong.
 func fromRemote(err error) error {
 	switch {
 	case err == nil:
@@ -115,23 +115,22 @@ func fromRemote(err error) error {
 	return remoteError{err}
 }
 
-// publicError replaces the text of an error.
+// publicError is an error whose text was replaced for a caller.
 type publicError struct {
 	text  string
 	cause error
 }
 
-// Error returns the text for a caller.
+// Error returns the text that the caller may see.
 func (e *publicError) Error() string { return e.text }
 
 // Unwrap supports errors.Is and errors.As.
 func (e *publicError) Unwrap() error { return e.cause }
 
-// maySeeDetails reports whether a caller may see why a remote store or model fails.
 func maySeeDetails(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
-// Told returns err as a caller may see it. Only the scope admin sees why a remote store or model
-// fails. No caller sees the file name in an error about too many open files. Log err itself.
+// Told returns err with a text that the caller may see. Only a caller with the scope admin sees why a remote store or
+// model failed. If too many files are open, no caller sees the name of the file. Log err itself.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
 		return &publicError{"unavailable: too many files or connections are open: repeat this in a moment",
@@ -150,7 +149,7 @@ func Told(err error, grant *access.Grant) error {
 		"sees why", err}
 }
 
-// publicTexts returns warnings or notes of a result as the caller may see them.
+// publicTexts returns the warnings or notes of a result, in the form that the caller may see.
 func (r *Reader) publicTexts(result *search.Result, texts []string) []string {
 	out := slices.Clone(texts)
 	for i, text := range out {

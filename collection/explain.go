@@ -11,7 +11,7 @@ import (
 	"sheaf/search"
 )
 
-// Explanation is an answer with the ranking after every step.
+// Explanation is an answer, with the ranking after every step of the profile.
 type Explanation struct {
 	*Answer
 	Steps []Step `json:"steps" doc:"The ranking after every step, in the order of the profile."`
@@ -36,13 +36,13 @@ type Scored struct {
 	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"The score; larger is better."`
 }
 
-// maxStepHits is how many hits of a step are shown.
+// maxStepHits limits the hits of a step that an explanation shows.
 const maxStepHits = 100
 
-// drawnHits is how many of the best hits of a step a brief explanation follows through all steps.
+// drawnHits is the number of best hits per step that a brief explanation follows through all steps.
 const drawnHits = 5
 
-// Explain answers a query and says what every step did.
+// Explain answers a query, and returns the ranking after every step.
 func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, error) {
 	q.Explain, q.Plain = !q.Brief, q.Plain || q.Brief
 	parsed, p, err := r.prepare(ctx, &q)
@@ -77,7 +77,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	return out, r.Err()
 }
 
-// followed returns the results and the best hits of every step.
+// followed returns the IDs that a brief explanation shows in every step: the results, and the best hits of each step.
 func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
 	for i := range answer.Results {
@@ -91,7 +91,7 @@ func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	return ids
 }
 
-// stepOf returns a step with its best hits: only those in drawn, unless drawn is nil.
+// stepOf returns a step with its best hits. If drawn is not nil, the step has only hits in drawn.
 func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 	best := t.Ranking[:min(len(t.Ranking), maxStepHits)]
 	step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: make([]Scored, 0, len(best))}
@@ -108,7 +108,7 @@ func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 	return step
 }
 
-// Absence says why a chunk is not among the results, or where it is.
+// Absence says why a chunk is not among the results. If the chunk is among the results, Absence says at which rank.
 type Absence struct {
 	ID      sheaf.ID `json:"id" doc:"The chunk of the question."`
 	Rank    int      `json:"rank" doc:"The rank among the results; 0 when it is not there."`
@@ -119,8 +119,9 @@ type Absence struct {
 	warnings []string
 }
 
-// WhyNot says why id is not among the results of a query, or where it is. An ID that does not exist and an ID that
-// the caller may not see are the same sheaf.ErrNotFound. WhyNot ignores Sort, Facets and Count of the request.
+// WhyNot says why the chunk or document id is not among the results of a query, or at which rank it is. If id does not
+// exist, or the caller may not see it, the error is sheaf.ErrNotFound in both cases. WhyNot ignores Sort, Facets and
+// Count of the request.
 func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Absence, error) {
 	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
@@ -140,7 +141,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 		warnings: a.Warnings}, nil
 }
 
-// Move is how one result changes when parameters do.
+// Move says how the rank of one result changes when the parameters change.
 type Move struct {
 	ID          sheaf.ID `json:"id" doc:"The chunk."`
 	Title       string   `json:"title" doc:"The chunk's title."`
@@ -150,14 +151,14 @@ type Move struct {
 	ScoreAfter  float64  `json:"score_after" doc:"The score after the change."`
 }
 
-// WhatIf returns the results that move when the parameters in change are set too: first the second answer in its
-// order, then the results that disappear. It ignores what WhyNot ignores.
+// WhatIf answers a query twice: once as the request says, and once with the parameters in change too. It returns the
+// results whose ranks differ. First come results of the second answer, in its order; then the results that only the
+// first answer has. WhatIf ignores Sort, Facets and Count of the request.
 func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, error) {
 	moves, _, err := r.whatIf(ctx, q, change)
 	return moves, err
 }
 
-// whatIf is WhatIf and also returns both answers.
 func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, [2]*search.Result,
 	error) {
 	var answers [2]*search.Result
@@ -202,8 +203,8 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The allowed words; empty for a number."`
 }
 
-// Profiles lists the ranking profiles by name: those in the folders, the built-in ones, and the
-// collection's profile unless it is a file. An unreadable profile has the reason.
+// Profiles lists the ranking profiles by name: those in the folders of profiles, the built-in ones, and the
+// collection's own profile unless this is a file. For an unreadable profile, the list has the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {

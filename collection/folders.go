@@ -15,10 +15,10 @@ import (
 	"sheaf/internal/wording"
 )
 
-// AnswerTime bounds how long a folder may take to answer. A folder on a missing drive may never answer.
+// AnswerTime is how long to wait for a folder. A folder on a disconnected drive may never answer.
 var AnswerTime = 10 * time.Second
 
-// InTime calls look for a folder and waits at most AnswerTime.
+// InTime calls look for a folder. If look takes longer than AnswerTime, InTime returns an error.
 func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
 	type seen struct {
 		info fs.FileInfo
@@ -40,7 +40,7 @@ func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, er
 	}
 }
 
-// RealFolder returns a folder as an absolute path without links; "" is the current folder.
+// RealFolder returns the absolute path of a folder, with all links resolved. "" is the current folder.
 func RealFolder(dir string) (string, error) {
 	if dir == "" {
 		dir = "."
@@ -62,8 +62,8 @@ func RealFolder(dir string) (string, error) {
 	return real, nil
 }
 
-// RealPath returns a path as an absolute path without links. A shell may name the current folder by a
-// link, so the links are resolved last.
+// RealPath returns the absolute path of a file, with all links resolved. It makes the path absolute first and resolves
+// links last, because a shell may name the current folder by a link.
 func RealPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -72,8 +72,8 @@ func RealPath(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// FileFault adds a category and plain words to an error of the file system. what is the kind of
-// file, such as "folder".
+// FileFault adds a category and a plain text to an error of the file system. what is the kind of file, such as
+// "folder".
 func FileFault(what string, err error) error {
 	var path *fs.PathError
 	named := errors.As(err, &path)
@@ -92,7 +92,7 @@ func FileFault(what string, err error) error {
 	return err
 }
 
-// NearFile adds the nearest existing name in the folder to an error about a missing name.
+// NearFile adds a suggestion to an error about a missing file: the most similar name in the same folder.
 func NearFile(err error, name string) error {
 	entries, _ := os.ReadDir(filepath.Dir(name)) // without a list there is no hint
 	var names []string

@@ -14,16 +14,16 @@ import (
 	"sheaf/text/query"
 )
 
-// fusedName is the built-in profile that [Reader.Fused] runs.
+// fusedName is the name of the built-in profile that [Reader.Fused] runs.
 const fusedName = "rrf"
 
-// fusedProfile is always the built-in profile, because a contract depends on it. It ignores a
-// user's profile of this name and tuned numbers. Its edition is 0, which no loaded profile has.
+// fusedProfile is the built-in profile of this name. A contract depends on its results, so profiles of the user and
+// tuned numbers do not replace it. Its edition is 0, because the cache of profiles starts at edition 1.
 var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) {
 	return profile.Load(fusedName, profile.Builtin)
 })
 
-// Fused is the answer of plain hybrid search (spec/reciprocal-rank-fusion).
+// Fused is the answer of a plain hybrid search (spec/reciprocal-rank-fusion).
 type Fused struct {
 	Results  []FusedResult
 	Degraded bool
@@ -32,10 +32,10 @@ type Fused struct {
 	Timings  []search.Timing
 }
 
-// FusedResult is a chunk with its rank in each leg; 0 means that the leg did not find it.
+// FusedResult is a chunk with its rank in each leg. Rank 0 means that the leg did not find the chunk.
 type FusedResult struct {
 	ID sheaf.ID
-	// Content is the chunk's own text without its subsections, or its title when that text is blank.
+	// Content is the text of the chunk without its subsections. If this text is blank, Content is the title.
 	Content              string
 	Score                float64
 	VectorRank, TextRank int
@@ -43,9 +43,9 @@ type FusedResult struct {
 	Chunk                sheaf.Chunk
 }
 
-// Fused finds the best limit chunks, 1..MaxWindow, for text by meaning and by words. Method "rrf" fuses with the
-// constant k, 1..1000; "weighted_sum" fuses with equal weights. Each leg returns min(max(5 x limit, 50), 1000)
-// chunks. When one leg fails the other answers and Degraded is true.
+// Fused searches for text in two legs, by meaning and by words, and returns the best limit chunks, 1..MaxWindow. The
+// method "rrf" fuses the legs with the constant k, 1..1000. The method "weighted_sum" fuses them with equal weights.
+// Each leg returns min(max(5 x limit, 50), 1000) chunks. If one leg fails, the other one answers, and Degraded is true.
 func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
 	if limit < 1 || limit > MaxWindow {
 		return nil, fieldError("limit", "%d: must be within 1..%d", limit, MaxWindow)

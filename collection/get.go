@@ -61,20 +61,20 @@ type Outline struct {
 
 // GetOptions say how much of a chunk Get returns.
 type GetOptions struct {
-	// Body leaves out the text under sub-headings.
+	// Body leaves out the text under subheadings.
 	Body bool
-	// Neighbors is how many chunks before and after it are returned too, 0..MaxNeighbors.
+	// Neighbors is the number of chunks to return before the chunk, and after the chunk: 0..MaxNeighbors.
 	Neighbors int
-	// Line, from 1, and Lines ask for lines of the document instead of the chunk, when Lines is above 0. A line
-	// before the first heading returns the text before that heading, not the whole document.
+	// If Lines is above 0, Get returns Lines lines of the document, from Line on, and not the chunk. Line counts from
+	// 1. If Line is before the first heading, the result is the text before that heading, not the whole document.
 	Line, Lines int
 }
 
-// MaxNeighbors is the most neighbors on each side.
+// MaxNeighbors limits the neighbors on each side of a chunk.
 const MaxNeighbors = 50
 
-// Find resolves an address: an identifier, a path, path#heading, path:line or path:line:count. A missing part and a
-// part that the caller may not see are the same [address.NotFound].
+// Find returns the part that an address names. An address is an identifier, a path, path#heading, path:line or
+// path:line:count. If the part does not exist, or the caller may not see it, the error is the same [address.NotFound].
 func (r *Reader) Find(text string) (address.Target, error) {
 	trees := r.view.Settings().Trees
 	if r.guard.filter != nil { // an outside path that resolves would reveal where the folder is
@@ -100,8 +100,9 @@ func (r *Reader) Find(text string) (address.Target, error) {
 	return t, err
 }
 
-// Get returns the chunk or document called id with its text. A missing document and a hidden one are the same
-// sheaf.ErrNotFound. A file that changed after it was indexed is sheaf.ErrUnavailable until it is indexed again.
+// Get returns the text of the chunk or document called id. If id does not exist, or the caller may not see it, the
+// error is sheaf.ErrNotFound in both cases. If the file changed after it was indexed, the error is sheaf.ErrUnavailable
+// until the next indexing.
 func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error) {
 	if o.Neighbors < 0 || o.Neighbors > MaxNeighbors && r.c.o.Local == nil {
 		return nil, fieldError("neighbors", "%d: must be within 0..%d", o.Neighbors, MaxNeighbors)
@@ -143,7 +144,7 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	return &part, nil
 }
 
-// wholeSpan returns a chunk's span with its heading.
+// wholeSpan returns the span of a chunk, including its heading.
 func wholeSpan(c *sheaf.Chunk) sheaf.Span {
 	if c.HasHeading {
 		return sheaf.Span{Start: c.Heading.Start, End: max(c.Span.End, c.Heading.End)}
@@ -184,8 +185,8 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 
 func outlineOf(c *sheaf.Chunk) Outline { return Outline{c.ID, c.Title, c.Depth, c.Position} }
 
-// link resolves a link for this caller. A link to a hidden document has no target. It keeps its
-// text, because the caller may read that.
+// link resolves a link for this caller. If the target is a hidden document, the result has no target. The text of the
+// link stays, because the caller may read that text.
 func (r *Reader) link(from sheaf.ID, l sheaf.Link) Link {
 	out := Link{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
 	if id, ok := r.guard.Resolve(from, l); ok {
@@ -216,7 +217,8 @@ type Document struct {
 	Pending    string           `json:"pending,omitempty" doc:"What still has to be done for the document."`
 }
 
-// Document describes a document. A missing document and a hidden one are the same sheaf.ErrNotFound.
+// Document describes a document. If the document does not exist, or the caller may not see it, the error is
+// sheaf.ErrNotFound in both cases.
 func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 	rec, err := r.guard.record(id)
 	if err != nil {
@@ -248,8 +250,8 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 	return out, r.Err()
 }
 
-// ETag returns the tag of a document's version. It changes with the text, the access rules and the
-// date, which may be the date of the file.
+// ETag returns the tag of a document's version. The tag changes if the text, the access rules or the date change. The
+// date may be the date of the file.
 func ETag(rec *catalog.Record) string {
 	h := rec.File.Hash
 	var beside []byte
@@ -270,7 +272,7 @@ func ETag(rec *catalog.Record) string {
 	return fmt.Sprintf(`"%x-%x"`, h[:], a[:4])
 }
 
-// Title returns a document's title, or its file name without the extension.
+// Title returns the title of a document. A document without a title has its file name, without the extension.
 func Title(d *sheaf.Document) string {
 	if d.Title != "" {
 		return d.Title
@@ -292,8 +294,8 @@ type DocumentList struct {
 	Next      string   `json:"next,omitempty" doc:"The value of after for the next page; absent on the last one."`
 }
 
-// Documents lists at most limit visible documents, 1..MaxWindow, whose identifier begins with prefix and sorts after
-// after.
+// Documents lists visible documents in the order of their IDs. Each ID begins with prefix and sorts after the ID after.
+// The list has at most limit documents, 1..MaxWindow.
 func (r *Reader) Documents(_ context.Context, prefix, after string, limit int) (*DocumentList, error) {
 	if limit < 1 || limit > MaxWindow {
 		return nil, fieldError("limit", "%d: must be within 1..%d", limit, MaxWindow)
@@ -316,7 +318,7 @@ func (r *Reader) Documents(_ context.Context, prefix, after string, limit int) (
 	return out, r.Err()
 }
 
-// Similar finds chunks of other documents that are similar to the chunk called id. It ignores the request's Text.
+// Similar finds chunks that are similar to the chunk called id, in other documents. It ignores Text of the request.
 func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*Answer, error) {
 	c, ok := search.Part(r.guard, id)
 	if !ok {
@@ -332,7 +334,7 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 	return r.like(ctx, salientText(&doc, &c, content), other, q)
 }
 
-// like finds chunks similar to a text that pass filter.
+// like finds chunks that are similar to a text and pass filter.
 func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filter, q SearchRequest) (*Answer, error) {
 	count := func(word string) (int, error) {
 		return r.frequency(ctx, word)
@@ -349,11 +351,11 @@ func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filte
 	return a, err
 }
 
-// MaxContextBytes bounds the text that Context reads.
+// MaxContextBytes limits how much of a text Context reads.
 const MaxContextBytes = 16 << 20
 
-// Context finds chunks about the subject of a text. name is the file of the text and says how to read it; "" is
-// Markdown. The document of that path is left out. Context ignores the request's Text.
+// Context finds chunks about the subject of a text. name is the file name of the text; it determines the format, and ""
+// is Markdown. The results do not include the document at the path name. Context ignores Text of the request.
 func (r *Reader) Context(ctx context.Context, name string, content []byte, q SearchRequest) (*Answer, error) {
 	if len(content) > MaxContextBytes {
 		return nil, fieldError("text", "it has %d bytes: must have at most %d", len(content), MaxContextBytes)
@@ -397,8 +399,8 @@ func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Te
 	return text
 }
 
-// Readable removes embedded data, such as pictures in base64, from the texts of a part and its
-// neighbors. An assistant pays for every character and cannot read such data. Line numbers stay.
+// Readable removes embedded data, such as pictures in base64, from the texts of a part and its neighbors. An assistant
+// cannot read such data, but pays for every character. Line numbers do not change.
 func Readable(p *Part, err error) (*Part, error) {
 	if err != nil {
 		return nil, err

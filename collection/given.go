@@ -18,20 +18,20 @@ import (
 	"sheaf/store"
 )
 
-// Change puts a document, or deletes it when Put is nil.
+// Change writes a document, or deletes the document if Put is nil.
 type Change struct {
 	ID  sheaf.ID       `json:"id"`
 	Put *DocumentInput `json:"put,omitempty"`
-	// IfMatch is the tag that the document must have, "*" for any; "" sets no condition.
-	// IfNoneMatch is a tag that it must not have, or "*" if the document must not exist.
+	// IfMatch is the tag that the document must have; "*" accepts any existing document, "" any document. IfNoneMatch
+	// is a tag that it must not have; "*" means that the document must not exist.
 	IfMatch     string `json:"if_match,omitempty"`
 	IfNoneMatch string `json:"if_none_match,omitempty"`
-	// Within are the only sets whose documents may be replaced or deleted; an empty list allows
-	// all. Write and Submit set it from the caller's grant.
+	// Within lists sets. A change may replace or delete only documents in these sets. If the list is empty, a change
+	// may replace or delete any document. Write and Submit set Within from the grant of the caller.
 	Within []string `json:"within,omitempty"`
 }
 
-// Stored reports a document that was written.
+// Stored is the result of one change.
 type Stored struct {
 	ID      sheaf.ID `json:"id" doc:"The document's identifier."`
 	ETag    string   `json:"etag,omitempty" doc:"The tag of this version; absent when it was deleted."`
@@ -41,22 +41,22 @@ type Stored struct {
 	Pending string   `json:"pending,omitempty" doc:"What still has to be done for the document."`
 }
 
-// given is the state of the documents that programs give.
+// given is the state of given documents: documents that programs write through the API.
 type given struct {
-	// turn is held while changes are made, one after another.
+	// turn is a lock. A writer holds turn while it makes changes, so that changes run one after another.
 	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
-	// stuck is why recovery waits for disk space or for a repair of the file; nil while it does not wait. Indexed
-	// documents stay searchable.
+	// stuck is the reason why recovery waits: the disk is full, or the file needs a repair. If recovery does not wait,
+	// stuck is nil. Searches still find indexed documents.
 	stuck atomic.Pointer[error]
-	// broken receives a value when a change failed and the store may have a part of it.
+	// broken receives a value when a change failed and the store may have written a part of the change.
 	broken chan struct{}
 	file   *intake.Intake // nil when the collection takes no documents
 	queue  *queue
 	keys   sync.Map // the Key of each running request, by its name
-	// refused are documents that the store refused when this process began, unreadable are unreadable documents and older
-	// files. Both map a text to the reason.
+	// refused has the documents that the store refused when this process started. unreadable has unreadable documents,
+	// and unreadable files of earlier versions. Both maps go from a name to a reason.
 	refused, unreadable sync.Map
 }
 
@@ -69,7 +69,7 @@ func newGiven(o *Options) given {
 		queue: &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}}
 }
 
-// breaks reports that the store may have a part of a failed change.
+// breaks signals that a change failed and that the store may have written a part of the change.
 func (g *given) breaks() {
 	select {
 	case g.broken <- struct{}{}:
@@ -77,9 +77,10 @@ func (g *given) breaks() {
 	}
 }
 
-// Write makes changes for a caller, all or none, and returns when they are durable and searchable. A store without
-// transactions may accept only some: that is a [RejectedError]. A caller with a tenant writes to the tree of the
-// tenant, other callers to catalog.FreeTree. A tenant of that name has no tree.
+// Write makes changes for a caller: all of them or none. When Write returns, the changes are durable and searchable. A
+// store without transactions may accept only some of the changes; the error is then a [RejectedError]. A caller with a
+// tenant writes to the tree with the tenant's name. A caller without a tenant writes to catalog.FreeTree. A tenant with
+// the name of this tree cannot write.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
@@ -93,8 +94,8 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	return c.carryOut(ctx, changes, entry{key: key})
 }
 
-// begin starts a request that changes documents. The caller has the right to write until it calls
-// end. If the same request was done before, begin returns its results and no end.
+// begin starts a request that changes documents. The caller has the right to write until it calls end. If the same
+// request with the same key was already done, begin returns the earlier results, and end is nil.
 func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestKey, before *keyRecord, end func(),
 	err error) {
 	if key, before, err = c.useKey(ctx); err != nil || before != nil {
@@ -111,8 +112,9 @@ func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestK
 	return key, nil, func() { give(); key.release() }, nil
 }
 
-// Patch changes the data beside the text of the document in ch, under the conditions of ch. It
-// works like Write. A hidden document is sheaf.ErrNotFound, because a patch could make it readable.
+// Patch changes fields of a document that are not its text. ch names the document, and has the conditions. Otherwise
+// Patch works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound: a patch could
+// otherwise make a hidden document visible.
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch) (Stored, error) {
 	ch.Put = nil // patched sets it once the caller has the right to write
 	changes, err := c.allowed(&grant, []Change{ch})
@@ -147,7 +149,8 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	return stored[0], nil
 }
 
-// allowed returns a copy of changes that a caller may make, with the caller's sets and with vectors of length 1.
+// allowed checks that a caller may make changes. It returns a copy of the changes, with the sets of the caller, and
+// with vectors of length 1.
 func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, error) {
 	if c.given.file == nil {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -199,10 +202,10 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 	return changes, nil
 }
 
-// MayWrite returns why a tenant cannot write documents to a collection with these settings, or nil.
-// Documents of a tenant are in the tree with its name. A tenant has no tree if a folder or
-// [catalog.FreeTree] has its name, or if no ID can begin with it. The name "" means no tenant,
-// whose documents are in [catalog.FreeTree]. access.All means every tenant.
+// MayWrite returns nil if a tenant can write documents to a collection with these settings, or else the reason.
+// A tenant writes to the tree that has the tenant's name. A tenant cannot write if a folder uses this tree, if this
+// tree is [catalog.FreeTree], or if no ID can begin with the name. The name "" means callers without a tenant: they
+// write to [catalog.FreeTree]. access.All means callers of every tenant.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "" && settings.Root(catalog.FreeTree) != "": // a folder has this tree in an index of an earlier version
@@ -222,7 +225,7 @@ func MayWrite(tenant string, settings catalog.Settings) error {
 	return nil
 }
 
-// mayPutIn reports whether a caller may put documents into these sets and no others.
+// mayPutIn returns an error unless a caller may put documents into exactly these sets.
 func mayPutIn(grant *access.Grant, sets []string) error {
 	outside := func(set string) bool { return !slices.Contains(grant.Sets, set) }
 	if len(grant.Sets) > 0 && (len(sets) == 0 || slices.ContainsFunc(sets, outside)) {
@@ -231,19 +234,18 @@ func mayPutIn(grant *access.Grant, sets []string) error {
 	return nil
 }
 
-// Dims returns the number of dimensions of the vectors of chunks, or 0 without vectors.
+// Dims returns the number of dimensions of the chunks' vectors, or 0 if chunks have no vectors.
 func (c *Collection) Dims() int {
 	view := c.o.Catalog.View()
 	defer view.Close()
 	return view.Settings().Dims
 }
 
-// Remote reports whether a search asks a store or a model on another machine.
+// Remote reports whether a search uses a store or a model on another machine.
 func (c *Collection) Remote() bool {
 	return c.o.Distant || c.o.Model == nil && c.o.Embed != nil || c.o.Rerank != nil
 }
 
-// inChange adds the number of the change to an error.
 func inChange(i int, err error) error {
 	var at *FieldError
 	if errors.As(err, &at) {
@@ -252,8 +254,8 @@ func inChange(i int, err error) error {
 	return err
 }
 
-// take waits until the caller may write, and loads the newest state. It waits even for a long run
-// over the folders, until ctx ends. give ends the right to write.
+// take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time.
+// If a long run over the folders has the right, take waits for its end, or until ctx ends. give returns the right.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:
@@ -284,8 +286,8 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	return give, nil
 }
 
-// carryOut makes allowed changes, all or none, and records them for their task or key. The caller
-// must have the right to write.
+// carryOut makes changes that allowed has checked: all of them or none. It records the results for the task or key of
+// the changes. The caller must have the right to write.
 func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([]Stored, error) {
 	out, err := c.check(changes)
 	if err != nil {
@@ -351,11 +353,11 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	return out, err
 }
 
-// reached is called at named points of a change. Tests kill the process there.
+// A change calls reached at named points. Tests kill the process at these points.
 var reached = func(string) {}
 
-// refuse reverts accepted changes that the index did not take. If the file cannot be written now, recovery indexes
-// them later.
+// refuse restores the earlier versions of documents whose changes were accepted but not indexed. If intake.db cannot be
+// written now, the changes stay, and recovery indexes them later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	reached("in refuse")
 	view := c.o.Catalog.View()
@@ -385,7 +387,7 @@ func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	})
 }
 
-// index brings changes into catalog and store, in one commit. The caller must have the right to write.
+// index writes changes to the catalog and the store, in one commit. The caller must have the right to write.
 func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
 	o := *c.o.Ingest
 	o.Progress, o.Writing, o.CommitBytes = nil, nil, 1
@@ -397,7 +399,7 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	return fromRemote(store.Gone(err))
 }
 
-// patched returns a stored document with the changes of a patch. The caller must have the right to write.
+// patched returns the stored document with the changes of a patch. The caller must have the right to write.
 func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch) (*DocumentInput, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
@@ -420,7 +422,7 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	return put, nil
 }
 
-// check compares the conditions of changes with the stored documents. It returns what the changes will have done.
+// check compares the conditions of changes with the stored documents. It returns the expected results.
 func (c *Collection) check(changes []Change) ([]Stored, error) {
 	out := make([]Stored, len(changes))
 	view := c.o.Catalog.View()
@@ -466,13 +468,13 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 	return out, nil
 }
 
-// sees reports whether a grant lets a document through.
+// sees reports whether a grant sees a document.
 func sees(grant *access.Grant, rec *catalog.Record) bool {
 	filter := grant.Filter()
 	return filter == nil || filter.Match(&store.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)})
 }
 
-// hasTag reports whether a list of tags from a header If-Match contains a tag.
+// hasTag reports whether the list of tags in a header If-Match contains tag.
 func hasTag(list, tag string) bool {
 	for part := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(part) == tag && tag != "" {
@@ -482,11 +484,11 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// hasWeakTag reports whether a list of tags contains a tag. It ignores the difference between weak
-// and strong tags, as If-None-Match does (RFC 9110, section 13.1.2).
+// hasWeakTag reports whether the list of tags in a header If-None-Match contains tag. A weak tag and a strong tag with
+// the same text are equal here (RFC 9110, section 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
-// Met returns [ErrPrecondition] unless the header If-Match of a caller, or "", matches a document.
+// Met returns [ErrPrecondition] if a header If-Match does not match the document. The header "" matches every document.
 func Met(ifMatch string, d *Document) error {
 	if ifMatch == "" || ifMatch == "*" || hasTag(ifMatch, d.ETag) {
 		return nil
@@ -494,13 +496,12 @@ func Met(ifMatch string, d *Document) error {
 	return unmet("if_match", "%s has changed: read it again", d.ID)
 }
 
-// Unchanged reports whether a caller with this header If-None-Match has the version tag. The tag
-// may be weak.
+// Unchanged reports whether the header If-None-Match contains tag, weak or strong: the caller has this version.
 func Unchanged(ifNoneMatch, tag string) bool {
 	return strings.TrimSpace(ifNoneMatch) == "*" || hasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
 }
 
-// describe adds the index's data about the documents to the results.
+// describe adds to the results what the index knows about the documents, such as the number of chunks.
 func (c *Collection) describe(out []Stored) error {
 	view := c.o.Catalog.View()
 	defer view.Close()

@@ -19,10 +19,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// guard is the access check. It shows the store and the catalog as one caller may see them, and a
-// Reader uses only the guard. It adds the grant's filter to every request to the store and hides
-// documents of the catalog. A restricted caller gets word statistics over visible documents,
-// because an idf over all documents would reveal words of hidden ones.
+// guard is the access check of a Reader. A Reader reads the store and the catalog only through its guard. The guard
+// adds the grant's filter to every request to the store, and hides documents of the catalog. It counts words for
+// restricted callers over visible documents only: an idf over all documents would reveal words of hidden ones.
 type guard struct {
 	view      *catalog.View
 	store     store.Backend
@@ -59,7 +58,7 @@ func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, gra
 	return g
 }
 
-// Chunks returns the number of chunks that the caller sees, or 0 when the store cannot count them.
+// Chunks returns the number of chunks that the caller may see. If the store cannot count them, it returns 0.
 func (g *guard) Chunks(ctx context.Context) int {
 	if g.filter == nil {
 		return g.view.Chunks()
@@ -68,8 +67,8 @@ func (g *guard) Chunks(ctx context.Context) int {
 	return n
 }
 
-// searched returns the guard for a search. If the store cannot count, the result has no methods
-// that count, so that the search can adapt.
+// searched returns the guard in the form that a search uses. If the store cannot count, the result lacks the methods
+// that count. The search then works without counts.
 func (g *guard) searched() store.Backend {
 	if _, ok := g.store.(store.Counter); ok {
 		return g
@@ -77,14 +76,14 @@ func (g *guard) searched() store.Backend {
 	return uncounted{g, g, g}
 }
 
-// uncounted is a guard that only retrieves and explains.
+// uncounted is a guard without the methods that count.
 type uncounted struct {
 	store.Backend
 	store.Explainer
 	store.Selective
 }
 
-// bound adds the grant's filter to a request.
+// bound returns a request with the grant's filter added.
 func (g *guard) bound(req store.Request) store.Request {
 	if g.filter == nil {
 		return req
@@ -105,7 +104,7 @@ func (g *guard) bound(req store.Request) store.Request {
 	return req
 }
 
-// boundAll returns copies of requests with the grant's filter.
+// boundAll returns copies of requests, each with the grant's filter added.
 func (g *guard) boundAll(reqs []store.Request) []store.Request {
 	if g.filter == nil {
 		return reqs
@@ -117,7 +116,7 @@ func (g *guard) boundAll(reqs []store.Request) []store.Request {
 	return bound
 }
 
-// refused returns why the store cannot answer requests like req, which has the grant's filter.
+// refused returns why the store cannot answer requests like req, or nil. req already has the grant's filter.
 func (g *guard) refused(req store.Request) error {
 	if s, ok := g.store.(store.Selective); ok {
 		return s.Supports(req)
@@ -125,8 +124,8 @@ func (g *guard) refused(req store.Request) error {
 	return nil
 }
 
-// fromStore runs a request for the caller of g and marks its errors as errors of the store. For a
-// store that is not an S, it returns sheaf.ErrUnsupported with what.
+// fromStore runs a request on a store that implements S, and marks its errors as errors of the store. If the store does
+// not implement S, the error is sheaf.ErrUnsupported, with the text what.
 func fromStore[S, T any](ctx context.Context, g *guard, what string,
 	ask func(context.Context, S) (T, error)) (out T, err error) {
 	st, ok := g.store.(S)
@@ -144,14 +143,14 @@ func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	})
 }
 
-// Explain implements store.Explainer if the store does.
+// Explain implements store.Explainer, if the store implements it.
 func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	return fromStore(ctx, g, "explain", func(ctx context.Context, st store.Explainer) ([]*sheaf.Explanation, error) {
 		return st.Explain(ctx, g.bound(req), ids)
 	})
 }
 
-// Supports implements store.Selective for requests with the grant's filter.
+// Supports implements store.Selective. It adds the grant's filter to the requests.
 func (g *guard) Supports(req store.Request) error {
 	bound := g.bound(req)
 	err := g.refused(bound)
@@ -168,7 +167,7 @@ func (g *guard) Supports(req store.Request) error {
 	return err
 }
 
-// Count implements store.Counter if the store does.
+// Count implements store.Counter, if the store implements it.
 func (g *guard) Count(ctx context.Context, req store.Request) (int, error) {
 	counts, err := g.CountAll(ctx, []store.Request{req})
 	if err != nil {
@@ -187,14 +186,14 @@ func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 	})
 }
 
-// Scores implements store.Scorer if the store does.
+// Scores implements store.Scorer, if the store implements it.
 func (g *guard) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
 	return fromStore(ctx, g, "scores of given chunks", func(ctx context.Context, st store.Scorer) ([][]float64, error) {
 		return st.Scores(ctx, g.boundAll(reqs), ids)
 	})
 }
 
-// CountAll implements store.Batcher if the store counts.
+// CountAll implements store.Batcher, if the store can count.
 func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	out := make([]int, len(reqs))
 	keys := make([]answerKey, len(reqs))
@@ -228,46 +227,46 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// maxCounts bounds the cached numbers of visible chunks that hold a word. Every search counts its words, and every
-// snippet counts them again.
+// maxCounts limits the cached counts. A count is the number of visible chunks that contain a word. Every search needs
+// the counts of its words, and every snippet needs them again.
 const maxCounts = 20_000
 
-// repeats reports whether the count of a request is cached: it has no filter and searches all fields.
+// repeats reports whether to cache the count of a request: a request without a filter, over all fields.
 func repeats(req *store.Request) bool {
 	return req.Filter == nil && req.Within == nil && req.Text != nil && req.Text.Combine == store.CombineBM25F &&
 		len(req.Text.Fields) == len(sheaf.Fields)
 }
 
-// Matches implements store.Matcher if the store does.
+// Matches implements store.Matcher, if the store implements it.
 func (g *guard) Matches() bool { return store.Matches(g.store) }
 
-// Lists reports whether the store counts by values.
+// Lists reports whether the store can count chunks by value.
 func (g *guard) Lists() bool { return store.Lists(g.store) != nil }
 
-// Facets implements store.Faceter if the store does.
+// Facets implements store.Faceter, if the store implements it.
 func (g *guard) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
 	return fromStore(ctx, g, "facets", func(ctx context.Context, st store.Faceter) ([]store.Facet, error) {
 		return st.Facets(ctx, g.bound(req), columns, limit)
 	})
 }
 
-// Sorted implements store.Sorter if the store does.
+// Sorted implements store.Sorter, if the store implements it.
 func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
 	return fromStore(ctx, g, "order by "+by.Column, func(ctx context.Context, st store.Sorter) (sheaf.Ranking, error) {
 		return st.Sorted(ctx, g.bound(req), by)
 	})
 }
 
-// errReadOnly means that readers do not write.
+// errReadOnly means that a reader cannot write.
 var errReadOnly = fmt.Errorf("%w: a reader does not write", sheaf.ErrUnsupported)
 
-// Write implements store.Backend; it refuses.
+// Write implements store.Backend. It returns errReadOnly.
 func (g *guard) Write(context.Context, store.Batch) error { return errReadOnly }
 
-// Delete implements store.Backend; it refuses.
+// Delete implements store.Backend. It returns errReadOnly.
 func (g *guard) Delete(context.Context, []sheaf.ID) error { return errReadOnly }
 
-// Close implements store.Backend; the store stays open.
+// Close implements store.Backend. It does not close the store.
 func (g *guard) Close() error { return nil }
 
 // visible reports whether the caller may see a document.
@@ -291,7 +290,6 @@ func (g *guard) visible(doc sheaf.ID) bool {
 	return seen
 }
 
-// sees reports whether the caller may see the document of the chunk called id.
 func (g *guard) sees(id sheaf.ID) bool {
 	if g.filter == nil {
 		return true
@@ -320,7 +318,7 @@ func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return g.view.Document(id)
 }
 
-// SharedDocument is Document without a copy, or nil. The caller must not change it.
+// SharedDocument returns a visible document without copying it, or nil. The caller must not change the document.
 func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
 	if !g.visible(id) {
 		return nil
@@ -349,7 +347,7 @@ func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
 	return g.view.Outline(id)
 }
 
-// Date returns the date of a visible document, or false when it has none.
+// Date returns the date of a visible document. It returns false if the document has no date.
 func (g *guard) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	if !g.visible(doc) {
 		return sheaf.Dated{}, false
@@ -357,7 +355,7 @@ func (g *guard) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	return g.view.Date(doc)
 }
 
-// FolderSize implements rank.Facts. It counts visible documents.
+// FolderSize implements rank.Facts. It counts only visible documents.
 func (g *guard) FolderSize(tree, folder string) int {
 	if g.filter == nil {
 		return g.view.FolderSize(tree, folder)
@@ -380,13 +378,13 @@ func (g *guard) FolderSize(tree, folder string) int {
 	return n
 }
 
-// Resolve returns the visible target of a link. It skips hidden documents with the same name,
-// because a link without a target would reveal them.
+// Resolve returns the target of a link, and considers only visible documents. If it found hidden documents first, a
+// link without a target would reveal that they exist.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.among(), from, link)
 }
 
-// among returns the filter of visible documents.
+// among returns the function that reports whether a document is visible. It returns nil if all documents are visible.
 func (g *guard) among() catalog.Among {
 	if g.filter == nil {
 		return nil
@@ -394,7 +392,7 @@ func (g *guard) among() catalog.Among {
 	return g.visible
 }
 
-// Links implements rank.Facts with Resolve.
+// Links implements rank.Facts. It considers only visible documents, like Resolve.
 func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 	switch {
 	case !g.visible(doc):
@@ -405,7 +403,7 @@ func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 	return g.view.LinksAmong(g.visible, doc)
 }
 
-// Backlinks implements rank.Facts with Resolve.
+// Backlinks implements rank.Facts. It considers only visible documents, like Resolve.
 func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID {
 	switch {
 	case !g.visible(doc):
@@ -419,7 +417,7 @@ func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID {
 // Err returns the first error of a catalog lookup, or nil.
 func (g *guard) Err() error { return g.view.Err() }
 
-// record returns the catalog's record of a document. A missing and a hidden document give the same sheaf.ErrNotFound.
+// record returns the catalog's record of a document, or sheaf.ErrNotFound if the document is missing or hidden.
 func (g *guard) record(doc sheaf.ID) (*catalog.Record, error) {
 	if !g.visible(doc) {
 		return nil, cmp.Or(g.view.Err(), notFound(doc))
@@ -454,11 +452,11 @@ func notFound(id sheaf.ID) error {
 	return fmt.Errorf("%w: nothing is called %q", sheaf.ErrNotFound, id)
 }
 
-// Properties returns [catalog.View.Properties], including hidden documents. A search shows
-// properties of visible documents only.
+// Properties returns [catalog.View.Properties], which includes properties of hidden documents. Do not show the result
+// to the caller: an answer may show only properties of visible documents.
 func (g *guard) Properties() ([]catalog.Counted, error) { return g.view.Properties() }
 
-// visibleFiles scans the files whose documents are in the catalog and visible to the caller. It
+// visibleFiles scans files. It returns only files whose documents are in the catalog and visible to the caller. It
 // checks the access rules again in the current content of each file.
 type visibleFiles struct {
 	scanner search.Scanner

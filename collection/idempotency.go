@@ -14,10 +14,10 @@ import (
 	"sheaf/collection/intake"
 )
 
-// Key makes a request safe to repeat: it runs once. For a day, the same request with the same key
-// returns the first results.
+// Key makes it safe to repeat a request. If the same request arrives again with the same key within a day, it does not
+// run again: the caller gets the first results.
 type Key struct {
-	// Name is a hash of the caller and of the caller's key.
+	// Name is a hash of two things: who the caller is, and the key that the caller chose.
 	Name [sha256.Size]byte
 	// Request is a hash of the content of the request.
 	Request [sha256.Size]byte
@@ -25,12 +25,12 @@ type Key struct {
 
 type keyOfContext struct{}
 
-// WithKey returns a context in which Write, Patch and Submit use a key.
+// WithKey returns a context with a key. Write, Patch and Submit use the key.
 func WithKey(ctx context.Context, k Key) context.Context {
 	return context.WithValue(ctx, keyOfContext{}, k)
 }
 
-// keyRecord is the entry of a key in the file.
+// keyRecord is what intake.db stores for a key.
 type keyRecord struct {
 	Request string    `json:"request"`
 	At      time.Time `json:"at"`
@@ -39,7 +39,7 @@ type keyRecord struct {
 	Task    *Task     `json:"task,omitempty"`
 }
 
-// results returns the results of an earlier request, or nil if r is nil.
+// results returns the results in the record, or nil if r is nil.
 func (r *keyRecord) results() []Stored {
 	if r == nil {
 		return nil
@@ -47,18 +47,18 @@ func (r *keyRecord) results() []Stored {
 	return r.Results
 }
 
-// requestKey is the key of a running request. Its methods accept nil, for a request without a key.
+// requestKey is the key of a running request. A request without a key has a nil requestKey, and all methods accept nil.
 type requestKey struct {
 	Key
 	at  time.Time
 	end func()
 }
 
-// errOtherRequest means that the key belongs to another request.
+// errOtherRequest means that a different request already used the key.
 var errOtherRequest = conflict(errors.New("the Idempotency-Key belongs to another request: send a new one"))
 
-// useKey begins an idempotent request, if ctx has a key. before is the entry of the same request if
-// it was done before. Otherwise, release key when the request ends.
+// useKey starts a request with the key in ctx, if ctx has one. If the same request was done before, before is its
+// record. Otherwise, call release on the key when the request ends.
 func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRecord, err error) {
 	k, ok := ctx.Value(keyOfContext{}).(Key)
 	if !ok {
@@ -82,7 +82,7 @@ func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRe
 	return nil, before, err
 }
 
-// doneBefore returns the entry of a request, or nil when it was not done.
+// doneBefore returns the record of a request that was done before, or nil.
 func (c *Collection) doneBefore(ctx context.Context, k Key) (*keyRecord, error) {
 	if err := c.prepare(ctx); err != nil {
 		return nil, err
@@ -110,14 +110,14 @@ func (c *Collection) keyRecord(name []byte) (r *keyRecord, err error) {
 	return r, err
 }
 
-// release ends the use of a key.
+// release ends the request that uses the key. Other requests may then use the key.
 func (k *requestKey) release() {
 	if k != nil {
 		k.end()
 	}
 }
 
-// put stores the results, or expected results, of a request.
+// put stores the results of a request, or the results that the request will have.
 func (k *requestKey) put(tx *intake.Tx, r keyRecord) error {
 	if k == nil {
 		return nil
@@ -134,19 +134,20 @@ func putKey(tx *intake.Tx, name []byte, r *keyRecord, now time.Time) error {
 	return tx.PutKey(name, content, r.At, now)
 }
 
-// entry is the task or key of a change, if any. The file has its name until the index has the change.
+// entry is the task or the key of a change. A change may have neither. From the start of the change until the index has
+// it, intake.db lists the name of the entry.
 type entry struct {
 	task *keptTask
 	key  *requestKey
 }
 
-// Names of entries begin with their kind.
+// The name of an entry begins with one of these kinds.
 const (
 	taskEntry = "task "
 	keyEntry  = "key "
 )
 
-// name returns the name of the entry, or nil without one.
+// name returns the name of the entry. If the change has neither task nor key, name returns nil.
 func (e entry) name() []byte {
 	switch {
 	case e.task != nil:
@@ -157,7 +158,7 @@ func (e entry) name() []byte {
 	return nil
 }
 
-// begin writes the expected results of an accepted change.
+// begin records that a change was accepted, with the results that it will have.
 func (e entry) begin(tx *intake.Tx, results []Stored) error {
 	if e.name() == nil {
 		return nil
@@ -171,7 +172,6 @@ func (e entry) begin(tx *intake.Tx, results []Stored) error {
 	return tx.WriteTask(e.task.ID, intake.Results, results)
 }
 
-// end records that the index has the change.
 func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	if e.name() == nil {
 		return nil
@@ -185,8 +185,8 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	return e.key.put(tx, keyRecord{Done: true, Results: results})
 }
 
-// refuse records that the index refused the change. failure says why its task failed; with "", the
-// task runs again.
+// refuse records that the index refused the change. failure is the reason why the task of the change failed. If failure
+// is "", the task runs again.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	if e.name() == nil {
 		return nil
@@ -203,8 +203,8 @@ func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	return e.task.ended(failure, nil, now).write(tx)
 }
 
-// finish ends the changes of killed processes. The index has their documents, except the rejected
-// ones. The caller must have the right to write.
+// finish records the end of changes that a killed process began. The index has the documents of these changes, except
+// the rejected ones. The caller must have the right to write.
 func (c *Collection) finish(rejected map[sheaf.ID]error) error {
 	var begun []string
 	err := c.given.file.View(func(tx *intake.Tx) error { begun = tx.Begun(); return nil })
@@ -238,7 +238,8 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 	})
 }
 
-// begunEntry returns the entry with this name and its expected results; no entry if it was removed.
+// begunEntry returns the entry with this name, and the results that its change will have. If the entry was removed, the
+// result is an empty entry.
 func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []Stored, err error) {
 	if id, ok := strings.CutPrefix(name, taskEntry); ok {
 		if e.task, err = readTask(tx, id); e.task != nil {

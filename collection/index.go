@@ -26,8 +26,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Index is an index with its lifecycle: it opens, updates, checks and repairs the data of a folder and its store.
-// [Index.Collection] answers questions about it. An Index is not safe for concurrent use.
+// Index is an index with its whole life: it opens, updates, checks and repairs the data of a folder and its store. To
+// ask questions, use [Index.Collection]. An Index is not safe for concurrent use.
 type Index struct {
 	Site
 	Making
@@ -38,95 +38,97 @@ type Index struct {
 	language
 	want IndexOptions
 	said said
-	// Answering has the collection's options, except those that the index sets.
+	// Answering holds options for the collection. The index sets the options that depend on itself.
 	Answering Options
 }
 
-// Site is the folder of a person's question and the index that covers it.
+// Site is the folder in which a person works, and the index that covers this folder.
 type Site struct {
 	Folder string
 	Where  location.Location
-	// Base is the folder of the index; it contains the folder of each server.
+	// Base is the place of the index. If a server stores the chunks, Where is a folder inside Base.
 	Base location.Location
-	// Target is the server that keeps the chunks; nil is the engine.
+	// Target is the server that stores the chunks. If it is nil, the engine stores them.
 	Target store.Opener
-	// Address is the store's address in the settings. Flag is the flag that set it, or "".
+	// Address is the address of the store in the settings. Flag is the command-line flag that set the address, or "".
 	Address, Flag string
-	// In is the folder as the person typed it. Named means that the person also chose the folder of the index.
+	// In is the folder as the person typed it. Named means that the person also named the folder of the index.
 	In    string
 	Named bool
 }
 
-// IndexOptions say what a command needs from an index.
+// IndexOptions say how a command uses an index.
 type IndexOptions struct {
-	// Refresh updates the index first, unless the settings disable it.
+	// Refresh updates the index first, unless the settings forbid it.
 	Refresh bool
-	// Updates says that the command updates the index itself: it first detects again a language
-	// that was guessed from little text. Asked does the same despite the settings.
+	// Updates means that the purpose of the command is to update the index. If the language was guessed from little
+	// text, Open then detects the language again. Asked has the same effect, even if the settings forbid updates.
 	Updates, Asked bool
-	// Whole forbids answers from the last indexing run.
+	// Whole means that the index must be up to date: an answer from the last indexing run is not enough.
 	Whole bool
-	// Make creates a missing index. Without Make, a missing index is an error.
+	// Make creates the index if it is missing. Without Make, a missing index is an error.
 	Make bool
-	// AsIs reports damage without a repair. Damaged means that work found damage: Open looks for it and repairs it.
+	// AsIs reports damage and does not repair it. Damaged means that damage was found: Open repairs it.
 	AsIs, Damaged bool
-	// Keep returns an error instead of remaking an index.
+	// Keep forbids remaking the index. If the index needs it, Open returns an error.
 	Keep bool
-	// Rebuild empties the index first.
+	// Rebuild empties the index before it is filled again.
 	Rebuild bool
-	// Check, unless nil, runs after the stores open and before any write.
+	// Open calls Check, unless it is nil, after the stores are open and before anything is written.
 	Check func() error
 }
 
-// Making says how to make and update an index. The zero value searches by words only.
+// Making says how to make and update an index. The zero value makes an index without vectors.
 type Making struct {
-	// Language is a code, "auto" or "none".
+	// Language is the code of a language, "auto" or "none".
 	Language  string
 	StopWords bool
-	// Chunk returns how a new index cuts documents; nil means the default.
+	// Chunk returns how a new index cuts documents. If Chunk is nil, a new index uses the default.
 	Chunk   func() (chunk.Options, error)
 	Walk    ingest.WalkOptions
 	Workers int
-	// Engine has the engine's options without its folder, analyzer and vectors.
+	// Engine has options of the engine. The index sets the folder, the analyzer and the vectors itself.
 	Engine embedded.Options
-	// Embed opens the model; nil without a model. dims is the number of dimensions, or 0 if unknown.
+	// Embed opens the model. It is nil without a model. dims is the number of dimensions, or 0 if it is unknown.
 	Embed func(ctx context.Context, dims int, p Patience) (model.Embedder, error)
-	// Remote is the name of the model on a server. It is empty for the built-in model and without a model.
+	// Remote is the name of a model on a server. For a built-in model, or without a model, Remote is "".
 	Remote string
-	// Update says that the index is updated before each answer.
+	// Update means that the index is updated before each answer.
 	Update bool
-	// HideComments says whether comments are excluded from the text; nil excludes them if keys exist.
+	// HideComments reports whether to exclude comments from the text; nil excludes them if the index has keys.
 	HideComments func() bool
 }
 
-// Events tell a person about the index. Only Notice and Warn must be set.
+// Events tell a person what happens to the index. Notice and Warn are required.
 type Events struct {
 	Notice func(format string, args ...any)
-	// Warn reports a problem with the answer.
+	// Warn reports something that may make the answer wrong.
 	Warn func(format string, args ...any)
-	// Quiet suppresses the report of an indexing run.
+	// Quiet omits the report after an indexing run.
 	Quiet bool
-	// Indexing and Checking show progress until done is called.
+	// Indexing starts a display of progress while the index is updated, Checking while the index is checked. done ends
+	// the display.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
-	// Confirm asks before data is lost, and returns an error if the person refuses. keep says how to keep it.
+	// Confirm asks the person before data is lost. what describes the loss, and keep says how to avoid it. If the
+	// person refuses, Confirm returns an error.
 	Confirm func(what, keep string) error
 }
 
-// Stores are the open parts of an index.
+// Stores are the open catalog and store of an index.
 type Stores struct {
 	Catalog *catalog.Catalog
 	View    *catalog.View
 	Backend store.Backend
-	// Outdated says why the index must be remade before its vectors can be used, or is nil.
+	// Outdated is nil, or says why the vectors of the index cannot be used before the index is remade.
 	Outdated error
-	// locked means that this process remakes the index, so other processes must wait.
+	// locked means that this process is remaking the index and holds its lock.
 	locked bool
-	// rest is the time without a write after which the engine cleans up; 0 is never.
+	// rest is a duration. If nothing is written for this time, the engine cleans up. With 0, the engine never does.
 	rest time.Duration
 }
 
-// Models make terms, chunks and vectors.
+// Models hold what makes terms, chunks and vectors.
 type Models struct {
 	cutting  chunk.Options // how documents are cut
 	chunker  string        // its name
@@ -136,7 +138,7 @@ type Models struct {
 	memory   *remember.Embedder // around Embedder, while documents are embedded
 }
 
-// language is the state of the index's language.
+// language is the language of an index, and how it was found.
 type language struct {
 	code     string
 	detected bool
@@ -147,41 +149,40 @@ type language struct {
 	walk     *ingest.Walk  // the last walk of the folder; nil without one
 }
 
-// Findings are results of a check and a repair beside faults; a text is "" if there is no finding.
+// Findings are results of a check or a repair that are not faults. A text is "" if there is no finding.
 type Findings struct {
 	Stopped      string // a run stopped early
 	Foreign      string // the store holds documents of another folder
 	OutdatedRead string // another version of the program read documents
 	reached      *Reach // which chunks a server finds
-	// Lost are documents that a rebuild could not restore. Copied is the folder with a copy of the damaged catalog.
+	// Lost lists documents that a rebuild could not restore. Copied is the folder with a copy of the damaged catalog.
 	Lost   []string
 	Copied string
 }
 
-// said records notices, so that each appears once.
+// said remembers which notices were printed, so that each is printed once.
 type said struct {
 	gone   []string // folders that are missing
 	unseen string   // why a watch misses some changes
 }
 
-// NewIndex returns the index of a folder. [Index.Open] opens it.
+// NewIndex returns the index of a folder. It is not open: call [Index.Open].
 func NewIndex(site Site, making Making, events Events) *Index {
 	site.Base = site.Where
 	return &Index{Site: site, Making: making, Events: events, language: language{grows: make(chan struct{}, 1)}}
 }
 
-// Grown receives a value when more text shows another language of the index.
+// Grown receives a value when new text shows that the index has another language.
 func (x *Index) Grown() <-chan struct{} { return x.grows }
 
-// Gone returns the folders that are missing.
+// Gone returns the folders of the index that are missing.
 func (x *Index) Gone() []string { return x.said.gone }
 
-// restAfter is the time without a write after which long-running commands clean up the engine. It
-// is longer than the pause between two saves of a note.
+// restAfter is the value of rest for commands that keep running. It is longer than the pause between saves of a note.
 const restAfter = 2 * time.Second
 
-// Open opens the index. target is the server with its chunks; nil is the engine. Open makes,
-// updates, repairs or remakes the index as o says. Close the index even after an error.
+// Open opens the index. If target is nil, the engine stores the chunks; otherwise the server target does. Open makes,
+// updates, repairs or remakes the index, as far as o allows. Close the index even after an error.
 func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) error {
 	x.want, x.Waits = o, Mixed
 	if o.Refresh {
@@ -206,7 +207,7 @@ func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) e
 	return x.Advise(x.BringUp(ctx, o))
 }
 
-// BringUp opens the stores. It remakes or updates the index if needed and wanted.
+// BringUp opens the catalog and the store. If necessary and allowed, it remakes or updates the index.
 func (x *Index) BringUp(ctx context.Context, o IndexOptions) error {
 	x.want = o
 	life := Life{Reopen: func(context.Context) error { x.Close(); return nil }}
@@ -255,8 +256,8 @@ func (x *Index) bringUpOnce(ctx context.Context) error {
 	return err
 }
 
-// UseStore stores the chunks on a server. The catalog of each server has its own folder inside the
-// index, so it matches the chunks of that server.
+// UseStore makes the index store its chunks on a server. Each server has its own folder inside the index, with its own
+// catalog. So the catalog always matches the chunks of its server.
 func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOptions) error {
 	base := o
 	base.Rebuild = false
@@ -267,7 +268,7 @@ func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOption
 	return nil
 }
 
-// Prepare makes the index's folder, or checks an existing one.
+// Prepare makes the folder of the index. If the folder exists, Prepare checks it.
 func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	if !x.Where.Exists {
 		if !o.Make {
@@ -315,8 +316,8 @@ func (x *Index) writeRecord() error {
 	return location.Record{Format: location.RecordFormat, Root: x.Where.Root}.Write(x.Where.Dir)
 }
 
-// OpenStores opens the catalog and the engine with the recorded analyzer. A new index gets the
-// analyzer that fits the folder. After an error, nothing is open.
+// OpenStores opens the catalog and the engine, with the analyzer that the index was made with. For a new index, it
+// chooses the analyzer that fits the folder. After an error, neither is open.
 func (x *Index) OpenStores(ctx context.Context) error {
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(x.Where.Dir), catalog.Options{})
 	if err != nil {
@@ -333,12 +334,12 @@ func (x *Index) OpenStores(ctx context.Context) error {
 	return nil
 }
 
-// emptyEngine empties the engine if a rebuild stopped before that step.
+// emptyEngine empties the engine if a rebuild was interrupted before this step.
 func (x *Index) emptyEngine(ctx context.Context) error {
 	return x.empty(ctx, remakingEngine, func() error { return embedded.Empty(location.EngineDir(x.Where.Dir)) })
 }
 
-// Close releases everything that is open. Calling it twice is safe.
+// Close closes everything that the index has open. A second call of Close does nothing.
 func (x *Index) Close() {
 	if x.View != nil {
 		x.View.Close()
@@ -355,7 +356,7 @@ func (x *Index) Close() {
 	x.View, x.Backend, x.Catalog, x.memory, x.walk = nil, nil, nil, nil, nil
 }
 
-// Holds reports whether the index has a document in folder.
+// Holds reports whether the index contains a document in folder.
 func (x *Index) Holds(folder string) bool {
 	for _, t := range x.View.Settings().Trees {
 		if rel, ok := location.Under(t.Root, folder); ok && x.View.Holds(t.Name, rel) {
@@ -365,7 +366,7 @@ func (x *Index) Holds(folder string) bool {
 	return false
 }
 
-// StoreInErrors returns the store's name for errors.
+// StoreInErrors returns the name of the store for texts of errors.
 func (x *Index) StoreInErrors() string {
 	if x.Target == nil {
 		return "the index"
@@ -373,8 +374,8 @@ func (x *Index) StoreInErrors() string {
 	return x.Target.String()
 }
 
-// Collection answers questions about the index, and writes to it unless AsIs is set. Close the collection before the
-// index.
+// Collection returns a collection that answers questions about the index. Unless AsIs is set, the collection can also
+// write. Close the collection before the index.
 func (x *Index) Collection() (*Collection, error) {
 	o, ingests := x.answering(), x.IngestOptions()
 	if err := SomeFolder(ingests.Trees); err != nil {
@@ -393,7 +394,7 @@ func (x *Index) Collection() (*Collection, error) {
 	return New(o)
 }
 
-// answering returns options of a collection that only answers, without a model.
+// answering returns the options of a collection that only answers and has no model.
 func (x *Index) answering() Options {
 	o := x.Answering
 	o.Store = cmp.Or(o.Store, x.StoreInErrors())
@@ -406,8 +407,8 @@ func (x *Index) answering() Options {
 	return o
 }
 
-// folderScanner reads the files of the index's folder, for profiles that need no index. It returns nil when there is
-// no folder.
+// folderScanner returns a scanner for the files of the index's folder, for profiles that need no index. If there is no
+// folder, it returns nil.
 func (x *Index) folderScanner(o ingest.Options) (search.Scanner, error) {
 	i := slices.IndexFunc(o.Trees, func(t catalog.Tree) bool { return t.Root == x.Where.Root && t.Root != "" })
 	if i < 0 {

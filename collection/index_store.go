@@ -14,8 +14,8 @@ import (
 	"sheaf/store/embedded"
 )
 
-// rebuildCommand returns a command that empties the store and fills it again. The command asks
-// before it removes documents that files cannot restore.
+// rebuildCommand returns the command line that empties the store and fills it again. Before it removes documents that
+// no file can restore, this command asks the person.
 func (x *Index) rebuildCommand() string {
 	if x.Flag == "" {
 		return "sheaf index --rebuild"
@@ -23,7 +23,7 @@ func (x *Index) rebuildCommand() string {
 	return "SHEAF_STORE=" + wording.ShellQuoted(x.Address) + " sheaf index --rebuild"
 }
 
-// RepairCommand returns a command that repairs the store of the index.
+// RepairCommand returns the command line that repairs the store of the index.
 func (x *Index) RepairCommand() string {
 	command := "sheaf check --repair --in " + wording.ShellQuoted(x.Where.Root)
 	if x.Flag == "" {
@@ -32,7 +32,7 @@ func (x *Index) RepairCommand() string {
 	return "SHEAF_STORE=" + wording.ShellQuoted(x.Address) + " " + command
 }
 
-// openBackend opens the server of the index, or the engine beside its catalog.
+// openBackend opens the store: the server of the index, or the engine beside the catalog.
 func (x *Index) openBackend(ctx context.Context) error {
 	if x.Target != nil {
 		if err := x.openServer(ctx); err != nil {
@@ -51,7 +51,6 @@ func (x *Index) openBackend(ctx context.Context) error {
 	return x.engineLost(ctx, st)
 }
 
-// openServer opens the server of the index.
 func (x *Index) openServer(ctx context.Context) error {
 	if err := x.emptyServer(ctx); err != nil {
 		return err
@@ -92,14 +91,15 @@ func (x *Index) openServer(ctx context.Context) error {
 	return nil
 }
 
-// serverLost returns the error of a server that lost all written chunks.
+// serverLost returns the error of a server that has lost all chunks of the index.
 func (x *Index) serverLost(err error) error {
 	return Hint(fmt.Errorf("%s lost the %d chunks that were written to it: %w", x.Target, x.View.Chunks(),
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer empties the server if a person asked for that and it is not done yet. It also drops
-// the server's settings if another version or other settings filled it, or if a part is missing.
+// emptyServer empties the server if a person asked for a rebuild and the server is not empty yet. If the server was
+// filled with other settings or by another version, or if a part is missing, emptyServer drops everything on the
+// server.
 func (x *Index) emptyServer(ctx context.Context) error {
 	return x.empty(ctx, remakingServer, func() error {
 		st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
@@ -126,8 +126,8 @@ func (x *Index) emptyServer(ctx context.Context) error {
 	})
 }
 
-// engineLost returns an error if the catalog has chunks and the engine has none. An engine without
-// a manifest looks like a new one.
+// engineLost returns an error if the catalog has chunks but the engine has none. The engine itself reports no error,
+// because an engine without its manifest looks like a new one.
 func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 	r, ok := st.(store.Reporter)
 	if !ok || x.View.Chunks() == 0 {
@@ -146,15 +146,15 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
-// openEngine opens the engine. It cleans up after rest without a write.
+// openEngine opens the engine. If nothing is written for the time rest, the engine cleans up.
 func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors, o.Rest = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder), rest
 	return OpenEngine(o, empty)
 }
 
-// OpenEngine opens the engine. empty means that the index has no documents, so losing chunks of an
-// interrupted run with other settings does no harm.
+// OpenEngine opens the engine. empty means that the index has no documents. If the engine has other settings, the error
+// is then sheaf.ErrUnsupported: remaking the index loses nothing.
 func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	st, err := embedded.Open(o)
 	if err != nil {
@@ -166,10 +166,10 @@ func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	return st, nil
 }
 
-// EngineStore is the address of the engine in settings for a store.
+// EngineStore is the address in settings that means the engine.
 const EngineStore = "embedded"
 
-// StoreName returns the name of the store for people.
+// StoreName returns the name of the store, for texts that people read.
 func (x *Index) StoreName() string {
 	if x.Target == nil {
 		return EngineStore

@@ -10,15 +10,16 @@ import (
 	"sheaf/text/analysis"
 )
 
-// littleText is the size of a collection, in bytes, up to which its language is detected again. A
-// few lines may mislead: the first note of a vault must not decide for all later notes.
+// littleText is a size in bytes. Up to this size of the collection, updates detect the language again. Otherwise the
+// first few lines of a new vault would determine the language of all later notes.
 const littleText = 16 << 10
 
-// guessedKey is the setting that marks a language as detected from little text.
+// guessedKey is the setting that says: the language was detected from little text.
 const guessedKey = "language_guessed"
 
-// languageOutgrown returns why the index must be remade: its language was guessed from little text and is now
-// another. Only indexes of files are remade. For a server, where others may search, it prints a notice instead.
+// languageOutgrown returns a reason to remake the index, or nil: the language was guessed from little text, and more
+// text now shows another language. It gives this reason only for an index of files in the engine. For a server, which
+// others may use, it prints a notice and returns nil.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {
 		return nil
@@ -41,8 +42,8 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 	return errors.New("the language of the index was guessed from little text, and more text shows another")
 }
 
-// languageGuessed reports whether the language was detected from little text and the index can be
-// remade, which needs all its folders.
+// languageGuessed reports whether the language was detected from little text and can still change. To change the
+// language, the index must be remade, which needs all its folders.
 func (x *Index) languageGuessed(view *catalog.View) bool {
 	settings := view.Settings()
 	little, guessed := view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
@@ -53,8 +54,8 @@ func (x *Index) languageGuessed(view *catalog.View) bool {
 	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.placed(settings.Trees)) == nil
 }
 
-// LanguageGrows reports, after a run of a watching program, whether more text changed the language.
-// Reopening then remakes the index.
+// LanguageGrows reports whether the index now has enough text to show another language. Ran calls it after a run with
+// changes. If it returns true, reopen the index: Open then remakes it.
 func (x *Index) LanguageGrows(ctx context.Context) bool {
 	view := x.Catalog.View()
 	defer view.Close()
@@ -70,12 +71,11 @@ func (x *Index) LanguageGrows(ctx context.Context) bool {
 	return now != "" && now != view.Settings().Language && !x.losesDocuments(view)
 }
 
-// losesDocuments reports whether remaking the index would lose documents, because a file cannot be read now.
+// losesDocuments reports whether remaking the index would lose documents because their files cannot be read now.
 func (x *Index) losesDocuments(view *catalog.View) bool {
 	return len(unreachable(view, x.placed(view.Settings().Trees))) > 0
 }
 
-// recordLanguage writes the language to the settings.
 func (x *Index) recordLanguage(settings *catalog.Settings) {
 	if x.settled {
 		delete(settings.Extra, guessedKey)
@@ -89,8 +89,8 @@ func (x *Index) recordLanguage(settings *catalog.Settings) {
 	}
 }
 
-// detectLanguage detects the language from the beginnings of some documents, or returns "". It
-// keeps its walk for the next indexing run.
+// detectLanguage detects the language from the beginnings of some documents. If it detects none, it returns "". The
+// next indexing run uses the same walk of the folder.
 func (x *Index) detectLanguage(ctx context.Context) (string, error) {
 	if x.walk == nil {
 		walk, err := ingest.NewWalk(ctx, x.Where.Root, x.Making.Walk)

@@ -15,7 +15,7 @@ import (
 	"sheaf/store"
 )
 
-// These are the times that work waits for another process that writes.
+// These are the times for which work waits while another process writes.
 const (
 	// NeedAnswer is for work before an answer, because an older answer is possible. Within this
 	// time, a server finishes indexing the same change.
@@ -31,21 +31,23 @@ const (
 	lockStep = 50 * time.Millisecond
 )
 
-// Life decides how to handle an error of work on an index. If a function is nil, Do returns its kind of error.
+// Life says what to do after an error of work on an index. If Reopen, Remake or Moved is nil, Do returns the errors
+// that this function would handle.
 type Life struct {
-	// Reopen opens an index again after another process remade it.
+	// Reopen opens the index again, after another process remade the index.
 	Reopen func(ctx context.Context) error
-	// Remake makes a damaged index again from the files.
+	// Remake makes a damaged index again from its files.
 	Remake func(ctx context.Context, because error) error
-	// Moved reports whether another process changed the index. If so, waiting work tries again at once.
+	// Moved reports whether another process has changed the index. If it returns true, Do stops waiting and tries the
+	// work again.
 	Moved func() bool
-	// Notice reports that work waits.
+	// Do calls Notice when it waits for more than a second.
 	Notice func(format string, args ...any)
 }
 
-// Do works on an index until the work succeeds, or fails in a way that waiting, reopening and remaking cannot solve:
+// Do repeats work until it succeeds. After an error, Do does this:
 //
-//	vfs.ErrLocked        another process writes: wait as long as need says
+//	vfs.ErrLocked        another process writes: wait, for at most the time need
 //	ingest.ErrRebuilt    another process remade the index: reopen it, 5 times at most
 //	damage of our files  remake it once
 //	any other            return it
@@ -83,8 +85,8 @@ func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) er
 	}
 }
 
-// wait returns nil when the lock in err is free, or when another process changes the index, because
-// the work may then be unnecessary. It returns err when the time is over.
+// wait waits until the lock in err is free, or until another process has changed the index: the work may then be
+// unnecessary. It returns nil in both cases. When the time need is over, it returns err.
 func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
 	for {
 		waited := time.Since(began)
@@ -106,7 +108,7 @@ func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.D
 	}
 }
 
-// isFree reports whether no process holds the lock that err names.
+// isFree reports whether the lock in err is free: no process holds it.
 func isFree(err error) bool {
 	var held *fs.PathError
 	if !errors.As(err, &held) || held.Op != "lock" {
@@ -119,7 +121,7 @@ func isFree(err error) bool {
 	return !errors.Is(err, vfs.ErrLocked)
 }
 
-// StoreError marks an error of a server with an index. Remaking the index does not solve it.
+// StoreError is an error of the server that stores the chunks. To remake the index does not help.
 type StoreError struct{ Err error }
 
 // Error implements error.
@@ -128,18 +130,18 @@ func (e StoreError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the server.
 func (e StoreError) Unwrap() error { return e.Err }
 
-// damage reports whether err says that a file of the index is damaged.
+// damage reports whether err means that a file of the index is damaged.
 func damage(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, vfs.ErrCorrupt))
 }
 
-// Remakable reports whether remaking the index from the files solves an error: damage, another
-// version, other settings.
+// Remakable reports whether it helps to remake the index from the files. It helps against damage, an index of another
+// version, and an index with other settings.
 func Remakable(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported))
 }
 
-// HintError is an error with advice. The advice is printed on its own line.
+// HintError is an error with advice. Commands print the advice on its own line.
 type HintError struct {
 	error
 	Hint string
@@ -153,7 +155,7 @@ func Hint(err error, format string, args ...any) error {
 	return &HintError{error: err, Hint: fmt.Sprintf(format, args...)}
 }
 
-// Advise adds advice to an error of an unusable index.
+// Advise adds advice to an error that says why the index cannot be used.
 func (x *Index) Advise(err error) error {
 	var advised *HintError
 	switch {
@@ -175,8 +177,7 @@ func (x *Index) Advise(err error) error {
 	return err
 }
 
-// Elsewhere adds advice to the error of an index folder that cannot be made or opened. It returns
-// other errors unchanged.
+// Elsewhere adds advice to an error if the folder of the index cannot be made or opened. It keeps other errors.
 func Elsewhere(err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) {

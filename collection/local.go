@@ -11,19 +11,19 @@ import (
 	"sheaf/store"
 )
 
-// Local describes a person who runs a command on this machine. Such requests have no size limits
-// and may name any column.
+// Local describes a person who runs a command on this machine. Requests of this person have no size limits, and may use
+// any column.
 type Local struct {
-	// Scope limits every query to the person's folder, unless nil.
+	// Scope is a filter that limits every query to the folder of the person. If it is nil, there is no limit.
 	Scope sheaf.Filter
-	// Spellings returns the forms of a typed path in documents.
+	// Spellings returns the paths in the index that a typed path may mean.
 	Spellings func(written string) []string
-	// Expander rewrites queries for profiles that ask for it; nil without a chat model.
+	// Expander rewrites queries, for profiles that use a chat model. Without a chat model, Expander is nil.
 	Expander *search.Expander
 }
 
-// Ask returns a collection for a person in the folder of the site. It writes nothing. scanner, unless nil, reads
-// files for an index without a store. expander may be nil. Close the collection before the index.
+// Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. scanner,
+// unless nil, reads files if the index has no store. expander may be nil. Close the collection before the index.
 func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collection, error) {
 	o := x.answering()
 	o.Local = &Local{Scope: x.Scope(), Spellings: x.spellings, Expander: expander}
@@ -36,7 +36,7 @@ func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collecti
 	return New(o)
 }
 
-// details returns what a command shows about an answer, and nil for other callers.
+// details returns the data about an answer that commands show. For other callers it returns nil.
 func (r *Reader) details(a *answer) *Details {
 	if r.c.o.Local == nil {
 		return nil
@@ -48,7 +48,7 @@ func (r *Reader) details(a *answer) *Details {
 	return d
 }
 
-// text returns the text of a document. For a local person, the error names the document.
+// text returns the text of a document. If the caller is a person on this machine, errors name the document.
 func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	content, err := r.guard.text(doc)
 	if err != nil && r.c.o.Local != nil {
@@ -57,7 +57,7 @@ func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	return content, err
 }
 
-// scannedRarity returns a function that rates how rare a word is among scanned files.
+// scannedRarity returns a function that says how rare a word is in scanned files, or nil if it cannot count words.
 func (s *showing) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
 	counter, ok := scanned.Backend.(store.Counter)
 	if !ok {
@@ -68,7 +68,7 @@ func (s *showing) scannedRarity(docs scannedFiles, scanned *search.Scanned) func
 	})
 }
 
-// Place returns the tree and folder of the site if the index covers more than the site, else "".
+// Place returns the tree and the folder of the site inside the index. If the site is the whole index, both are "".
 func (x *Index) Place() (tree, folder string) {
 	if x.Folder == x.Where.Root {
 		return "", ""
@@ -81,8 +81,9 @@ func (x *Index) Place() (tree, folder string) {
 	return "", ""
 }
 
-// Scope limits a query to the folder of the site and excludes missing folders, whose passages would
-// displace visible results. It returns nil if no limit is needed.
+// Scope returns the filter for queries in the site. It lets through documents in the folder of the site, and excludes
+// missing folders: their passages would displace results that a person can open. If no filter is needed, Scope returns
+// nil.
 func (x *Index) Scope() (scope sheaf.Filter) {
 	tree, folder := x.Place()
 	if tree != "" {
@@ -103,8 +104,8 @@ func textIn(column, value string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(value)}}
 }
 
-// spellings returns the forms of a path in documents: from the folder of the site, as results show
-// it, or from the top of the index.
+// spellings returns the paths in the index that a typed path may mean. The typed path begins at the folder of the site,
+// as in results, or at the top of the index.
 func (x *Index) spellings(written string) []string {
 	_, folder := x.Place()
 	if folder == "" {

@@ -21,7 +21,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes chunks that the server stores but does not find, so that writing them again repairs them.
+// removeLost deletes chunks that the server stores but that a search does not find. To write these chunks again then
+// repairs them.
 func (x *Index) removeLost(ctx context.Context) error {
 	if x.reached == nil {
 		return nil
@@ -35,8 +36,7 @@ func (x *Index) removeLost(ctx context.Context) error {
 	return nil
 }
 
-// removeStrays removes, after confirmation, the documents that no file here can restore. It returns
-// the remaining faults.
+// removeStrays asks the person, and removes the documents that no file here can restore. It returns other faults.
 func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {
 	lost, err := x.strays(ctx)
 	if err != nil || len(lost.ours) == 0 {
@@ -56,13 +56,14 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 	return x.Faults(ctx)
 }
 
-// looked is the number of chunks of a folder that are read from a server to see who wrote them.
+// looked is how many chunks to read from a server to find out who wrote them.
 const looked = 1000
 
-// refuseStrangers returns an error before the first run if the server holds documents of other folders. Their words
-// would count in both indexes, and their hits would displace this folder's hits. Documents of these folders may come
-// from another machine or a lost catalog, and are accepted. A folder is known by its name and files. A foreign folder
-// with the same name would lose documents with equal paths.
+// refuseStrangers runs before the first run. It returns an error if the server already has documents of another folder.
+// Otherwise each folder would count the words of both, and show hits of the other.
+// A folder is recognized by its name and its files. If documents on the server are of this folder, they are accepted:
+// they may come from another machine, or from a lost catalog. If another folder has the same name, its documents with
+// equal paths would be overwritten.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	if x.Target == nil {
 		return nil
@@ -107,9 +108,9 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		found[0].ID))
 }
 
-// fileOf returns the file in root that a chunk came from. path may end with "#" and a slug. If no
-// such file exists, it returns the path before the first "#", and false. With an empty root, the
-// document has no file: fileOf returns path unchanged, and true.
+// fileOf returns the path of the file in root from which a chunk came. A path that ends with "#" and a slug also names
+// this file. If no such file exists, fileOf returns the path before the first "#", and false. If root is "", documents
+// have no files: fileOf returns path unchanged, and true.
 func fileOf(root, path string) (string, bool) {
 	if root == "" {
 		return path, true
@@ -126,13 +127,12 @@ func fileOf(root, path string) (string, bool) {
 	}
 }
 
-// strangers returns the error of a store that holds documents of another folder.
+// strangers returns the error for a store that contains documents of another folder. what describes these documents.
 func (x *Index) strangers(what string) error {
 	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: choose another store for this folder",
 		x.Target, sheaf.ErrInvalid, what), "%s", x.otherPlace())
 }
 
-// anyChunk matches all chunks.
 func anyChunk(req store.Request) store.Request {
 	req.Text = &store.TextRequest{
 		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1,
@@ -141,8 +141,8 @@ func anyChunk(req store.Request) store.Request {
 	return req
 }
 
-// noteStrays reports chunks on a server that belong to no document here. An earlier version kept another folder
-// there, or a rebuild did not empty it.
+// noteStrays prints a notice if the server has chunks that belong to no document here. Either an earlier version stored
+// another folder in the same place, or a rebuild did not empty the server.
 func (x *Index) noteStrays(ctx context.Context) error {
 	r, ok := x.Backend.(store.Reporter)
 	if x.Target == nil || !ok {
@@ -156,19 +156,19 @@ func (x *Index) noteStrays(ctx context.Context) error {
 	return err
 }
 
-// losses are documents that emptying their store would remove permanently.
+// losses are documents that are lost permanently when their store is emptied.
 type losses struct {
-	// others are in trees that this folder does not have. ours are in its own trees, have no file
-	// and are unknown to the catalog.
+	// others are documents in trees that do not belong to this folder. ours are documents in trees of this folder that
+	// have no file and are not in the catalog.
 	others, ours []sheaf.ID
-	// gone are documents of missing folders, and of files that cannot be read now.
+	// gone are documents of missing folders, and documents whose files cannot be read now.
 	gone []sheaf.ID
-	// more means that the list is incomplete. hidden is the reason why nothing can be listed.
+	// more means that the lists are incomplete. hidden says why the documents of the store cannot be listed, or is nil.
 	more   bool
 	hidden error
 }
 
-// mostLosses limits the listed documents: enough to show who wrote them.
+// mostLosses limits the number of documents in the lists. So many are enough to show who wrote them.
 const mostLosses = 1000
 
 // shownLosses is the number of documents that a message names.
@@ -192,7 +192,7 @@ func (l *losses) String() string {
 	return text + " that the files of this folder cannot bring back: " + l.names(l.all())
 }
 
-// names formats the first names of a list for people.
+// names returns the first names of a list, as a text for people.
 func (l *losses) names(list []sheaf.ID) string {
 	names := make([]string, 0, shownLosses)
 	for _, id := range list[:min(len(list), shownLosses)] {
@@ -205,7 +205,7 @@ func (l *losses) names(list []sheaf.ID) string {
 	return text
 }
 
-// askBeforeLoss asks before a rebuild removes documents that the files of this folder cannot restore.
+// askBeforeLoss asks the person before a rebuild removes documents that no file of this folder can restore.
 func (x *Index) askBeforeLoss(ctx context.Context) error {
 	lost, err := x.rebuildLosses(ctx)
 	if err != nil || lost.none() {
@@ -218,7 +218,7 @@ func (x *Index) askBeforeLoss(ctx context.Context) error {
 	return x.Confirm(what, x.otherPlace())
 }
 
-// otherPlace advises how to give this folder its own place on the server.
+// otherPlace returns advice: how to give this folder its own place on the server.
 func (x *Index) otherPlace() string {
 	if flag := x.Flag; flag != "" {
 		return fmt.Sprintf("name another %s for this folder: %s %s gives this folder its own", x.Target.PlaceKind(), flag,
@@ -228,7 +228,7 @@ func (x *Index) otherPlace() string {
 		wording.ShellQuoted(x.Where.Root), wording.ShellQuoted(x.Target.Server()))
 }
 
-// rebuildLosses lists what a rebuild removes permanently.
+// rebuildLosses returns the documents that a rebuild would remove permanently.
 func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	lost := &losses{}
 	trees := []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
@@ -272,8 +272,9 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	return lost, err
 }
 
-// unreachable returns the documents of missing folders and of files that cannot be read now, in order. A rebuild
-// refuses a folder that cannot be listed, so it loses none of its documents.
+// unreachable returns the documents of missing folders, and the documents whose files cannot be read now, in the order
+// of IDs. It does not return documents of a folder that cannot be listed: a rebuild refuses such a folder, and loses
+// nothing.
 func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 	roots, gone := map[string]string{}, map[string]bool{}
 	for _, t := range trees {
@@ -295,11 +296,10 @@ func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 	return docs
 }
 
-// errEnough ends a long list early.
+// errEnough stops a loop when a list is long enough.
 var errEnough = errors.New("enough")
 
-// addStrays adds the documents of a store that the catalog does not know and that no file of the
-// trees can restore.
+// addStrays adds documents of a store that the catalog does not list and that no file in the trees can restore.
 func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree,
 	knows func(sheaf.ID) bool) error {
 	roots := map[string]string{}
@@ -335,8 +335,8 @@ func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalo
 	return err
 }
 
-// eachDocument calls yield with the documents of a store, some of them more than once. It misses
-// some if the store cannot list its content.
+// eachDocument calls yield with each document of a store. It may call yield with a document more than once. If the
+// store cannot list its content, eachDocument misses some documents.
 func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID) error) error {
 	if streamer, ok := st.(store.Streamer); ok {
 		err := streamer.Stream(ctx, "", func(chunks []store.Chunk, _ string) error {

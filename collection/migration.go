@@ -25,7 +25,7 @@ import (
 // separate files. This file moves them to intake.db. It repeats changes that an earlier version
 // began and did not end before it was killed.
 
-// These are the files and folders of earlier versions in an index folder, and the folder for moved files.
+// These are the files and folders of earlier versions in the folder of an index. They are moved to movedName.
 const (
 	olderDocuments = "documents"
 	olderTasks     = "tasks"
@@ -34,18 +34,18 @@ const (
 	movedName      = "moved-1"
 )
 
-// fileKey returns the beginning of the names of a document's files.
+// fileKey returns the beginning of the file names of all versions of a document.
 func fileKey(id sheaf.ID) string {
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:16])
 }
 
-// olderName returns the name of the file of one version of a document.
+// olderName returns the file name of one version of a document.
 func olderName(id sheaf.ID, hash catalog.Hash) string {
 	return fileKey(id) + "-" + hex.EncodeToString(hash[:]) + ".json"
 }
 
-// olderFiles returns the files with this suffix in a folder of an index; nil if the folder is missing.
+// olderFiles returns the files with a suffix in a folder of an index. If the folder is missing, it returns nil.
 func olderFiles(index, folder, suffix string) ([]string, error) {
 	names, err := vfs.Disk{}.List(filepath.Join(index, folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +60,7 @@ func olderFiles(index, folder, suffix string) ([]string, error) {
 	return paths, err
 }
 
-// olderVersions returns the files of each document's versions by fileKey; nil if the folder is missing.
+// olderVersions maps each document's fileKey to the files of its versions. If the folder is missing, the map is nil.
 func olderVersions(index string) (map[string][]string, error) {
 	paths, err := olderFiles(index, olderDocuments, ".json")
 	if paths == nil {
@@ -75,7 +75,7 @@ func olderVersions(index string) (map[string][]string, error) {
 	return versions, err
 }
 
-// olderTask is a task in its own file.
+// olderTask is a task as an earlier version stored it, in its own file.
 type olderTask struct {
 	keptTask
 	Work    []Change `json:"work,omitempty"`
@@ -97,7 +97,7 @@ func readOlderTask(path string) (*olderTask, error) {
 	return &k, nil
 }
 
-// UnreadableTasks lists the unreadable files of tasks of earlier versions, as [Reader.Status] shows them.
+// UnreadableTasks lists the task files of earlier versions that cannot be read, in the form of [Reader.Status].
 func UnreadableTasks(index string) (list []Skip, err error) {
 	names, err := olderFiles(index, olderTasks, ".json")
 	for _, name := range names {
@@ -108,18 +108,18 @@ func UnreadableTasks(index string) (list []Skip, err error) {
 	return list, err
 }
 
-// takeOver moves the files of earlier versions to intake.db.
+// takeOver moves the content of an earlier version's files to intake.db.
 type takeOver struct {
 	c    *Collection
 	view *catalog.View
-	// void has the names of files whose versions do not count.
+	// void has the names of files with versions of documents that must not be used.
 	void map[string]bool
-	// done are files that intake.db now contains, and files that do not count.
+	// done lists files to move away: intake.db contains them now, or they must not be used.
 	done []string
 }
 
-// takeOverOlder takes over the files of earlier versions, once per process. An unreadable file
-// stays in place, and Status names it. The caller must have the right to write.
+// takeOverOlder moves the content of an earlier version's files to intake.db, once per process. An unreadable file
+// stays where it is, and Status names the file. The caller must have the right to write.
 func (c *Collection) takeOverOlder() error {
 	if c.given.owner.older.Load() {
 		return nil
@@ -135,7 +135,8 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the done files. The batch file is last, because it tells which others count.
+// move moves the files in done away. It moves the batch file last, because this file says which other files must not be
+// used.
 func (t *takeOver) move() error {
 	if len(t.done) == 0 {
 		return nil
@@ -164,7 +165,7 @@ func (t *takeOver) move() error {
 	return vfs.Disk{}.SyncDir(t.c.o.Intake)
 }
 
-// inTransactions calls take with every element of list, several per transaction.
+// inTransactions calls take with every element of list, in transactions of up to 100 elements.
 func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error) error {
 	for some := range slices.Chunk(list, 100) {
 		err := t.c.given.file.Update(func(tx *intake.Tx) error {
@@ -182,7 +183,7 @@ func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error
 	return nil
 }
 
-// documents takes over given documents.
+// documents copies given documents to intake.db.
 func (t *takeOver) documents() error {
 	versions, err := olderVersions(t.c.o.Intake)
 	if err != nil {
@@ -197,8 +198,8 @@ func (t *takeOver) documents() error {
 	})
 }
 
-// version returns the version of a document that counts: the catalog's, or else the newest. It
-// returns nil if no version counts.
+// version chooses among the versions of a document: the one that the catalog has indexed, or else the newest. It
+// ignores versions in void. If no version is left, content is nil.
 func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false
@@ -232,8 +233,8 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 	return id, content, nil
 }
 
-// batch finds the versions that do not count after an unfinished change of several documents:
-// versions that were never acknowledged, or that were replaced.
+// batch reads the record of an unfinished change of several documents. It puts versions into void that must not be
+// used: those that were never acknowledged, and those that were replaced.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)
@@ -266,7 +267,7 @@ func (t *takeOver) batch() error {
 	return nil
 }
 
-// tasks takes over tasks.
+// tasks copies tasks to intake.db.
 func (t *takeOver) tasks() error {
 	files, err := olderFiles(t.c.o.Intake, olderTasks, ".json")
 	if err != nil {
@@ -294,7 +295,7 @@ func (t *takeOver) tasks() error {
 	})
 }
 
-// olderAnswer is a line of the file of answers.
+// olderAnswer is a line in the answers file of an earlier version.
 type olderAnswer struct {
 	Key     string
 	Request string
@@ -306,7 +307,7 @@ type olderAnswer struct {
 	}
 }
 
-// answers takes over results of idempotent requests. A line that a crash cut off was never sent.
+// answers copies the results of idempotent requests to intake.db. It skips a line that a crash cut off.
 func (t *takeOver) answers() error {
 	path := filepath.Join(t.c.o.Intake, olderAnswers)
 	content, err := os.ReadFile(path)

@@ -17,7 +17,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// openChunker decides how to cut documents: as recorded in the index, or by the settings for a new index.
+// openChunker chooses how to cut documents. An existing index records how; for a new one, the settings decide.
 func (x *Index) openChunker(context.Context) error {
 	o, err := chunk.Options{}, error(nil)
 	if made := x.View.Settings().Chunker; made != "" {
@@ -37,10 +37,10 @@ func (x *Index) openChunker(context.Context) error {
 	return nil
 }
 
-// errAnalyzer means that this program lacks the analyzer of the index.
+// errAnalyzer means that this program does not have the analyzer with which the index was made.
 var errAnalyzer = fmt.Errorf("%w: the index splits words by other rules", sheaf.ErrUnsupported)
 
-// OpenAnalyzer opens the recorded analyzer, or the one for a new index.
+// OpenAnalyzer opens the analyzer with which the index was made. For a new index, it chooses one.
 func (x *Index) OpenAnalyzer(ctx context.Context) error {
 	name := x.View.Settings().Analyzer
 	if name == "" {
@@ -55,7 +55,7 @@ func (x *Index) OpenAnalyzer(ctx context.Context) error {
 	return nil
 }
 
-// NewAnalyzer sets the analyzer of a new index.
+// NewAnalyzer chooses the analyzer of a new index.
 func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	x.code, x.detected = x.Making.Language, false
 	switch x.code {
@@ -75,10 +75,11 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	return nil
 }
 
-// OpenEmbedder opens the model. It never mixes vectors of two models. An index without vectors, or
-// with vectors of another version of the built-in model, is remade, which costs seconds. For a
-// remote model, which may cost hours, or a store where others search, a person decides. If the
-// server does not answer during the first run, the index gets no vectors.
+// OpenEmbedder opens the model. The index never contains vectors of two models. If the index has no vectors, or has
+// those of another version of the built-in model, OpenEmbedder marks the index as outdated: to remake it takes seconds.
+// If remaking may take hours because the model is remote, or if others search the same store, OpenEmbedder prints how
+// to remake it, and a person decides. If the model server does not answer during the first run, the index gets no
+// vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
@@ -133,8 +134,8 @@ func builtIn(e model.Embedder) bool {
 	return ok
 }
 
-// builtInOf returns the built-in model of this name, or nil if the program lacks it. The English
-// table is a separate model: earlier versions used it for all texts.
+// builtInOf returns the built-in model with this name. If the program has no such model, it returns nil. Earlier
+// versions used the English table for all texts, so this table also counts as a model.
 func builtInOf(made string) (model.Embedder, error) {
 	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
 		e, err := open()
@@ -163,7 +164,7 @@ func (x *Index) LocalModel() model.Embedder {
 	return x.Embedder
 }
 
-// EmbedQuery returns a function that embeds a query; nil without a model.
+// EmbedQuery returns a function that embeds a query. If the index has no vectors, EmbedQuery returns nil.
 func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, error) {
 	if x.View.Settings().Embedder == "" {
 		return nil
@@ -171,8 +172,8 @@ func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, 
 	return x.QueryVector()
 }
 
-// QueryVector is EmbedQuery for a server that will soon have vectors, and for candidates that are
-// embedded when they are found.
+// QueryVector works like EmbedQuery, but also if the index has no vectors yet: for a server that will soon have
+// vectors, and for searches that embed each candidate when they find it. Without a model, it returns nil.
 func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32, error) {
 	if x.Embedder == nil {
 		return nil
@@ -186,8 +187,9 @@ func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32,
 	}
 }
 
-// rememberingEmbedder caches vectors beside the index, so that each passage is embedded once even if it moves to
-// another file. It returns nil without a model. The built-in model is faster without a cache.
+// rememberingEmbedder returns the model with a cache of vectors. The cache is stored beside the index. So each passage
+// is embedded once, even if it moves to another file. A built-in model gets no cache, because the model is faster.
+// Without a model, the result is nil.
 func (x *Index) rememberingEmbedder() model.Embedder {
 	if x.Embedder == nil {
 		return nil
@@ -205,7 +207,7 @@ func (x *Index) rememberingEmbedder() model.Embedder {
 	return x.memory
 }
 
-// Patience says how often requests to a model server are retried.
+// Patience says how often to repeat a failed request to a model server.
 type Patience uint8
 
 const (
@@ -217,12 +219,12 @@ const (
 	Hasty
 )
 
-// DamagedModel returns the error of an unreadable built-in model.
+// DamagedModel returns the error for a built-in model that cannot be read.
 func DamagedModel(err error) error {
 	return fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
 }
 
-// openModel opens the configured model; nil without one.
+// openModel opens the model of the settings. Without a model, it returns nil.
 func (x *Index) openModel(ctx context.Context, dims int, p Patience) (model.Embedder, error) {
 	if x.Embed == nil {
 		return nil, nil

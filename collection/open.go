@@ -19,7 +19,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Option changes how [Open] opens an index.
+// Option is an option of [Open].
 type Option func(*opening)
 
 // opening says how to open an index.
@@ -34,48 +34,48 @@ type opening struct {
 	tell    func(text string)
 }
 
-// WithIndex stores the index in this folder instead of the user's data folder.
+// WithIndex stores the index in the folder dir, not in the user's data folder.
 func WithIndex(dir string) Option { return func(o *opening) { o.index = dir } }
 
-// WithModel searches by meaning with this model instead of the built-in one; nil searches by words
-// only. An existing index keeps its model.
+// WithModel uses this model, not the built-in one, to search by meaning. With nil, searches use words only. The model
+// must be the one with which an existing index was made.
 func WithModel(m model.Embedder) Option {
 	return func(o *opening) { o.model, o.words = m, m == nil }
 }
 
-// WithProfile sets the ranking profile for requests that name none. dirs may contain profiles
-// beside the built-in ones.
+// WithProfile sets the ranking profile for requests that name no profile. dirs are folders with more profiles.
 func WithProfile(name string, dirs ...string) Option {
 	return func(o *opening) { o.options.Profile, o.options.ProfileDirs = name, dirs }
 }
 
-// WithStore stores the chunks in this store instead of the embedded engine. The index has a
-// separate catalog for each store.
+// WithStore stores the chunks in this store, not in the embedded engine. Each store has its own catalog.
 func WithStore(s store.Opener) Option { return func(o *opening) { o.store = s } }
 
 // WithWalk says which files of the folder are documents.
 func WithWalk(walk ingest.WalkOptions) Option { return func(o *opening) { o.making.Walk = walk } }
 
-// WithLanguage sets the language of a new index instead of detecting it; "" stems no words.
+// WithLanguage sets the language of a new index. Without it, Open detects the language. "" stems no words.
 func WithLanguage(code string) Option {
 	return func(o *opening) { o.making.Language = cmp.Or(code, "none") }
 }
 
-// WithoutUpdate lets Search answer without updating the index. [Collection.Refresh] still updates it.
+// WithoutUpdate makes Search answer without updating the index first. [Collection.Refresh] still updates the index.
 func WithoutUpdate() Option { return func(o *opening) { o.making.Update = false } }
 
-// WithoutRepair returns an error for an index that is damaged or that another version made, instead
-// of remaking it from the files.
+// WithoutRepair makes Open fail if the index is damaged or another version made it. Without this option, Open remakes
+// such an index from the files.
 func WithoutRepair() Option { return func(o *opening) { o.want.Keep = true } }
 
-// WithNotices reports events of the index, such as a repair or waiting for another process.
+// WithNotices sets a function that receives messages about the index: for example, that it was repaired, or waits for
+// another process.
 func WithNotices(tell func(text string)) Option { return func(o *opening) { o.tell = tell } }
 
-// Open opens the index of a folder, or makes an empty one. The command sheaf uses the same index, but its settings
-// files do not apply. [Collection.Search] updates the index before it answers. Close the collection when done.
-//
-// Open remakes an index from the files if it is damaged, if another version made it, or if its language was guessed
-// from little text and is now another. An index of another model is sheaf.ErrInvalid.
+// Open opens the index of a folder, or makes an empty one. It is the same index that the command sheaf uses, but the
+// settings files of the command do not apply. [Collection.Search] updates the index before it answers. Close the
+// collection when done.
+// Open remakes the index from the files in three cases: the index is damaged; another version made it; or its language
+// was guessed from little text, and more text shows another language. If the index was made with another model, the
+// error is sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
 	o := &opening{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {
@@ -97,7 +97,7 @@ func Open(folder string, options ...Option) (*Collection, error) {
 	return out, nil
 }
 
-// open opens the index of a folder with the model of the options.
+// open opens the index of a folder, with the model in the options.
 func (o *opening) open(folder string) (*Index, error) {
 	folder, err := RealFolder(folder)
 	if err != nil {
@@ -133,7 +133,7 @@ func (o *opening) open(folder string) (*Index, error) {
 	return x, nil
 }
 
-// sameModel refuses an index that another model made.
+// sameModel returns an error if the index was made with another model.
 func (o *opening) sameModel(view *catalog.View, folder string) error {
 	name := ""
 	if o.model != nil {
@@ -146,7 +146,8 @@ func (o *opening) sameModel(view *catalog.View, folder string) error {
 	return nil
 }
 
-// anyKeys reports whether an index has, or may have, keys. If so, comments are excluded from the text.
+// anyKeys reports whether an index has keys. If the keys cannot be read, it returns true. An index with keys excludes
+// comments from the text.
 func anyKeys(where location.Location) bool {
 	keys, err := access.OpenKeys(where.Keys())
 	if err != nil {
@@ -156,7 +157,7 @@ func anyKeys(where location.Location) bool {
 	return some || err != nil
 }
 
-// modelTokens returns the tokens of the built-in model of this name, or nil for another model.
+// modelTokens returns the tokenizer of the built-in model if it has this name, or nil.
 func modelTokens(name string) chunk.Tokens {
 	if e, err := builtin.New(); err == nil && e.Tokens() == name {
 		return e.Pieces
@@ -164,7 +165,7 @@ func modelTokens(name string) chunk.Tokens {
 	return nil
 }
 
-// VectorFields returns the vectors that a model makes for a chunk; nil without a model.
+// VectorFields returns the vectors that a model makes for each chunk. Without a model, it returns nil.
 func VectorFields(m model.Embedder) []store.VectorField {
 	if m == nil {
 		return nil
@@ -175,9 +176,9 @@ func VectorFields(m model.Embedder) []store.VectorField {
 	}
 }
 
-// Search answers a query for a caller that sees everything. It first updates a collection from
-// [Open]. If the update fails, the answer comes from the last indexing run and has a warning.
-// change may set more fields of the request.
+// Search answers a query for a caller who sees everything. If the collection comes from [Open], Search updates the
+// collection first. If this update fails, the answer comes from the last indexing run and has a warning. change may set
+// more fields of the request.
 func (c *Collection) Search(ctx context.Context, text string, change ...func(*SearchRequest)) (*Answer, error) {
 	if c.updates {
 		if err := c.update(ctx); err != nil {
@@ -196,8 +197,8 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update updates the index. It waits while another process writes: without limit for an index
-// without documents, else briefly.
+// update updates the index. While another process writes, update waits: without limit if the index has no documents,
+// otherwise for a short time.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

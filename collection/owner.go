@@ -16,13 +16,13 @@ import (
 // One process at a time accepts documents: the process whose Work runs, or else the one that writes. A second process
 // would repeat tasks, treat a running change as interrupted, and check conditions on old versions.
 
-// ownerLock is the file that this process locks. Earlier versions lock the same file.
+// ownerLock is the file that the owner locks. Earlier versions lock the same file.
 const ownerLock = "documents.lock"
 
 // ownerStep is the time between two checks whether the owner has ended.
 const ownerStep = time.Second
 
-// owner is the right of this process to accept documents.
+// owner is the right to accept documents. Only one process at a time has this right.
 type owner struct {
 	mu    sync.Mutex
 	users int
@@ -30,7 +30,7 @@ type owner struct {
 	lock  io.Closer   // nil if the file cannot be made: then no write is possible either
 }
 
-// own makes this process accept documents. Each call needs one call of disown.
+// own gets the right to accept documents for this process. Call disown once for each call of own.
 func (c *Collection) own() error {
 	o := &c.given.owner
 	o.mu.Lock()
@@ -58,7 +58,7 @@ func (c *Collection) disown() {
 	}
 }
 
-// ownWhenFree waits until the owning process ends, and calls own. It returns false if ctx ends first.
+// ownWhenFree waits until no other process is the owner, and then calls own. If ctx ends first, it returns false.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.own() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents

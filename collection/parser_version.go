@@ -9,10 +9,10 @@ import (
 	"sheaf/internal/wording"
 )
 
-// readOtherwise begins notices about documents that an older version of the program parsed: see ingest.ParserVersion.
+// readOtherwise begins notices about documents that an older version parsed. See ingest.ParserVersion.
 const readOtherwise = "an older version of sheaf read the documents of this index"
 
-// byAnotherVersion ends a warning about an answer with documents that an older version parsed.
+// byAnotherVersion returns the end of a warning, if an older version parsed documents of the index, or "".
 func (x *Index) byAnotherVersion() string {
 	if ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) {
 		return ""
@@ -20,8 +20,7 @@ func (x *Index) byAnotherVersion() string {
 	return ", in which an older version of sheaf read the documents"
 }
 
-// NoteReading reports documents that an older version parsed, in a command that keeps running or
-// does not update the index. reads means that the command updates the index.
+// NoteReading prints a notice if an older version parsed documents. reads means that this command parses them again.
 func (x *Index) NoteReading(reads bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():
@@ -34,8 +33,8 @@ func (x *Index) NoteReading(reads bool) {
 	}
 }
 
-// OutdatedText says how many documents an older version parsed, and whether a newer version parsed others. It returns
-// "" without either.
+// OutdatedText says that an older version parsed some documents, and how many. If a newer version parsed documents, it
+// says this. Otherwise it returns "".
 func (x *Index) OutdatedText() string {
 	n := ingest.Outdated(x.View)
 	switch {
@@ -49,7 +48,7 @@ func (x *Index) OutdatedText() string {
 		"reads them again", wording.Count(n), wording.Plural(x.View.Docs(), "document", "documents"))
 }
 
-// Writable reports whether a folder accepts new files.
+// Writable reports whether this process can create files in a folder.
 func Writable(dir string) bool {
 	f, err := os.CreateTemp(dir, ".writable-*")
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"sheaf/store"
 )
 
-// recallQueries is the number of queries that a measurement samples for each vector field.
+// recallQueries is the number of sample queries per vector field.
 const recallQueries = 200
 
-// Recall is the last measurement of how many of the nearest passages a search finds.
+// Recall is the result of a measurement: how many of the nearest passages a search finds.
 type Recall struct {
 	At         time.Time      `json:"at,omitzero" doc:"When recall was measured; absent when it was not."`
 	Generation uint64         `json:"generation,omitempty" doc:"The generation of the index that was measured."`
@@ -28,7 +28,7 @@ type Recall struct {
 	Error      string         `json:"error,omitempty" doc:"Why the measurement failed."`
 }
 
-// recallMeter makes one measurement at a time in the background.
+// recallMeter measures in the background, one measurement at a time.
 type recallMeter struct {
 	mu      sync.Mutex
 	last    Recall
@@ -36,8 +36,8 @@ type recallMeter struct {
 	running sync.WaitGroup
 }
 
-// MeasureRecall starts to compare searches with brute force, unless a measurement runs, and returns
-// at once. Status has the result. A store that cannot compare returns sheaf.ErrUnsupported.
+// MeasureRecall starts a measurement that compares searches with brute force, unless one runs already. It returns at
+// once. Status shows the result. If the store cannot compare, the error is sheaf.ErrUnsupported.
 func (c *Collection) MeasureRecall() error {
 	meter, err := recallMeterOf(c.o.Backend)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Collection) MeasureRecall() error {
 	return nil
 }
 
-// recallMeterOf returns the meter of a store, or sheaf.ErrUnsupported.
+// recallMeterOf returns the meter of a store. If the store cannot compare, the error is sheaf.ErrUnsupported.
 func recallMeterOf(backend store.Backend) (store.RecallMeter, error) {
 	meter, ok := backend.(store.RecallMeter)
 	if !ok {
@@ -80,7 +80,7 @@ func recallMeterOf(backend store.Backend) (store.RecallMeter, error) {
 	return meter, nil
 }
 
-// shown returns the last or running measurement, or nil.
+// shown returns the last measurement, or the one that runs, or nil.
 func (m *recallMeter) shown() *Recall {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +92,7 @@ func (m *recallMeter) shown() *Recall {
 	return &last
 }
 
-// close cancels a measurement and waits for its end.
+// close cancels the measurement that runs, and waits for its end.
 func (m *recallMeter) close() {
 	m.mu.Lock()
 	if m.stop != nil {
@@ -102,8 +102,8 @@ func (m *recallMeter) close() {
 	m.running.Wait()
 }
 
-// Recall measures the share of brute-force results that searches find. With a model and the engine it also compares
-// them with the vectors as the model makes them, before the engine rounds them.
+// Recall measures how many of the nearest passages a search finds, compared with brute force. If the index has a model
+// and uses the engine, Recall also compares with the original vectors, before the engine rounds them.
 func (x *Index) Recall(ctx context.Context, progress func(done, total int)) ([]store.Recall, error) {
 	meter, err := recallMeterOf(x.Backend)
 	if err != nil {
@@ -124,8 +124,8 @@ func (x *Index) Recall(ctx context.Context, progress func(done, total int)) ([]s
 	return list, err
 }
 
-// originals computes the vectors of every file again and yields the chunks with them. It stores
-// nothing. It skips given documents and files that changed since they were indexed.
+// originals computes the vectors of every file again. It yields the chunks with these vectors, and stores nothing. It
+// skips given documents, and files that changed since they were indexed.
 func (x *Index) originals(ctx context.Context, yield func([]store.Chunk)) error {
 	release, err := location.Lock(x.Where.Dir) // concurrent writes to the vector cache get lost
 	if err != nil {
@@ -158,7 +158,7 @@ func (x *Index) originals(ctx context.Context, yield func([]store.Chunk)) error 
 	return err
 }
 
-// yielder is a store that stores nothing. It yields the written chunks of one document at a time.
+// yielder is a store that stores nothing. For each document that is written, it yields the chunks.
 type yielder struct {
 	store.Backend // nil: no other method is called
 	yield         func([]store.Chunk)

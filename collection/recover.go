@@ -15,7 +15,7 @@ import (
 	"sheaf/store"
 )
 
-// prepare takes over the files of earlier versions if that is not done yet. The caller must own the file.
+// prepare moves the content of an earlier version's files to intake.db, once. The caller must be the owner.
 func (c *Collection) prepare(ctx context.Context) error {
 	if c.given.owner.older.Load() {
 		return nil
@@ -27,8 +27,7 @@ func (c *Collection) prepare(ctx context.Context) error {
 	return err
 }
 
-// recover indexes given documents that the index lacks after a crash or a rebuild. Then it queues
-// the waiting tasks.
+// recover indexes given documents that the index lacks after a crash or a rebuild. Then it queues the waiting tasks.
 func (c *Collection) recover(ctx context.Context) error {
 	c.given.unreadable.Clear()
 	if err := c.recoverDocuments(ctx); err != nil {
@@ -52,8 +51,9 @@ func (c *Collection) recover(ctx context.Context) error {
 	})
 }
 
-// Recover indexes given documents that the index lacks, as Work does at its start. Use it in a program that does not
-// call Work. It does nothing while another process accepts documents, because that process did it.
+// Recover indexes given documents that the index lacks. Work does the same when it starts; call Recover in a program
+// that does not call Work. If another process accepts documents, Recover does nothing, because that process has done
+// the work.
 func (c *Collection) Recover(ctx context.Context) error {
 	if c.given.file == nil || c.own() != nil {
 		return nil
@@ -65,8 +65,8 @@ func (c *Collection) Recover(ctx context.Context) error {
 	return c.embedPending(ctx, &vectorLooks{})
 }
 
-// recoverDocuments indexes the documents that the index lacks, reverts those that the store
-// refuses, and ends the changes of earlier processes.
+// recoverDocuments indexes the documents that the index lacks. It restores the earlier version of a document if the
+// store refuses the new one. Then it records the end of changes that earlier processes began.
 func (c *Collection) recoverDocuments(ctx context.Context) error {
 	tried := map[sheaf.ID]catalog.Hash{}
 	rejected := map[sheaf.ID]error{}
@@ -78,8 +78,8 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 	return nil
 }
 
-// recoverSome indexes some of the documents that the index lacks. more means that others may
-// remain. Others may write before and after it.
+// recoverSome indexes some of the documents that the index lacks. If more is true, call it again. Others can write
+// between two calls.
 func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {
 	give, err := c.take(ctx)
@@ -135,9 +135,9 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	return false, c.finish(rejected)
 }
 
-// missing returns some of the given documents that the index lacks in whole or in part, except
-// versions in tried. deletes are indexed documents that were deleted. taken are documents whose
-// change is indexed. The caller must have the right to write.
+// missing compares the given documents with the index. puts are documents that the index lacks in whole or in part,
+// except versions in tried; one call returns only some of them. deletes are documents that were deleted but are still
+// in the index. taken are documents whose newest change is in the index. The caller must have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}
@@ -179,21 +179,21 @@ func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Giv
 	return puts, deletes, taken, view.Err()
 }
 
-// vectorsStep is the time between two checks for documents without vectors. vectorsPause is the time between two tries
-// of the same documents: the model may refuse a text permanently, for example a long one.
+// vectorsStep is the time between two checks for documents without vectors. vectorsPause is the time before the same
+// documents are tried again: the model may always refuse a text, for example a long one.
 const (
 	vectorsStep  = time.Minute
 	vectorsPause = 10 * time.Minute
 )
 
-// vectorLooks records the last try to embed documents that lack vectors.
+// vectorLooks records when documents without vectors were last tried, and which versions.
 type vectorLooks struct {
 	refused map[sheaf.ID]catalog.Hash // documents that lacked vectors after it
 	at      time.Time
 }
 
-// embedPending embeds documents that were given while the model did not answer, if it answers now.
-// Documents in folders get vectors in the next run over the folders.
+// embedPending embeds documents that were given while the model did not answer. If the model still does not answer,
+// they wait. It ignores documents in folders: they get vectors in the next run over the folders.
 func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 	waiting := c.unembedded()
 	if len(waiting) == 0 || c.o.Ingest.Embedder == nil ||
@@ -210,7 +210,7 @@ func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 	return nil
 }
 
-// keepVectors calls embedPending at once and at every step, until ctx ends.
+// keepVectors calls embedPending now and after every vectorsStep, until ctx ends.
 func (c *Collection) keepVectors(ctx context.Context) {
 	var looks vectorLooks
 	step := time.NewTicker(vectorsStep)
@@ -226,7 +226,7 @@ func (c *Collection) keepVectors(ctx context.Context) {
 	}
 }
 
-// unembedded returns given documents without vectors, with the hashes of their versions.
+// unembedded returns the given documents without vectors, each with the hash of its version.
 func (c *Collection) unembedded() map[sheaf.ID]catalog.Hash {
 	versions := map[sheaf.ID]catalog.Hash{}
 	view := c.o.Catalog.View()
@@ -243,7 +243,7 @@ func (c *Collection) unembedded() map[sheaf.ID]catalog.Hash {
 	return versions
 }
 
-// embedSome indexes some of the waiting documents and removes them from waiting. Others may write before and after.
+// embedSome indexes some documents in waiting, and removes them from waiting. Others can write between two calls.
 func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
 	give, err := c.take(ctx)
 	if err != nil {
@@ -258,8 +258,8 @@ func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog
 	return nil
 }
 
-// someGiven returns given documents for indexing, at most one commit, and removes them from ids. It records those that
-// cannot be read.
+// someGiven returns given documents in ids, at most as many as fit one commit, and removes them from ids. For an
+// unreadable document, it records the error.
 func (c *Collection) someGiven(ids map[sheaf.ID]catalog.Hash) (puts []ingest.Given) {
 	size := 0
 	for _, id := range slices.Sorted(maps.Keys(ids)) {

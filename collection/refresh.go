@@ -20,18 +20,18 @@ import (
 	"sheaf/store"
 )
 
-// whenFree calls try, and waits while another process writes to the index.
+// whenFree calls try. While another process writes to the index, it waits and calls try again.
 func (x *Index) whenFree(ctx context.Context, try func() error) error {
 	return x.retried(ctx, NeedFresh, try)
 }
 
-// retried repeats try while another process writes to the index, for at most the time need.
+// retried calls try. While another process writes, it waits and calls try again, for at most the time need.
 func (x *Index) retried(ctx context.Context, need time.Duration, try func() error) error {
 	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)
 }
 
-// moved reports whether another process changed the catalog since it was read. A nil catalog never changes.
+// moved reads the catalog again, and reports whether another process changed it. If c is nil, moved returns false.
 func moved(c *catalog.Catalog) bool {
 	if c == nil {
 		return false
@@ -45,8 +45,9 @@ func moved(c *catalog.Catalog) bool {
 	return c.Reload() != nil || generation() != before // the retried work reports the error
 }
 
-// RemadeBeside reports whether another process began to remake the index after this process updated it. The engine
-// may then have been empty during the search. If the search found nothing, that process may be done.
+// RemadeBeside reports whether another process may have remade the index since this process updated it. During a remake
+// the engine is empty for a while, so a search may wrongly find nothing. nothing means that the search found nothing.
+// In this case, RemadeBeside also returns true after the remake has ended.
 func (x *Index) RemadeBeside(nothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
@@ -60,8 +61,9 @@ func (x *Index) RemadeBeside(nothing bool) bool {
 	return nothing || now.Settings().Extra[remakingKey] != ""
 }
 
-// Refresh updates the index before an answer. It may fail to, because the index is read-only or another process
-// writes for long. The last indexing run then answers with a note, unless the command needs all.
+// Refresh updates the index before an answer. If the index is read-only, or another process writes for a long time, the
+// update fails. The answer then comes from the last indexing run, with a warning. If the command needs an up-to-date
+// index, Refresh returns the error instead.
 func (x *Index) Refresh(ctx context.Context) error {
 	first := x.First()
 	fresh := first || x.remaking()
@@ -106,7 +108,7 @@ func (x *Index) Refresh(ctx context.Context) error {
 	return x.noteStrays(ctx)
 }
 
-// reload opens the newest snapshot.
+// reload opens the newest snapshot of the catalog.
 func (x *Index) reload() error {
 	if err := x.Catalog.Reload(); err != nil {
 		return fmt.Errorf("open index: %w", err)
@@ -116,7 +118,7 @@ func (x *Index) reload() error {
 	return nil
 }
 
-// Trees returns the folders of the index. Missing folders keep their indexed documents.
+// Trees returns the folders of the index, missing folders too: the index keeps the documents of a missing folder.
 func (x *Index) Trees() []catalog.Tree {
 	if trees := x.placed(x.View.Settings().Trees); len(trees) > 0 {
 		return trees
@@ -124,7 +126,8 @@ func (x *Index) Trees() []catalog.Tree {
 	return []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
 }
 
-// placed returns recorded trees. If the index's folder moved, it adjusts the first tree, which is that folder.
+// placed returns the trees of the settings. The first tree is the folder of the index. If this folder has moved, placed
+// corrects its path.
 func (x *Index) placed(recorded []catalog.Tree) []catalog.Tree {
 	trees := slices.Clone(recorded)
 	if len(trees) > 0 {
@@ -133,7 +136,7 @@ func (x *Index) placed(recorded []catalog.Tree) []catalog.Tree {
 	return trees
 }
 
-// WithFolders returns the trees with more folders for the next run.
+// WithFolders returns the trees of the index together with more folders, for the next run.
 func (x *Index) WithFolders(folders []string) ([]catalog.Tree, error) {
 	trees := x.Trees()
 	for _, folder := range folders {
@@ -156,7 +159,7 @@ func (x *Index) WithFolders(folders []string) ([]catalog.Tree, error) {
 	return trees, nil
 }
 
-// IngestOptions returns the options of a run over the folders of the index.
+// IngestOptions returns the options for a run over the folders of the index.
 func (x *Index) IngestOptions() ingest.Options {
 	return ingest.Options{
 		Catalog: x.Catalog, Backend: x.Backend, Trees: x.Trees(), Known: append([]catalog.Tree{}, x.View.Settings().Trees...),
@@ -175,7 +178,8 @@ func (x *Index) IngestOptions() ingest.Options {
 	}
 }
 
-// ingest runs with a progress line. It fails if no folder exists: an unmounted disk must not empty the index.
+// ingest runs over the folders and shows progress. If no folder exists, it fails: a disk that is not mounted must not
+// empty the index.
 func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
 	if err := SomeFolder(o.Trees); err != nil {
 		return nil, err
@@ -212,8 +216,8 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 	return report, err
 }
 
-// ingestWhenFree waits for another process that indexes, then indexes the rest. The error is
-// ingest.ErrRebuilt if a process began to remake the index meanwhile.
+// ingestWhenFree waits until no other process indexes, and then indexes what is left. If another process began to
+// remake the index meanwhile, the error is ingest.ErrRebuilt.
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need time.Duration, o ingest.Options,
 ) (report *ingest.Report, err error) {
@@ -233,7 +237,7 @@ func (x *Index) ingestWhenFree(
 	return report, err
 }
 
-// SomeFolder returns an error when none of the folders exists, or when one cannot be read.
+// SomeFolder returns an error if none of the folders exists, or if one of them cannot be read.
 func SomeFolder(trees []catalog.Tree) error {
 	var gone error
 	there := false
@@ -253,7 +257,8 @@ func SomeFolder(trees []catalog.Tree) error {
 	return gone
 }
 
-// Ran reports a run of a watching server, and whether the index must be reopened because of the run.
+// Ran prints notices about a run of a watching server. If the language of the index has changed, Ran signals on Grown
+// that the server must reopen the index.
 func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	x.NoteFolders(report)
 	if err == nil && report.Changes() && x.LanguageGrows(ctx) {
@@ -267,7 +272,7 @@ func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	}
 }
 
-// NoteFolders reports problems with folders in a run of a watching program.
+// NoteFolders prints the problems with folders that a run of a watching program had.
 func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteGone(report)
 	x.noteUnread(report, x.View.Settings().Trees)
@@ -275,7 +280,7 @@ func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteMoved()
 }
 
-// noteGone reports each missing folder once, until the folder returns.
+// noteGone prints a warning for each missing folder. It repeats a warning only after the folder was back.
 func (x *Index) noteGone(report *ingest.Report) {
 	if report == nil {
 		return
@@ -288,7 +293,7 @@ func (x *Index) noteGone(report *ingest.Report) {
 	x.said.gone = report.Gone
 }
 
-// noteUnread warns of unreadable folders, whose indexed documents may be old.
+// noteUnread warns about folders that cannot be read. Their documents in the index may be out of date.
 func (x *Index) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	for _, k := range report.Unread() {
 		x.Warn("cannot read folder %s (%s); keeping its indexed documents",
@@ -296,7 +301,7 @@ func (x *Index) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	}
 }
 
-// noteUnseen reports once that the system does not report all changes to a watch.
+// noteUnseen prints once that the system does not report all changes to a watching program.
 func (x *Index) noteUnseen(report *ingest.Report) {
 	if report == nil {
 		return
@@ -308,8 +313,8 @@ func (x *Index) noteUnseen(report *ingest.Report) {
 	x.said.unseen = report.Unseen
 }
 
-// noteMoved reports once that the folder's link now leads to another folder. That folder has its own index, keys and
-// given documents, so nothing else changes.
+// noteMoved warns if the watched folder was named by a link that now leads to another folder. The program still watches
+// the old folder, because the new one has its own index, keys and given documents.
 func (x *Index) noteMoved() {
 	if x.In == "" {
 		return
@@ -336,7 +341,7 @@ func foldersExist(trees []catalog.Tree) error {
 	return nil
 }
 
-// listable returns an error when a folder cannot be listed.
+// listable returns an error if a folder cannot be listed.
 func listable(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -349,7 +354,7 @@ func listable(dir string) error {
 	return err
 }
 
-// tell reports a refresh on the error stream if it was the first or took long.
+// tell prints the result of a refresh, if this was the first one or took more than a second.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)
@@ -383,8 +388,8 @@ func Roughly(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Pending returns why documents wait, and the work of the next refresh. The report also lists files
-// that rules exclude.
+// Pending returns the documents that wait to be indexed, with the reasons, and a report of what the next refresh would
+// do. This report also lists files that rules exclude.
 func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Report, error) {
 	o := x.IngestOptions()
 	o.Walk.ListIgnored = true
@@ -402,7 +407,7 @@ func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Repor
 	return waiting, report, nil
 }
 
-// WouldHideComments reports whether the current settings and keys exclude comments from the text.
+// WouldHideComments reports whether the settings and keys exclude comments from the text now.
 func (x *Index) WouldHideComments() bool {
 	if x.HideComments != nil {
 		return x.HideComments()
@@ -410,7 +415,7 @@ func (x *Index) WouldHideComments() bool {
 	return anyKeys(x.Where)
 }
 
-// Run indexes changes in trees, and given documents that a killed server left unfinished.
+// Run indexes the changes in trees. It also indexes given documents that a killed server did not finish.
 func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, error) {
 	first := x.First()
 	if first {
@@ -437,7 +442,7 @@ func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, 
 	return report, x.noteStrays(ctx)
 }
 
-// recoverGiven indexes given documents that a killed server left unfinished.
+// recoverGiven indexes given documents that a killed server did not finish.
 func (x *Index) recoverGiven(ctx context.Context) error {
 	if kept, err := wasGiven(x.Where.Dir); kept == nil {
 		return err
@@ -453,7 +458,7 @@ func (x *Index) recoverGiven(ctx context.Context) error {
 	return x.whenFree(ctx, func() error { return door.Recover(ctx) })
 }
 
-// LanguageText names a language for people.
+// LanguageText returns the name of a language for people.
 func LanguageText(language string, detected bool) string {
 	switch {
 	case language == "" && detected:

@@ -14,18 +14,18 @@ import (
 	"sheaf/store"
 )
 
-// RejectedError means that a store without transactions accepted only some of the changes. The
-// documents in Rejected are unchanged.
+// RejectedError means that a store without transactions accepted only some of the changes. The documents in Rejected
+// keep their earlier versions.
 type RejectedError struct {
 	Rejected map[sheaf.ID]error // with the reason
 	Changes  map[sheaf.ID]int   // the index of the change, from 0
 	Made     int                // number of changes that succeeded
-	// Lost says why previous versions of rejected documents are missing until they are put again or
-	// the server restarts; nil if none are missing.
+	// Lost is nil, or says why earlier versions of rejected documents are missing too. They stay missing until the
+	// documents are written again or the server restarts.
 	Lost error
 }
 
-// Error names every rejected document with the reason.
+// Error returns a text that names every rejected document, with the reason.
 func (e *RejectedError) Error() string {
 	reasons := make([]string, 0, len(e.Rejected))
 	for _, id := range slices.Sorted(maps.Keys(e.Rejected)) {
@@ -40,7 +40,7 @@ func (e *RejectedError) Error() string {
 	return text
 }
 
-// partOf returns the error of a request with these results when the store rejected a part of them, else nil.
+// partOf returns the error for a request with these results, or nil if the store rejected none of them.
 func partOf(results []Stored, rejected map[sheaf.ID]error) *RejectedError {
 	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
 	for i := range results {
@@ -55,7 +55,7 @@ func partOf(results []Stored, rejected map[sheaf.ID]error) *RejectedError {
 	return out
 }
 
-// rejected restores the earlier versions of documents whose new version the store refused.
+// rejected restores the earlier versions of documents whose new versions the store refused.
 func (c *Collection) rejected(ctx context.Context, results []Stored, partial *store.PartialError) error {
 	out := partOf(results, partial.Rejected)
 	if out == nil {
@@ -87,13 +87,13 @@ func (c *Collection) rejected(ctx context.Context, results []Stored, partial *st
 	return out
 }
 
-// isRefused reports whether the store refused a given document.
+// isRefused reports whether the store has refused a given document.
 func (g *given) isRefused(id sheaf.ID) bool {
 	_, refused := g.refused.Load(string(id))
 	return refused
 }
 
-// refusals returns the given documents that the store refused and that did not change since, and the
+// refusals lists the given documents that the store refused and that have not changed since. It also lists the
 // unreadable files of documents and tasks.
 func (g *given) refusals() []Skip {
 	var refused, unread []Skip
@@ -118,7 +118,7 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread reports an unreadable document, task or file, and lists it in the status.
+// unread reports that a document, task or file cannot be read. The status will list it.
 func (c *Collection) unread(file string, why error) {
 	c.notice(why)
 	c.given.unreadable.Store(file, why.Error())

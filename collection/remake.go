@@ -28,7 +28,7 @@ import (
 // A command that finds a mark continues from there. A server is emptied only on a person's request,
 // because others may search there. Otherwise its documents are replaced one by one.
 
-// remakingKey is the setting with the mark.
+// remakingKey is the setting with the next step of remaking.
 const (
 	remakingKey     = ingest.RemakingKey
 	remakingEngine  = "engine"                 // the engine must still be emptied
@@ -36,21 +36,20 @@ const (
 	remakingContent = ingest.RemakingDocuments // documents must still be indexed
 )
 
-// ErrRemaking means that an index is incomplete because its rebuild is not finished.
+// ErrRemaking means that a rebuild of the index is not finished, so the index is incomplete.
 var ErrRemaking = fmt.Errorf("%w: the index is being rebuilt, or a rebuild was interrupted", sheaf.ErrCorrupt)
 
-// openToWrite reopens the stores of a read-only index for writing.
+// openToWrite opens the stores of a read-only index again, for writing.
 func (x *Index) openToWrite(ctx context.Context) error {
 	x.Close()
 	x.want.AsIs = false
 	return x.OpenStores(ctx)
 }
 
-// remaking reports whether the rebuild of the index is unfinished.
+// remaking reports whether a rebuild of the index is not finished.
 func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] != "" }
 
-// mend repairs faults that need no new index: damaged lists, and an update that stopped early. It
-// returns the remaining faults.
+// mend repairs faults without remaking the index: damaged lists, and an interrupted update. It returns other faults.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
 	err := x.whenFree(ctx, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)
@@ -71,9 +70,9 @@ func (x *Index) mend(ctx context.Context) ([]error, error) {
 	return nil, err
 }
 
-// Remake drops a damaged index and makes it again from the files. With keep it uses the settings of
-// the old index, else the current ones. If several processes find the same damage, one remakes the
-// index and the others wait.
+// Remake empties a damaged index and fills it again from the files. With keep, it uses the settings of the old index,
+// otherwise the current settings. If several processes find the same damage, one of them remakes the index, and the
+// others wait. because is the reason, for a notice.
 func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
 	x.Notice("%v: it is made again from the files", because)
 	x.Close()
@@ -93,13 +92,12 @@ func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
 	return errors.Join(x.remakeLocked(ctx, keep, waited), release())
 }
 
-// Mending returns a Life that remakes the index if work finds damage.
+// Mending returns a Life that remakes the index when work finds damage.
 func (x *Index) Mending() *Life {
 	return &Life{Remake: func(ctx context.Context, because error) error { return x.Remake(ctx, because, true) }}
 }
 
-// remakeDamaged checks the open stores again and remakes the index if one is damaged: another
-// process may already have done so.
+// remakeDamaged checks the open stores. If one is still damaged, it remakes the index.
 func (x *Index) remakeDamaged(ctx context.Context) error {
 	faults, _ := x.Faults(ctx) // a silent server is not repaired here
 	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 &&
@@ -129,9 +127,9 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 	return x.Refresh(ctx)
 }
 
-// Drop empties the index under its lock, while no process writes to it. It keeps texts without a
-// source file and the list of folders, and with keep also the settings. Drop changes nothing if a
-// folder with needed files is missing or, without keep, if all folders are missing.
+// Drop empties the index. It holds the lock of the index, and waits until no other process writes. It keeps the list of
+// folders, and texts that no file can restore; with keep, it keeps the settings too. If a folder with files that are
+// needed is missing, Drop changes nothing. Without keep, it changes nothing if all folders are missing.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {
@@ -183,8 +181,8 @@ func (x *Index) dropLocked(keep bool) error {
 	return errors.Join(err, w.Close(), x.writeRecord())
 }
 
-// examine reads the undamaged parts of the catalog. Damage may hide deletions, so a given text
-// counts only if the file of given documents still has it.
+// examine reads the undamaged parts of the catalog. Damage may hide that a given document was deleted. Therefore
+// examine uses the text of a given document only if intake.db still has the document.
 func (x *Index) examine() (*catalog.Wreck, error) {
 	dir := location.CatalogDir(x.Where.Dir)
 	w, err := catalog.Examine(vfs.Disk{}, dir, x.given)
@@ -203,8 +201,8 @@ func (x *Index) examine() (*catalog.Wreck, error) {
 	})
 }
 
-// ownNames returns the trees. It renames a folder that an earlier version named like the tree of
-// documents without a folder.
+// ownNames returns the trees with correct names. An earlier version may have given a folder the name catalog.FreeTree,
+// which belongs to documents without a folder. ownNames renames such a tree.
 func ownNames(trees []catalog.Tree) []catalog.Tree {
 	trees = slices.Clone(trees)
 	var names []string
@@ -219,14 +217,14 @@ func ownNames(trees []catalog.Tree) []catalog.Tree {
 	return trees
 }
 
-// given reports whether a document has no source file.
+// given reports whether a document has no file in a folder of the index.
 func (x *Index) given(doc sheaf.ID, settings *catalog.Settings) bool {
 	known := len(settings.Trees) > 0 || doc.Tree() != catalog.TreeName(x.Where.Root)
 	return known && settings.Root(doc.Tree()) == ""
 }
 
-// keepCopy keeps a copy of a catalog that lost, or may have lost, documents permanently. Given
-// documents are indexed again from their own file.
+// keepCopy copies a damaged catalog, if the damage may have lost documents permanently. It lists lost documents in
+// x.Lost. Given documents in intake.db are not lost: they are indexed again.
 func (x *Index) keepCopy(w *catalog.Wreck) error {
 	kept, err := wasGiven(x.Where.Dir)
 	if err != nil {
@@ -267,8 +265,9 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty is the second step of remaking, if the index has this mark: remove empties the engine or the server. Another
-// process may do the step first. Only the process that locks the catalog writes to the engine or the server.
+// empty does one step of remaking an index, if the index has the mark of this step: remove empties the engine or the
+// server. If another process has done the step meanwhile, empty does nothing. It locks the catalog, because only the
+// process with this lock may write to the engine or the server.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	switch {
 	case x.View.Settings().Extra[remakingKey] != mark:
@@ -302,7 +301,7 @@ func (x *Index) emptyLocked(ctx context.Context, mark string, remove func() erro
 	return errors.Join(err, release())
 }
 
-// mark records the next step of remaking; "" means that remaking is finished.
+// mark records which step of remaking comes next. With "", remaking is finished.
 func (x *Index) mark(ctx context.Context, mark string) error {
 	settings := x.View.Settings()
 	settings.Extra = maps.Clone(settings.Extra)
@@ -316,8 +315,8 @@ func (x *Index) mark(ctx context.Context, mark string) error {
 	return x.reload()
 }
 
-// finish is the last step of remaking: it indexes files and texts without files. Given documents
-// that the catalog lost come from their own file.
+// finish does the last step of remaking: it indexes given documents that the catalog lost, from intake.db. Then it
+// records that remaking is finished.
 func (x *Index) finish(ctx context.Context) error {
 	if err := x.reload(); err != nil {
 		return err
@@ -334,11 +333,11 @@ func (x *Index) finish(ctx context.Context) error {
 	return x.noteStrays(ctx)
 }
 
-// First reports whether nothing has been indexed yet.
+// First reports whether the index has never been filled.
 func (x *Index) First() bool { return x.View.Docs() == 0 && !x.remaking() }
 
-// repairGiven repairs the file of given documents if it is among faults, and returns the other
-// faults. The index still has texts that this file lost, so repairGiven comes before remaking.
+// repairGiven repairs intake.db if its damage is one of the faults, and returns the other faults. Call it before
+// remaking the index: the index may still have texts that intake.db lost.
 func (x *Index) repairGiven(faults []error) (others []error, err error) {
 	others = slices.DeleteFunc(slices.Clone(faults), func(err error) bool { return errors.Is(err, intake.ErrDamaged) })
 	if len(others) == len(faults) {
@@ -362,7 +361,7 @@ func (x *Index) repairGiven(faults []error) (others []error, err error) {
 	return others, nil
 }
 
-// Repair repairs the findings of [Index.Faults] and returns the remaining faults.
+// Repair repairs what [Index.Faults] found, and returns the remaining faults.
 func (x *Index) Repair(ctx context.Context, faults []error) ([]error, error) {
 	left, err := x.repair(ctx, faults)
 	return left, x.Advise(err)

@@ -38,44 +38,45 @@ const (
 type SearchRequest struct {
 	// Text is the query, in the query language.
 	Text string
-	// Filter has more filters in the query language, or "".
+	// Filter adds filters to the query, in the query language. "" adds none.
 	Filter string
-	// Created and Updated are windows of time, START..END. Sets are sets of documents. All three limit the query: see
+	// Created and Updated are periods, START..END. Sets are sets of documents. The results must match all three: see
 	// query.CreatedIn, query.UpdatedIn and query.InSets.
 	Created, Updated string
 	Sets             []string
-	// Profile names the ranking; "" is the collection's default.
+	// Profile is the name of the ranking profile. "" is the default of the collection.
 	Profile    string
 	Parameters map[string]string
-	// Limit is the number of results on a page; 0 is the profile's number, or DefaultLimit. Window is the number on
-	// all pages; 0 is DefaultWindow. Window is at least Limit, and at most MaxExplained with Explain. The whole
-	// window is ranked at once, so results do not move between pages.
+	// Limit is the number of results on a page; 0 is the number of the profile, or DefaultLimit. Window is the number
+	// of results on all pages together; 0 is DefaultWindow. Window is at least Limit. With Explain, it is at most
+	// MaxExplained. A search ranks the whole window at once, so no result moves from page to page.
 	Limit  int
 	Window int
-	// Explain adds the arithmetic of its score to every result.
+	// Explain adds to every result how its score was computed.
 	Explain bool
-	// Facets name columns to count by value over all matches: "tag", "folder", "tree", "ext", or "prop.NAME".
+	// Facets names columns. For each value of a column, the answer counts the matches: "tag", "folder", "tree", "ext",
+	// or "prop.NAME".
 	Facets []string
-	// Sort orders all matches by a column instead of by rank: "date", "path" or "prop.NAME". A dash
-	// before it means the largest first.
+	// Sort orders all matches by a column, not by rank: "date", "path" or "prop.NAME". A dash before the name puts the
+	// largest first.
 	Sort string
-	// Terms are additional words that score like those of the query.
+	// Terms are words that are added to the query. They score like words of the query.
 	Terms []string
-	// Count asks for the exact number of chunks with words of the query, in the fields of the profile.
+	// Count asks for the exact number of chunks that contain words of the query, in the fields of the profile.
 	Count bool
 	// Plain omits snippets.
 	Plain bool
-	// Brief limits [Reader.Explain] to the data for drawing the steps: no snippets, no arithmetic,
-	// and of every step only the final results and the best five hits.
+	// Brief limits [Reader.Explain] to what a drawing of the steps needs: no snippets, no arithmetic, and for each step
+	// only the results and the five best hits.
 	Brief bool
 
-	// Label is what the answer shows as the query of Similar and Context; "" is the identifier or the name.
+	// Label replaces the query in answers of Similar and Context; "" is the identifier or the file name.
 	Label string
 
 	like *sheaf.Query // set by Similar
 }
 
-// normalize sets default numbers. It checks the request, unless it comes from a person on this machine.
+// normalize replaces zero numbers by defaults. It checks the request, unless a person on this machine made it.
 func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 	if q.Limit == 0 {
 		q.Limit = min(usualLimit(p, q.Parameters), MaxLimit)
@@ -111,14 +112,14 @@ func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 	return inParameters(err)
 }
 
-// maxNames limits the properties without "prop." in a restricted caller's query, because each may
-// need a request to the store.
+// maxNames limits how many names in a restricted caller's query are looked up as properties. Each name without "prop."
+// may need a request to the store.
 const maxNames = 4
 
-// nameTime limits the time of such a request.
+// nameTime limits the time for looking up one name.
 const nameTime = 3 * time.Second
 
-// read parses a query. A name before a colon is a property if the caller sees a document with this property.
+// read parses a query. A name before a colon means a property only if the caller may see a document with this property.
 func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err error) {
 	o := query.Options{Now: r.c.now()}
 	if r.guard.filter == nil {
@@ -149,8 +150,8 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 	return parsed, err
 }
 
-// hasProperty reports whether a visible document has a property. A failed request to the store is
-// an error: otherwise the name would become a word, and a filter would be lost.
+// hasProperty reports whether a visible document has a property. If the request to the store fails, hasProperty fails
+// too: otherwise the query would search for the name as a word, and would not filter.
 func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
@@ -172,7 +173,7 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 		sheaf.ErrUnavailable, name, name, err)
 }
 
-// parse parses the query for this caller.
+// parse parses the query of a request, for this caller.
 func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, error) {
 	var parsed sheaf.Query
 	if q.like != nil {
@@ -208,7 +209,7 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 	return parsed, nil
 }
 
-// both joins two filters. Each may be nil.
+// both returns a filter that requires both filters. Each of them may be nil.
 func both(a, b sheaf.Filter) sheaf.Filter {
 	switch {
 	case a == nil:
@@ -219,7 +220,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 	return sheaf.And{a, b}
 }
 
-// prepare reads the query, the profile and the parameters of a request.
+// prepare checks a request, parses its query, and loads its profile and parameters.
 func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 	p, err := r.c.load(q.Profile)
 	local := r.c.o.Local != nil
@@ -246,8 +247,8 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	return parsed, p, err
 }
 
-// facetColumns are the columns that can be counted. orderColumns are the columns that can sort. Both also allow
-// "prop.NAME".
+// facetColumns are the columns whose values can be counted. orderColumns are the columns by which results can be
+// sorted. "prop.NAME" can do both.
 var (
 	facetColumns = []string{sheaf.ColumnTag, sheaf.ColumnFolder, sheaf.ColumnTree, query.ColumnExtension}
 	orderColumns = []string{sheaf.ColumnDate, sheaf.ColumnPath}
@@ -276,7 +277,7 @@ func validSort(name string) error {
 		name, strings.Join(orderColumns, ", "))
 }
 
-// order parses a column name; a dash before it means the largest first. It returns nil for "".
+// order parses the name of a column to sort by. A dash before it sorts the largest first. For "", order returns nil.
 func order(name string) *store.Order {
 	if name == "" {
 		return nil
@@ -285,7 +286,7 @@ func order(name string) *store.Order {
 	return &store.Order{Column: fold.Text(column), Descending: descending}
 }
 
-// columnsOf returns the store's names of facet columns.
+// columnsOf returns the store's names for the columns in Facets.
 func columnsOf(names []string) []string {
 	columns := make([]string, len(names))
 	for i, name := range names {
@@ -294,7 +295,7 @@ func columnsOf(names []string) []string {
 	return columns
 }
 
-// shownFacets returns counts under the requested names.
+// shownFacets returns the counts of the store, under the names that the caller used.
 func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
 	if len(names) == 0 {
 		return nil
@@ -310,8 +311,8 @@ func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
 	return out
 }
 
-// unreadDates returns a note when a query filters by date and files have dates that cannot be read: other dates stand
-// for these in the answer. It counts visible documents. It returns "" when there is nothing to say.
+// unreadDates returns a note if a query filters by date and some visible documents have a date that cannot be read. The
+// filter then uses another date of such a document. If there is nothing to say, it returns "".
 func (r *Reader) unreadDates(filter sheaf.Filter) (string, error) {
 	if !filtersDate(filter) {
 		return "", nil
@@ -339,7 +340,7 @@ func (r *Reader) unreadDates(filter sheaf.Filter) (string, error) {
 		string(unread[0]) + ": sheaf takes the date from the name or the time of the file", nil
 }
 
-// filtersDate reports whether a filter reads the dates of documents.
+// filtersDate reports whether a filter uses the dates of documents.
 func filtersDate(f sheaf.Filter) bool {
 	switch f := f.(type) {
 	case sheaf.And:

@@ -30,7 +30,7 @@ type ProfileInput struct {
 	Replace    bool              `json:"replace" doc:"Write it instead of a saved one of this name."`
 }
 
-// JudgedInput has queries and their right results.
+// JudgedInput has queries, each with its right results.
 type JudgedInput struct {
 	Queries []JudgedQuery `json:"queries" required:"true" minItems:"1" maxItems:"1000" doc:"The queries."`
 	Replace bool          `json:"replace" doc:"Write it instead of a saved one of this name."`
@@ -43,13 +43,13 @@ type JudgedQuery struct {
 	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, from the collection's first folder."`
 }
 
-// Saved is the place of a saved file.
+// Saved says where a file was saved.
 type Saved struct {
 	Name string `json:"name" doc:"The name."`
 	File string `json:"file,omitempty" doc:"The file; only for callers who may see everything."`
 }
 
-// mayAdminister refuses callers without the scope admin.
+// mayAdminister returns an error for a caller without the scope admin.
 func (c *Collection) mayAdminister(grant *access.Grant) error {
 	if err := c.good(grant); err != nil {
 		return err
@@ -60,9 +60,10 @@ func (c *Collection) mayAdminister(grant *access.Grant) error {
 	return nil
 }
 
-// SaveProfile writes a profile to the first folder of profiles, where every command finds it. It first checks that
-// the profile is readable. Without Replace, an existing name is [ErrConflict]; the name of a built-in profile always
-// is. A replaced profile that extends itself keeps its other settings.
+// SaveProfile writes a profile into the first folder of profiles, where every command finds it. It first checks that
+// the profile can be read. If the name exists and Replace is false, or the name is that of a built-in profile, the
+// error is [ErrConflict]. A profile may extend and replace itself: it then keeps the settings that Parameters does not
+// change.
 func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInput) (*Saved, error) {
 	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err
@@ -117,8 +118,8 @@ type madeProfile struct {
 	Parameters map[string]any `yaml:"parameters,omitempty"`
 }
 
-// readMade reads a saved profile to change its numbers. It refuses a file with other content, for
-// example a comment, because that would be lost.
+// readMade reads a saved profile, to change its numbers. If the file contains anything else, such as a comment,
+// readMade returns an error, because a new file would lose it.
 func readMade(file, name string) (made madeProfile, err error) {
 	text, err := os.ReadFile(file)
 	if err == nil {
@@ -135,7 +136,7 @@ func readMade(file, name string) (made madeProfile, err error) {
 	return made, nil
 }
 
-// scalar returns a value as YAML parses it, so that numbers are written as numbers.
+// scalar returns the value that YAML would parse from a text, so that a number is written as a number.
 func scalar(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
@@ -152,7 +153,7 @@ func scalar(text string) any {
 	return text
 }
 
-// SaveJudged writes judged queries to the folder of judgements for sheaf eval.
+// SaveJudged writes judged queries into the folder of judgements. sheaf eval reads them from there.
 func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput) (*Saved, error) {
 	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	return saved(&grant, c.o.Judged, name, content, in.Replace)
 }
 
-// seesChunk reports whether a chunk exists and a grant lets it through.
+// seesChunk reports whether a chunk exists and a grant sees it.
 func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
 	chunk, ok := view.Chunk(id)
 	if !ok {
@@ -207,8 +208,8 @@ func taken(name string) error {
 	return conflictError("name", "%s exists already: choose another name, or replace it", name)
 }
 
-// saved writes a named file into a folder, completely and durably. With replace it replaces an
-// existing file. Only callers that see everything get the path.
+// saved writes a file with this name into a folder, durably and as a whole. With replace, it may replace an existing
+// file. The result has the path only if the caller sees everything.
 func saved(grant *access.Grant, dir, name string, content []byte, replace bool) (*Saved, error) {
 	base := name + ".yaml"
 	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows

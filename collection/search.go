@@ -15,7 +15,7 @@ import (
 	"sheaf/store"
 )
 
-// Search answers a query with its first page.
+// Search answers a query. It returns the first page of the answer.
 func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	return r.page(ctx, a, 0, q.Limit, steps)
 }
 
-// question has everything that a ranking depends on except the state of the index.
+// question is everything that determines a ranking, except the state of the index.
 type question struct {
 	request    SearchRequest
 	query      sheaf.Query
@@ -39,8 +39,8 @@ type question struct {
 	filter     sheaf.Filter // of the caller, with the dates that it means now
 }
 
-// answer returns the answer to a request: a cached one, the one of a concurrent request with the
-// same question, or a new one. The timings are those of this call.
+// answer answers a request. The answer may be cached, or come from a concurrent request with the same question.
+// Otherwise answer computes it. took holds the timings of this call only.
 func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {
@@ -102,7 +102,6 @@ func (r *Reader) answer(
 	return a, took, err
 }
 
-// options returns the options of a search for a prepared request.
 func (r *Reader) options(q *SearchRequest, p loadedProfile) search.Options {
 	o := search.Options{Parameters: q.Parameters, Plan: p.plan, Terms: q.Terms, Explain: q.Explain,
 		Facets: columnsOf(q.Facets), Count: q.Count, Order: order(q.Sort)}
@@ -112,8 +111,8 @@ func (r *Reader) options(q *SearchRequest, p loadedProfile) search.Options {
 	return o
 }
 
-// newAnswer returns the answer of a search. It drops data that only the request needs, such as the long text of a
-// query that was made from a document.
+// newAnswer makes an answer for the cache from the result of a search. It leaves out data that later pages do not need,
+// such as the long text of a query that was made from a document.
 func (r *Reader) newAnswer(
 	key answerKey, q *SearchRequest, parsed sheaf.Query, result *search.Result,
 ) (*answer, error) {
@@ -137,8 +136,8 @@ func (r *Reader) newAnswer(
 	return a, nil
 }
 
-// page returns the results of an answer from a given place. steps are the timings of the search, or none for later
-// pages.
+// page returns one page of an answer: limit results, beginning at the result from. steps are the timings of the search.
+// For later pages, steps is nil.
 func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []search.Timing) (*Answer, error) {
 	result, start := a.result, time.Now()
 	n := len(result.Hits)
@@ -191,7 +190,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	return out, nil
 }
 
-// Searcher returns what answers the queries of this caller. Close the reader after the last search.
+// Searcher returns the searcher for this caller. Do not close the reader before the last search ends.
 func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 	o := &r.c.o
 	s := &search.Searcher{
@@ -231,17 +230,17 @@ func everyField(words sheaf.TextQuery) *store.TextRequest {
 	}
 }
 
-// frequency returns how many visible chunks hold a word.
+// frequency returns how many visible chunks contain a word.
 func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
 	return r.guard.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 }
 
-// rarity returns a function that rates a word by its idf among visible chunks.
+// rarity returns a function that computes the idf of a word among visible chunks.
 func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) })
 }
 
-// rarityOf returns a function that rates a word by its idf among chunks; 1 when count fails.
+// rarityOf returns a function that computes the idf of a word among this number of chunks, or 1 if count fails.
 func rarityOf(chunks int, count func(word string) (int, error)) func(word string) float64 {
 	size := float64(chunks)
 	return func(word string) float64 {
@@ -254,8 +253,8 @@ func rarityOf(chunks int, count func(word string) (int, error)) func(word string
 	}
 }
 
-// outdated warns if the last search for changed files failed or skipped a folder, or if the first
-// one still runs. Restricted callers and callers without the scope admin do not see the reason.
+// outdated returns a warning in two cases: the first indexing of the folder still runs, or the last search for changed
+// files failed or skipped a folder. The warning gives the reason only to an unrestricted caller with the scope admin.
 func (r *Reader) outdated() []string {
 	w := r.c.watching.Load()
 	switch {
@@ -269,7 +268,7 @@ func (r *Reader) outdated() []string {
 	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.stale)}
 }
 
-// Finite replaces numbers that JSON cannot represent with 0.
+// Finite returns f, or 0 if JSON cannot represent f.
 func Finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0

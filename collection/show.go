@@ -15,25 +15,25 @@ import (
 	"sheaf/text/chunk"
 )
 
-// showing shows the results of one page.
+// showing makes the results of one page.
 type showing struct {
 	*Reader
 	ctx    context.Context
 	answer *answer
-	// words marks the words of the query; nil until a snippet is cut.
+	// words marks the words of the query in snippets. It is nil until the first snippet is cut.
 	words *snippet.Highlighter
 	texts map[sheaf.ID]textOf // read once per page, so that all parts of a document agree
 }
 
-// maxShownWords limits the words that Words returns. wordsTime limits the time to count and find
-// them. A text without marked words is still shown.
+// maxShownWords limits the words that Words returns. wordsTime limits the time for counting the words, and the time for
+// finding them. If time runs out, the page shows the text without marked words.
 const (
 	maxShownWords = 1000
 	wordsTime     = time.Second
 )
 
-// Words returns the words of a text that match a query, each split into parts; every second part matches. See
-// [snippet.Highlighter.Words]. It returns none for a query that cannot be parsed.
+// Words returns the words in text that match a query. Each word is split into parts, and every second part matches: see
+// [snippet.Highlighter.Words]. If the query cannot be parsed, Words returns nil.
 func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	if len(query) > MaxQueryBytes {
 		return nil
@@ -50,7 +50,7 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show returns a result, or false if it is now hidden or its document is gone.
+// show returns a result. If the result is now hidden, or its document is gone, it returns false.
 func (s *showing) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]
@@ -72,7 +72,7 @@ func (s *showing) show(i int) (*Result, bool) {
 	return shown, true
 }
 
-// textOf is the text of a document, or the reason why there is none.
+// textOf is the text of a document, or the error of reading it.
 type textOf struct {
 	content []byte
 	err     error
@@ -87,7 +87,7 @@ func (s *showing) text(docs documents, doc sheaf.ID) ([]byte, error) {
 	return t.content, t.err
 }
 
-// result returns the output for a hit, without its snippet.
+// result returns a hit in the form that callers get, without its snippet.
 func (s *showing) result(docs documents, hit *search.Hit) *Result {
 	out := &Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb,
@@ -118,8 +118,8 @@ func (s *showing) result(docs documents, hit *search.Hit) *Result {
 	return out
 }
 
-// cutSnippet adds a snippet if the text is still the indexed one. On a later page, the document may
-// have lost the chunk, or be gone: then doc is nil.
+// cutSnippet adds a snippet to a result, if the text has not changed since it was indexed. When a later page is shown,
+// the document may have lost the chunk. It may even be gone: then doc is nil.
 func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hit, out *Result) {
 	if doc == nil {
 		out.Stale = true
@@ -155,7 +155,8 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 }
 
-// blockOf returns the address of the named block at byte at of a Markdown document, or "" outside of such blocks.
+// blockOf returns the address of a named block in a Markdown document: the block that contains the byte at. If no named
+// block contains this byte, it returns "".
 func blockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
 	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
 		return ""
@@ -167,8 +168,8 @@ func blockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
 	return doc + "#^" + sheaf.ID(name)
 }
 
-// file returns the absolute path of a document's file for unrestricted callers. It returns "" for others and for
-// documents without a file.
+// file returns the absolute path of a document's file. If the caller is restricted, or the document has no file, it
+// returns "".
 func (r *Reader) file(tree, docPath string) string {
 	root := r.view.Settings().Root(tree)
 	if root == "" || r.guard.filter != nil {
@@ -177,9 +178,9 @@ func (r *Reader) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// snippetSpans returns the parts of the file for a snippet of hit, the likeliest first. The first own parts are the
-// hit's own text: the passage found by meaning (see cut), the body, the best joined chunk. The last is the whole hit
-// with its subsections. Frontmatter is shown only where it is text.
+// snippetSpans returns the parts of the file from which to cut a snippet of hit, the likeliest first. The first own
+// spans are text of the hit itself: the passage that was found by meaning (see cut), the body, and the best joined
+// chunk. The last span is the whole hit with its subsections. The spans include frontmatter only if it counts as text.
 func snippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
 ) (spans []sheaf.Span, own int) {
@@ -206,7 +207,7 @@ func snippetSpans(
 	return spans, own
 }
 
-// chunkIn returns the chunk of a document called id, or nil.
+// chunkIn returns the chunk called id in a document, or nil.
 func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 	for i := range doc.Chunks { // by index, because chunks are large
 		if doc.Chunks[i].ID == id {
@@ -216,7 +217,7 @@ func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 	return nil
 }
 
-// documents has the documents and chunks of results.
+// documents finds the documents of results.
 type documents interface {
 	// SharedDocument returns the document called id, or nil. The caller must not change it.
 	SharedDocument(id sheaf.ID) *sheaf.Document
@@ -224,13 +225,12 @@ type documents interface {
 	text(doc sheaf.ID) ([]byte, error)
 }
 
-// scannedFiles are the documents of scanned results. The scan skipped everything that the caller
-// may not see.
+// scannedFiles finds the documents of scanned results. The scan has already skipped what the caller may not see.
 type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }
 
-// documentsOf returns the documents of scanned results, or nil if the catalog has them.
+// documentsOf returns the documents of scanned results. If the results come from the catalog, it returns nil.
 func documentsOf(result *search.Result) (documents, error) {
 	if result.Scanned == nil || len(result.Hits) == 0 {
 		return nil, nil

@@ -13,13 +13,13 @@ import (
 	"sheaf/rank/runfile"
 )
 
-// StageFuse is the name of fusion in [Reader.Stage]. It joins several rankings; other stages change one.
+// StageFuse is the name of fusion in [Reader.Stage]. Fusion joins rankings. Each other stage changes one ranking.
 const StageFuse = "fuse"
 
-// Stages returns the names of the stages that Stage can run: those that work outside a search.
+// Stages returns the names of the stages that Stage can run. Some stages of profiles work only inside a search.
 func Stages() []string { return append([]string{StageFuse}, profile.SingleStages()...) }
 
-// NoStage returns the error for an unknown stage.
+// NoStage returns the error for a name that is no stage.
 func NoStage(name string) error {
 	known := Stages()
 	hint := profile.Hint("stage", name, known)
@@ -33,7 +33,7 @@ func NoStage(name string) error {
 // StageOption describes a setting of a stage.
 type StageOption = profile.Option
 
-// StageOptions returns the settings of a stage for Stage.
+// StageOptions returns the settings that a stage has in Stage.
 func StageOptions(name string) []*StageOption {
 	if name == StageFuse {
 		return profile.FusionOptions()
@@ -44,19 +44,19 @@ func StageOptions(name string) []*StageOption {
 // StageRun is one stage with its input rankings.
 type StageRun struct {
 	Name string
-	// Settings have the form of a profile's settings. Limit is the number "limit" in expressions.
+	// Settings have the same form as in a profile. In expressions, "limit" means Limit.
 	Settings map[string]string
-	// Rankings are sorted by score; hits of equal score keep their order. A repeated hit counts
-	// once, with the better score.
+	// Rankings are the input. Stage sorts each ranking by score; hits with equal scores keep their order. If a hit is
+	// repeated in a ranking, only the one with the better score counts.
 	Rankings [][]Scored
-	// Weights are the weights of the rankings in a fusion; none means 1 each.
+	// Weights are the weights of the rankings in a fusion. If Weights is empty, each weight is 1.
 	Weights []float64
 	Query   string
 	Limit   int
 }
 
-// Stage runs one stage on the caller's rankings. The stage knows visible documents. Of other
-// identifiers, for example those of another system, it knows only the text.
+// Stage runs one stage on rankings that the caller sends. The stage can use visible documents. About other identifiers,
+// for example those of another system, it knows only their text.
 func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 	if run.Limit < 1 || run.Limit > profile.MaxLimit {
 		return nil, fieldError("limit", "%d: must be within 1..%d", run.Limit, profile.MaxLimit)
@@ -131,8 +131,8 @@ func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, err
 	return out, inField("rankings", err)
 }
 
-// broughtFacts knows the documents of a caller's ranking. For documents that the caller does not see, it uses only
-// the identifier.
+// broughtFacts gives facts about the documents in a caller's ranking. About a document that the caller may not see, it
+// knows only the identifier.
 type broughtFacts struct{ rank.Facts }
 
 // Chunk implements rank.Facts.

@@ -46,7 +46,7 @@ type Tree struct {
 	Root string `json:"root" doc:"The folder; empty for given documents."`
 }
 
-// Pending is a document that is not fully indexed yet.
+// Pending is a document that is not completely indexed yet.
 type Pending struct {
 	ID     string `json:"id" doc:"The document."`
 	Reason string `json:"reason" doc:"What still has to be done."`
@@ -69,7 +69,7 @@ type Indexing struct {
 	Left     float64 `json:"left_ms,omitempty" doc:"The remaining time in milliseconds; absent when unknown."`
 }
 
-// Watching is the result of the last look for changed files.
+// Watching is the result of the last search for changed files.
 type Watching struct {
 	At      time.Time `json:"at" doc:"When Sheaf last looked for changed files."`
 	Changed time.Time `json:"changed,omitzero" doc:"When Sheaf last found a change."`
@@ -81,13 +81,13 @@ type Watching struct {
 	Unseen  string    `json:"unseen,omitempty" doc:"Why the system misses changes; Sheaf checks every few seconds."`
 }
 
-// TaskCounts are the numbers of tasks by state.
+// TaskCounts has the number of tasks in each state.
 type TaskCounts struct {
 	Waiting int `json:"waiting" doc:"Accepted, not done yet."`
 	Failed  int `json:"failed" doc:"Given up; the task says why."`
 }
 
-// Summary describes the collection as the caller may see it.
+// Summary describes the part of the collection that the caller may see.
 func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
 	settings := r.view.Settings()
 	s := &Summary{Name: r.c.o.Name, Language: settings.Language, Model: settings.Embedder, Generation: r.Generation()}
@@ -104,7 +104,7 @@ func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
 	return s, r.Err()
 }
 
-// Status returns the content and the state of the collection. Restricted callers get only the summary.
+// Status returns the content and the state of the collection. A restricted caller gets only the summary.
 func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	summary, err := r.Summary(ctx)
 	if err != nil {

@@ -37,14 +37,13 @@ type Task struct {
 	Error   string    `json:"error,omitempty" doc:"Why it failed. Nothing was changed unless this text says so."`
 }
 
-// keptTask is the stored head of a task. The changes of a waiting task and the results of an ended
-// one have separate entries.
+// keptTask is the head of a task, as intake.db stores it. The changes of a waiting task and the results of an ended
+// task are stored apart.
 type keptTask struct {
 	Task
 	Owner string `json:"owner"`
 }
 
-// readTask returns the head of a task, or nil if there is no such task.
 func readTask(tx *intake.Tx, id string) (*keptTask, error) {
 	var k keptTask
 	if ok, err := tx.ReadTask(id, intake.Head, &k); !ok || err != nil {
@@ -53,7 +52,7 @@ func readTask(tx *intake.Tx, id string) (*keptTask, error) {
 	return &k, nil
 }
 
-// ended returns the head of an ended task: failed because of why, or done with results.
+// ended returns the head of a task that has ended: failed for the reason why, or done with results.
 func (k *keptTask) ended(why string, results []Stored, now time.Time) *keptTask {
 	out := *k
 	out.State, out.Ended, out.Error, out.Results = TaskDone, now, why, orEmpty(results)
@@ -63,7 +62,7 @@ func (k *keptTask) ended(why string, results []Stored, now time.Time) *keptTask 
 	return &out
 }
 
-// write stores an ended task, and removes the oldest ended tasks above the limit.
+// write stores an ended task. If there are too many ended tasks, it removes the oldest ones.
 func (k *keptTask) write(tx *intake.Tx) error {
 	if !tx.HasTask(k.ID, intake.Head) {
 		return nil // the task is already removed
@@ -74,14 +73,14 @@ func (k *keptTask) write(tx *intake.Tx) error {
 	return errors.Join(tx.DropTask(k.ID, intake.Work), forgetTasks(tx))
 }
 
-// put stores the head of a task, which lacks the results, and one other part.
+// put stores the head of a task without its results, and one other part of the task.
 func (k *keptTask) put(tx *intake.Tx, part intake.Part, value any) error {
 	head := *k
 	head.Results = []Stored{}
 	return errors.Join(tx.WriteTask(k.ID, intake.Head, &head), tx.WriteTask(k.ID, part, value))
 }
 
-// forgetTasks removes all ended tasks except the last ones.
+// forgetTasks removes the oldest ended tasks, so that only keptTasks remain.
 func forgetTasks(tx *intake.Tx) error {
 	var ended []string
 	for id := range tx.Tasks() {
@@ -96,7 +95,7 @@ func forgetTasks(tx *intake.Tx) error {
 	return err
 }
 
-// queue has the waiting tasks, oldest first.
+// queue holds the waiting tasks, oldest first.
 type queue struct {
 	mu      sync.Mutex
 	waiting []queued
@@ -110,14 +109,14 @@ type queued struct {
 	changes map[sheaf.ID]bool
 }
 
-// maxTasks limits the waiting tasks, keptTasks the stored ended tasks.
+// maxTasks limits the waiting tasks. keptTasks limits the ended tasks that are stored.
 const (
 	maxTasks  = 1000
 	keptTasks = 1000
 )
 
-// waitForEarlier waits until no waiting task changes one of the documents, because changes of a
-// document run in the order of acceptance.
+// waitForEarlier waits until no waiting task changes one of the documents in changes. So changes of a document happen
+// in the order in which they were accepted.
 func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 	for {
 		q.mu.Lock()
@@ -137,8 +136,8 @@ func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 	}
 }
 
-// settle waits for earlier tasks that change the same documents. After a start it also waits until
-// the index has all previously accepted documents.
+// settle waits for earlier tasks that change the same documents. After the start of the process, it first waits until
+// the index has all documents that were accepted earlier.
 func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	for began := time.Now(); c.given.recovering.Load(); {
 		if why := c.given.stuck.Load(); why != nil && errors.Is(*why, intake.ErrDamaged) {
@@ -157,7 +156,7 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	return c.given.queue.waitForEarlier(ctx, changes)
 }
 
-// add queues a task, unless it is queued.
+// add queues a task, unless the queue already has it.
 func (q *queue) add(id string, work []Change) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -178,7 +177,7 @@ func (q *queue) add(id string, work []Change) {
 	}
 }
 
-// first returns the first task, or "", and the number of waiting tasks.
+// first returns the ID of the oldest task, or "" if the queue is empty. It also returns the number of waiting tasks.
 func (q *queue) first() (id string, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -188,7 +187,6 @@ func (q *queue) first() (id string, waiting int) {
 	return id, len(q.waiting)
 }
 
-// end removes a task.
 func (q *queue) end(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -197,11 +195,11 @@ func (q *queue) end(id string) {
 	q.ended = make(chan struct{})
 }
 
-// stampDigits is the number of hexadecimal digits of the time at the start of a task's ID.
+// stampDigits is the number of hexadecimal digits at the beginning of a task's ID. These digits are the time.
 const stampDigits = 16
 
-// nextTask returns the ID of a task that is accepted now. Tasks run in the order of their IDs, even
-// in another process and after the clock was set back.
+// nextTask returns the ID for a task that is accepted now. Tasks run in the order of their IDs. The new ID is greater
+// than newest, even if the clock was set back or another process made newest.
 func nextTask(newest string, now time.Time) string {
 	stamp := now.UnixNano()
 	if last, err := strconv.ParseInt(newest[:min(len(newest), stampDigits)], 16, 64); err == nil {
@@ -212,7 +210,7 @@ func nextTask(newest string, now time.Time) string {
 	return fmt.Sprintf("%0*x-%s", stampDigits, stamp, hex.EncodeToString(random))
 }
 
-// Submit accepts changes that Work applies later. They are durable when Submit returns.
+// Submit accepts changes, which Work makes later. When Submit returns, the changes are durable.
 func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change) (*Task, error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
@@ -250,8 +248,8 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	return &k.Task, nil
 }
 
-// Task returns the task called id to its owner and to callers that see everything. For others it is
-// sheaf.ErrNotFound, like a missing task. An expired grant gives [ErrForbidden].
+// Task returns the task called id, if the caller owns the task or sees everything. Otherwise the error is
+// sheaf.ErrNotFound, as for a task that does not exist. If the grant has expired, the error is [ErrForbidden].
 func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	if err := c.good(&grant); err != nil {
 		return nil, err
@@ -272,8 +270,8 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	return &k.Task, nil
 }
 
-// Tasks returns at most limit tasks that Task would return to owner, newest first, without their
-// documents. state selects the tasks in that state; "" selects all.
+// Tasks lists the tasks that Task would return to this caller, newest first, and at most limit. state selects the tasks
+// in one state; "" selects all. The tasks in the list have no results.
 func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) []Task {
 	list := []Task{}
 	if c.good(&grant) != nil {
@@ -291,7 +289,7 @@ func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) [
 	return list[:min(limit, len(list))]
 }
 
-// eachTask calls see with the heads of all tasks, oldest first.
+// eachTask calls see with the head of each task, oldest first.
 func (c *Collection) eachTask(see func(*keptTask)) error {
 	return c.given.file.View(func(tx *intake.Tx) error {
 		for id := range tx.Tasks() {
@@ -305,25 +303,26 @@ func (c *Collection) eachTask(see func(*keptTask)) error {
 	})
 }
 
-// WillWork announces a call of Work. Until Work has indexed the accepted documents, or finds no space for them, the
-// collection is not ready. A server that listens before it works calls WillWork first.
+// WillWork announces a call of Work. The collection is not ready until Work has indexed the accepted documents, or
+// finds that the disk is full. A server that accepts requests before it calls Work calls WillWork first.
 func (c *Collection) WillWork() {
 	c.given.recovering.Store(c.given.file != nil)
 }
 
-// brokenRest is the time between two attempts to repair a failed change.
+// brokenRest is the time between two attempts to repair after a failed change.
 const brokenRest = 5 * time.Second
 
-// recoverPatience is how long a change waits for previously accepted documents. recoverStep is the
-// time between two checks.
+// recoverPatience is how long a change waits until earlier accepted documents are indexed. recoverStep is the time
+// between two checks.
 const (
 	recoverPatience = 10 * time.Second
 	recoverStep     = 5 * time.Millisecond
 )
 
-// Work indexes the documents that were accepted before this process began. Then it runs tasks in the order of
-// acceptance until ctx ends, and returns nil. While another process works on the same index, Work waits and the
-// collection accepts no documents. Documents that the store refuses stay stored, and Status lists them.
+// Work first indexes the documents that earlier processes accepted. Then it runs tasks in the order in which they were
+// accepted. When ctx ends, it returns nil. While another process works on the same index, Work waits, and the
+// collection accepts no documents. If the store refuses a document, the document stays in intake.db, and Status lists
+// it.
 func (c *Collection) Work(ctx context.Context) error {
 	if c.given.file == nil {
 		return nil
@@ -372,7 +371,7 @@ func (c *Collection) Work(ctx context.Context) error {
 	return nil
 }
 
-// mend restores documents after a failed change that the store may have taken in part.
+// mend restores documents after a failed change, because the store may have written a part of the change.
 func (c *Collection) mend(ctx context.Context) {
 	err := insist(ctx, func() error { return c.recover(ctx) })
 	if err == nil || ctx.Err() != nil {
@@ -388,7 +387,7 @@ func (c *Collection) notice(err error) {
 	}
 }
 
-// insist repeats work while its error is temporary, until ctx ends, and returns the last error.
+// insist calls work again while the error is temporary, until ctx ends. It returns the last error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
 	for wait := 100 * time.Millisecond; forNow(err) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
@@ -401,14 +400,14 @@ func insist(ctx context.Context, work func() error) error {
 	return err
 }
 
-// forNow reports whether failed work may succeed later: another process writes, the disk is full,
-// or too many files are open. A file that is too large for its file system is a permanent error.
+// forNow reports whether an error is temporary: another process writes, access is denied, the disk is full, or too many
+// files are open. If a file is too large for its file system, the error is permanent.
 func forNow(err error) bool {
 	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.Forbidden(err) ||
 		vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
-// do runs the first task. It repeats work after a temporary error, and gives up after other errors.
+// do runs the task called id. After a temporary error it tries again. After any other error it gives the task up.
 func (c *Collection) do(ctx context.Context, id string) {
 	err := insist(ctx, func() (err error) {
 		var k *keptTask
@@ -432,7 +431,7 @@ func (c *Collection) do(ctx context.Context, id string) {
 	c.given.queue.end(id)
 }
 
-// giveUp ends a task that cannot run, unless its change already ended it.
+// giveUp ends a task that failed, unless the task has already ended.
 func (c *Collection) giveUp(id string, why error) {
 	k, _, err := c.work(id)
 	switch {
@@ -445,7 +444,7 @@ func (c *Collection) giveUp(id string, why error) {
 	}
 }
 
-// work reads a waiting task and its changes. It returns nil for a task that does not wait.
+// work reads a waiting task and its changes. If the task does not wait, k is nil.
 func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) (err error) {
 		if k, err = readTask(tx, id); err == nil && k != nil {
@@ -460,8 +459,8 @@ func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) 
 	return k, changes, err
 }
 
-// ownerText returns the text for the owner of a failed task: the fault of the request. Faults of
-// the server go to the log.
+// ownerText returns the error of a failed task, for the owner of the task. If the request is at fault, the text says
+// why. If the server is at fault, only the log says why.
 func (c *Collection) ownerText(id string, why error) string {
 	var rejected *RejectedError
 	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported,

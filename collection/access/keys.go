@@ -51,7 +51,6 @@ type Keys struct {
 	keys  []Key
 }
 
-// keysFormat is the version of the file format.
 const keysFormat = 1
 
 type keysFile struct {

@@ -28,20 +28,20 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Tree is the tree of every collection here. Identifiers are "notes:path#slug".
+// Tree is the tree of every collection in this package. Identifiers are "notes:path#slug".
 const Tree = "notes"
 
 // Fixture is a collection with its folder.
 type Fixture struct {
 	*collection.Collection
-	// Root is the folder of the files. Options opened the collection.
+	// Root is the folder of the files. Options are the options with which the collection was opened.
 	Root    string
 	Options collection.Options
 	index   string
 }
 
-// Open makes a collection from files by path, and closes it at the end of the test. change, if not nil, edits the
-// options first.
+// Open makes and indexes a collection from files, a map from paths to texts. It closes the collection at the end of the
+// test. change, unless nil, edits the options first.
 func Open(t testing.TB, files map[string]string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	f := Unindexed(t, files, change)
@@ -49,7 +49,7 @@ func Open(t testing.TB, files map[string]string, change func(*collection.Options
 	return f
 }
 
-// Unindexed is like Open without indexing: searches find no file.
+// Unindexed works like Open and does not index the files, so searches find no file.
 func Unindexed(t testing.TB, files map[string]string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -64,7 +64,7 @@ func Unindexed(t testing.TB, files map[string]string, change func(*collection.Op
 	return f
 }
 
-// At opens the index in a folder for the files in root. Another process may have made the index.
+// At opens the index in a folder, for the files in root. The index may be one that another process made.
 func At(t testing.TB, root, index string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	f := &Fixture{Root: root, index: index}
@@ -72,7 +72,7 @@ func At(t testing.TB, root, index string, change func(*collection.Options)) *Fix
 	return f
 }
 
-// Beside opens the same index once more, as another process would.
+// Beside opens the same index a second time, as another process would.
 func (f *Fixture) Beside(t testing.TB) *Fixture {
 	t.Helper()
 	g := &Fixture{Root: f.Root, index: f.index}
@@ -127,7 +127,7 @@ func (f *Fixture) open(t testing.TB, change func(*collection.Options)) {
 	})
 }
 
-// Write puts a file into the folder. Call Index to make it findable.
+// Write writes a file into the folder. Searches find the file after the next call of Index.
 func (f *Fixture) Write(t testing.TB, path, text string) {
 	t.Helper()
 	full := filepath.Join(f.Root, filepath.FromSlash(path))
@@ -147,8 +147,8 @@ func (f *Fixture) Index(t testing.TB) {
 	}
 }
 
-// Documentation returns the Markdown files of the folder SHEAF_TEST_DIR, or of this repository's documentation, by
-// path. The test must run two folders below the root of the repository.
+// Documentation returns the Markdown files of the folder SHEAF_TEST_DIR, by path. If this variable is empty, it returns
+// the documentation of this repository. The folder of the test must be two levels below the root of the repository.
 func Documentation(t testing.TB) map[string]string {
 	t.Helper()
 	root := os.Getenv("SHEAF_TEST_DIR")
@@ -170,8 +170,8 @@ func Documentation(t testing.TB) map[string]string {
 	return out
 }
 
-// Calibrated returns calibrations for all profiles. The confidence of a result is 1/(1 + e^-bias),
-// at most 0.25 for an unanswerable query.
+// Calibrated returns a function that gives every profile the same calibration. The confidence of a result is 1/(1 +
+// e^-bias), or at most 0.25 if the query is unanswerable.
 func Calibrated(bias float64, answerable bool) func(*profile.Profile) *search.Calibration {
 	none := make([]float64, len(new(search.Evidence).Features()))
 	c := &search.Calibration{
@@ -189,7 +189,7 @@ func Calibrated(bias float64, answerable bool) func(*profile.Profile) *search.Ca
 var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks",
 	"row level security", "what does a profile hold"}
 
-// Searches makes a collection of the documentation and returns a function that answers one of Asked with a profile.
+// Searches makes a collection of the documentation. It returns a function that answers a query of Asked with a profile.
 func Searches(b *testing.B, profile string, change func(*collection.Options)) (*Fixture, func(query int) error) {
 	b.Helper()
 	f := Open(b, Documentation(b), change)
@@ -204,8 +204,7 @@ func Searches(b *testing.B, profile string, change func(*collection.Options)) (*
 	}
 }
 
-// Picky is a store without transactions. It refuses documents with "heavy" in their text and writes the rest of a
-// batch.
+// Picky is a store without transactions. It refuses documents whose text contains "heavy", and writes the others.
 type Picky struct{ store.Backend }
 
 // Write implements store.Backend.
@@ -225,7 +224,7 @@ func (p Picky) Write(ctx context.Context, batch store.Batch) error {
 	return partial
 }
 
-// Working runs c.Work until end is called or the test ends.
+// Working runs c.Work in the background until the caller calls end or the test ends.
 func Working(t testing.TB, c *collection.Collection) (end func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())

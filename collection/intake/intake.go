@@ -28,21 +28,21 @@ const FileName = "intake.db"
 // lockPatience is how long a transaction waits for other processes.
 const lockPatience = 10 * time.Second
 
-// Intake is the file of one index. Each transaction opens the file, so that other processes can
-// read it between transactions. Intake is safe for concurrent use.
+// Intake is the intake.db of one index. Each transaction opens and closes the file, so that other processes can read
+// the file between transactions. An Intake is safe for concurrent use.
 type Intake struct {
 	dir  string
 	name string // of the file
 	mu   sync.Mutex
 }
 
-// Open returns the Intake of dir. It reads and makes no file.
+// Open returns the Intake in the folder dir. Open neither reads nor makes the file.
 func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 
 // Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls read with the content of the file, which is empty if the file is missing or in is nil.
+// View calls read with a transaction. If the file is missing, or in is nil, the transaction is empty.
 func (in *Intake) View(read func(*Tx) error) error {
 	if in == nil {
 		return read(&Tx{})
@@ -62,7 +62,8 @@ func (in *Intake) View(read func(*Tx) error) error {
 	})
 }
 
-// Update changes the file: either the whole change is durable when it returns, or nothing changes.
+// Update calls change with a transaction that can write. If Update succeeds, all writes are durable; if it fails, the
+// file does not change.
 func (in *Intake) Update(change func(*Tx) error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -79,7 +80,7 @@ func (in *Intake) Update(change func(*Tx) error) error {
 	})
 }
 
-// make creates a missing file, completely or not at all.
+// make creates a missing file. After a crash, the file is either complete or missing.
 func (in *Intake) make() error {
 	if _, err := os.Stat(in.Path()); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -90,7 +91,7 @@ func (in *Intake) make() error {
 	return in.replace(func(db *bbolt.DB) error { return db.Update(makeBuckets) })
 }
 
-// replace lets fill write a new file, which then replaces the old one.
+// replace writes a new file with fill. The new file then replaces the old one.
 func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	next := in.Path() + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed process
@@ -106,7 +107,7 @@ func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	return errors.Join(os.Rename(next, in.Path()), vfs.Disk{}.SyncDir(in.dir))
 }
 
-// with opens the file for one transaction. The caller holds in.mu. A damaged file gives [ErrDamaged].
+// with opens the file for one transaction. If the file is damaged, the error is [ErrDamaged]. The caller holds in.mu.
 func (in *Intake) with(readOnly bool, use func(*bbolt.DB) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // reading a truncated file causes a fault
 	defer func() {
@@ -127,7 +128,7 @@ func (in *Intake) with(readOnly bool, use func(*bbolt.DB) error) (err error) {
 	return use(db)
 }
 
-// ErrDamaged means that the file is damaged and accepts nothing until a repair.
+// ErrDamaged means that the file is damaged. Until a repair, nothing can be added.
 var ErrDamaged = fmt.Errorf("%w: the file of given documents is damaged; run sheaf check --repair",
 	sheaf.ErrUnavailable)
 
@@ -135,7 +136,7 @@ func (in *Intake) corrupt(err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, in.Path(), err)
 }
 
-// Check reads the whole file and returns its fault; nil if the file is missing.
+// Check reads the whole file and returns what is wrong, or nil. A missing file is not wrong.
 func (in *Intake) Check() error {
 	return in.View(func(tx *Tx) error {
 		for _, bucket := range buckets {
@@ -149,8 +150,8 @@ func (in *Intake) Check() error {
 	})
 }
 
-// Repair copies the damaged file to aside, and replaces it by a file with all readable entries.
-// Only the process that accepts documents may call Repair. It returns the lost documents.
+// Repair copies the damaged file to aside. Then it replaces the file by a new one with all readable entries. It returns
+// the documents that were lost. Only the process that accepts documents may call Repair.
 func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -186,7 +187,7 @@ func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 	return lost, err
 }
 
-// copyFile copies a file durably. It makes the target folder.
+// copyFile copies a file durably. It makes the folder of the copy, if necessary.
 func copyFile(from, to string) error {
 	if err := (vfs.Disk{}).MkdirAll(filepath.Dir(to)); err != nil {
 		return err
@@ -204,14 +205,14 @@ func copyFile(from, to string) error {
 	return errors.Join(err, dst.Sync(), dst.Close(), vfs.Disk{}.SyncDir(filepath.Dir(to)))
 }
 
-// Compact works on files of compactBytes and more, with transactions of compactTx bytes.
+// compactBytes is the size from which Compact works on a file. compactTx is the size of one transaction, in bytes.
 const (
 	compactBytes = 64 << 20
 	compactTx    = 16 << 20
 )
 
-// Compact shrinks a large file if more than half of it is free. Only the process that accepts
-// documents may call Compact.
+// Compact makes a large file smaller if more than half of the file is free. Only the process that accepts documents may
+// call Compact.
 func (in *Intake) Compact() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"sheaf/index/catalog"
 )
 
-// These are the buckets of the file: see doc/formats/intake.md.
+// These are the buckets of the file. doc/formats/intake.md describes them.
 var (
 	meta      = []byte("meta")
 	documents = []byte("documents")
@@ -30,10 +30,9 @@ var (
 	applying  = []byte("applying")
 )
 
-// buckets are all buckets of the file.
 var buckets = [][]byte{meta, documents, hashes, before, tasks, works, results, keys, keyTimes, applying}
 
-// format is the version of the file. Bucket meta stores it under formatKey.
+// format is the version of the file format. The bucket meta stores the version under formatKey.
 const format = "1"
 
 var formatKey = []byte("format")
@@ -55,10 +54,10 @@ func checkFormat(tx *bbolt.Tx) error {
 	return nil
 }
 
-// Tx is one transaction. Do not use it after its function returns. Its results are copies.
+// Tx is one transaction. Use it only inside the function that gets it. Its results are copies and stay valid.
 type Tx struct{ tx *bbolt.Tx }
 
-// get returns a value, which the transaction owns; nil for none.
+// get returns a value, or nil. The value belongs to the transaction.
 func (tx *Tx) get(bucket, key []byte) []byte {
 	if tx.tx == nil || tx.tx.Bucket(bucket) == nil {
 		return nil
@@ -66,7 +65,7 @@ func (tx *Tx) get(bucket, key []byte) []byte {
 	return tx.tx.Bucket(bucket).Get(key)
 }
 
-// each yields the keys and values of a bucket in order.
+// each yields the keys and values of a bucket, in the order of the keys.
 func (tx *Tx) each(bucket []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {
 		if tx.tx == nil || tx.tx.Bucket(bucket) == nil {
@@ -81,7 +80,6 @@ func (tx *Tx) each(bucket []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// check returns the fault of an entry in a bucket.
 func (tx *Tx) check(bucket, key, value []byte) error {
 	switch string(bucket) {
 	case string(documents):
@@ -104,15 +102,15 @@ func (tx *Tx) put(bucket, key, value []byte) error { return tx.tx.Bucket(bucket)
 
 func (tx *Tx) drop(bucket, key []byte) error { return tx.tx.Bucket(bucket).Delete(key) }
 
-// Document returns a given document in its stored form; nil for none.
+// Document returns the stored form of a given document, or nil if there is no such document.
 func (tx *Tx) Document(id sheaf.ID) []byte { return slices.Clone(tx.get(documents, []byte(id))) }
 
-// Hash returns the hash of a given document in its stored form.
+// Hash returns the hash of a given document's stored form.
 func (tx *Tx) Hash(id sheaf.ID) (hash catalog.Hash, ok bool) {
 	return hash, copy(hash[:], tx.get(hashes, []byte(id))) > 0
 }
 
-// Hashes yields the IDs of all documents with their hashes.
+// Hashes yields the ID and the hash of every given document.
 func (tx *Tx) Hashes() iter.Seq2[sheaf.ID, catalog.Hash] {
 	return func(yield func(sheaf.ID, catalog.Hash) bool) {
 		for k, v := range tx.each(hashes) {
@@ -124,7 +122,7 @@ func (tx *Tx) Hashes() iter.Seq2[sheaf.ID, catalog.Hash] {
 	}
 }
 
-// Changing returns the documents whose latest change may be missing from the index.
+// Changing returns the IDs of documents whose newest change the index may lack.
 func (tx *Tx) Changing() (ids []sheaf.ID) {
 	for k := range tx.each(before) {
 		ids = append(ids, sheaf.ID(k))
@@ -132,8 +130,8 @@ func (tx *Tx) Changing() (ids []sheaf.ID) {
 	return ids
 }
 
-// Before returns the version of a document before a change that may be missing from the index; nil
-// if there was none. ok is false without such a change.
+// Before returns the previous version of a document whose newest change the index may lack. content is nil if there was
+// no previous version. If the index has all changes of the document, ok is false.
 func (tx *Tx) Before(id sheaf.ID) (content []byte, ok bool) {
 	v := tx.get(before, []byte(id))
 	if len(v) == 0 {
@@ -142,7 +140,7 @@ func (tx *Tx) Before(id sheaf.ID) (content []byte, ok bool) {
 	return slices.Clone(v), true
 }
 
-// Put changes a document, or deletes it if content is nil, and keeps the previous version.
+// Put writes a document, or deletes it if content is nil. It keeps the previous version for Restore.
 func (tx *Tx) Put(id sheaf.ID, content []byte) error {
 	if _, changing := tx.Before(id); !changing {
 		if err := tx.put(before, []byte(id), append([]byte{}, tx.Document(id)...)); err != nil {
@@ -152,7 +150,7 @@ func (tx *Tx) Put(id sheaf.ID, content []byte) error {
 	return tx.Set(id, content)
 }
 
-// Set changes a document like Put, without keeping the previous version.
+// Set writes or deletes a document like Put, and does not keep the previous version.
 func (tx *Tx) Set(id sheaf.ID, content []byte) error {
 	if content == nil {
 		return errors.Join(tx.drop(documents, []byte(id)), tx.drop(hashes, []byte(id)))
@@ -161,7 +159,7 @@ func (tx *Tx) Set(id sheaf.ID, content []byte) error {
 	return errors.Join(tx.put(documents, []byte(id), content), tx.put(hashes, []byte(id), hash[:]))
 }
 
-// Restore brings back the previous version of a document.
+// Restore brings back the version of a document that Put kept.
 func (tx *Tx) Restore(id sheaf.ID) error {
 	content, ok := tx.Before(id)
 	if !ok {
@@ -170,13 +168,13 @@ func (tx *Tx) Restore(id sheaf.ID) error {
 	return errors.Join(tx.Set(id, content), tx.Taken(id))
 }
 
-// Taken records that the index has the latest change of a document.
+// Taken records that the index has the newest change of a document.
 func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
 
-// Part names a part of a task. Each part is JSON.
+// Part is the name of a part of a task. The content of a part is JSON.
 type Part string
 
-// These are the parts of a task. Work has the changes of a waiting task, Results what an ended one did.
+// These are the parts of a task. Work holds the changes of a waiting task. Results holds the results of an ended task.
 const (
 	Head    Part = "tasks"
 	Work    Part = "works"
@@ -194,7 +192,7 @@ func (tx *Tx) Tasks() iter.Seq[string] {
 	}
 }
 
-// NewestTask returns the ID of the newest task; "" for none.
+// NewestTask returns the ID of the newest task, or "" if there is no task.
 func (tx *Tx) NewestTask() string {
 	k, _ := tx.tx.Bucket(tasks).Cursor().Last()
 	return string(k)
@@ -203,7 +201,7 @@ func (tx *Tx) NewestTask() string {
 // HasTask reports whether a task has a part.
 func (tx *Tx) HasTask(id string, part Part) bool { return tx.get([]byte(part), []byte(id)) != nil }
 
-// ReadTask reads a part of a task into value. It returns false, and no error, if the task lacks the part.
+// ReadTask reads a part of a task into value. If the task lacks the part, ReadTask returns false and no error.
 func (tx *Tx) ReadTask(id string, part Part, value any) (ok bool, err error) {
 	content := tx.get([]byte(part), []byte(id))
 	if content == nil {
@@ -232,14 +230,14 @@ func (tx *Tx) DropTask(id string, parts ...Part) (err error) {
 	return err
 }
 
-// Begin records an accepted change that may be missing from the index. Ended removes the record.
-// name is the name of its task or key.
+// Begin records that a change was accepted and that the index may lack it. name is the name of the change's task or
+// key. Ended removes this record.
 func (tx *Tx) Begin(name []byte) error { return tx.put(applying, name, []byte{}) }
 
-// Ended removes the record of Begin.
+// Ended removes a record that Begin made.
 func (tx *Tx) Ended(name []byte) error { return tx.drop(applying, name) }
 
-// Begun returns the names of all changes that began and have not ended.
+// Begun returns the names that Begin recorded and Ended has not removed.
 func (tx *Tx) Begun() (names []string) {
 	for k := range tx.each(applying) {
 		names = append(names, string(k))
@@ -247,23 +245,23 @@ func (tx *Tx) Begun() (names []string) {
 	return names
 }
 
-// KeyAge is how long results of idempotent requests are kept. maxKeys is the maximum number.
+// KeyAge is how long the file keeps the results of idempotent requests. maxKeys limits their number.
 const (
 	KeyAge  = 24 * time.Hour
 	maxKeys = 10_000
 )
 
-// keyTime is the time in every value of the bucket keys.
+// keyTime is the member of every value in the bucket keys that holds the time.
 type keyTime struct {
 	At time.Time `json:"at"`
 }
 
-// timeKey returns a key that sorts by time.
+// timeKey returns a bucket key for a time. The order of the keys is the order of the times.
 func timeKey(at time.Time, key []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())), key...)
 }
 
-// Key returns the value of an idempotent request; nil if it is missing or too old.
+// Key returns the value of an idempotent request. If the value is missing or too old, Key returns nil.
 func (tx *Tx) Key(key []byte, now time.Time) []byte {
 	v := tx.get(keys, key)
 	var of keyTime
@@ -273,8 +271,8 @@ func (tx *Tx) Key(key []byte, now time.Time) []byte {
 	return slices.Clone(v)
 }
 
-// PutKey stores the value of a request, a JSON object whose member at is its time. It removes
-// values that are too old or too many.
+// PutKey stores the value of an idempotent request. The value is a JSON object; its member at is the time. PutKey
+// removes values that are too old, and the oldest values if there are too many.
 func (tx *Tx) PutKey(key, value []byte, at, now time.Time) error {
 	if err := tx.DropKey(key); err != nil {
 		return err
@@ -301,7 +299,7 @@ func (tx *Tx) PutKey(key, value []byte, at, now time.Time) error {
 	}
 }
 
-// DropKey removes the value of a request.
+// DropKey removes the value of an idempotent request.
 func (tx *Tx) DropKey(key []byte) error {
 	v := tx.get(keys, key)
 	if v == nil {

@@ -22,12 +22,12 @@ import (
 	"sheaf/internal/wording"
 )
 
-// HereName is the name of an index inside the folder that it covers.
+// HereName is the name of an index that is inside the folder that it covers.
 const HereName = ".sheaf"
 
-// Location is the place of an index and the folder that it covers.
+// Location is the place of an index, with the folder that the index covers.
 type Location struct {
-	// Root is the covered folder: absolute, links resolved.
+	// Root is the covered folder, as an absolute path without links.
 	Root string
 	// Dir is the index's folder.
 	Dir string
@@ -41,16 +41,15 @@ type Location struct {
 
 // Finder finds indexes.
 type Finder struct {
-	// Data is the folder of all indexes; "" for the default.
+	// Data is the folder that contains all indexes. "" is the default folder.
 	Data string
-	// Index is the one index for every folder, or "".
+	// Index, unless "", is the index to use for every folder.
 	Index string
-	// Approved reports whether the user made or adopted the index inside a folder. Other indexes,
-	// such as one in a copied folder, are not used.
+	// Approved reports whether the user made or adopted the index inside a folder. Find ignores other indexes inside
+	// folders: for example, one that came with a copied folder.
 	Approved func(root string) bool
 }
 
-// data returns the folder of all indexes.
 func (f Finder) data() string {
 	if f.Data != "" {
 		return f.Data
@@ -58,7 +57,7 @@ func (f Finder) data() string {
 	return filepath.Join(xdg.DataHome, "sheaf")
 }
 
-// Own returns the place in the data folder of the index for exactly this folder, even if it is missing.
+// Own returns the place of the index that covers exactly this folder, in the data folder. The index may be missing.
 func (f Finder) Own(folder string) Location {
 	if f.Index != "" {
 		return at(folder, f.Index, false)
@@ -78,7 +77,7 @@ func at(root, dir string, here bool) Location {
 	return Location{Root: root, Dir: dir, Here: here, Exists: err == nil}
 }
 
-// Store returns the place inside the index for the chunks of the server at address.
+// Store returns the place, inside the index, of the data for the server at address.
 func (l Location) Store(address string) Location {
 	sum := sha256.Sum256([]byte(address))
 	dir := filepath.Join(l.Dir, storesName, hex.EncodeToString(sum[:8]))
@@ -102,8 +101,9 @@ func (l Location) Keys() string {
 	return filepath.Join(l.base, KeysName)
 }
 
-// Find returns the index for folder: the nearest one for the folder or a folder above, or the place
-// of a new one. The notices name unused indexes. folder must be absolute, without links.
+// Find returns the index that the user named. If the user named none, Find looks for the index that covers folder: in
+// folder first, then in each folder above. If there is no index, Find returns the place for a new one. notices name
+// indexes that Find ignored. folder must be an absolute path without links.
 func (f Finder) Find(folder string) (Location, []string, error) {
 	if f.Index != "" {
 		loc, err := f.named(folder)
@@ -127,7 +127,7 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 	}
 }
 
-// named returns the index that the user chose. An existing one must cover folder.
+// named returns the index in the folder that the user named. If this index exists, it must cover folder.
 func (f Finder) named(folder string) (Location, error) {
 	dir, err := filepath.Abs(f.Index)
 	if err != nil {
@@ -152,7 +152,7 @@ func (f Finder) named(folder string) (Location, error) {
 	return loc, nil
 }
 
-// vacant returns an error if dir holds other files, because no index can be made there.
+// vacant returns an error if dir contains files that do not belong to an index. No index can be made in such a folder.
 func vacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -170,8 +170,8 @@ func vacant(dir string) error {
 	return nil
 }
 
-// Under returns the path of folder below root, with slashes; "" for root itself. It returns false for a folder
-// elsewhere.
+// Under returns the path of folder relative to root, with slashes. For root itself the path is "". If folder is not
+// below root, Under returns false.
 func Under(root, folder string) (string, bool) {
 	rel, err := filepath.Rel(root, folder)
 	if err != nil || rel != "." && !filepath.IsLocal(rel) {
@@ -183,7 +183,7 @@ func Under(root, folder string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// plainName keeps letters, digits, dots and dashes of a folder's name.
+// plainName returns a folder's name without characters other than letters, digits, dots and dashes.
 func plainName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-' || r == '_' {

@@ -51,32 +51,32 @@ var ours = map[string]bool{recordName: true, catalogName: true, engineName: true
 	// Older versions stored given documents and tasks here.
 	"documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true, "moved-1": true}
 
-// RecordFormat is the version of the record and of the layout of an index folder. An index of
-// another format is remade from the files.
+// RecordFormat is the version of the record, and of the layout of an index folder. If an index has another version, it
+// is remade from the files.
 const RecordFormat = 1
 
-// Record says what an index covers. Its small JSON file is always replaced as a whole.
+// Record says what an index covers. It is a small JSON file. Each write replaces the whole file.
 type Record struct {
 	Format int `json:"format"`
-	// Root is the folder that the index was made for. The catalog's settings list added folders.
+	// Root is the folder for which the index was made. The settings of the catalog list the folders added later.
 	Root string `json:"root"`
 }
 
-// recordFile is the stored form of a record. Sum is the CRC-32C of its format and root; "" in
-// records of earlier versions.
+// recordFile is the stored form of a record. Sum is the CRC-32C of the format and the root. Records of earlier versions
+// have no Sum.
 type recordFile struct {
 	Record
 	Sum string `json:"sum,omitempty"`
 }
 
-// sum returns the checksum of a record for recordFile.
+// sum returns the checksum for the field Sum.
 func (r Record) sum() string {
 	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root),
 		crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// ReadRecord reads the record in dir. An unusable record gives sheaf.ErrCorrupt, one of another
-// format gives [ErrFormat].
+// ReadRecord reads the record in dir. If the record is unusable, the error is sheaf.ErrCorrupt. If it has another
+// format, the error is [ErrFormat].
 func ReadRecord(dir string) (Record, error) {
 	path := filepath.Join(dir, recordName)
 	file, err := os.Open(path)
@@ -109,11 +109,11 @@ func ReadRecord(dir string) (Record, error) {
 	return r, nil
 }
 
-// ErrFormat means that a version with another layout made the index. The index can be remade from
+// ErrFormat means that another version of the program made the index, with another layout. The index can be remade from
 // the files. ErrFormat wraps sheaf.ErrUnsupported.
 var ErrFormat = fmt.Errorf("%w: made by another version", sheaf.ErrUnsupported)
 
-// Write writes the record to dir, which must exist.
+// Write writes the record into the folder dir, which must exist.
 func (r Record) Write(dir string) error {
 	content, err := json.MarshalIndent(recordFile{r, r.sum()}, "", "  ")
 	if err != nil {
@@ -125,7 +125,7 @@ func (r Record) Write(dir string) error {
 	return nil
 }
 
-// All lists every index in the data folder, by folder name. It skips unreadable indexes.
+// All lists the indexes in the data folder, by folder name. It skips unreadable indexes.
 func (f Finder) All() ([]Location, error) {
 	entries, err := os.ReadDir(f.data())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +144,7 @@ func (f Finder) All() ([]Location, error) {
 	return locations, nil
 }
 
-// Bytes returns the size on disk of an index: the sum of its files. It skips files that disappear meanwhile.
+// Bytes returns the size of an index on disk: the sum of its files. It skips files that disappear while it counts.
 func Bytes(dir string) int64 {
 	var total int64
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -165,8 +165,9 @@ func CatalogDir(dir string) string { return filepath.Join(dir, catalogName) }
 // EngineDir returns the folder of the engine in the index at dir.
 func EngineDir(dir string) string { return filepath.Join(dir, engineName) }
 
-// Lock prevents other processes from emptying the index at dir until release is called. It does not
-// wait: the error sheaf.ErrUnavailable names the process with the lock.
+// Lock takes the lock of the index at dir. While a process holds this lock, no other process can empty the index. Lock
+// does not wait: if another process holds the lock, the error is sheaf.ErrUnavailable and names this process. release
+// gives the lock back.
 func Lock(dir string) (release func() error, err error) {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	switch {

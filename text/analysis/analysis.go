@@ -38,7 +38,7 @@ import (
 // ErrUnknown means this program has no analyzer of that name.
 var ErrUnknown = errors.New("unknown analyzer")
 
-// version changes whenever a text may have other terms.
+// version changes whenever some text gets other terms.
 const version = "sheaf-4"
 
 // Options choose an analyzer.
@@ -46,7 +46,7 @@ type Options struct {
 	// Language is the language of the stemmer, as an ISO 639-1 code. Languages without a stemmer,
 	// and "", leave words unstemmed.
 	Language string
-	// StopWords leaves out the most frequent function words of Language, but keeps their positions.
+	// StopWords omits the most frequent function words of Language, but keeps their positions.
 	StopWords bool
 }
 
@@ -116,23 +116,22 @@ func Parse(name string) (*Analyzer, error) {
 type Term struct {
 	// Text is never empty and has no byte below 0x20.
 	Text string
-	// Offset is the term's position, counted from the first position of the raw word.
+	// Offset is the number of positions from the raw word's first position to the term's position.
 	Offset int
-	// Start and End are the term's part of the raw word.
+	// Start and End are the bytes of the raw word that the term covers.
 	Start, End int
-	// Form marks the folded word before stemming, if it differs from the stem at the same position.
-	// Prefix and fuzzy queries examine forms and ordinary terms. Forms have no positions of their
-	// own and do not count in a field's length.
+	// Form marks the folded word before stemming, if it differs from the stem at the same position. Prefix and fuzzy
+	// queries compare with forms and ordinary terms. A form shares the position of its stem and does not count in a
+	// field's length.
 	Form bool
-	// Bare marks the stem of the word without its diacritics, if it is plain ASCII and differs from
-	// the folded stem at the same position. Only queries without diacritics use it.
+	// Bare marks an additional stem: the stem of the word without its diacritics. It exists if it is plain ASCII and
+	// differs from the folded stem at the same position. Only queries without diacritics use it.
 	Bare bool
-	// Part marks a term that phrases leave out: the whole says the same, or the term depends on
-	// spelling. Examples are parts of a name, the whole of a name with hyphens, pieces around a
-	// hyphen at a line end, and parts of an emoji.
+	// Part marks a term that phrases skip, because another term says the same or because the term depends on
+	// spelling. Examples are parts of a name, the whole of a name with hyphens, pieces around a hyphen at a line
+	// end, and parts of an emoji.
 	Part bool
-	// Over marks a part of a name that shares its position with a word after the name, and so has
-	// no position of its own.
+	// Over marks a part of a name that has no position of its own: a word after the name may have the same position.
 	Over bool
 }
 
@@ -141,7 +140,7 @@ type Token struct {
 	Term string
 	// Position counts from 0; the terms of a phrase have adjacent positions.
 	Position int
-	// Start and End are the token's part of the text.
+	// Start and End are the bytes of the text that the token covers.
 	Start, End int
 	// Form is [Term.Form].
 	Form bool
@@ -150,7 +149,7 @@ type Token struct {
 	Prefix bool
 }
 
-// token returns t as a token of a text, where its raw word has this position and start.
+// token returns t as a token of a text. position and start are those of the raw word.
 func (t *Term) token(position, start int) Token {
 	return Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End, Form: t.Form}
 }
@@ -172,8 +171,8 @@ func (a *Analyzer) Tokens(text string) []Token {
 	return tokens
 }
 
-// Positions returns how many positions a raw word with these terms has: at least one, so that stop
-// words and [ValueEnd] leave a gap.
+// Positions returns how many positions a raw word with these terms takes. It is at least one, so that stop words and
+// [ValueEnd] leave a gap.
 func (a *Analyzer) Positions(terms []Term) int {
 	n := 1
 	for _, t := range terms {

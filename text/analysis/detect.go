@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// functionWords identify a language. Options.StopWords leaves them out of an index and MatchTokens
-// out of questions.
+// functionWords identify a language. With Options.StopWords an index has none of them. MatchTokens drops them from
+// questions.
 var functionWords = map[string]string{
 	"en": "a an and are as at be but by for if in into is it no not of on or such that the their then there these they " +
 		"this to was will with " +
@@ -50,8 +50,8 @@ var functionWords = map[string]string{
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }
 
-// questionStarts are function words that begin a question when a function word follows: "how do"
-// and "is it", but not "how to" or "how servers".
+// questionStarts are function words that begin a question when another function word follows: "how do" and "is it",
+// but not "how to" or "how servers".
 var questionStarts = map[string]string{
 	"en": "what how which who whom when where why do does did can am is are was have has",
 	"de": "was wer wen wem wo wann warum wie welche welcher welches welchen kann ist sind",
@@ -74,9 +74,8 @@ const (
 	detectShare = 0.04
 )
 
-// Detect returns the language of a sample as an ISO 639-1 code, or "" when it is not certain. It
-// examines the scripts, and for Latin and Cyrillic the function words; the answer depends only on
-// the sample.
+// Detect returns the language of a sample as an ISO 639-1 code, or "" when the language is not certain. It examines
+// the scripts, and for Latin and Cyrillic the function words. The same sample always gets the same answer.
 func Detect(sample string) string {
 	if len(sample) > detectBytes {
 		sample = sample[:detectBytes]
@@ -122,8 +121,7 @@ func Detect(sample string) string {
 	return best
 }
 
-// byScript detects languages with a script of their own; sure is false when languages share the
-// script.
+// byScript detects languages with a script of their own. sure is false when several languages share the script.
 func byScript(sample string) (language string, sure bool) {
 	counts := map[string]int{}
 	letters := 0

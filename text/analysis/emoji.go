@@ -30,7 +30,7 @@ func isRegional(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF } // letters 
 func isSkinTone(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
 func isTag(r rune) bool      { return r >= 0xE0020 && r <= 0xE007F } // tags after flags of regions
 
-// emojiEnd returns the end of an emoji, at most limit. Its first character r ends at byte i.
+// emojiEnd returns the end of an emoji, at most limit. r is the emoji's first character, and i is the byte after r.
 func emojiEnd(text string, i, limit int, r rune) int {
 	next, size := utf8.DecodeRuneInString(text[i:])
 	if isRegional(r) {
@@ -57,8 +57,8 @@ func emojiEnd(text string, i, limit int, r rune) int {
 	return i
 }
 
-// keycapEnd returns the number of bytes that turn a digit, # or * into a key; 0 when there are
-// none.
+// keycapEnd returns the number of bytes at the start of text that turn a digit, # or * before it into a key. It is 0
+// when there are no such bytes.
 func keycapEnd(text string) int {
 	for _, behind := range [...]string{"\uFE0F\u20E3", "\u20E3"} {
 		if strings.HasPrefix(text, behind) {
@@ -78,9 +78,8 @@ func isEmoji(raw string) bool {
 	return c == classEmoji || c == classOther && strings.HasPrefix(raw[size:], string(picture))
 }
 
-// emojiTerms appends an emoji without its picture selectors, then the same without skin colors,
-// then each joined emoji, or the digit on a key. Every term covers the whole emoji, so that
-// highlighting never cuts it.
+// emojiTerms appends the terms of an emoji: the emoji without picture selectors, the same without skin colors, then
+// each joined emoji, or the digit on a key. Every term covers the whole emoji, so that highlighting never cuts it.
 func emojiTerms(dst []Term, raw string) []Term {
 	n := len(dst)
 	add := func(term string) {

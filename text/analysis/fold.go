@@ -24,11 +24,11 @@ func lower(s string) string {
 // them.
 var marks = strings.NewReplacer("’", "'", "‘", "'", "‐", "-", "‑", "-")
 
-// punctuation is the beginning of all of marks.
+// punctuation is the first two bytes of each of marks.
 const punctuation = "\xe2\x80"
 
-// isSettled reports whether s has only characters that NFKC and Fold keep, up to their case: ASCII,
-// Russian letters, kana, Chinese characters and Hangul syllables.
+// isSettled reports whether s has only characters that NFKC and Fold keep, except for their case: ASCII, Russian
+// letters, kana, Chinese characters and Hangul syllables.
 func isSettled(s string) bool {
 	for _, r := range s {
 		if r >= utf8.RuneSelf && !(r >= 'А' && r <= 'я' || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ヺ' ||
@@ -98,7 +98,7 @@ func isIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == '\u034F'
 }
 
-// variants are the letters that other letters are variants of.
+// variants maps letters to the letters that replace them.
 var variants = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'ı': "i",
 	'ς':   "σ",
 	0x640: "",                        // tatweel

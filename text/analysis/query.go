@@ -10,9 +10,9 @@ import (
 // ([Term.Part]).
 func (a *Analyzer) PhraseTokens(text string) []Token { return a.queryTokens(text, true) }
 
-// QueryTokens returns the tokens of a query text: [Analyzer.Tokens] without forms and bare stems.
-// It drops single characters of a run in a script without spaces, unless the run is one character;
-// then Prefix is set. Tokens are in the order of the words.
+// QueryTokens returns the tokens of a query text: [Analyzer.Tokens] without forms and bare stems. From a run in a
+// script without spaces it drops the single characters. A run of one character keeps that character, with Prefix
+// set. Tokens are in the order of the words.
 func (a *Analyzer) QueryTokens(text string) []Token { return a.queryTokens(text, false) }
 
 func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
@@ -35,8 +35,8 @@ func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
 	return tokens
 }
 
-// queryTerms appends the terms of one raw word as a query reads it to dst. It also returns the
-// number of characters when the word is a run in a script without spaces, and 0 otherwise.
+// queryTerms appends the terms that a query uses for one raw word to dst. For a run in a script without spaces it
+// also returns the number of characters, for another word 0.
 func (a *Analyzer) queryTerms(dst []Term, raw string) (terms []Term, characters int) {
 	if isDense(raw) {
 		return runTerms(dst, raw, true)
@@ -52,7 +52,7 @@ func (a *Analyzer) QueryTerms(dst []Term, raw string) []Term {
 	return dst[:first+len(kept)]
 }
 
-// Stops reports whether a raw word has no term when function words are left out.
+// Stops reports whether a raw word consists of function words only.
 func (a *Analyzer) Stops(raw string) bool {
 	return !slices.ContainsFunc(a.QueryTokens(raw), func(t Token) bool { return !a.FunctionWord(raw[t.Start:t.End]) })
 }
@@ -64,11 +64,10 @@ func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).f
 // questionWords is the number of words from which a text counts as a sentence.
 const questionWords = 8
 
-// MatchTokens returns the [Analyzer.QueryTokens] that are worth searching when any of them may
-// match. In a question it drops the function words of the analyzer's language, unless there are no
-// other words, because function words only favor long texts. A question ends with a question mark,
-// begins like one ("how do"), or has at least eight words. Other queries keep function words; "how
-// to" may be a title.
+// MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a
+// question it drops the function words of the analyzer's language, because they only favor long texts. A question of
+// only function words keeps them. A question ends with a question mark, begins like one ("how do"), or has at least
+// eight words. Other queries keep function words: "how to" may be a title.
 func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
@@ -113,16 +112,15 @@ func (a *Analyzer) isQuestion(text string) bool {
 
 // Piece is a part of the text of a prefix or fuzzy query.
 type Piece struct {
-	// Text is compared with terms and forms of the dictionary, or, with Exact, searched as a
-	// phrase.
+	// Text is compared with terms and forms of the dictionary. With Exact, Text is searched as a phrase.
 	Text  string
 	Exact bool
 }
 
-// PrefixPieces returns the parts of a prefix query; a chunk must have them all. The words
-// before the last are phrases; the last is folded, and a term or form must begin with it. A run of
-// more than two characters in a script without spaces is a phrase, because the dictionary only has
-// pairs. So the query finds every chunk with a raw word that begins with text.
+// PrefixPieces returns the parts of a prefix query. A chunk must have all of them. The words before the last word
+// are phrases. The last word is folded, and a term or form must begin with it. If the last word is a run of more
+// than two characters in a script without spaces, it is a phrase, because the dictionary has only pairs of
+// characters. So the query finds every chunk with a raw word that begins with text.
 func (a *Analyzer) PrefixPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, last bool) bool {
 		if !last || !isDense(piece) {
@@ -133,14 +131,14 @@ func (a *Analyzer) PrefixPieces(text string) []Piece {
 	})
 }
 
-// FuzzyPieces returns the parts of a fuzzy query; a chunk must have them all: each word folded,
-// which a term or form must resemble, and runs in scripts without spaces as phrases.
+// FuzzyPieces returns the parts of a fuzzy query. A chunk must have all of them. Each word is folded, and a term or
+// form must resemble it. A run in a script without spaces is a phrase.
 func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }
 
-// pieces returns the raw words of text, cut at hyphens, because only names keep their hyphens. It
-// folds those that are not exact.
+// pieces returns the raw words of text, cut at hyphens, because only terms of names have hyphens. It folds the
+// pieces that are not exact.
 func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {
 		for piece := range strings.SplitSeq(text[start:end], "-") {

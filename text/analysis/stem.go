@@ -27,12 +27,11 @@ import (
 // stemmer is one of Porter's Snowball stemmers (https://snowballstem.org).
 type stemmer struct {
 	stem func(*snowballstem.Env) bool
-	// folded says that words are folded before they are stemmed, because the stemmer treats letters
-	// with diacritics as other vowels. So a word has the same term with and without them. Other
-	// languages mark endings by diacritics (French mangée, Spanish comía).
+	// folded says that words are folded before they are stemmed, because the stemmer treats letters with diacritics
+	// as other vowels. So a word has the same term with and without diacritics. In other languages, diacritics mark
+	// endings (French mangée, Spanish comía).
 	folded bool
-	// initial says that the stemmer only removes endings from a plain ASCII word, and never makes it
-	// longer.
+	// initial says that the stemmer only changes the end of a plain ASCII word and never makes the word longer.
 	initial bool
 }
 
@@ -58,7 +57,7 @@ var stemmers = map[string]stemmer{
 	"tr": {stem: turkish.Stem},
 }
 
-// stemOf returns the stem of a word in lower case. Without a stemmer it is the word.
+// stemOf returns the stem of a word in lower case. Without a stemmer it returns the word.
 func (a *Analyzer) stemOf(word string) string {
 	if a.stemmer.stem == nil {
 		return word
@@ -71,10 +70,10 @@ func (a *Analyzer) stemOf(word string) string {
 	return env.Current()
 }
 
-// Initial returns the byte that begins each term and form of a raw word. It is a quick test for
-// terms that the word cannot have: it has one term besides forms, in one position, and none is longer
-// than the word. Initial is 0 when only [Analyzer.Terms] knows, for example for a word with inner
-// capitals, digits, marks or letters other than a to z, and always when stop words are left out.
+// Initial returns the first byte of the terms and forms of a raw word. Callers use it to exclude words fast. If the
+// result is not 0, the word has one term, one position and perhaps a form, and none of them is longer than the word.
+// Initial returns 0 when only [Analyzer.Terms] can tell, for example for a word with inner capitals, digits, marks
+// or letters other than a to z. It always returns 0 with StopWords.
 func (a *Analyzer) Initial(raw string) byte {
 	if raw == "" || !isLetter(raw[0]) || a.o.StopWords || a.stemmer.stem != nil && !a.stemmer.initial {
 		return 0

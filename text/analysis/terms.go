@@ -60,7 +60,7 @@ func hasHyphen(raw string) bool {
 		strings.IndexByte(raw, '\r') >= 0)
 }
 
-// shifted appends the terms of raw[from:to], with their ranges in raw and offset positions later.
+// shifted appends the terms of raw[from:to]. It gives them ranges in raw and adds offset to their offsets.
 func (a *Analyzer) shifted(dst []Term, raw string, from, to, offset int) []Term {
 	n := len(dst)
 	dst = a.Terms(dst, raw[from:to])
@@ -119,13 +119,15 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	return dst
 }
 
-// brokenWord is a word that hyphens split at line ends: its start, and its joined parts.
+// brokenWord is a word that hyphens split at line ends. start and offset are those of its first part; text is the
+// joined parts.
 type brokenWord struct {
 	start, offset int
 	text          []byte
 }
 
-// joined appends the terms of a word whose parts end at byte end and at the offset last.
+// joined appends the terms of a broken word. end is the byte after its last part, and last is the offset of that
+// part.
 func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 	text := string(w.text)
 	if !isPlain(text) {
@@ -141,8 +143,8 @@ func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 	return dst
 }
 
-// hyphenIn returns the end of the part that begins at byte from, and the begin of the next part;
-// both are the end of raw when there is no next part. cut reports whether a line ends between them.
+// hyphenIn returns the end of the part that begins at byte from, and the start of the next part. If there is no next
+// part, both are the end of raw. cut reports whether a line ends between the parts.
 func hyphenIn(raw string, from int) (to, next int, cut bool) {
 	soft := strings.ContainsAny(raw[from:], "\r\n")
 	for i, r := range raw[from:] {
@@ -222,8 +224,8 @@ func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term 
 	return dst
 }
 
-// wordTerms are the terms of a single word: its stem, its bare stem and its form. term is empty
-// when it has none. function says that the word is a function word.
+// wordTerms are the terms of a single word: its stem, its bare stem and its form. term is "" when the word has no
+// term. function says that the word is a function word.
 type wordTerms struct {
 	term, bare, form string
 	function         bool
@@ -258,8 +260,7 @@ func stemmable(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) && r != '\'' })
 }
 
-// identifier appends the whole of a raw word that has parts, at the offset of the first part, and
-// then the parts.
+// identifier appends the whole of a raw word, at the offset of its first part, and then the parts.
 func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	var buf [16]part
 	parts := split(buf[:0], raw, a.elide)
@@ -308,11 +309,10 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	return dst
 }
 
-// farthestPart is how many positions after its name a part may be.
+// farthestPart is the largest offset of a part from its name's position.
 const farthestPart = 15
 
-// whole appends the whole of a name, which is equal in any case. A name of only letters counts as a
-// word.
+// whole appends the whole of a name in lower case. It treats a name of only letters as a word.
 func (a *Analyzer) whole(dst []Term, raw string) []Term {
 	if isLetters(raw) {
 		return a.word(dst, raw, 0, 0, len(raw))
@@ -346,7 +346,7 @@ func withoutMarks(s string) (string, bool) {
 // digitMarks removes the marks that group digits.
 var digitMarks = strings.NewReplacer(",", "", "'", "")
 
-// part is a part of an identifier; mark says that it begins the identifier or follows a mark.
+// part is a part of an identifier. mark says that the part begins the identifier or follows a mark.
 type part struct {
 	start, end int
 	mark       bool
@@ -356,10 +356,10 @@ type part struct {
 // utf and 8, but v2 and k8s stay whole.
 const shortestSplit = 3
 
-// split finds the parts of an identifier. It cuts at marks, where a capital follows a small letter,
-// and before the last capital of a run if a small letter follows. It cuts where digits follow at
-// least three letters, or at least three letters, one a capital, follow digits. 3d, 64bit, 4K and
-// E2E stay whole.
+// split finds the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a
+// run of capitals before a small letter, it cuts before the last capital. It cuts before digits that follow at least
+// three letters. It cuts after digits before a capital that begins at least three letters. 3d, 64bit, 4K and E2E
+// stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune
@@ -403,8 +403,8 @@ func split(parts []part, raw string, elide bool) []part {
 	return parts
 }
 
-// wordAt reports whether s begins with a small letter, which continues a word that began with a
-// capital. The v of IPv6 has no such continuation.
+// wordAt reports whether s begins with a small letter that continues a capitalized word. The v of IPv6 does not
+// continue a word.
 func wordAt(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	next, _ := utf8.DecodeRuneInString(s[size:])
@@ -422,11 +422,10 @@ func lettersAt(s string) (n int) {
 	return n
 }
 
-// runTerms appends the terms of a run in a script without spaces, and counts its characters. The
-// terms are the overlapping pairs, each at the position of its first character. The first and the
-// last character are also terms, so that every character begins a term and a phrase can begin or
-// end with a single character ("2024年") beside other words. A query leaves these two out, unless
-// the run is one character. A character includes its marks.
+// runTerms appends the terms of a run in a script without spaces, and counts its characters. The terms are the
+// overlapping pairs, each at the position of its first character. The first and the last character are also terms.
+// So every character begins a term, and a phrase can begin or end with a single character ("2024年") beside other
+// words. A query skips these two terms, unless the run is one character. A character includes its marks.
 func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int) {
 	text := raw
 	if strings.ContainsFunc(raw, mayChange) {
@@ -480,8 +479,8 @@ func withoutIgnorable(run string) string {
 	}, run)
 }
 
-// composed maps byte positions of a text after NFKC to the original text. It has the starts of the
-// pieces that NFKC composes separately, in both texts, and the ends of both.
+// composed maps byte positions of a text after NFKC to positions in the original text. It has the starts of the
+// pieces that NFKC composes separately, in both texts, and the ends of both texts.
 type composed []struct{ text, raw int }
 
 func composedOf(raw string) composed {
@@ -503,19 +502,18 @@ func composedOf(raw string) composed {
 	return append(c, struct{ text, raw int }{at, from})
 }
 
-// start returns the position in the original text of the piece that contains byte i of the composed
-// text.
+// start returns where, in the original text, the piece that contains byte i of the composed text starts.
 func (c composed) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }
 
-// end returns the original end of the last piece before byte i of the composed text.
+// end returns where, in the original text, the piece before byte i of the composed text ends.
 func (c composed) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }
 
-// mayChange reports whether NFKC may change text with r. Ideographs, syllables and single kana
-// stay.
+// mayChange reports whether NFKC may change a text that contains r. It is false for ideographs, syllables and single
+// kana.
 func mayChange(r rune) bool {
 	return !(r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 || r >= 0x3041 && r < 0x3097 ||
 		r >= 0x30A1 && r < 0x30FB || r == 0x30FC)

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxWordBytes limits a raw word; a longer run of letters is cut. A run in a script without spaces,
-// which makes its own terms, is cut at maxDenseBytes.
+// maxWordBytes is the length at which a long run of letters is cut. maxDenseBytes is the length for a run in a
+// script without spaces.
 const (
 	maxWordBytes  = 255
 	maxDenseBytes = 4096
 )
 
-// ValueEnd is a word without terms. It has a position, as each word does: several of them between
-// the values of a list keep phrases from crossing the end of a value (see store.JoinValues).
+// ValueEnd is a word without terms. Like each word it has a position. Between two values of a list there are several
+// ValueEnds, so that no phrase matches across two values: see store.JoinValues.
 const ValueEnd = "\x1f"
 
 // Words yields the raw words of text, in order, as half-open byte ranges, until yield returns false.
@@ -45,8 +45,8 @@ func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// nextWord returns the first raw word of text from byte i on, where no word is in progress; the
-// range is empty when there is none.
+// nextWord returns the first raw word of text at or after byte i. Byte i must not be inside a word. The range is
+// empty when no word is left.
 func nextWord(text string, i int) (start, end int) {
 	for i < len(text) {
 		c := text[i]
@@ -95,8 +95,7 @@ func nextWord(text string, i int) (start, end int) {
 	return i, i
 }
 
-// wordEnd returns the end, at most limit, of the word that begins at byte start and goes on at byte
-// i.
+// wordEnd returns the end of a word, at most limit. The word begins at byte start and extends at least to byte i.
 func wordEnd(text string, i, start, limit int) int {
 	for i < len(text) && i < limit {
 		c := text[i]
@@ -187,9 +186,9 @@ func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r ==
 // longestBreak is how many bytes may be between the two parts of a word that a hyphen splits.
 const longestBreak = 64
 
-// lineBreak returns the length of a hyphen of size bytes at byte i, with the line end after it and
-// the white space and quote signs around the line end. It is 0 unless a letter comes before, and a
-// letter that continues the word comes after.
+// lineBreak returns the number of bytes from a hyphen at a line end to the next part of the word: the hyphen of size
+// bytes at byte i, the line end, white space and quote signs. It is 0 unless a letter comes before the hyphen and a
+// letter that continues the word comes after these bytes.
 func lineBreak(text string, i, size int) int {
 	rest := text[i+size : min(len(text), i+size+longestBreak)]
 	line := strings.TrimLeft(rest, " \t")
@@ -228,8 +227,8 @@ func denseEnd(text string, i, limit int) int {
 	return i
 }
 
-// isTagStart reports whether the '#' before byte start begins a tag: nothing or white space comes
-// before it, a letter after it.
+// isTagStart reports whether the '#' before byte start begins a tag. Nothing or white space must come before it, and
+// a letter after it.
 func isTagStart(text string, start int) bool {
 	if after, _ := utf8.DecodeRuneInString(text[start:]); !unicode.IsLetter(after) {
 		return false
@@ -238,8 +237,8 @@ func isTagStart(text string, start int) bool {
 	return start == 1 || unicode.IsSpace(before)
 }
 
-// symbolSuffix returns the length of the "++" or '#' after a single letter, with following digits,
-// as in C++, C# and C++17; 0 when a letter follows.
+// symbolSuffix returns the length of "++" or '#' after a single letter, plus the digits after it, as in C++, C# and
+// C++17. It is 0 when a letter follows.
 func symbolSuffix(rest string) int {
 	n := 0
 	switch {

@@ -10,7 +10,7 @@ import (
 // containers (block quotes and list items) and the one open leaf, reads each line once, and builds
 // no tree. Lines in containers deeper than maxDepth count as text.
 
-// maxDepth limits how deep containers are followed, and so the work for a line.
+// maxDepth limits the depth of nested containers, and with it the work for a line.
 const maxDepth = 100
 
 // rawHeading is a heading of the file.
@@ -18,10 +18,10 @@ type rawHeading struct {
 	level int
 	// start and end cover the whole physical lines with their endings.
 	start, end int
-	// setext says that it is underlined.
+	// setext says that the heading is underlined.
 	setext bool
-	// text is the title without marks, indentation and spaces at its ends; the lines of a title
-	// with several lines are in lines.
+	// text is the title without marks, indentation and spaces at its ends. The lines of a title with several lines
+	// are in lines.
 	text  span
 	lines []span
 }
@@ -53,8 +53,7 @@ type scanner struct {
 	stack []container
 	leaf  leafKind
 
-	// paragraph has the stripped lines of the open paragraph, and paragraphAt the start of the
-	// first physical line. Lazy lines cannot become a heading.
+	// paragraph has the stripped lines of the open paragraph, and physical the start of each physical line.
 	paragraph   []span
 	physical    []int
 	fenceChar   byte
@@ -71,11 +70,12 @@ type scanner struct {
 	attributes []span
 	// anchors are the anchors in HTML blocks.
 	anchors []found
-	// definitions has the targets of link reference definitions by label, the first of each.
+	// definitions has the targets of link reference definitions by label. If two have the same label, the first
+	// counts.
 	definitions map[string]string
 }
 
-// textRun is a line of text; more says that it continues the paragraph of the run before.
+// textRun is a line of text. more says that the line continues the paragraph of the previous run.
 type textRun struct {
 	span
 	more bool
@@ -168,8 +168,7 @@ var startsBlock = bytesOf(">#`~<-_*+$0123456789")
 // underline or the delimiter row of a table.
 var mayUnderline = bytesOf("=-|:")
 
-// matchContainers consumes the marks of the open containers and returns how many of them contain
-// the line.
+// matchContainers consumes the marks of the open containers that contain the line. It returns how many these are.
 func (s *scanner) matchContainers(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]
@@ -200,8 +199,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 	return len(s.stack)
 }
 
-// continueLeaf adds the line to the open leaf if the leaf takes whole lines, and reports whether it
-// did.
+// continueLeaf adds the line to the open leaf if the leaf takes whole lines. It reports whether it added the line.
 func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	switch s.leaf {
 	case leafFence:
@@ -248,8 +246,7 @@ func (s *scanner) push(k container) {
 	s.stack = append(s.stack, k)
 }
 
-// closeFrom closes the containers from the n-th on, with the leaf in them. If all containers stay,
-// it closes the open leaf, because a new block begins.
+// closeFrom closes the open leaf, because a new block begins, and the containers from the n-th on.
 func (s *scanner) closeFrom(n int) {
 	s.closeLeaf()
 	s.stack = s.stack[:n]
@@ -300,8 +297,8 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	s.physical = append(s.physical, l.start)
 }
 
-// startLeaf tries the leaves that a line can begin, in the order of the specification, and reports
-// whether it consumed the line.
+// startLeaf tries the leaves that a line can begin, in the order of the specification. It reports whether it
+// consumed the line.
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':
@@ -398,7 +395,7 @@ func (s *scanner) opensMath(rest string, l line) bool {
 	return true
 }
 
-// atxHeading reads "## Title ##": it returns the level and the range of the text in s, without
+// atxHeading reads a heading such as "## Title ##". It returns the level and the range of the title in s, without
 // closing hashes and spaces at its ends.
 func atxHeading(s string) (level, from, to int, ok bool) {
 	if level = runOf(s, '#'); level > 6 || level < len(s) && s[level] != ' ' && s[level] != '\t' {
@@ -409,8 +406,8 @@ func atxHeading(s string) (level, from, to int, ok bool) {
 	return level, from, to, true
 }
 
-// withoutClosingHashes returns the end of s[from:to] without hashes at its end. A space or tab must
-// come before the hashes, or nothing.
+// withoutClosingHashes returns the end of s[from:to] without closing hashes. Closing hashes follow a space or tab,
+// or are the whole text.
 func withoutClosingHashes(s string, from, to int) int {
 	end := to
 	for end > from && s[end-1] == '#' {
@@ -440,7 +437,7 @@ func opensFence(s string) (length int, ok bool) {
 	return n, n >= 3 && (s[0] != '`' || strings.IndexByte(s[n:], '`') < 0)
 }
 
-// closesFence reports whether s ends fenced code that n marks ch opened.
+// closesFence reports whether s closes a fence of code that n characters ch opened.
 func closesFence(s string, ch byte, n int) bool {
 	i := runOf(s, ch)
 	return i >= n && blank(s[i:])
@@ -474,9 +471,9 @@ func thematicBreak(s string) bool {
 	return n >= 3
 }
 
-// listItem reads the marker of a list item at byte next of c, which is indented by indent columns.
-// It returns the bytes of the marker, and the columns of white space that belong to it. inParagraph
-// says that the item would interrupt a paragraph.
+// listItem reads the marker of a list item at byte next of c. The marker is indented by indent columns. listItem
+// returns the bytes of the marker, and the columns of white space after it that belong to it. inParagraph says that
+// the item would interrupt a paragraph.
 func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int, ok bool) {
 	s := c.s[next:]
 	switch {
@@ -568,8 +565,8 @@ func endsHTML(s string, kind int) bool {
 	return kind == 1 && rawEnd.MatchString(s) || kind > 1 && strings.Contains(s, htmlEnds[kind])
 }
 
-// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the byte after its
-// '>', or, when this is not a tag, the byte that shows it.
+// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the byte after the closing '>'. If ok
+// is false, this is not a tag, and end is the byte at which the search stopped.
 func htmlTag(s string, i int, closing bool) (end int, ok bool) {
 	i, spaced := skipTagSpace(s, i)
 	if closing {
@@ -635,8 +632,8 @@ var blockHTMLNames = wordsOf(`address article aside base basefont blockquote bod
 	hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary
 	table tbody td tfoot th thead title tr track ul`)
 
-// tableStart turns the open paragraph's last line into a table when s is a delimiter row with as
-// many cells. A line of only hyphens is never a delimiter row: it underlines a heading.
+// tableStart turns the last line of the open paragraph into a table if s is a delimiter row with the same number of
+// cells. A line of only hyphens is never a delimiter row: it underlines a heading.
 func (s *scanner) tableStart(rest string) bool {
 	cells := delimiterRow(rest)
 	if cells == 0 {
@@ -651,8 +648,8 @@ func (s *scanner) tableStart(rest string) bool {
 	return true
 }
 
-// DelimiterRow reports whether a line separates the heading row of a table from the others, as in
-// "| --- | :-: |".
+// DelimiterRow reports whether a line separates the heading row of a table from the other rows, as in "| --- | :-:
+// |".
 func DelimiterRow(line string) bool { return delimiterRow(line) > 0 }
 
 // delimiterRow returns the number of cells of a row such as "| :--- | ---: |", or 0.

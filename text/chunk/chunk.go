@@ -91,7 +91,7 @@ func New(o Options) (Chunker, error) {
 	return nil, sheaf.Invalidf("chunker %q: must be tree, sections or window", o.Chunker)
 }
 
-// slugsName returns what the choice of slugs adds to a chunker's name.
+// slugsName returns the part of a chunker's name that records the choice of slugs.
 func slugsName(github bool) string {
 	if github {
 		return " github-slugs"
@@ -99,8 +99,8 @@ func slugsName(github bool) string {
 	return ""
 }
 
-// For returns the chunker for a file by its name: that of the options, except that code is cut by
-// lines when the options say tree.
+// For returns the chunker for the file with this name. If the options say tree, code files are cut by lines.
+// Otherwise For returns the chunker of the options.
 func For(name string, o Options) (Chunker, error) {
 	if KindOf(name) == KindCode && (o.Chunker == "" || o.Chunker == "tree") {
 		return code{}, nil
@@ -127,12 +127,13 @@ type source struct {
 	start int // after the byte order mark
 	front frontmatter
 	scan  scanner
-	// titles and ids belong to the headings in scan; ids has only explicit ids.
+	// titles and ids have the title and the explicit id of each heading in scan; an id is "" when the author gave
+	// none.
 	titles []string
 	ids    []string
 }
 
-// read finds what all chunkers need: frontmatter, headings, title.
+// read finds what all chunkers need: frontmatter, headings and title.
 func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	s := &source{src: unsafe.String(unsafe.SliceData(content), len(content))}
 	s.doc = sheaf.Document{ID: sheaf.DocumentID(treeName, name), Tree: treeName, Path: name, Title: fileTitle(name)}
@@ -173,8 +174,8 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	return s
 }
 
-// title returns the document's title: that of the frontmatter, else that of the first heading of
-// level 1 with a title, else the file's name.
+// title returns the document's title: the title in the frontmatter, else the first heading of level 1 with a title,
+// else the file's name.
 func (s *source) title() string {
 	if s.front.title != "" {
 		return s.front.title

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// WithoutComments returns content with blanks in place of its comments, which readers of the page
-// do not see: <!-- … --> of HTML and %% … %% of Obsidian. Every other byte keeps its position, and
-// lines stay lines. It finds comments of Markdown outside code, formulas and frontmatter; other
-// kinds of files have none. Content without comments is returned unchanged.
+// WithoutComments returns content with blanks in place of its comments: <!-- … --> of HTML and %% … %% of Obsidian.
+// Readers of the page do not see comments. Every other byte keeps its position, and line ends stay. WithoutComments
+// finds comments of Markdown outside code, formulas and frontmatter; other kinds of files have no comments. Content
+// without comments is returned unchanged.
 func WithoutComments(name string, content []byte) []byte {
 	if KindOf(name) != KindMarkdown || !bytes.Contains(content, []byte("<!--")) && !bytes.Contains(content, []byte("%%")) {
 		return content
@@ -32,8 +32,8 @@ func WithoutComments(name string, content []byte) []byte {
 	return out
 }
 
-// keepIndent begins the blanks with a character that does not indent. Otherwise four spaces at the
-// beginning of a line or an item would turn the text after the comment into code.
+// keepIndent replaces the first blank of a comment's last line by a nonbreaking space if text follows. Four spaces
+// there would turn that text into code.
 func keepIndent(out []byte, comment span) {
 	const blank = "\u00a0"
 	begin := comment.end
@@ -54,7 +54,7 @@ type commenter struct {
 	scanner
 	// block is the start of an open comment of Obsidian; -1 for none.
 	block int
-	// until is the end of a comment or code span that began in an earlier line.
+	// until is the end of the last comment or code span; it may be in a later line.
 	until int
 	found []span
 }
@@ -125,7 +125,7 @@ func (c *commenter) extend(end int) {
 	}
 }
 
-// isBlockSign reports whether a line has only %%, after marks of quotes and lists.
+// isBlockSign reports whether a line has only %%, perhaps after marks of quotes and lists.
 func isBlockSign(row string) bool {
 	return strings.TrimLeft(strings.TrimSpace(row), "> \t-*+") == "%%"
 }
@@ -171,8 +171,8 @@ func (c *commenter) codeEnd(i int) int {
 	return i + end
 }
 
-// html reads the comment of HTML at byte i of a line. If it begins a block, it extends to the end
-// of the block, else to the end of its paragraph.
+// html reads the HTML comment at byte i of a line and returns the byte after the part in this line. A comment that
+// begins a block ends with the block. Any other comment ends in its paragraph.
 func (c *commenter) html(i int, l line) int {
 	const sign = "<!--"
 	rest := c.src[i+len(sign) : l.end]
@@ -195,8 +195,8 @@ func (c *commenter) html(i int, l line) int {
 	return end
 }
 
-// signs reads the comment of Obsidian at byte i of a line. It ends in the same
-// paragraph. A comment that begins a line may also end later, where the next sign ends a line.
+// signs reads the Obsidian comment at byte i of a line and returns the byte after it. The comment ends in the same
+// paragraph. If the comment begins a line, it may also end later, when the next sign ends a line.
 func (c *commenter) signs(i int, l line) int {
 	const sign = "%%"
 	from := i + len(sign)
@@ -218,8 +218,8 @@ func (c *commenter) signs(i int, l line) int {
 	return end
 }
 
-// Squeezed returns text with one space in place of each long run of blanks in a line, such as
-// [WithoutComments] leaves.
+// Squeezed returns text with one space in place of each long run of blanks in a line. [WithoutComments] leaves such
+// runs.
 func Squeezed(text string) string {
 	const long = "                                        " // 40
 	if !strings.Contains(text, long) {

@@ -21,7 +21,7 @@ type frontmatter struct {
 	properties   []sheaf.Property
 	links        []sheaf.Link // values that are wiki links
 	warnings     []sheaf.Warning
-	// useless says that the YAML has no entries, so that the block counts as text.
+	// useless says that the YAML has no entries. The block then counts as text.
 	useless bool
 }
 
@@ -33,23 +33,23 @@ const (
 	maxFrontmatterDepth = 50
 )
 
-// maxNames is the most tags, and the most aliases, of frontmatter: every piece of the file carries
-// them.
+// maxNames is the largest number of tags, and of aliases, in frontmatter. The number is limited because every piece
+// of the file carries them.
 const maxNames = 1000
 
-// maxProperties is the most properties of a document: each costs a column, and more are useless for
-// filters.
+// maxProperties is the largest number of properties of a document. Each property needs a column, and more would not
+// help filters.
 const maxProperties = 1000
 
-// maxValueBytes is the most bytes of one value. Values are titles, names, or things to filter and
-// sort by, and each piece of the document carries them.
+// maxValueBytes is the size limit of one value. Values are titles, names, or values to filter and sort by, and each
+// piece of the document carries them.
 const maxValueBytes = 32 << 10
 
 // maxRepeats is how many repeated keys get a warning of their own.
 const maxRepeats = 10
 
-// findFrontmatter finds the block at byte start of src (0, or 3 after a byte order mark). Only the
-// delimiters decide. ok is false when there is none.
+// findFrontmatter finds the block at byte start of src: 0, or 3 after a byte order mark. Only the delimiters decide.
+// ok is false when there is no block.
 func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	if !strings.HasPrefix(src[start:], "---") {
 		return f, false
@@ -114,8 +114,8 @@ func (f *frontmatter) read(src string) {
 	f.findLinks(src, entries)
 }
 
-// isRule reports whether the block is text between two rules of Markdown: it begins with an empty
-// line and has no keys.
+// isRule reports whether the block is only text between two Markdown rules. Such a block begins with an empty line
+// and has no keys.
 func (f *frontmatter) isRule(src string) bool {
 	inner := src[f.inner.start:f.inner.end]
 	all := linesFrom(inner, 0)
@@ -148,8 +148,7 @@ func (s yamlScalar) value() sheaf.Value {
 
 func (s yamlScalar) isNull() bool { return !s.quoted && plainValue(s.raw).IsZero() }
 
-// take makes title, aliases, tags and properties from the entries. A repeated key counts at its
-// last place.
+// take fills title, aliases, tags and properties from the entries. If a key is repeated, its last value counts.
 func (f *frontmatter) take(entries []yamlEntry) {
 	last, given := make(map[string]int, len(entries)), map[string]int{}
 	repeats, repeatedAt := 0, 0
@@ -215,8 +214,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	}
 }
 
-// findLinks finds the positions of values that are wiki links and nothing else. It does not find a
-// link that is written with escapes.
+// findLinks finds the positions of values that are wiki links and nothing else. It misses links with escapes.
 func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 	at, begin, line := f.inner.start, f.inner.start, 2
 	for _, e := range entries {
@@ -243,11 +241,11 @@ func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 	}
 }
 
-// UnreadDate is a part of the warning about a date that cannot be read.
+// UnreadDate is a part of the warning about an unreadable date.
 const UnreadDate = "which is not a readable date"
 
-// checkDate warns when a value looks like a date and cannot be read: the document then gets its
-// date elsewhere.
+// checkDate warns when a value looks like a date but is unreadable. The date of the document then comes from
+// somewhere else.
 func (f *frontmatter) checkDate(e yamlEntry) {
 	if len(e.values) != 1 {
 		return
@@ -263,7 +261,8 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 }
 
-// warnWithin warns once about lists whose inner lists and maps are left out: with aliases these can have any size.
+// warnWithin warns once if lists have inner lists or maps. The document leaves these out, because aliases can make
+// them very large.
 func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	within := slices.DeleteFunc(slices.Clone(entries), func(e yamlEntry) bool { return !e.within })
 	if len(within) == 0 {
@@ -276,7 +275,7 @@ func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	f.warn(within[0].line, "%s %s a list or map within a list, or an alias of one; that is left out", key, have)
 }
 
-// shorten cuts the values of e that are too long, and writes "…" in place of data. It keeps access rights whole.
+// shorten cuts values of e that are too long, and replaces data in them by "…". In access rights it keeps data.
 func (f *frontmatter) shorten(e yamlEntry) {
 	for i := range e.values {
 		v := &e.values[i].raw
@@ -343,9 +342,9 @@ func oneLine(s string) string {
 var moduleStatement = regexp.MustCompile(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])|` +
 	`export[ \t]*([{*]|[ \t](async|class|const|default|function|let|var)[ \t({]))`)
 
-// moduleEnd returns the end of the imports and exports of an MDX file at byte begin, or begin when
-// there are none. They are blocks of lines up to a blank line, as MDX reads them. Like frontmatter,
-// they are bytes of the document that are not text. A later export stays text.
+// moduleEnd returns the end of the imports and exports of an MDX file that begin at byte begin, or begin when there
+// are none. A block of imports and exports ends at a blank line, as in MDX. Like frontmatter, these bytes belong to
+// the document but are not text. An export later in the file is text.
 func moduleEnd(src string, begin int) int {
 	end, inside := begin, false
 	all := linesFrom(src, begin)

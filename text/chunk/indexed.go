@@ -18,9 +18,9 @@ const (
 // base64Byte has the bytes of base64, in both alphabets, and of percent-encoding.
 var base64Byte = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_%")
 
-// payloads returns the parts of text that are data instead of words, in order: whole addresses
-// "data:image/png;base64,…", and long runs of base64. The definition of a label with such an address
-// is one part.
+// payloads returns the parts of text that are data instead of words, in order. These are long runs of base64, and
+// whole data addresses such as "data:image/png;base64,…". If such an address is the target of a label's definition,
+// the whole definition is one part.
 func payloads(text string) (parts []sheaf.Span) {
 	if len(text) < len("data:a/b,") {
 		return nil
@@ -42,8 +42,8 @@ func payloads(text string) (parts []sheaf.Span) {
 	}
 }
 
-// appendRuns appends the long runs of base64 in text[from:to]. It examines only some bytes; each
-// row contains at least one of them.
+// appendRuns appends the long runs of base64 in text[from:to]. It examines only some bytes. Each row of such a run
+// has at least one of them.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	for i := from + leastRow - 1; i < to; i += leastRow {
 		if !base64Byte[text[i]] {
@@ -96,8 +96,8 @@ func rowsEnd(text string, start int) int {
 	}
 }
 
-// mixed reports whether text has letters, and as many digits as base64, base32 or hexadecimal data
-// has.
+// mixed reports whether text looks like base64, base32 or hexadecimal data: it has letters, many digits and few
+// marks.
 func mixed(text string) bool {
 	const enough = 4096
 	var letters, digit, marks int
@@ -116,7 +116,7 @@ func mixed(text string) bool {
 	return letters > 0 && !path
 }
 
-// dataAddress returns the first address of data in text at or after byte from; zero without one.
+// dataAddress returns the first data address in text at or after byte from, or the zero span.
 func dataAddress(text string, from int) sheaf.Span {
 	const scheme = "data:"
 	const longestLabel = 1000
@@ -152,8 +152,8 @@ func dataAddress(text string, from int) sheaf.Span {
 	}
 }
 
-// dataEnd returns the end of the address of data whose media type begins at byte i; 0 when none
-// begins there. opening is the quotation mark or parenthesis before the address.
+// dataEnd returns the end of the data address whose media type begins at byte i, or 0 when byte i begins none.
+// opening is the character before the address, for example a quotation mark or parenthesis.
 func dataEnd(text string, i int, opening byte) int {
 	const longest = 200 // of media type and parameters
 	head := text[i:min(len(text), i+longest)]
@@ -179,9 +179,8 @@ func dataEnd(text string, i int, opening byte) int {
 	return i
 }
 
-// closedBy returns the end of data that begins at byte i: the quotation mark or parenthesis that
-// closes opening, the character before the address, in the same line and before other data. It is 0
-// when there is none.
+// closedBy returns the position of the mark that closes opening, the quotation mark or parenthesis before a data
+// address. The data begins at byte i. closedBy returns 0 if the line ends or other data begins before that mark.
 func closedBy(text string, i int, opening byte) int {
 	depth := 0
 	for ; i < len(text) && text[i] != '\n'; i++ {
@@ -199,8 +198,7 @@ func closedBy(text string, i int, opening byte) int {
 	return 0
 }
 
-// Readable returns text with "…" in place of data, for readers that pay for each word. It keeps
-// line endings.
+// Readable returns text with "…" in place of data, for callers that pay for each word. It keeps line endings.
 func Readable(text string) string {
 	parts := payloads(text)
 	if len(parts) == 0 {
@@ -220,7 +218,7 @@ func Readable(text string) string {
 	return b.String()
 }
 
-// withoutPayload returns the target of a link, and of data only the beginning.
+// withoutPayload returns the target of a link. Of a data address it returns only the beginning, up to the comma.
 func withoutPayload(target string) string {
 	if len(target) < len("data:") || !strings.EqualFold(target[:len("data:")], "data:") {
 		return target
@@ -232,8 +230,8 @@ func withoutPayload(target string) string {
 	return target
 }
 
-// payloadsOf returns the data in a part of content, with positions in content. The part may begin
-// or end within data.
+// payloadsOf returns the data in a part of content, with positions in that part. The part may begin or end within
+// data.
 func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 	const around = 2 * leastPayload
 	from := max(0, of.Start-around)
@@ -251,14 +249,14 @@ func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 // Left is a text without some of its parts.
 type Left struct {
 	Text string
-	// cut are the removed parts, in order, with positions in the whole text.
+	// cut are the removed parts, in order. Their positions are those in the whole text.
 	cut []sheaf.Span
 }
 
 // WithoutPayloads returns text without the data in it.
 func WithoutPayloads(text string) Left { return without(text, payloads(text)) }
 
-// without returns text without parts, which are in order and do not overlap.
+// without returns text without the given parts, which are in order and do not overlap.
 func without(text string, parts []sheaf.Span) Left {
 	if len(parts) == 0 {
 		return Left{Text: text}
@@ -288,9 +286,9 @@ func (l Left) At(i int) int {
 	return i
 }
 
-// IndexedText returns the indexed text of a chunk: its body without three kinds of bytes. These are
-// the frontmatter, whose values become fields, unless it has no entries; data, such as a picture in
-// base64; and hyphens at the ends of code lines, which would join words.
+// IndexedText returns the indexed text of a chunk: its body without three kinds of bytes. The first is frontmatter
+// that has entries, because their values become fields. The second is data, such as a picture in base64. The third
+// is hyphens at the ends of code lines, because these would join words.
 func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	body, front := c.Body, doc.Frontmatter
 	text := content[body.Start:body.End]
@@ -316,8 +314,8 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	return without(text, parts)
 }
 
-// codeHyphens returns the hyphens at the ends of code lines in text, from byte from on, because
-// they do not split a word. With code all of text is code, else only its fences are.
+// codeHyphens returns the hyphens at the ends of code lines in text, from byte from on: they do not split a word. If
+// code is true, all of text is code; otherwise only its fences are.
 func codeHyphens(text string, from int, code bool) (hyphens []sheaf.Span) {
 	fenced := strings.Contains(text, "```") || strings.Contains(text, "~~~")
 	if !code && !fenced || !strings.Contains(text, "-") {

@@ -39,8 +39,8 @@ func unescape(s string) string {
 // maxEntity is longer than the longest name of an entity.
 const maxEntity = 40
 
-// Entity decodes the entity of HTML at the start of s, such as &amp; or &#8212;, and returns its
-// size in bytes. If there is none, it returns the ampersand.
+// Entity decodes the HTML entity at the start of s, such as &amp; or &#8212;, and returns its size in bytes. If s
+// begins no entity, Entity returns the ampersand.
 func Entity(s string) (text string, size int) {
 	end := strings.IndexByte(s[:min(len(s), maxEntity)], ';')
 	if end < 2 {
@@ -71,24 +71,24 @@ func Entity(s string) (text string, size int) {
 	return string(rune(n)), end + 1
 }
 
-// inline reads the constructs of inline Markdown that hide others: escapes, code spans, HTML and
-// addresses in angle brackets, links. It remembers failed searches, so that the whole work is linear
-// in the text's length.
+// inline reads the inline constructs of Markdown whose content is not plain text: escapes, code spans, HTML and
+// addresses in angle brackets, links. It remembers failed searches, so that the time grows only linearly with the
+// text's length.
 type inline struct {
 	text        string
 	definitions map[string]string
-	// footnotes says that [^label] is a footnote, and begins no link.
+	// footnotes says that [^label] is a footnote, so that it begins no link.
 	footnotes bool
 	brackets  brackets
-	// lastTicks has the start of the last run of each number of backticks.
+	// lastTicks has, for each length of a run of backticks, the start of the last such run.
 	lastTicks map[int]int
-	// noEnd says which endings of HTML do not occur again.
+	// noEnd says which HTML endings do not occur in the rest of the text.
 	noEnd [4]bool
-	// spent counts the bytes that were read for tags that turned out to be none.
+	// spent counts the bytes that tag read for nothing, because there was no tag.
 	spent int
 }
 
-// reset begins another text.
+// reset prepares r for another text.
 func (r *inline) reset(text string) {
 	r.text, r.lastTicks, r.noEnd, r.spent = text, nil, [4]bool{}, 0
 	r.brackets.open, r.brackets.barrier = r.brackets.open[:0], 0
@@ -160,8 +160,7 @@ func (r *inline) construct(i int) construct {
 	return none
 }
 
-// opening reads the wiki link or the bracket at byte at. For a picture, byte i has the '!' before the
-// bracket; else i equals at.
+// opening reads the wiki link or bracket at byte at. If byte i is before at, it is the '!' of a picture.
 func (r *inline) opening(i, at int) construct {
 	if strings.HasPrefix(r.text[at:], "[[") {
 		if l, size, ok := wikilink.Parse(r.text[at+2:]); ok {
@@ -172,8 +171,8 @@ func (r *inline) opening(i, at int) construct {
 	return construct{kind: openingConstruct, end: at + 1}
 }
 
-// codeSpan reads the code span that opens with the backticks at byte i: its content, and the byte
-// after it. If nothing closes it, ok is false and end is the byte after the backticks.
+// codeSpan reads the code span that opens with the backticks at byte i. It returns the content and the byte after
+// the span. If nothing closes the span, ok is false and end is the byte after the backticks.
 func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 	t := r.text
 	from := i
@@ -199,7 +198,7 @@ func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 	}
 }
 
-// findTicks records the runs of backticks from byte i on.
+// findTicks finds the last run of backticks of each length from byte i on.
 func (r *inline) findTicks(i int) {
 	r.lastTicks = map[int]int{}
 	t := r.text
@@ -212,8 +211,8 @@ func (r *inline) findTicks(i int) {
 	}
 }
 
-// angle reads what the '<' at byte i opens: an address, whose text is the address, or HTML, which
-// has no text. ok is false when the '<' is text.
+// angle reads the construct that the '<' at byte i opens: an address in angle brackets, or HTML. For HTML, address
+// is "". ok is false when the '<' is text.
 func (r *inline) angle(i int) (address string, end int, ok bool) {
 	t := r.text
 	if i+1 == len(t) {
@@ -250,7 +249,7 @@ func (r *inline) declaration(i int) (address string, end int, ok bool) {
 	return "", 0, false
 }
 
-// htmlEnd returns the byte after the next ending.
+// htmlEnd returns the byte after the next occurrence of ending. ok is false when there is none.
 func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end int, ok bool) {
 	if r.noEnd[kind] || from > len(r.text) {
 		return "", 0, false
@@ -263,9 +262,8 @@ func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end
 	return "", from + at + len(ending), true
 }
 
-// tag reads an HTML tag or an address at byte i. In some texts every '<' begins a tag that fails
-// far after it. So when failed searches have cost several times the text's length, the rest has no
-// tags.
+// tag reads an HTML tag or an address at byte i. In some texts every '<' begins a tag that turns out invalid only
+// far after it. When such failures have cost several times the text's length, tag stops looking for tags.
 func (r *inline) tag(i int) (address string, end int, ok bool) {
 	t := r.text
 	if r.spent > 8*len(t)+4096 {
@@ -293,8 +291,8 @@ func (r *inline) tag(i int) (address string, end int, ok bool) {
 	return "", end, ok
 }
 
-// addressAt returns the text from byte i to a '>', without white space, control characters and '<';
-// "" when there is none.
+// addressAt returns the text from byte i up to a '>'. It returns "" when there is no '>', or when the text has white
+// space, control characters or '<'.
 func addressAt(t string, i int) string {
 	for j := i; j < len(t); j++ {
 		switch c := t[j]; {
@@ -327,7 +325,7 @@ func isEmail(s string) bool {
 	return true
 }
 
-// isWordOr reports whether s has only ASCII letters, digits and signs.
+// isWordOr reports whether s has only ASCII letters, digits, and bytes of signs.
 func isWordOr(s, signs string) bool {
 	for i := range len(s) {
 		if !isWordByte(s[i]) && strings.IndexByte(signs, s[i]) < 0 {
@@ -342,14 +340,14 @@ type bracket struct {
 	at    int // of '[', or of '!' before it
 	from  int // of the text inside
 	image bool
-	// nested says that another bracket opened in it, so that its text cannot be a label.
+	// nested says that another bracket opened inside. The text of the bracket then cannot be a label.
 	nested bool
-	// piece and delimiter are its indices in a plainWriter.
+	// piece and delimiter are the indices of the bracket in a plainWriter.
 	piece, delimiter int
 }
 
-// brackets are the open brackets. After a link, the brackets below barrier cannot become links,
-// because links cannot contain links; they can become images.
+// brackets are the open brackets. Links cannot contain links. So after a link, the brackets below barrier can become
+// images, but not links.
 type brackets struct {
 	open    []bracket
 	barrier int
@@ -362,7 +360,8 @@ func (b *brackets) push(k bracket) {
 	b.open = append(b.open, k)
 }
 
-// pop removes the last bracket; ok is false when none may become a link.
+// pop removes the last bracket. ok is false when no bracket is open, or when the last one can become neither link
+// nor image.
 func (b *brackets) pop() (k bracket, ok bool) {
 	n := len(b.open) - 1
 	if n < 0 {
@@ -375,11 +374,12 @@ func (b *brackets) pop() (k bracket, ok bool) {
 	return k, ok
 }
 
-// linked says that the last popped bracket became a link.
+// linked records that the last popped bracket became a link.
 func (b *brackets) linked() { b.barrier = len(b.open) }
 
-// destination returns the target of a link whose text is between bracket k and the ']' at byte to:
-// "(target)", "[label]", or its own text as a label. end is the byte after the link.
+// destination returns the target of the link whose text begins at bracket k and ends at the ']' at byte to. The
+// target is "(target)" or a definition's target for "[label]". Without both, the link's own text is the label. end
+// is the byte after the link.
 func (r *inline) destination(k bracket, to int) (target string, end int, ok bool) {
 	t := r.text
 	if to+1 < len(t) && t[to+1] == '(' {
@@ -428,8 +428,8 @@ func inlineTarget(t string, i int) (target string, end int, ok bool) {
 	return unescape(target), i + 1, true
 }
 
-// takeDefinitions removes the link reference definitions at the start of the open paragraph, and
-// keeps the first of each label.
+// takeDefinitions removes the link reference definitions at the start of the open paragraph. If a label is defined
+// twice, the first definition counts.
 func (s *scanner) takeDefinitions() {
 	var joined strings.Builder
 	for _, part := range s.paragraph {
@@ -465,8 +465,8 @@ func foldLabel(label string) string {
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(label), " ")))
 }
 
-// readDefinition reads "[label]: target 'title'" at the start of text, whose lines all end with LF.
-// size is 0 when there is none, else it extends to the end of a line.
+// readDefinition reads "[label]: target 'title'" at the start of text, whose lines all end with LF. size is the
+// number of bytes up to the end of a line, or 0 when text begins no definition.
 func readDefinition(text string) (label, target string, size int) {
 	end := closingBracket(text)
 	if end < 0 || end+1 >= len(text) || text[end+1] != ':' {
@@ -500,8 +500,8 @@ func readDefinition(text string) (label, target string, size int) {
 // maxLabel is the most bytes of a label; the specification allows 999 characters.
 const maxLabel = 999 * utf8.UTFMax
 
-// closingBracket returns the bracket that closes the one at the start of text, or -1. No other
-// unescaped bracket and at most maxLabel bytes may be between them.
+// closingBracket returns the position of the bracket that closes the bracket at the start of text, or -1. Between
+// them there must be at most maxLabel bytes and no unescaped bracket.
 func closingBracket(text string) int {
 	for i := 1; i < len(text) && i <= maxLabel+1; i++ {
 		switch text[i] {
@@ -542,8 +542,8 @@ func skipSpace(text string, i int) int {
 	return i
 }
 
-// readTarget reads a link's target at byte i: "<...>", or bytes without white space and control
-// characters whose brackets balance. after is -1 when there is none.
+// readTarget reads a link's target at byte i. The target is "<...>", or bytes with balanced brackets and without
+// white space and control characters. after is -1 when there is no target.
 func readTarget(text string, i int) (target string, after int) {
 	if i < len(text) && text[i] == '<' {
 		for j := i + 1; j < len(text); j++ {

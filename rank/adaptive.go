@@ -6,14 +6,14 @@ import (
 	"sheaf"
 )
 
-// Adaptive keeps the hits that reach the threshold, which is the larger of Absolute and Relative
-// times the best score. It keeps at least Floor and at most Ceiling hits.
+// Adaptive keeps the hits that reach a threshold. The threshold is the larger of two numbers: Absolute, and Relative
+// times the best score. Adaptive keeps at least Floor and at most Ceiling hits.
 //
-// With Diverse, the best hit of every document comes before the second hit of any document. Then
-// the kept hits are sorted again. So one long document cannot take all places.
+// With Diverse, Adaptive chooses the best hit of every document before the second hit of any document, so that one long
+// document cannot take all places. It then sorts the chosen hits again.
 //
-// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 the first two are kept,
-// because the threshold is 0.27.
+// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 it keeps the first two, because the threshold is
+// 0.27.
 //
 // Source: the adaptive cutoff of the tiered search.
 type Adaptive struct {
@@ -51,7 +51,7 @@ func (a Adaptive) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return a.diverse(in, threshold, env.Facts), nil
 }
 
-// Threshold returns the threshold for the given best score.
+// Threshold returns the threshold for hits whose best score is best.
 func (a Adaptive) Threshold(best float64) float64 { return max(a.Relative*best, a.Absolute) }
 
 func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) sheaf.Ranking {

@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// Level says whether an aggregation replaces a hit by its document or by its parent.
+// Level says what replaces a hit in an aggregation: its document or its parent.
 type Level uint8
 
 // The levels of aggregation.
@@ -19,12 +19,12 @@ const (
 	ToParent
 )
 
-// Aggregate replaces hits by their documents or parents. Hits with the same target become one hit
-// with the target's ID. These hits, best first, without the target, become its Constituents. In
-// each leg it has their best rank, and its passage is the passage of the best hit. Chunks that the facts
-// do not know are dropped.
+// Aggregate replaces each hit by a target: its document or its parent. All hits with the same target become one hit
+// with the target's ID. They become its Constituents, best first; the target itself is not among them. The new hit has
+// the best rank of these hits in each leg, and the passage of the best hit. Aggregate drops chunks that the facts do
+// not know.
 //
-// Of equal scores, the best rank in any leg comes first, then the best rank in the input, then the ID.
+// Hits with equal scores are sorted by their best rank in any leg, then by their best rank in the input, then by ID.
 type Aggregate struct {
 	To Level
 	Scoring
@@ -61,21 +61,21 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return answers(groups, a.Scoring, what), nil
 }
 
-// group is the candidates that become one answer.
+// group has the candidates that become one answer.
 type group struct {
 	id sheaf.ID
-	// hits are the candidates. The answer itself may be a candidate.
+	// hits are the candidates. The answer may be one of them.
 	hits []*sheaf.Hit
-	// first is the best index, from 0, of a candidate in the input.
+	// first is the smallest index of a candidate in the input, from 0.
 	first int
-	// lifted is false when the answer is an unchanged single hit.
+	// lifted is false if the answer is a single hit that stays unchanged.
 	lifted bool
-	// score is the score of the answer. best is the best rank of a candidate in any leg.
+	// score is the score of the answer. best is the best rank that a candidate has in a leg.
 	score float64
 	best  int
 }
 
-// answers creates one hit from each group, in order.
+// answers makes one hit from each group, and keeps the order.
 func answers(groups []group, s Scoring, what string) sheaf.Ranking {
 	var scores []float64
 	for i := range groups {
@@ -111,7 +111,7 @@ func answers(groups []group, s Scoring, what string) sheaf.Ranking {
 	return out
 }
 
-// bestRank returns the best rank of any of hits in any leg, or the largest number without a rank.
+// bestRank returns the best rank that a hit has in a leg. If no hit has a rank, it returns the largest number.
 func bestRank(hits []*sheaf.Hit) int {
 	best := math.MaxInt
 	for _, h := range hits {
@@ -124,8 +124,8 @@ func bestRank(hits []*sheaf.Hit) int {
 	return best
 }
 
-// inside returns the constituents of the answer with this ID: its candidates, then their
-// constituents, in one list without duplicates and without the answer itself.
+// inside returns the constituents of the answer with this ID: its candidates, then the constituents of the candidates.
+// The list has no duplicates and does not contain the answer.
 func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	all := slices.Clone(hits)
 	for _, h := range hits {
@@ -136,7 +136,7 @@ func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return distinct(id, all)
 }
 
-// bestLegs returns the best rank of any of hits in each leg, or nil when they have no legs.
+// bestLegs returns for each leg the best rank that a hit has in this leg. It returns nil if the hits have no legs.
 func bestLegs(hits []*sheaf.Hit) []sheaf.Leg {
 	var legs []sheaf.Leg
 	for _, h := range hits {

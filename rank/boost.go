@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// Blend says how a boost's factor changes a score. A factor of 1 changes nothing, a larger one raises the score,
-// a smaller one lowers it.
+// Blend says how the factor of a boost changes a score. A factor of 1 keeps the score, a larger factor raises it, and a
+// smaller factor lowers it.
 type Blend uint8
 
 // The ways to blend a factor in.
@@ -19,11 +19,12 @@ const (
 	Add
 )
 
-// factor says how much a boost raises one hit. Its function explains the value; nil means no change.
+// factor returns the factor of a boost for one hit, and a function that explains the factor. If the function is nil,
+// the boost does not change the hit.
 type factor func(h *sheaf.Hit) (value float64, why func() sheaf.Explanation)
 
-// boost blends factors into the scores of hits and sorts the hits. Factors must be finite. To be
-// multiplied, they must not be negative. limit is the largest factor; 0 means no limit.
+// boost changes the scores of hits by their factors, and sorts the hits. A factor must be finite. For multiplication,
+// it must not be negative. limit caps the factors; 0 means no cap.
 func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor) (sheaf.Ranking, error) {
 	out := slices.Clone(in)
 	for i := range out {
@@ -48,7 +49,7 @@ func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor
 	return out, nil
 }
 
-// gives returns an error unless the score that a stage gives to a hit is a finite number.
+// gives returns an error if the new score of a hit is not a finite number.
 func gives(stage string, id sheaf.ID, score float64) error {
 	if math.IsNaN(score) || math.IsInf(score, 0) {
 		return sheaf.Invalidf("%s: the score of %q becomes %v: must be a finite number", stage, id, score)
@@ -66,7 +67,7 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-// explain says how a factor changed the score before into score.
+// explain explains how a factor changed a score. before is the old score, and score the new one.
 func (b Blend) explain(
 	stage string, why *sheaf.Explanation, before, score float64, by sheaf.Explanation,
 ) *sheaf.Explanation {
@@ -83,7 +84,7 @@ func (b Blend) explain(
 	return &e
 }
 
-// capped explains a factor that is at most limit; 0 means no limit.
+// capped adds the cap to the explanation of a factor above limit. If limit is 0, there is no cap.
 func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	if limit == 0 || why.Value <= limit {
 		return why
@@ -93,14 +94,14 @@ func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	return called(combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit)), kind, details)
 }
 
-// sum is what a stage adds to the score of one hit, with an explanation for each value.
+// sum is what a stage adds to the score of one hit. It has an explanation for each value in the sum.
 type sum struct {
 	value   float64
 	explain bool // the hit has an explanation
 	parts   []sheaf.Explanation
 }
 
-// add adds a value. It calls part for an explanation only when needed.
+// add adds a value to the sum. If an explanation is needed, it calls part to make one.
 func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	s.value += value
 	if value != 0 && s.explain {
@@ -108,7 +109,8 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	}
 }
 
-// addEach adds to each hit the values of each, and sorts the hits. It returns in if nothing is added.
+// addEach calls each for every hit, adds the resulting sum to the hit's score, and sorts the hits. If all sums are 0,
+// it returns in.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
 	out, s := in, sum{}
 	for i := range in {

@@ -6,15 +6,15 @@ import (
 	"sheaf"
 )
 
-// Budget keeps the best hits whose texts fit Tokens, for a reader with limited space. A hit costs
-// the bytes of its span divided by BytesPerToken, rounded up, plus Overhead for its title and path.
-// A hit inside or around a kept hit costs its full length again.
+// Budget keeps the best hits whose texts fit into Tokens, for a reader with limited space. A hit costs the bytes of its
+// span divided by BytesPerToken, rounded up, plus Overhead for its title and path. If a hit is inside or around another
+// kept hit, it still costs its full length.
 type Budget struct {
 	Tokens        int     // 1 or more
 	BytesPerToken float64 // above 0; about 4 for English text
 	Overhead      int     // 0 or more
-	// Skip continues with smaller hits after a hit that does not fit. Without it the first hit that
-	// does not fit ends the list.
+	// Skip says what happens after a hit that does not fit. With Skip, Budget tries the next hits, which may be
+	// smaller. Without Skip, the list ends there.
 	Skip bool
 }
 

@@ -13,11 +13,11 @@ func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	return prefix(in, t.N), nil
 }
 
-// Elbow cuts where scores drop: before the first hit that scores less than Ratio times the previous hit, and
-// after Max hits at the latest. It also cuts before a score of 0 or less. A single hit stays (unless Max is 0).
+// Elbow cuts where scores drop. It cuts before the first hit whose score is below Ratio times the previous score, and
+// before a score of 0 or less. It keeps at most Max hits. A single hit stays, unless Max is 0.
 //
-// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 the first three are kept, because 3.2/7 is 0.46. A ratio
-// of exactly 0.5 does not cut.
+// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 it keeps the first three, because 3.2/7 is 0.46. It does not cut where the
+// next score is exactly half.
 //
 // Source: the chunking specification's phase 2.
 type Elbow struct {
@@ -33,7 +33,7 @@ func (e Elbow) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	return prefix(in, min(e.Find(in), e.Max)), nil
 }
 
-// Find returns the number of hits before the elbow, or of all hits when there is none.
+// Find returns how many hits are before the elbow. Without an elbow, it returns the number of all hits.
 func (e Elbow) Find(in sheaf.Ranking) int {
 	for i := 0; i < len(in)-1; i++ {
 		switch {

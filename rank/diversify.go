@@ -2,12 +2,12 @@ package rank
 
 import "sheaf"
 
-// PerDocument keeps the best Max hits of every document, so that one document cannot fill the
-// answer. A hit of an unknown document counts as a document of its own. A document and its only
-// section with the same title have the same text, so only the better hit of the two is kept.
+// PerDocument keeps the best Max hits of every document, so that one document cannot fill the answer. If the document
+// of a hit is unknown, the hit counts as a document of its own. A document and its only section with the same title
+// have the same text, so PerDocument keeps only the better of these two hits.
 //
-// Example, Max 2: the note "Tea" has one section "Tea" with the sub-sections Green and Black. Of the hits Tea
-// (the document) 9, Tea (the section) 8, Green 5, Black 4, the document and Green are kept.
+// Example, Max 2: the note "Tea" has one section "Tea", with the sub-sections Green and Black. The hits are Tea (the
+// document) 9, Tea (the section) 8, Green 5 and Black 4. PerDocument keeps the document and Green.
 type PerDocument struct{ Max int } // 1 or more
 
 // Apply implements [Stage].
@@ -35,7 +35,8 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// isWhole reports whether a chunk is a document, or its only section with the same title.
+// isWhole reports whether a chunk has the whole text of its document. This is the document itself, or its only section
+// if the section has the same title.
 func isWhole(c *sheaf.Node, facts Facts) bool {
 	if c.Parent == "" || c.SiblingCount != 1 {
 		return c.Parent == ""
@@ -48,15 +49,15 @@ func isWhole(c *sheaf.Node, facts Facts) bool {
 //
 //	Lambda x relevance - (1 - Lambda) x (largest similarity to a hit taken before)
 //
-// where relevance is the score mapped to 0..1 over these N hits. This value becomes the score. It never
-// rises, so the order is right. Hits after the first N are dropped.
+// where relevance is the score mapped to 0..1 over these N hits. This value becomes the score of the hit. The values
+// never rise, so the hits stay sorted. MMR drops the hits after the first N.
 //
-// The similarity says how near two chunks are in the heading tree. It is 0 in different documents. Otherwise it is
-// the common length of their paths from the document, divided by the length of the longer path: 1/2 for two
-// sections under different headings of level 1, 2/3 for two of level 2 under the same heading.
+// The similarity of two chunks says how near they are in the heading tree. It is 0 for chunks of different documents.
+// Otherwise it is the common length of their paths from the document, divided by the length of the longer path. For two
+// sections under different headings of level 1 it is 1/2. For two sections of level 2 under the same heading it is 2/3.
 //
-// Source: Carbonell and Goldstein: The Use of MMR, Diversity-Based Reranking for Reordering Documents and
-// Producing Summaries (SIGIR 1998).
+// Source: Carbonell and Goldstein: The Use of MMR, Diversity-Based Reranking for Reordering Documents and Producing
+// Summaries (SIGIR 1998).
 type MMR struct {
 	Lambda float64 // 0..1; 1 keeps the order
 	N      int     // 1..1000: the work grows with its square
@@ -111,7 +112,7 @@ func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) *sheaf.Exp
 	return &e
 }
 
-// treePath returns the chunks from id up to its document, id first.
+// treePath returns the chunks from id up to its document. The first one is id.
 func treePath(id sheaf.ID, facts Facts) []sheaf.ID {
 	path := []sheaf.ID{id}
 	c, ok := facts.Chunk(id)
@@ -124,7 +125,7 @@ func treePath(id sheaf.ID, facts Facts) []sheaf.ID {
 	return path
 }
 
-// pathSimilarity returns the similarity of two chunks with these paths.
+// pathSimilarity returns the similarity of two chunks whose paths are a and b.
 func pathSimilarity(a, b []sheaf.ID) float64 {
 	common := 0
 	for common < len(a) && common < len(b) && a[len(a)-1-common] == b[len(b)-1-common] {

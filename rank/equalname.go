@@ -8,8 +8,8 @@ import (
 	"sheaf"
 )
 
-// foldNames returns the distinct folded forms of a query, without empty forms. A query may have two
-// forms, because a name may contain operators of the query language, for example brackets.
+// foldNames folds the forms of a query. It drops empty forms and duplicates. A query can have two forms, with and
+// without operators of the query language, because a name may contain operators such as brackets.
 func foldNames(forms ...string) (out []string) {
 	for _, form := range forms {
 		if name := foldName(form); name != "" && !slices.Contains(out, name) {
@@ -19,7 +19,6 @@ func foldNames(forms ...string) (out []string) {
 	return out
 }
 
-// nameKind is the kind of a name.
 type nameKind int
 
 const (
@@ -36,7 +35,7 @@ func (k nameKind) String() string {
 // isSection reports whether a chunk is below the root of its document.
 func isSection(c *sheaf.Node) bool { return c.Depth > 0 || c.Parent != "" }
 
-// names calls each with every name of a chunk or document.
+// names calls each for every name of a chunk or document.
 func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	if isSection(c) {
 		each(c.Title, nameHeading)
@@ -53,10 +52,10 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	}
 }
 
-// foldName returns a name in lower case with single spaces between its words.
+// foldName returns a name in lower case, with single spaces between its words.
 func foldName(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// folds reports whether folded is the folded form of name. The first word excludes most names.
+// folds reports whether folded is equal to foldName(name). It is faster, because most names differ in the first word.
 func folds(folded, name string) bool {
 	rest := folded
 	for word := range strings.FieldsSeq(name) {

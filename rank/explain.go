@@ -11,18 +11,18 @@ func part(label string, value float64) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value}
 }
 
-// combined returns an explanation. Its parts combine to its value.
+// combined returns an explanation whose value is computed from its parts.
 func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Explanation) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
 }
 
-// called adds to an explanation the kind and the details that programs read. details may be nil.
+// called adds a kind and details to an explanation. Programs read both. details may be nil.
 func called(e sheaf.Explanation, kind string, details map[string]sheaf.Value) sheaf.Explanation {
 	e.Kind, e.Details = kind, details
 	return e
 }
 
-// reason returns the explanation of h, or a leaf with its score when it has none.
+// reason returns the explanation of h. If h has none, it returns an explanation that is only the score.
 func reason(h *sheaf.Hit) sheaf.Explanation {
 	if h.Explanation != nil {
 		return *h.Explanation

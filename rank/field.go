@@ -9,13 +9,14 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// FieldBoost raises hits whose field has one of Values, for example the user's tree, a folder, a tag or a property.
+// FieldBoost raises hits that have one of Values in a field, for example the user's tree, a folder, a tag or a
+// property.
 type FieldBoost struct {
-	// Field is "tree", "folder" (or a folder above it), "tag" (or a tag below it), or "prop." and
-	// the name of a property.
+	// Field is "tree", "folder", "tag", or "prop." and the name of a property. A folder or tag in Values also matches
+	// the folders or tags below it.
 	Field string
-	// Values has at least one value; case does not matter. A property that is a wiki link also matches the name
-	// of its note.
+	// Values has at least one value; case does not matter. If a property is a wiki link, the name of the linked note
+	// also matches.
 	Values []string
 	Factor float64 // above 0; below 1 lowers
 	Blend  Blend
@@ -64,13 +65,13 @@ func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string
 	return false
 }
 
-// sameValue reports whether a value, or the note that it links to, has the name want.
+// sameValue reports whether a value is want, or links to a note called want.
 func sameValue(v sheaf.Value, want string) bool {
 	return strings.EqualFold(v.String(), want) ||
 		v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
 }
 
-// belowFold reports whether the path name is want or below want, in any case.
+// belowFold reports whether the path name is want, or is below want. Case does not matter.
 func belowFold(name, want string) bool {
 	name, want = strings.ToLower(name), strings.ToLower(want)
 	return name == want || strings.HasPrefix(name, want+"/")

@@ -9,15 +9,15 @@ import (
 	"sheaf"
 )
 
-// FolderBoost raises hits in folders when a large part of the folder was found:
+// FolderBoost raises hits in a folder if a large part of the folder was found:
 //
 //	1 + (log2(count+1) - 1) x sqrt(count/total), at most Max
 //
-// where count is the number of distinct documents of the ranking directly in the folder, and total is the number
-// of all documents there. Folders with fewer than MinDocuments or a smaller share than MinShare get no boost.
+// where count is how many documents directly in the folder are in the ranking, and total is how many documents are
+// directly in the folder. There is no boost if count is below MinDocuments, or if count/total is below MinShare.
 //
-// Example, 3 of 5 notes of a folder: 1 + (2 - 1) x sqrt(0.6) = 1.77, capped at 1.15. With the default minima the
-// uncapped value is never below 1.37, so a cap of 1.15 makes the boost a constant step.
+// Example, 3 of 5 notes of a folder: 1 + (2 - 1) x sqrt(0.6) = 1.77, capped at 1.15. With the default minima, the value
+// without a cap is never below 1.37. A cap of 1.15 then gives every boosted folder the same factor.
 //
 // Source: the tiered search specification, lexical reranking.
 type FolderBoost struct {
@@ -69,7 +69,7 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// folderFactor explains the factor of a folder.
+// folderFactor returns the explanation of a folder's factor. Its value is the factor.
 func folderFactor(folder string, count, total int) *sheaf.Explanation {
 	n, share := float64(count), float64(count)/float64(total)
 	steps := math.Log2(n+1) - 1
@@ -87,7 +87,7 @@ func folderFactor(folder string, count, total int) *sheaf.Explanation {
 	return &e
 }
 
-// folderOf returns the folder of a document's path, "" for the top.
+// folderOf returns the folder of a document's path. It is "" for a document at the top.
 func folderOf(p string) string {
 	if dir := path.Dir(p); dir != "." && dir != "/" {
 		return dir
@@ -95,7 +95,7 @@ func folderOf(p string) string {
 	return ""
 }
 
-// capValid checks the cap of a boost.
+// capValid returns an error if limit is not a valid cap of a boost.
 func capValid(stage string, limit float64) error {
 	if limit == 0 || limit >= 1 && !math.IsInf(limit, 0) {
 		return nil

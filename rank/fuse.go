@@ -8,18 +8,18 @@ import (
 	"sheaf"
 )
 
-// Leg is the ranking of one branch that enters a fusion.
+// Leg is the ranking of one branch, as a fusion gets it.
 type Leg struct {
-	// Name names the branch and its store in errors and explanations.
+	// Name is the name of the branch and its store. Errors and explanations show it.
 	Name string
 	Hits sheaf.Ranking
-	// Weight is how much the leg counts, 0 or more. A leg of weight 0 adds its hits with score 0
-	// after all others. It breaks no ties, because Hit.Legs does not record it. NormLinear scales
-	// over the hits of all legs, so there these hits count as hits that the other legs did not find.
+	// Weight is how much the leg counts, 0 or more. Hits that only legs of weight 0 found come after all other hits.
+	// Ranks in a leg of weight 0 break no ties, because Hit.Legs does not have them. For NormLinear, such a hit counts
+	// as missing in the other legs.
 	Weight float64
 }
 
-// Fusion joins the rankings of several branches into one.
+// Fusion joins the rankings of several branches into one ranking.
 type Fusion interface {
 	// Fuse returns every hit of every leg once. Its Legs have the rank and raw score in each leg. A
 	// hit of several legs takes its constituents from these legs in turn, the leg with the best rank
@@ -28,10 +28,10 @@ type Fusion interface {
 	Fuse(legs []Leg) (sheaf.Ranking, error)
 }
 
-// onlyWeightZero explains the score of a hit that only legs of weight 0 found.
+// onlyWeightZero explains the score of a hit that no leg with a weight above 0 found.
 const onlyWeightZero = "found only by legs of weight 0"
 
-// totalWeight checks the weights of legs and returns their sum.
+// totalWeight returns the sum of the weights of legs, or an error for an invalid weight.
 func totalWeight(stage string, legs []Leg) (float64, error) {
 	var total float64
 	for i := range legs {
@@ -47,18 +47,18 @@ func totalWeight(stage string, legs []Leg) (float64, error) {
 	return total, nil
 }
 
-// union has every hit of several legs once.
+// union has the hits of several legs, each hit once.
 type union struct {
 	legs []Leg
-	// hits are in the order in which they first appear. They have Legs, but no scores yet.
+	// hits are in order of first appearance. They have Legs, but their scores are not computed yet.
 	hits sheaf.Ranking
 	at   map[sheaf.ID]int // index in hits
-	// sources[i*len(legs)+j] is hits[i] in leg j, or nil when the leg lacks it or has weight 0.
+	// sources[i*len(legs)+j] is hits[i] as leg j has it. It is nil if the leg lacks the hit or has weight 0.
 	sources []*sheaf.Hit
 	explain bool // some hits have explanations
 }
 
-// unite collects the hits of legs.
+// unite collects the hits of legs into a union.
 func unite(stage string, legs []Leg) (*union, error) {
 	n, width := 0, len(legs)
 	for j := range legs {
@@ -99,15 +99,15 @@ func unite(stage string, legs []Leg) (*union, error) {
 	return u, nil
 }
 
-// source returns hit i in leg j, or nil when the leg lacks it or has weight 0.
+// source returns hit i as leg j has it. It returns nil if the leg lacks the hit or has weight 0.
 func (u *union) source(i, j int) *sheaf.Hit { return u.sources[i*len(u.legs)+j] }
 
-// counts reports whether a leg with a weight above 0 found hit i.
+// counts reports whether hit i was found by a leg with a weight above 0.
 func (u *union) counts(i int) bool {
 	return slices.ContainsFunc(u.hits[i].Legs, func(leg sheaf.Leg) bool { return leg.Rank > 0 })
 }
 
-// ranking sorts the hits, which have scores now, and adds explanations.
+// ranking adds explanations and constituents to the hits, and sorts the hits by the scores that the fusion gave them.
 func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	for i := range u.hits {
 		if u.explain {
@@ -119,7 +119,8 @@ func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	return u.hits
 }
 
-// constituents joins the constituents of hit i: one of each leg in turn, the leg with the best rank first.
+// constituents joins the constituents that hit i has in its legs. It takes one from each leg in turn and begins with
+// the leg in which the hit has the best rank.
 func (u *union) constituents(i int) []sheaf.Hit {
 	var from []int // indexes of legs
 	longest := 0
@@ -143,8 +144,8 @@ func (u *union) constituents(i int) []sheaf.Hit {
 	return distinct(u.hits[i].ID, all)
 }
 
-// distinct copies hits without repeated IDs, without the hit called id, and without their
-// constituents. It returns nil when no hit is left.
+// distinct copies hits without their constituents. It drops repeated IDs and the hit called id. It returns nil if no
+// hit is left.
 func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	var out []sheaf.Hit
 	seen := make(map[sheaf.ID]bool, len(hits))
@@ -159,8 +160,8 @@ func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return out
 }
 
-// MaxLegs adds the hits of b to leg a. A hit in both gets the larger score. A profile uses it when
-// the better of two signals counts, for example the nearer of title and content in Onyx on Vespa.
+// MaxLegs adds the hits of leg b to leg a. If both legs have a hit, the hit gets the larger score. A profile uses this
+// if the better of two signals counts. In Onyx on Vespa, for example, the nearer of title and content counts.
 func MaxLegs(a, b Leg) Leg {
 	out := Leg{Name: a.Name, Weight: a.Weight, Hits: make(sheaf.Ranking, 0, len(a.Hits)+len(b.Hits))}
 	at := make(map[sheaf.ID]int, len(a.Hits))

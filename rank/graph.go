@@ -10,22 +10,21 @@ import (
 	"sheaf"
 )
 
-// GraphBoost raises hits whose documents are connected with other documents of the ranking. It
-// looks at the first Candidates distinct documents. For each it makes three counts of the others:
-// those that link to it, those that some document cites together with it, and those with a common
-// tag. Each other document counts once in each count. A count with weight 0 is not computed. With
-// c, the sum of the counts times their weights, all hits of the document get
+// GraphBoost raises hits whose document is connected with other documents of the ranking. It compares the first
+// Candidates distinct documents with each other. For each document, it counts the other documents in three ways: those
+// that link to the document, those that a third document cites together with it, and those that share a tag with it. It
+// skips a count whose weight is 0. The sum of the counts times their weights is c. All hits of the document get the
+// factor
 //
 //	1 + Strength x ln(1 + c), at most Max
 //
-// When a vector branch ran and MinSimilarity is above 0, only documents with a hit of at least that similarity
-// are candidates.
+// If a vector branch ran and MinSimilarity is above 0, a document is a candidate only if one of its hits has at least
+// this similarity.
 //
-// Example, Strength 0.1: one other document links to it: 1 + 0.1 ln 2 = 1.0693. One co-citation of
-// weight 0.5: 1.0405. The cap 1.15 is reached at c = 3.48.
+// Example, Strength 0.1: if one other document links to the document, the factor is 1 + 0.1 ln 2 = 1.0693. One
+// co-citation of weight 0.5 gives 1.0405. The cap 1.15 is reached at c = 3.48.
 //
-// Source: the tiered search specification. Tags compare without regard to case and include those of the
-// frontmatter.
+// Source: the tiered search specification. Tags include the tags of the frontmatter, and their case does not matter.
 type GraphBoost struct {
 	Candidates    int // at least 1
 	Backlink      float64
@@ -58,7 +57,7 @@ func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// candidates returns the first documents, best first.
+// candidates returns the documents to compare, best first.
 func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	gate := b.MinSimilarity != 0 && env.Similarity != nil
 	if gate {
@@ -83,7 +82,7 @@ func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	return docs
 }
 
-// connections counts the other documents that are connected with a document.
+// connections has three counts of other documents that are connected with one document.
 type connections struct{ links, cited, shared int }
 
 // sum returns the weighted sum of the counts.
@@ -91,7 +90,7 @@ func (b GraphBoost) sum(c connections) float64 {
 	return b.Backlink*float64(c.links) + b.CoCitation*float64(c.cited) + b.SharedTag*float64(c.shared)
 }
 
-// connections returns the counts of each of docs.
+// connections returns the counts for each of docs.
 func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]connections {
 	n := len(docs)
 	if n < 2 {
@@ -118,8 +117,8 @@ func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]conne
 	return out
 }
 
-// forwardLinks counts, for each of docs, the others that link to it. It reads the links in docs, because the
-// backlinks of one document may come from a large part of the collection.
+// forwardLinks counts for each of docs how many other docs link to it. It reads the links of docs. It does not read
+// backlinks, because a popular document has very many.
 func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	counts := make([]int, len(docs))
 	for i, doc := range docs {
@@ -132,8 +131,8 @@ func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	return counts
 }
 
-// backlinks counts, for each of docs, the others that link to it, and the others that some document
-// cites together with it.
+// backlinks counts for each of docs how many other docs link to it, and how many other docs are cited by a document
+// that also cites it.
 func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
 	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))
@@ -160,7 +159,7 @@ func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited 
 	return links, cited
 }
 
-// sharedTags counts, for each of docs, the others that share a tag with it.
+// sharedTags counts for each of docs how many other docs share a tag with it.
 func sharedTags(docs []sheaf.ID, facts Facts) []int {
 	tags := make([]map[string]bool, len(docs))
 	for i, doc := range docs {
@@ -177,7 +176,7 @@ func sharedTags(docs []sheaf.ID, facts Facts) []int {
 	return counts
 }
 
-// explain explains the factor for these counts.
+// explain returns the explanation of the factor for these counts.
 func (b GraphBoost) explain(c connections) sheaf.Explanation {
 	sum := b.sum(c)
 	log := math.Log(1 + sum)

@@ -9,15 +9,15 @@ import (
 	"sheaf"
 )
 
-// NameMatch compares a name with the query, both as sets of words.
+// NameMatch says how well a name matches the query. Both are compared as sets of words.
 type NameMatch struct {
-	// Asked is the share of the query, by idf, that the name has, in 0..1.
+	// Asked is the share of the query's words that are in the name, 0..1. Words are weighted by idf.
 	Asked float64
-	// Said is the share of the name's content words that the query has, in 0..1.
+	// Said is the share of the name's content words that are in the query, 0..1.
 	Said float64
 }
 
-// Names raises hits when the query names their document or their heading. A hit gets
+// Names raises hits if the query names their document or their heading. It adds to the score of a hit
 //
 //	Document x name(document) + Heading x name(own heading) + equal
 //
@@ -27,19 +27,19 @@ type NameMatch struct {
 //	name(document) = the largest value among its title, its aliases and its file name; a file
 //	called index, readme or _index has the name of its folder
 //
-// name(t) is near 1 when the query and the name have the same words. It is near 0 when they share
-// one word of a long query or of a long name. So the same stage serves names and questions.
+// name(t) is near 1 if the query and the name have the same words. It is near 0 if they share only one word of a long
+// query or of a long name. The same stage therefore works for queries that are names and for questions.
 //
-// equal is for names that equal the query, in any case and with any amount of white space. It is
-// Title for the title of a document's root chunk, Alias for its alias or file name, and Equal for
-// the heading of a section. The largest value counts.
+// equal is for names that equal the query. Case and the amount of white space do not matter. For the root chunk of a
+// document, equal is Title if its title equals the query, and Alias if an alias or the file name does. For a section,
+// equal is Equal if its heading equals the query. If several names equal the query, the largest value counts.
 //
-// Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of
-// them and another content word: name(document) = 0.5 x 0.5. The heading has only these two words:
-// name(own heading) = 1. The hit gets 0.3 x 0.25 + 0.3 x 1 = 0.375.
+// Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of them and one other
+// content word, so name(document) = 0.5 x 0.5. The heading consists of the two words, so name(own heading) = 1. Names
+// adds 0.3 x 0.25 + 0.3 x 1 = 0.375.
 //
-// asked is recall and said is precision, over the words of a name. asked is coordination level matching weighted
-// by idf (Spärck Jones 1972).
+// asked is recall and said is precision, over the words of a name. asked is coordination level matching weighted by idf
+// (Spärck Jones 1972).
 type Names struct {
 	Document float64 // 0..1e6
 	Heading  float64 // 0..1e6
@@ -48,7 +48,7 @@ type Names struct {
 	Equal    float64 // 0..1e6
 }
 
-// Apply implements [Stage]. Without [Env.Named] only equal names count.
+// Apply implements [Stage]. Without [Env.Named] it only adds equal.
 func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "names"
 	if err := env.check(stage, in); err != nil {
@@ -82,7 +82,7 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// addEqual adds the value of the best name of c that equals the query.
+// addEqual adds the value of a name of c that equals the query. If several names do, it adds the largest value.
 func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	best, of := 0.0, ""
 	names(facts, c, func(name string, kind nameKind) {
@@ -99,7 +99,7 @@ func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	})
 }
 
-// nameValue is a name and how well it matches the query.
+// nameValue is a name with its match to the query.
 type nameValue struct {
 	name  string
 	match NameMatch
@@ -107,7 +107,7 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explained returns the explanation of weight x the value of the name. of says for programs whose name it is.
+// explained returns the explanation of weight times the value of the name. of says whose name it is, for programs.
 func (v nameValue) explained(what, of string, weight float64) sheaf.Explanation {
 	name := shortened(v.name)
 	e := combined(what+" "+strconv.Quote(name), weight*v.value(), sheaf.CombineProduct,
@@ -116,10 +116,10 @@ func (v nameValue) explained(what, of string, weight float64) sheaf.Explanation 
 	return called(e, sheaf.KindName, map[string]sheaf.Value{"of": sheaf.TextValue(of), "name": sheaf.TextValue(name)})
 }
 
-// shownName is how many characters of a name an explanation shows.
+// shownName is how many characters of a name an explanation shows at most.
 const shownName = 100
 
-// shortened cuts a long name.
+// shortened cuts a name that is longer than shownName.
 func shortened(name string) string {
 	n := 0
 	for i := range name {
@@ -130,8 +130,8 @@ func shortened(name string) string {
 	return name
 }
 
-// documentName returns the name of a document that matches the query best. Of equal values the
-// order is: title, aliases, file name.
+// documentName returns the name of a document that matches the query best. If names match equally well, the title comes
+// first, then the aliases, then the file name.
 func documentName(o *sheaf.Outline, named func(string) NameMatch) nameValue {
 	best := nameValue{}
 	try := func(name string) {

@@ -7,9 +7,9 @@ import (
 	"sheaf"
 )
 
-// Neighbors adds the surroundings of every hit. The Before chunks before it and the After chunks
-// after it in its document become constituents, in document order, after its own constituents.
-// Neighbors that are hits keep their scores; other neighbors have 0.
+// Neighbors adds the chunks around every hit. These are the Before chunks before the hit and the After chunks after it,
+// in the same document. They become constituents of the hit, in document order, after the constituents that it already
+// has. A neighbor that is also a hit keeps its score; other neighbors have score 0.
 type Neighbors struct{ Before, After int } // 0..100 each
 
 // Apply implements [Stage].
@@ -52,10 +52,10 @@ func (n Neighbors) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// MergeAdjacent joins hits that are neighbors in their document into one section. The best hit
-// takes the others as constituents, best first, and keeps its rank and score.
+// MergeAdjacent joins hits that are neighbors in their document into one hit. The best of them stays, with its rank and
+// score. The others become its constituents, best first.
 //
-// Example: hits d1#7, d2#1, d1#6, d1#8 become d1#7 (with d1#6 and d1#8) and d2#1.
+// Example: the hits d1#7, d2#1, d1#6, d1#8 become d1#7 (with d1#6 and d1#8) and d2#1.
 //
 // Source: Onyx's merging of adjacent chunks into sections.
 type MergeAdjacent struct{}
@@ -112,10 +112,11 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// Around picks at most most of n consecutive chunks around the chunk center (0..n-1), evenly on both sides,
-// the side before first. It returns the half-open range of their indexes. The range is empty when most is 0.
+// Around picks consecutive chunks around the chunk center. There are n chunks, numbered 0..n-1, and Around picks at
+// most most of them. It picks evenly on both sides; if one side gets more, it is the side before. It returns the
+// half-open range of the picked indexes. If most is 0, the range is empty.
 //
-// Example: of 10 around 5, two are 4 and 5, and three are 4, 5 and 6.
+// Example: of 10 chunks around 5, it picks 4 and 5 for most 2, and 4, 5 and 6 for most 3.
 func Around(n, center, most int) (from, to int) {
 	if most <= 0 || n <= 0 {
 		return center, center

@@ -6,10 +6,10 @@ import (
 	"sheaf"
 )
 
-// Norm says how to make the scores of one leg comparable with scores of other legs.
+// Norm says how to change the scores of a leg so that they can be compared with the scores of other legs.
 type Norm uint8
 
-// The ways to normalize a leg. "Missing" is the value of a hit that the leg did not find.
+// The ways to normalize the scores of a leg. "Missing" is the value that a hit gets if the leg did not find it.
 const (
 	// NormNone keeps the score. Missing: 0.
 	NormNone Norm = iota
@@ -38,10 +38,10 @@ const (
 	NormShare
 )
 
-// floorOpenSearch is the smallest value that OpenSearch gives to a found hit.
+// floorOpenSearch is the smallest value that OpenSearch gives to a hit that the leg found.
 const floorOpenSearch = 0.001
 
-// statistics describe one list of scores under a Norm.
+// statistics has the numbers that a Norm needs about the scores of a leg.
 type statistics struct {
 	norm         Norm
 	name         string
@@ -52,7 +52,7 @@ type statistics struct {
 	n            int
 }
 
-// measure computes the statistics of scores. For NormLinear, the legs of a fusion add the zeros of missing hits.
+// measure computes the statistics of scores. For NormLinear, the caller adds a 0 for each missing hit to scores.
 func measure(norm Norm, name string, scores []float64) statistics {
 	s := statistics{norm: norm, name: name, lo: math.Inf(1), hi: math.Inf(-1), n: len(scores)}
 	switch {
@@ -90,7 +90,7 @@ func measure(norm Norm, name string, scores []float64) statistics {
 	return s
 }
 
-// value returns the normalized form of x.
+// value returns the normalized score for the score x.
 func (s *statistics) value(x float64) float64 {
 	switch s.norm {
 	case NormMinMax, NormLinear, NormMinMaxOpenSearch:
@@ -149,7 +149,7 @@ func (s *statistics) missing() float64 {
 	return 0
 }
 
-// explain explains how x became value(x). from is the explanation of x.
+// explain explains how the score x became value(x). from is the explanation of x itself.
 func (s *statistics) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
 	v := s.value(x)
 	from.Value = x

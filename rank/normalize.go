@@ -8,10 +8,10 @@ import (
 	"sheaf"
 )
 
-// Scale says how [Normalize] maps scores.
+// Scale says how [Normalize] changes scores.
 type Scale uint8
 
-// The scales. Clipped scales map into Low..High.
+// The scales. A clipped scale replaces scores outside Low..High by Low or High.
 const (
 	// ScaleMinMax maps the lowest score to Low and the highest to High. Equal scores, or a single
 	// hit, get the middle. With 0.02..0.98 no score claims certainty.
@@ -30,7 +30,7 @@ const (
 	ScaleL2
 )
 
-// Normalize maps the scores of a ranking to a scale. It never changes the order.
+// Normalize changes the scores of a ranking to a scale. The order of hits stays the same.
 type Normalize struct {
 	Scale     Scale
 	Low, High float64 // Low below High

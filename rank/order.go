@@ -7,12 +7,11 @@ import (
 	"sheaf"
 )
 
-// ReadingOrder sorts hits of one document with nearly equal scores by their position in the
-// document. Nearly equal means at most Within below the first of them. The document keeps its
-// places in the ranking, and each place keeps its score.
+// ReadingOrder sorts hits of the same document by their position in the document if their scores are nearly equal.
+// Scores are nearly equal if they are at most Within below the best of these scores. The hits only exchange places
+// among themselves, and each place keeps its score.
 //
-// Example, Within 0.01: a#3 0.500, b#0 0.498, a#1 0.495, a#2 0.3 becomes a#1 0.500, b#0 0.498, a#3 0.495, a#2
-// 0.3.
+// Example, Within 0.01: a#3 0.500, b#0 0.498, a#1 0.495, a#2 0.3 becomes a#1 0.500, b#0 0.498, a#3 0.495, a#2 0.3.
 //
 // Source: the tiered search specification, chunk sequence preservation.
 type ReadingOrder struct{ Within float64 } // at least 0
@@ -34,7 +33,7 @@ func (o ReadingOrder) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// readingOrder sorts hits with nearly equal scores.
+// readingOrder sorts hits of one document with nearly equal scores.
 func readingOrder(hits sheaf.Ranking, facts Facts) {
 	type standing struct {
 		hit      sheaf.Hit

@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// Pin puts the hits with these IDs first, in this order. The last pinned hit gets the best other
-// score plus 1, and each hit above gets 1 more. IDs that were not found are skipped.
+// Pin puts the hits with these IDs first, in the order of the IDs. The last pinned hit gets the best score of the other
+// hits plus 1. Each pinned hit above it gets 1 more. Pin skips IDs that are not in the ranking.
 type Pin struct{ IDs []sheaf.ID }
 
 // Apply implements [Stage].

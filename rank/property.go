@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// PropertyCurve says how the number in a property becomes a factor.
+// PropertyCurve says which factor the number in a property gives.
 type PropertyCurve uint8
 
 // The curves.
@@ -20,7 +20,7 @@ const (
 	Plain
 )
 
-// Factor returns the factor for the number b. It is NaN for Plain with a negative b.
+// Factor returns the factor for the number b. For Plain and a negative b, it returns NaN.
 func (c PropertyCurve) Factor(b float64) float64 {
 	switch {
 	case c == Plain && b < 0:
@@ -33,10 +33,10 @@ func (c PropertyCurve) Factor(b float64) float64 {
 	return 2 / (1 + math.Exp(-b/3))
 }
 
-// PropertyBoost raises or lowers documents by a number in a property. A document keeps its score
-// when the property is missing or is not one number, or when Plain gets a negative number.
+// PropertyBoost raises or lowers documents by the number in a property. A document keeps its score if it lacks the
+// property, if the value is not one number, or if the number is negative and the curve is Plain.
 type PropertyBoost struct {
-	// Name is the property; case does not matter.
+	// Name is the name of the property; case does not matter.
 	Name  string
 	Curve PropertyCurve
 	Max   float64 // at least 1; 0 is no cap
@@ -66,7 +66,7 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// explain explains the factor f for the number v.
+// explain returns the explanation of the factor f for the number v.
 func (b PropertyBoost) explain(v, f float64) sheaf.Explanation {
 	why := part("property "+b.Name+" is "+number(v), f)
 	if b.Curve == Feedback {

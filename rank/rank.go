@@ -19,7 +19,7 @@ import (
 	"sheaf"
 )
 
-// Stage is one step that turns a ranking into another. Stages are values and safe for concurrent use.
+// Stage is a step that turns one ranking into another. Stages are values, safe for concurrent use.
 type Stage interface {
 	// Apply returns another ranking. It may share the memory of in, so callers must not change either afterwards. The
 	// hits of in are best first. Package profile checks that parameters are within the ranges in their comments. Apply
@@ -27,28 +27,28 @@ type Stage interface {
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
-// Env is what a stage may know about the query and the documents.
+// Env has what a stage may know about the query and the documents.
 type Env struct {
-	// Facts describe the documents. It may be nil for stages that need no documents.
+	// Facts describes the documents. It may be nil if no stage needs documents.
 	Facts Facts
-	// Query is the text of the query, without operators of a query language.
+	// Query is the text of the query without operators of the query language.
 	Query string
-	// Typed is the query as the user typed it, maybe with operators. "" means the same as Query.
+	// Typed is the query as the user typed it, perhaps with operators. "" means that it equals Query.
 	Typed string
-	// Now is the time of the query, for computing ages.
+	// Now is the time of the query. Stages compute ages from it.
 	Now time.Time
-	// Similarity returns the cosine, in -1..1, between the query's vector and a chunk or document. It
-	// returns false when no vector branch found it. It is nil when the query has no vector branch.
+	// Similarity returns the cosine, -1..1, between the vectors of the query and of a chunk or document. It returns
+	// false if no vector branch found the chunk or document. If the query has no vector branch, Similarity is nil.
 	Similarity func(sheaf.ID) (float64, bool)
-	// Named compares a name with the query. It is nil when the query has no words, or when the store cannot count them.
+	// Named compares a name with the query. It is nil if the query has no words or the store cannot count words.
 	Named func(name string) NameMatch
-	// Pairs returns the pairs of neighboring words of the query, and which of the distinct chunks
-	// have each pair. It does not keep chunks. It returns no pairs when the query has none or time
-	// ran out. It is nil when the store cannot find pairs.
+	// Pairs returns the pairs of neighboring words of the query, and says which of chunks have each pair. It does not
+	// keep chunks, which must be distinct. If the query has no pairs or time runs out, it returns none. Pairs is nil if
+	// the store cannot find pairs.
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 
-// check returns an error for a score that is not finite, and for a stage that needs missing facts.
+// check returns an error if a score in a ranking is not finite, or if a stage needs facts and there are none.
 func (e Env) check(stage string, in sheaf.Ranking) error {
 	if e.Facts == nil {
 		return sheaf.Invalidf("%s: needs documents, and a run has none", stage)
@@ -56,8 +56,8 @@ func (e Env) check(stage string, in sheaf.Ranking) error {
 	return in.Valid(stage)
 }
 
-// Facts tell stages about documents. A snapshot of the catalog implements it. Callers must not
-// change answers. Answers stay the same while a query runs. Safe for concurrent use.
+// Facts tells stages about documents. A snapshot of the catalog implements Facts. Its answers do not change while a
+// query runs, and callers must not change them. Implementations are safe for concurrent use.
 type Facts interface {
 	// Node returns the position of a chunk in its document, or nil when there is no chunk with this ID.
 	Node(id sheaf.ID) *sheaf.Node
@@ -76,7 +76,7 @@ type Facts interface {
 	Backlinks(doc sheaf.ID) []sheaf.ID
 }
 
-// documentOf returns the document of a chunk. An unknown chunk is a document of its own.
+// documentOf returns the document of a chunk. For an unknown chunk, it returns the chunk's own ID.
 func documentOf(facts Facts, id sheaf.ID) sheaf.ID {
 	if n := facts.Node(id); n != nil {
 		return n.Doc
@@ -84,7 +84,7 @@ func documentOf(facts Facts, id sheaf.ID) sheaf.ID {
 	return id
 }
 
-// aboveOf returns the parent of a node, or nil when it is unknown.
+// aboveOf returns the parent of a node. It returns nil if the parent is unknown.
 func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
 	if n.Above != nil {
 		return n.Above
@@ -92,7 +92,7 @@ func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
 	return facts.Node(n.Parent)
 }
 
-// outlineOf returns the outline of a node's document, or nil when there is none.
+// outlineOf returns the outline of a node's document. It returns nil if the document has no outline.
 func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {
 	if n.Outline != nil {
 		return n.Outline

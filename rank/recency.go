@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// AgeCurve says how age lowers a document's score.
+// AgeCurve says how the age of a document lowers its score.
 type AgeCurve uint8
 
 // The curves.
@@ -19,22 +19,23 @@ const (
 	HalfLife
 )
 
-// UndatedAge is the age of a document without a date in Onyx: about 91 days.
+// UndatedAge is the age that Onyx gives to a document without a date: about 91 days.
 const UndatedAge = 7_890_000 * time.Second
 
-// year is the unit of ages, 365 days.
+// year is 365 days, the unit of ages.
 const year = 365 * 24 * time.Hour
 
-// Recency lowers old documents. The factor is never below Floor. A date in the future counts as today.
+// Recency lowers old documents. The factor of a document is never below Floor. If its date is in the future, its age is
+// 0.
 //
-// Example, Hyperbolic, Decay 0.5, Floor 0.75: half a year gives 1/(1 + 0.25) = 0.8, 243 days and
-// more give 0.75, and no date gives 0.8888.
+// Example, Hyperbolic, Decay 0.5, Floor 0.75: an age of half a year gives 1/(1 + 0.25) = 0.8. An age of 243 days or
+// more gives 0.75. A document without a date gets 0.8888.
 type Recency struct {
 	Curve    AgeCurve
 	Decay    float64       // 0..1000, for Hyperbolic
 	HalfLife time.Duration // above 0, for the curve HalfLife
 	Floor    float64       // 0..1
-	// Undated is the age of documents without a date.
+	// Undated is the age of a document without a date.
 	Undated time.Duration
 	Blend   Blend
 }
@@ -65,7 +66,7 @@ func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// Factor returns the factor for an age; a negative age counts as 0.
+// Factor returns the factor for an age. A negative age counts as 0.
 func (r Recency) Factor(age time.Duration) float64 {
 	years := max(0, age.Seconds()/year.Seconds())
 	if r.Curve == HalfLife {

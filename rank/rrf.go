@@ -6,25 +6,25 @@ import (
 	"sheaf"
 )
 
-// RRF is reciprocal rank fusion. A hit scores the sum over the legs of weight/(K + rank), with ranks from
-// 1. A leg that lacks the hit adds 0. Only ranks count, so the scale of a leg's scores does not matter.
+// RRF is reciprocal rank fusion. The score of a hit is the sum of weight/(K + rank) over the legs, with ranks from 1. A
+// leg without the hit adds 0. Only ranks count, so legs may have scores of different scales.
 //
-// Example, K 60, legs (A, B, C) and (B, D, A): B has 1/62 + 1/61 = 0.0325, A 1/61 + 1/63 = 0.0323, D 1/62 =
-// 0.0161, C 1/63 = 0.0159.
+// Example, K 60, legs (A, B, C) and (B, D, A): B has 1/62 + 1/61 = 0.0325, A 1/61 + 1/63 = 0.0323, D 1/62 = 0.0161, C
+// 1/63 = 0.0159.
 //
-// Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-// Methods (SIGIR 2009), without weights. The weights are as in Elasticsearch and Onyx.
+// Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods
+// (SIGIR 2009), without weights. The weights are as in Elasticsearch and Onyx.
 type RRF struct {
-	// K is 1..1000. A smaller K gives the first ranks more weight.
+	// K is 1..1000. The smaller K is, the more the first ranks count.
 	K int
-	// Repeats counts each occurrence of an ID in a leg at its own rank. Without it only the best
-	// rank counts, and later hits move up.
+	// Repeats says what happens if a leg has the same ID several times. With Repeats, each occurrence adds to the score
+	// by its own rank. Without Repeats, only the best rank counts, and later hits move up.
 	Repeats bool
-	// Unit divides the scores by the largest possible score, so that a hit that is first in every leg has 1.
+	// Unit divides all scores by the largest possible score. A hit that is first in every leg then has score 1.
 	Unit bool
 }
 
-// Limits of RRF's K.
+// Limits of [RRF.K].
 const (
 	MinRRFK = 1
 	MaxRRFK = 1000
@@ -66,7 +66,7 @@ func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	return u.ranking(func(i int) *sheaf.Explanation { return f.explain(u, i, best) }), nil
 }
 
-// term returns the score that a rank in a leg adds.
+// term returns what a rank in a leg adds to the score.
 func (f RRF) term(leg *Leg, rank int) float64 { return leg.Weight / float64(f.K+rank) }
 
 func (f RRF) explain(u *union, i int, best float64) *sheaf.Explanation {

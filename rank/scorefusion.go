@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// Mean says how the normalized scores x of a hit in its legs, with weights w, become one score. W
-// is the sum of the weights of all legs.
+// Mean says how the normalized scores of a hit become one score. x is the score of the hit in a leg, w the weight of
+// the leg, and W the sum of the weights of all legs.
 type Mean uint8
 
 // The ways to combine legs.
@@ -26,17 +26,18 @@ const (
 	MeanRSS
 )
 
-// Scores fuses by scores. It normalizes the scores of each leg, then combines them. NormMinMax with
-// MeanArithmetic is the weighted sum w minmax(vector) + (1-w) minmax(text). NormLinear with MeanSum is
-// the global phase of Vespa. The OpenSearch norms with a mean are OpenSearch's normalization processor.
+// Scores fuses legs by their scores. It normalizes the scores of each leg and then combines them. NormMinMax with
+// MeanArithmetic is the weighted sum w minmax(vector) + (1-w) minmax(text). NormLinear with MeanSum is the global phase
+// of Vespa. The OpenSearch norms with a mean are OpenSearch's normalization processor.
 //
-// Example, NormMinMax, MeanArithmetic, weights 1 and 1, legs (A 3, B 2, C 1) and (B 10, D 4): A has (1 + 0)/2, B
-// (0.5 + 1)/2 = 0.75, C 0, D 0.
+// Example, NormMinMax, MeanArithmetic, weights 1 and 1, legs (A 3, B 2, C 1) and (B 10, D 4): A has (1 + 0)/2, B (0.5 +
+// 1)/2 = 0.75, C 0, D 0.
 type Scores struct {
 	Norm Norm
 	Mean Mean
-	// Ideals has, for NormShare, the score of a perfect match in each leg: for words, the sum of the idf of the
-	// query's terms. 0, or a missing value, means that scores of the leg are shares already, for example cosines.
+	// Ideals is for NormShare. For each leg it has the score of a perfect match. In a leg of words, this is the sum of
+	// the idf of the query's terms. If the value is 0 or missing, the scores of the leg are shares already, for example
+	// cosines.
 	Ideals []float64
 }
 
@@ -65,8 +66,8 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	}), nil
 }
 
-// lower moves hits that only legs of weight 0 found after all others, even when the others score
-// less than a missing hit.
+// lower moves the hits that only legs of weight 0 found after all other hits. Without lower, such a hit could come
+// before a hit with a very low score.
 func (u *union) lower() {
 	least := math.Inf(1)
 	for i := range u.hits {
@@ -81,7 +82,7 @@ func (u *union) lower() {
 	}
 }
 
-// stats measures the scores of every leg.
+// stats returns the statistics of the scores in every leg.
 func (f Scores) stats(u *union) []statistics {
 	stats := make([]statistics, len(u.legs))
 	scores := make([]float64, 0, len(u.hits))
@@ -100,7 +101,7 @@ func (f Scores) stats(u *union) []statistics {
 	return stats
 }
 
-// normalize sets values to the normalized scores of hit i in every leg.
+// normalize writes the normalized scores of hit i into values, one for each leg.
 func (f Scores) normalize(u *union, stats []statistics, i int, values []float64) {
 	for j, leg := range u.hits[i].Legs {
 		if leg.Rank > 0 {
@@ -151,7 +152,7 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 	return sum
 }
 
-// explain writes the arithmetic of combine.
+// explain returns the explanation of the score of hit i.
 func (f Scores) explain(u *union, stats []statistics, values []float64, i int, total float64) *sheaf.Explanation {
 	if f.Norm != NormLinear && !u.counts(i) {
 		e := part(onlyWeightZero, u.hits[i].Score)
@@ -183,8 +184,8 @@ func (f Scores) explain(u *union, stats []statistics, values []float64, i int, t
 	return f.whole(u.hits[i].Score, parts, weights, total)
 }
 
-// term explains what one leg adds. For the geometric mean it returns a pair, which whole completes
-// with the sum of the weights.
+// term explains what one leg adds to the score. For the geometric mean, it returns x to the power of the weight; whole
+// then divides by the sum of the weights.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

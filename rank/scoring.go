@@ -6,7 +6,7 @@ import (
 	"sheaf"
 )
 
-// Method says how the scores of several hits become the score of one answer. s1 >= s2 >= ... are the n scores:
+// Method says how the scores of several hits become the score of one answer. The n scores are s1 >= s2 >= ...
 type Method uint8
 
 // The methods of aggregation.
@@ -30,18 +30,19 @@ const (
 // Scoring is a [Method] with its parameters.
 type Scoring struct {
 	Method Method
-	// M is the number of scores that count, for TopMSum, TopMAvg and DecayedSum; 0 counts none.
+	// M is how many of the best scores count in TopMSum, TopMAvg and DecayedSum. If M is 0, no score counts.
 	M int
-	// Decay, 0..1, is for DecayedSum.
+	// Decay is the factor of DecayedSum, 0..1.
 	Decay float64
-	// K, 1..1000, is for RRFPerDoc.
+	// K is the constant of RRFPerDoc, 1..1000.
 	K int
 }
 
-// Score returns the score of an answer from the scores of its hits, in descending order; 0 without hits.
+// Score returns the score of an answer. scores are the scores of its hits in descending order. Without hits, Score
+// returns 0.
 //
-// Example, scores 0.8, 0.6, 0.5, 0.4: MaxP 0.8; TopMSum with M 3 1.9; DecayedSum with M 3 and Decay 0.95 0.8 +
-// 0.57 + 0.45125 = 1.82125.
+// Example, scores 0.8, 0.6, 0.5, 0.4: MaxP gives 0.8. TopMSum with M 3 gives 1.9. DecayedSum with M 3 and Decay 0.95
+// gives 0.8 + 0.57 + 0.45125 = 1.82125.
 func (s Scoring) Score(scores []float64) float64 {
 	if len(scores) == 0 {
 		return 0
@@ -77,7 +78,7 @@ func (s Scoring) Score(scores []float64) float64 {
 	return sum
 }
 
-// explain writes how the hits, best first, gave the score.
+// explain returns an explanation of how the hits gave the score. The hits are best first.
 func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.Explanation {
 	what = fmt.Sprintf("%s from %d matches", what, len(hits))
 	if best := s.M; best < len(hits) && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {

@@ -7,11 +7,11 @@ import (
 	"sheaf"
 )
 
-// Similarity is the form in which a system scores near vectors. Each form rises with the cosine, so
-// it changes a fusion, but never the order of one branch.
+// Similarity is the form in which a system scores near vectors. Both forms rise with the cosine. A form therefore never
+// changes the order in one branch, but it can change the result of a fusion.
 type Similarity uint8
 
-// The forms, of a cosine c.
+// The forms of a score. c is the cosine.
 const (
 	// Closeness is 1/(1 + arccos c), as in Vespa for angular distance.
 	Closeness Similarity = iota
@@ -19,7 +19,7 @@ const (
 	HalfCosine
 )
 
-// Of returns the form of cosine c, which it clips to -1..1.
+// Of returns the score of this form for the cosine c. A cosine outside -1..1 counts as -1 or 1.
 //
 // Example, 45 degrees: Closeness 0.5601, HalfCosine 0.8536.
 func (s Similarity) Of(c float64) float64 {
@@ -30,7 +30,7 @@ func (s Similarity) Of(c float64) float64 {
 	return 1 / (1 + math.Acos(c))
 }
 
-// AsSimilarity converts the scores of a vector branch, which are cosines.
+// AsSimilarity changes the scores of a vector branch from cosines to another form.
 type AsSimilarity struct{ To Similarity }
 
 // Apply implements [Stage].

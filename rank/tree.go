@@ -7,30 +7,29 @@ import (
 	"sheaf"
 )
 
-// Tree moves hits up the heading tree. When enough children of a section match, the section
-// replaces them. Afterwards no answer is inside another, unless Nested allows it.
+// Tree moves hits up the heading tree. If enough children of a section match, the section replaces them. At the end no
+// answer is inside another answer, unless Nested allows it.
 //
-// The deepest parents come first. A child matches when it is a hit or when it replaced its own
-// children. When at least Threshold of the children of a parent match, and at least MinMatches of them,
-// the parent replaces them. Children count at any level, so a skipped heading level changes nothing.
+// Tree looks at the deepest parents first. A child matches if it is a hit, or if it replaced its own children. A parent
+// replaces its matching children if they are at least Threshold of its children, and at least MinMatches. Children
+// count at any level, so a skipped heading level changes nothing. The score of an answer is computed from the
+// candidates below it, and from its own score if it is a hit.
 //
-// The score of an answer covers the candidates below it, and its own match if it has one.
+// Example, Threshold 0.5, MaxP: a document has the sections A (children A1, A2, A3) and B. The hits are A1 8, A3 5, B
+// 2. Two of the three children of A match, so A replaces them with score 8. Now both children of the document match, A
+// and B, so the document replaces them. It has score 8 and the constituents A1, A3, B.
 //
-// Example, Threshold 0.5, MaxP: a document has the sections A (children A1, A2, A3) and B. Hits are A1
-// 8, A3 5, B 2. Two of three children of A match, so A replaces them with score 8. A and B are both
-// children of the document, so the document replaces them, with 8 and the constituents A1, A3, B.
-//
-// Source: the chunking specification's phase 3, parent by parent instead of depth by depth, so that children at
-// different depths are counted together.
+// Source: the chunking specification's phase 3. Tree goes parent by parent instead of depth by depth, so that children
+// at different depths are counted together.
 type Tree struct {
-	// Threshold is the smallest share, above 0 and at most 1, of a parent's children that must match.
+	// Threshold is the smallest share of a parent's children that must match. It is above 0 and at most 1.
 	Threshold float64
-	// MinMatches is the smallest number of children that must match, at least 1. With 1, the document replaces
-	// the only hit under its only heading.
+	// MinMatches is how many children must match at least. It is 1 or more. With 1, a document with one heading
+	// replaces a hit under this heading.
 	MinMatches int
 	// Nested says what happens to a hit inside another hit.
 	Nested Nested
-	// Scoring scores an answer; the specification uses MaxP.
+	// Scoring computes the score of an answer. The specification uses MaxP.
 	Scoring Scoring
 }
 
@@ -70,34 +69,33 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return answers(l.groups(), t.Scoring, "section"), nil
 }
 
-// lift is the part of a heading tree above some hits.
+// lift is the part of a heading tree that is above some hits.
 type lift struct {
 	facts Facts
 	in    sheaf.Ranking
 	nodes []*treeNode // in order of first use
 	byID  map[sheaf.ID]*treeNode
-	// parents are the nodes with matching children, by depth.
+	// parents has, for each depth, the nodes that have matching children.
 	parents [][]*treeNode
 }
 
-// treeNode is a section or document.
 type treeNode struct {
 	id       sheaf.ID
 	parent   *treeNode // nil for a root
 	depth    int
 	siblings int // children of the parent
-	// inside are the indexes in the ranking of the hits in the node and of the node itself.
+	// inside are indexes in the ranking. They belong to the hits in the node, and to the node itself if it is a hit.
 	inside []int
-	// children are the matching children.
+	// children are the children that match.
 	children []*treeNode
-	// hit: the node is a hit. matched: it is a hit or replaced its children. lifted: it replaced
-	// other nodes. gone: another node replaced it.
+	// hit means that the node is a hit. matched means that the node is a hit or replaced its children. lifted means
+	// that the node replaced other nodes. gone means that another node replaced it.
 	hit, matched, lifted, gone bool
 }
 
-// node returns the node called id. It creates this node and the nodes above it if needed. c is its
-// position in its document; nil looks it up. node returns nil when the node is unknown or not above
-// depth below. Depths fall on the way up, so the loop ends.
+// node returns the node called id. If needed, it makes this node and the nodes above it. c is the position of the node
+// in its document; if c is nil, node looks it up. node returns nil if the ID is unknown, or if its depth is not smaller
+// than below. Depths get smaller on the way up, so the recursion ends.
 func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
@@ -119,7 +117,7 @@ func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	return n
 }
 
-// match marks a node as matching.
+// match marks a node as matching, and tells its parent.
 func (l *lift) match(n *treeNode) {
 	n.matched = true
 	p := n.parent
@@ -135,7 +133,7 @@ func (l *lift) match(n *treeNode) {
 	p.children = append(p.children, n)
 }
 
-// lift lets a node replace its matching children if there are enough.
+// lift replaces the matching children of p by p if there are enough of them.
 func (l *lift) lift(p *treeNode, t Tree) {
 	share := float64(len(p.children)) / float64(p.children[0].siblings)
 	if share < t.Threshold || len(p.children) < t.MinMatches {
@@ -149,13 +147,13 @@ func (l *lift) lift(p *treeNode, t Tree) {
 	}
 }
 
-// absorb moves all hits in a node below to n.
+// absorb moves all hits in the node below to n.
 func (n *treeNode) absorb(below *treeNode) {
 	n.lifted, below.gone = true, true
 	n.inside, below.inside = append(n.inside, below.inside...), nil
 }
 
-// swallow moves every answer that is inside another answer into the outermost answer.
+// swallow looks for answers that are inside another answer. It moves each of them into the outermost answer around it.
 func (l *lift) swallow() {
 	for _, n := range l.nodes {
 		if !n.matched || n.gone {
@@ -173,7 +171,7 @@ func (l *lift) swallow() {
 	}
 }
 
-// groups returns the remaining answers.
+// groups returns a group for each answer that remains.
 func (l *lift) groups() []group {
 	var out []group
 	for _, n := range l.nodes {

@@ -7,24 +7,25 @@ import (
 	"sheaf"
 )
 
-// Pair is two neighboring words of the query.
+// Pair is a pair of neighboring words in the query.
 type Pair struct {
 	Text string
-	// Worth is the sum of the idf of its content words, above 0.
+	// Worth is the sum of the idf of the pair's content words. It is above 0.
 	Worth float64
-	// In says for each of the requested chunks, in order, whether it has the pair side by side.
+	// In says for each requested chunk, in order, whether the chunk has the two words side by side.
 	In []bool
 }
 
-// WordPairs raises hits in which words are side by side as in the query. A hit gets
+// WordPairs raises a hit if words that are side by side in the query are also side by side in the hit. It adds to the
+// score of a hit
 //
 //	Strength x pairs
 //	pairs = sum of the worth of the pairs in the hit / sum of the worth of all pairs, in 0..1
 //
-// Each pair counts once in a hit. The stage reads only the hit itself, not its document.
+// A pair counts once in a hit. WordPairs reads only the hit, not the rest of its document.
 //
-// Example, Strength 0.3: of the pairs "undo a" (worth 2) and "a commit" (worth 3), the hit has the second: 0.3 x
-// 3/5 = 0.18.
+// Example, Strength 0.3: the pairs are "undo a" (worth 2) and "a commit" (worth 3), and the hit has only the second:
+// 0.3 x 3/5 = 0.18.
 //
 // Source: the ordered windows of the sequential dependence model (Metzler and Croft 2005), with idf in place of a
 // language model.
@@ -33,7 +34,7 @@ type WordPairs struct {
 	Hits     int     // how many hits are read, best first; at least 1
 }
 
-// Apply implements [Stage]. Without [Env.Pairs] the ranking stays as it is.
+// Apply implements [Stage]. Without [Env.Pairs] it does not change the ranking.
 func (w WordPairs) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "word pairs"
 	if err := in.Valid(stage); err != nil || len(in) == 0 || env.Pairs == nil || w.Strength == 0 {

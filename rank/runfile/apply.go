@@ -11,8 +11,8 @@ import (
 	"sheaf/rank"
 )
 
-// Fuse joins runs, query by query. weights has one weight per run; nil means 1 each. A run that
-// lacks a query adds nothing to it.
+// Fuse joins the rankings of runs, query by query. weights has one weight for each run; nil means 1 for each. A run
+// without a query adds nothing to this query.
 func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	if len(runs) == 0 || weights != nil && len(weights) != len(runs) {
 		return nil, sheaf.Invalidf("fuse: %d weights for %d runs: must be as many", len(weights), len(runs))
@@ -44,8 +44,9 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames restores names that a TREC file changed, because it writes each name as one word (see [Word]). When another
-// run has the original name, sameNames uses it. So a run joins its copy from a TREC file. An ambiguous word stays.
+// sameNames makes the names in runs equal, so that a run can be joined with its copy from a TREC file. A TREC file
+// writes each name as one word (see [Word]). If another run has the original name of a word, sameNames restores this
+// name. It keeps a word that several names have.
 func sameNames(runs []*Run) []*Run {
 	names := map[string]string{} // by word; "" when several names become the same word
 	note := func(name string) {
@@ -94,10 +95,10 @@ func sameNames(runs []*Run) []*Run {
 	return out
 }
 
-// cosineError is how far rounding may move a cosine of another system beyond 1.
+// cosineError is by how much a cosine of another system may exceed 1 because of rounding.
 const cosineError = 1e-3
 
-// Apply applies a stage to the ranking of every query.
+// Apply applies a stage to the ranking of each query.
 func (r *Run) Apply(s rank.Stage) (*Run, error) {
 	out := &Run{Name: r.Name, Queries: r.Queries, Rankings: make(map[string]sheaf.Ranking, len(r.Rankings))}
 	_, cosines := s.(rank.AsSimilarity)
@@ -117,8 +118,8 @@ func (r *Run) Apply(s rank.Stage) (*Run, error) {
 	return out, nil
 }
 
-// Placed returns a ranking of another system in which the rank of each hit is a leg. Stages then
-// keep the order of equal scores and do not sort them by ID.
+// Placed returns a copy of r for stages, in which each hit has its rank as a leg. Hits with equal scores then keep
+// their order. Without the legs, stages would sort them by ID.
 func Placed(r sheaf.Ranking) sheaf.Ranking {
 	out, legs := slices.Clone(r), make([]sheaf.Leg, len(r))
 	for i := range out {
@@ -128,8 +129,8 @@ func Placed(r sheaf.Ranking) sheaf.Ranking {
 	return out
 }
 
-// Facts reads documents from IDs: the part before the last # is the document, and a number after it
-// is the position in the document. An ID without # is a document.
+// Facts takes facts about documents from IDs alone. The part of an ID before the last # is the document. If a number
+// follows, it is the position in the document. An ID without # is a document.
 type Facts struct{}
 
 // Chunk implements rank.Facts.
@@ -153,17 +154,17 @@ func (f Facts) Node(id sheaf.ID) *sheaf.Node {
 	return sheaf.NodeOf(&c)
 }
 
-// Outline implements rank.Facts. There are no names and no dates.
+// Outline implements rank.Facts. The outline has no names and no date.
 func (f Facts) Outline(id sheaf.ID) *sheaf.Outline {
 	d, _ := f.Document(id)
 	return sheaf.OutlineOf(&d, sheaf.Dated{})
 }
 
-// FolderSize implements rank.Facts. There are no folders.
+// FolderSize implements rank.Facts. It returns 0, because IDs have no folders.
 func (Facts) FolderSize(string, string) int { return 0 }
 
-// Links implements rank.Facts. There are no links.
+// Links implements rank.Facts. It returns no links.
 func (Facts) Links(sheaf.ID) []sheaf.ID { return nil }
 
-// Backlinks implements rank.Facts. There are no links.
+// Backlinks implements rank.Facts. It returns no links.
 func (Facts) Backlinks(sheaf.ID) []sheaf.ID { return nil }

@@ -25,28 +25,29 @@ import (
 	"sheaf"
 )
 
-// Run is the rankings of one system.
+// Run has the rankings of one system, one for each query.
 type Run struct {
-	// Name is the name in the file, or the name of the file.
+	// Name is the name of the run in the file. If the file has none, Name is the name of the file.
 	Name string
 	// Queries are the IDs of the queries, in file order.
 	Queries []string
-	// Rankings are best first: by score, then by the rank in the file, then by ID.
+	// Rankings has the ranking of each query, best hit first. Hits are sorted by score, then by rank in the file, then
+	// by ID.
 	Rankings map[string]sheaf.Ranking
-	// Repeated counts hits that occur twice for one query. Of two equal IDs the better hit stays.
-	// Again is the first repeated hit in the file.
+	// Repeated counts the hits that occur again for the same query. The run keeps the better hit. Again is the first
+	// repeated hit in the file.
 	Repeated int
 	Again    Again
 }
 
-// Again is a repeated hit. Line counts from 1; 0 is unknown.
+// Again is a repeated hit. Line counts from 1. It is 0 if the line is unknown.
 type Again struct {
 	Query string
 	ID    sheaf.ID
 	Line  int
 }
 
-// entry is a hit with its line.
+// entry is a hit with the line where it was found.
 type entry struct {
 	query string
 	hit   sheaf.Hit
@@ -54,19 +55,19 @@ type entry struct {
 	line  int
 }
 
-// Bounds of a file.
+// Limits for the size of a file.
 const (
 	maxBytes   = 1 << 30
 	maxHits    = 20_000_000
 	maxIDBytes = 4096
 )
 
-// Read reads a run. Errors wrap sheaf.ErrInvalid and name file and line. Read also reads gzip. A
-// file that starts with { is JSON, any other file is TREC.
+// Read reads a run from a file, which may be compressed with gzip. A file that starts with { is JSON, and any other
+// file is TREC. Errors wrap sheaf.ErrInvalid and name file and line.
 //
-// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", separated by white space. The score orders hits;
-// the rank orders equal scores. JSON is an object with a list of {"id", "score"} for each query, in
-// any order, or an object of IDs with scores. It may also be the answer of sheaf search --json.
+// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", separated by white space. Hits are sorted by score; hits with
+// equal scores are sorted by rank. JSON is an object with one member for each query. Its value is a list of {"id",
+// "score"} in any order, or an object of IDs with scores. JSON may also be the answer of sheaf search --json.
 func Read(file string, r io.Reader) (*Run, error) {
 	in := bufio.NewReader(r)
 	r = in
@@ -132,7 +133,8 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// again stores the first repeated hit in the file, by line, or else by query and ID.
+// again stores e as the first repeated hit of the run if it comes before the stored one: by line, or without lines by
+// query and ID.
 func (p *parser) again(e entry) {
 	a, b := p.run.Again, Again{e.query, e.hit.ID, e.line}
 	if a.ID == "" || cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Query, a.Query), cmp.Compare(b.ID, a.ID)) < 0 {
@@ -140,7 +142,7 @@ func (p *parser) again(e entry) {
 	}
 }
 
-// finish sorts the rankings and removes repeated hits.
+// finish sorts the rankings, removes repeated hits and returns the run.
 func (p *parser) finish() *Run {
 	for query, entries := range p.ranks {
 		slices.SortStableFunc(entries, func(a, b entry) int {
@@ -199,7 +201,7 @@ func (p *parser) trec(data []byte) error {
 	return nil
 }
 
-// json reads an object of rankings, or the answer of a search.
+// json reads a JSON object of rankings, or the JSON answer of a search.
 func (p *parser) json(data []byte) error {
 	d := &jsonReader{Decoder: json.NewDecoder(bytes.NewReader(data)), data: data, p: p}
 	d.UseNumber()
@@ -239,7 +241,7 @@ func (p *parser) json(data []byte) error {
 	return nil
 }
 
-// ranking reads the hits of one query, which begin on a line.
+// ranking reads the hits of one query. line is the line where they begin.
 func (p *parser) ranking(query string, value json.RawMessage, line int) error {
 	d := &jsonReader{Decoder: json.NewDecoder(bytes.NewReader(value)), data: value, p: p, before: line - 1}
 	d.UseNumber()
@@ -288,7 +290,7 @@ func (p *parser) addNumber(query, id string, score json.Number, rank, line int) 
 	return p.add(entry{query, sheaf.Hit{ID: sheaf.ID(id), Score: x}, rank, line})
 }
 
-// jsonReader is a decoder that knows its line.
+// jsonReader is a JSON decoder that knows the line it reads.
 type jsonReader struct {
 	*json.Decoder
 	data   []byte
@@ -306,7 +308,7 @@ func (d *jsonReader) errorf(format string, args ...any) error {
 	return d.p.errorf(d.line(), format, args...)
 }
 
-// object reads an object; member reads the value of each member.
+// object reads a JSON object. It calls member to read the value of each member.
 func (d *jsonReader) object(member func(name string) error) error {
 	open, err := d.Token()
 	if err != nil || open != json.Delim('{') {
@@ -327,7 +329,7 @@ func (d *jsonReader) object(member func(name string) error) error {
 	return nil
 }
 
-// Word returns an ID as one word for TREC files. It escapes white space as URLs do.
+// Word writes an ID as one word for a TREC file. It escapes white space as a URL does.
 func Word(id string) string {
 	if !strings.ContainsFunc(id, unicode.IsSpace) {
 		return id
@@ -345,7 +347,8 @@ func Word(id string) string {
 	return b.String()
 }
 
-// WriteTREC writes the run as a TREC run file under a name. Scores are exact; IDs and the name are written by [Word].
+// WriteTREC writes the run as a TREC file. name is the name of the run. Scores are exact. [Word] changes the IDs and
+// the name.
 func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {
@@ -357,13 +360,13 @@ func (r *Run) WriteTREC(w io.Writer, name string) error {
 	return out.Flush()
 }
 
-// hitJSON is a hit as WriteJSON writes it.
+// hitJSON is a hit in the form that WriteJSON writes.
 type hitJSON struct {
 	ID    sheaf.ID `json:"id"`
 	Score float64  `json:"score"`
 }
 
-// WriteJSON writes the run as one JSON object that [Read] reads. Queries keep their order; hits are best first.
+// WriteJSON writes the run as one JSON object, which [Read] can read. Queries keep their order. Hits are best first.
 func (r *Run) WriteJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteByte('{')

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// admission bounds how many requests work at once, how many wait, and how many one caller has.
-// Requests get slots in the order in which they came.
+// admission limits how many requests run at once, how many wait, and how many one caller has. A request needs a slot to
+// run. Requests get slots in the order in which they arrive.
 type admission struct {
 	limits Limits
 	slots  chan struct{} // holds a value for each request that works
@@ -21,8 +21,8 @@ func newAdmission(l Limits) *admission {
 	return &admission{limits: l, slots: make(chan struct{}, l.Running), of: map[string]int{}}
 }
 
-// slot waits for a slot, at most for the patience of the limits. leave gives the slot back.
-// The error is a problem or the error of ctx.
+// slot waits for a slot, for at most Limits.Patience. leave gives the slot back. The error is a problem, or the error
+// of ctx.
 func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	leave = func() { <-a.slots }
 	select {
@@ -46,7 +46,8 @@ func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// queue adds n to the number of waiting requests. It returns false, and adds nothing, above the limit.
+// queue adds n to the number of waiting requests. If the number would exceed the limit, it adds nothing and returns
+// false.
 func (a *admission) queue(n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -57,7 +58,8 @@ func (a *admission) queue(n int) bool {
 	return true
 }
 
-// enter counts a request of a caller, until leave. It returns a problem when the caller has too many.
+// enter counts one more request of a caller. If the caller has too many, enter returns a problem. Otherwise, call leave
+// when the request ends.
 func (a *admission) enter(caller string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,7 +72,7 @@ func (a *admission) enter(caller string) error {
 	return nil
 }
 
-// leave ends what enter began.
+// leave counts one request of a caller less.
 func (a *admission) leave(caller string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,7 +81,7 @@ func (a *admission) leave(caller string) {
 	}
 }
 
-// load returns how many requests work, and how many wait.
+// load returns how many requests run and how many wait.
 func (a *admission) load() (working, waiting int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -26,29 +26,28 @@ import (
 	"sheaf/collection/access"
 )
 
-// Options say what is served, and to whom.
+// Options say what the API serves, and to whom.
 type Options struct {
-	// Collections are served. The first one is used when a request names none.
+	// Collections are the collections to serve. A request that names none uses the first one.
 	Collections []*collection.Collection
-	// Keys are the keys of callers. When it is nil or empty, callers without a key get Open.
+	// Keys are the keys of callers. If there is no key, every caller gets the grant Open.
 	Keys *access.Keys
-	// Open is the grant of a caller without a key while there are no keys. The
-	// zero Grant allows nothing.
+	// Open is the grant of every caller while there are no keys. The zero Grant allows nothing.
 	Open access.Grant
-	// SignOn is for a program that knows its callers: it returns the grant of a request's caller. Its Name identifies
-	// the caller. An error of SignOn and an expired grant are answered with 401. With SignOn, Keys and Open are not
-	// used.
+	// SignOn is for a program that identifies callers itself. It returns the grant of a request's caller, and Name in
+	// the grant identifies the caller. If SignOn fails, or the grant has expired, the answer is 401. With SignOn, the
+	// API ignores Keys and Open.
 	SignOn func(*http.Request) (access.Grant, error)
-	// Hosts are names of the server beside localhost and IP addresses. Requests to other names are refused, so that a
-	// web page cannot reach the server under its own name (DNS rebinding). Origins are other web pages that may ask,
-	// such as "https://example.org".
+	// Hosts are names of the server, beside localhost and IP addresses. The API refuses requests to other names.
+	// Otherwise a web page could give the server a name of its own and reach it (DNS rebinding). Origins are other web
+	// sites whose pages may send requests, such as "https://example.org".
 	Hosts   []string
 	Origins []string
 	// Version is the version of the program.
 	Version string
-	// RRF has the defaults of /v1/rrf/search.
+	// RRF holds the defaults of /v1/rrf/search.
 	RRF RRF
-	// Log gets failures; nil is slog.Default.
+	// Log receives failures; nil is slog.Default.
 	Log    *slog.Logger
 	Limits Limits
 }
@@ -56,21 +55,21 @@ type Options struct {
 // DefaultTime is how long a request may take.
 const DefaultTime = 10 * time.Second
 
-// Limits bound the work of the server. Zero is the default. New refuses a negative value.
+// Limits limit the work of the server. Zero means the default. New refuses a negative value.
 type Limits struct {
-	// Body and IngestBody bound one body, in bytes: 1 MiB and 16 MiB. Bodies bounds the bodies that are read at once,
-	// and the memory for parsing them: 256 MiB.
+	// Body limits one body, in bytes: 1 MiB. IngestBody limits one body with documents: 16 MiB. Bodies limits all
+	// bodies that are read at once, and also the memory for parsing bodies: 256 MiB.
 	Body, IngestBody, Bodies int64
-	// Time bounds a request: DefaultTime.
+	// Time limits the duration of a request: DefaultTime.
 	Time time.Duration
-	// Running bounds the reading requests that work at once, and as many writing ones: twice the
-	// processors, or eight times with a remote store or model. Waiting bounds the waiting requests:
-	// 1024. Each waits for at most Patience: 5 s. OfOne bounds the requests of one caller: 256.
+	// Running limits the reads that run at once, and separately the writes: twice the processors, or eight times with a
+	// remote store or model. Waiting limits the requests that wait: 1024. Patience limits how long one waits: 5 s.
+	// OfOne limits the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }
 
-// validate returns an error that wraps sheaf.ErrInvalid and names a negative limit.
+// validate returns sheaf.ErrInvalid with the name of a limit that is negative, or nil.
 func (l *Limits) validate() error {
 	for _, limit := range []struct {
 		name string
@@ -102,31 +101,31 @@ func (l *Limits) defaults(remote bool) {
 	l.Patience = cmp.Or(l.Patience, 5*time.Second)
 }
 
-// API serves collections over HTTP. It is safe for concurrent use. Call Mount only before it serves.
+// API serves collections over HTTP. It is safe for concurrent use, but call Mount only before it serves.
 type API struct {
 	o       Options
 	routes  []*route
 	mounts  []mount
 	metrics *metrics
 	zipped  http.Handler // serve, with compressed answers
-	// Writes have slots of their own, because they wait for each other and must not stop searches.
+	// Reads and writes have separate slots: writes wait for each other, and must not delay searches.
 	reads, writes *admission
 	bodies        *semaphore.Weighted // bytes of bodies that are read
 	values        *semaphore.Weighted // memory for parsed bodies
-	// document returns the OpenAPI document, and page its page for people. The first call writes
-	// them, which keeps the start of the server fast.
+	// document returns the OpenAPI document, and page returns the page that shows it to people. Both are made at the
+	// first call, so that the server starts fast.
 	document func() ([]byte, error)
 	page     func() []byte
 }
 
-// mount is another door with its own address.
+// mount is another door, with the path at which it is served.
 type mount struct {
 	path  string
 	scope access.Scope
 	door  Door
 }
 
-// New makes the API of the collections in o.
+// New makes the API that serves the collections in o.
 func New(o Options) (*API, error) {
 	if len(o.Collections) == 0 {
 		return nil, sheaf.Invalidf("serve: no collection")
@@ -150,23 +149,23 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Door returns the handler for a request of another door. grant says what the caller may see. The handler calls admit
+// Door makes the handler for one request of another door. The handler shows only what grant allows, and calls admit
 // before it works.
 type Door func(grant access.Grant, admit Admit) http.Handler
 
-// Admit waits until a request may work. Call leave when the work is done. It returns an error when too many requests
-// wait. A request without a scope works at once.
+// Admit waits until a request may run. Call leave when the request ends. If too many requests wait, Admit returns an
+// error. At a path that needs no scope, Admit does not wait.
 type Admit func(ctx context.Context) (leave func(), err error)
 
-// Mount gives requests at path to another door. A path with a trailing slash includes everything below it, except "/".
-// Callers need scope, unless it is "". The API checks Host, Origin and keys first. The door has its own limits of body
-// and time.
+// Mount serves requests at path with another door. A path that ends with a slash includes every path below it, except
+// that "/" means only itself. Callers need scope; with "", they need no key. The API checks Host, Origin and keys
+// before it calls the door. The door itself limits bodies and times.
 func (a *API) Mount(path string, scope access.Scope, door Door) {
 	a.mounts = append(a.mounts, mount{path, scope, door})
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })
 }
 
-// Collection returns the collection of a name, or the first one for "".
+// Collection returns the collection of this name. For "", it returns the first collection.
 func (a *API) Collection(name string) (*collection.Collection, error) {
 	for _, c := range a.o.Collections {
 		if name == "" || c.Name() == name {
@@ -176,8 +175,8 @@ func (a *API) Collection(name string) (*collection.Collection, error) {
 	return nil, fmt.Errorf("%w: there is no collection %q", sheaf.ErrNotFound, name)
 }
 
-// find returns the route of a method and an escaped path, with the values of its parameters. When only the method is
-// wrong, methods are the methods of the path.
+// find returns the route for a method and an escaped path, with the values of the path's parameters. If the path exists
+// but lacks this method, methods lists the methods of the path.
 func (a *API) find(method, path string) (r *route, values map[string]string, methods []string) {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -195,7 +194,7 @@ func (a *API) find(method, path string) (r *route, values map[string]string, met
 	return nil, nil, methods
 }
 
-// mounted returns the door that serves a path, or nil.
+// mounted returns the door at a path, or nil.
 func (a *API) mounted(path string) *mount {
 	for i := range a.mounts {
 		m := &a.mounts[i]

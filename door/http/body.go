@@ -9,18 +9,18 @@ import (
 	"sheaf"
 )
 
-// sharedBody is a body that takes a share of the memory for all bodies as its bytes arrive. A
-// client that announces a large body and sends it slowly does not stop other clients.
+// sharedBody is a body that is being read. All bodies share a limit of memory. A body takes its share only as bytes
+// arrive, so a client that announces a large body and sends it slowly does not stop other clients.
 type sharedBody struct {
 	from       io.ReadCloser
 	shares     *semaphore.Weighted
 	read, held int64
 }
 
-// smallBody is the part of every body that needs no share: its connection needs this memory anyway.
+// smallBody is the size up to which a body takes no share. Each connection has this much memory anyway.
 const smallBody = 8 << 10
 
-// errCrowded means that the memory for bodies is used up.
+// errCrowded means that the bodies use all memory that they share.
 var errCrowded = fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
 
 // Read implements io.Reader.
@@ -39,5 +39,5 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (b *sharedBody) Close() error { return b.from.Close() }
 
-// free gives the share back.
+// free gives back the body's share of memory.
 func (b *sharedBody) free() { b.shares.Release(b.held) }

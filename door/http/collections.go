@@ -14,7 +14,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// Nothing is the input of operations without input.
+// Nothing is the input of an operation that has no input.
 type Nothing struct{}
 
 type documentGet struct {
@@ -66,7 +66,7 @@ func stageList() *StageList {
 	return out
 }
 
-// StageBody has rankings and the settings of the stage that changes them.
+// StageBody holds rankings, and the settings of the stage that changes them.
 type StageBody struct {
 	Rankings [][]collection.Scored `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The input rankings."`
 
@@ -82,7 +82,7 @@ type stagePost struct {
 	Body StageBody
 }
 
-// Ranking has hits, best first.
+// Ranking holds hits, best first.
 type Ranking struct {
 	Ranking []collection.Scored `json:"ranking" doc:"The hits, best first."`
 }
@@ -167,7 +167,6 @@ func collectionRoutes() []*route {
 	}
 }
 
-// serverRoutes returns the routes about the server itself.
 func serverRoutes() []*route {
 	const plain = "text/plain; charset=utf-8"
 	text := func(id, path, summary, media string, run func(context.Context, *call) ([]byte, error)) *route {
@@ -210,13 +209,13 @@ func serverRoutes() []*route {
 	}
 }
 
-// conditional is the input of a request whose answer the caller may cache.
+// conditional is the input of a request whose answer the client may cache.
 type conditional struct {
 	None string `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
 }
 
-// tagged returns an answer with an ETag for the cache of the caller. The tag is weak: it is the same with and without
-// compression.
+// tagged returns an answer with an ETag, so that the client can cache it. The tag is weak, because a compressed answer
+// has the same tag as an uncompressed one.
 func (c *call) tagged(none, kind string, body []byte) *raw {
 	sum := sha256.Sum256(body)
 	tag := fmt.Sprintf(`W/"%x"`, sum[:8])
@@ -232,8 +231,8 @@ type readyGet struct {
 	Verbose bool `query:"verbose" doc:"Also list the collections; needs the scope search."`
 }
 
-// ready returns "ok", or a problem while a collection cannot answer. Any caller may ask. Names need
-// the scope search, and reasons the scope admin.
+// ready returns "ok", or a problem if a collection cannot answer. Any caller may ask. Only callers with the scope
+// search see names of collections, and only the scope admin sees reasons.
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	if c.api.o.SignOn == nil {
 		if _, err := c.api.o.Keys.Any(); err != nil { // no caller gets in

@@ -18,17 +18,17 @@ import (
 	"sheaf/collection"
 )
 
-// maxDepth bounds the nesting of a body.
+// maxDepth limits how deep a body is nested.
 const maxDepth = 32
 
-// object is a JSON object with its members in order.
+// object is a JSON object. It keeps the order of its members.
 type object struct {
 	names  []string
 	values []any
 }
 
-// parseJSON reads a body: valid UTF-8, one value and nothing after it, no duplicate name in an
-// object, at most maxDepth levels. Values are nil, bool, string, json.Number, []any and *object.
+// parseJSON parses a body. The body must be valid UTF-8 and one JSON value, at most maxDepth levels deep, and no object
+// may have a name twice. Values are nil, bool, string, json.Number, []any and *object.
 func parseJSON(body []byte, out *faults) (any, bool) {
 	root := fault{Pointer: "#"}
 	if !utf8.Valid(body) {
@@ -66,7 +66,7 @@ type parser struct {
 	out  *faults
 }
 
-// token reads a token. Half of a surrogate pair is a fault: JSON can write it, but no text can hold it.
+// token reads one token. JSON can write half of a surrogate pair, but no text can contain it, so token reports a fault.
 func (p *parser) token(at string) (json.Token, bool) {
 	from := p.d.InputOffset()
 	token, err := p.d.Token()
@@ -83,10 +83,11 @@ func (p *parser) token(at string) (json.Token, bool) {
 	return token, true
 }
 
-// surrogates matches an escaped backslash, a surrogate pair, or, as its group, half a pair.
+// surrogates matches an escaped backslash, a whole surrogate pair, or half of a pair. Only half of a pair is in the
+// group.
 var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)`)
 
-// loneSurrogate returns the first escape of half a surrogate pair in a JSON text, or "".
+// loneSurrogate returns the first escape in a JSON text that is half of a surrogate pair, or "".
 func loneSurrogate(text []byte) string {
 	for _, m := range surrogates.FindAllSubmatch(text, -1) {
 		if m[1] != nil {
@@ -169,7 +170,7 @@ func (p *parser) broken(at string, err error) {
 	p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
 }
 
-// pointer returns the JSON pointer of a member.
+// pointer returns the JSON pointer of the member name in the object at.
 func pointer(at, name string) string {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "")
@@ -179,7 +180,7 @@ func pointer(at, name string) string {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// bind puts a parsed value into v by the rules of its field.
+// bind stores a parsed value in v. If the value breaks a rule of the field, bind adds a fault to out.
 func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	if v.Kind() == reflect.Pointer {
 		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // null is allowed: v points to nothing
@@ -231,7 +232,7 @@ func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	}
 }
 
-// scalarOf returns the Go value of a scalar.
+// scalarOf converts a JSON scalar to a Go value.
 func scalarOf(in any) (any, bool) {
 	switch in := in.(type) {
 	case string, bool:
@@ -294,7 +295,7 @@ func bindProperty(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	v.Set(reflect.ValueOf(p))
 }
 
-// maxSetting bounds the text of a setting.
+// maxSetting limits the length of a setting's text.
 const maxSetting = 1000
 
 func bindTime(in any, v reflect.Value, at fault, out *faults) {
@@ -424,7 +425,7 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 	}
 }
 
-// setText sets v to the value of a parameter's or a default's text.
+// setText sets v from a text: the value of a parameter, or a default.
 func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	var in any = text
 	kind := v.Type()
@@ -458,7 +459,7 @@ func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	bind(in, v, r, at, out)
 }
 
-// kindOf names the kind of a JSON value.
+// kindOf returns the name of a JSON value's kind, such as "a list".
 func kindOf(in any) string {
 	switch in := in.(type) {
 	case nil:

@@ -15,7 +15,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// documentAt names a document and the version that it must have.
+// documentAt names a document, with the conditions on its version.
 type documentAt struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The ID: tree:path." example:"api:guides/git.md"`
@@ -23,17 +23,16 @@ type documentAt struct {
 	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"Forbidden ETag, or *."`
 }
 
-// change returns a change of the document.
 func (d *documentAt) change(put *collection.DocumentInput) collection.Change {
 	return collection.Change{ID: d.ID, Put: put, IfMatch: d.Match, IfNoneMatch: d.None}
 }
 
-// idempotent has the key of a request that is done once.
+// idempotent has the key that makes a request safe to repeat.
 type idempotent struct {
 	Key string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"Same key within a day: the same answer."`
 }
 
-// once returns a context in which a request with this key runs once.
+// once returns a context with the key of the request. The collection then runs the request only once.
 func (i *idempotent) once(ctx context.Context, c *call) context.Context {
 	if i.Key == "" {
 		return ctx
@@ -60,7 +59,7 @@ type documentPatch struct {
 	Body collection.DocumentPatch
 }
 
-// BatchBody has changes that are made together.
+// BatchBody has changes that are made together: all of them or none.
 type BatchBody struct {
 	Documents []BatchChange `json:"documents" required:"true" minItems:"1" maxItems:"1000" doc:"The changes; all or none."`
 	Async     bool          `json:"async" doc:"Do the work later. More than 100 documents are always done later."`
@@ -81,7 +80,7 @@ type batchPost struct {
 	Body BatchBody
 }
 
-// BatchAnswer has the results of a batch, or the task that will do the batch later.
+// BatchAnswer has the results of a batch. If the batch runs later, it has the task.
 type BatchAnswer struct {
 	Results []collection.Stored `json:"results" doc:"The documents, in order of the request; empty while a task waits."`
 	Task    *collection.Task    `json:"task,omitempty" doc:"The task that does the work later; see /v1/tasks."`
@@ -98,12 +97,13 @@ type tasksGet struct {
 	Limit int    `query:"limit" min:"1" max:"1000" default:"100" doc:"How many tasks at most."`
 }
 
-// TaskList has the tasks of a caller.
+// TaskList lists the tasks of a caller.
 type TaskList struct {
 	Tasks []collection.Task `json:"tasks" doc:"The tasks, newest first, without their results."`
 }
 
-// batchNow is how many documents are written while the caller waits.
+// batchNow is the largest number of documents in a batch that is written while the caller waits. A larger batch becomes
+// a task.
 const batchNow = 100
 
 func documentRoutes() []*route {
@@ -159,7 +159,7 @@ func documentRoutes() []*route {
 	}
 }
 
-// stored returns the result of a write of one document, and sets the ETag and the status.
+// stored returns the result of writing one document. It also sets the ETag and the status of the answer.
 func (c *call) stored(stored []collection.Stored, err error) (*collection.Stored, error) {
 	if err != nil {
 		return nil, inHeader(err)
@@ -204,10 +204,10 @@ func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batch
 	return &BatchAnswer{Results: []collection.Stored{}, Task: task}, nil
 }
 
-// conditions maps fields of a change to headers.
+// conditions maps the fields of a change that are conditions to their headers.
 var conditions = map[string]string{"if_match": "If-Match", "if_none_match": "If-None-Match"}
 
-// inHeader names the header of a wrong field in a request for one document.
+// inHeader changes an error of a request for one document: a wrong condition gets the name of its header.
 func inHeader(err error) error {
 	var at *collection.FieldError
 	if errors.As(err, &at) && conditions[at.Field] != "" {
@@ -216,7 +216,7 @@ func inHeader(err error) error {
 	return err
 }
 
-// inBatch adds the place in a batch's body to the fault of a change.
+// inBatch changes an error of a batch: a wrong field gets its place in the body.
 func inBatch(err error) error {
 	var at *collection.FieldError
 	if !errors.As(err, &at) {

@@ -25,7 +25,7 @@ import (
 	"sheaf/search"
 )
 
-// statusHungUp is the status in metrics when the caller hung up before the answer.
+// statusHungUp is the status in metrics for a client that closed the connection before the answer.
 const statusHungUp = 499
 
 // ServeHTTP implements http.Handler.
@@ -131,7 +131,7 @@ func noRoute(methods []string) *Problem {
 	return p
 }
 
-// answer runs an operation: key, body, input, slot, work.
+// answer runs an operation. It checks the key, reads the body, parses the input, waits for a slot, and calls the route.
 func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	var err error
 	if c.grant, err = a.admit(c.request, r.scope); err != nil {
@@ -176,7 +176,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	return r.run(ctx, c, input)
 }
 
-// pass sends a request to another door, with the caller's grant.
+// pass lets another door answer a request, with the grant of the caller.
 func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	grant, err := a.admit(req, m.scope)
 	if err != nil {
@@ -197,7 +197,7 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	return nil
 }
 
-// admit returns the grant of a request's caller, or an error if the grant lacks scope.
+// admit returns the grant of a request's caller. If the grant lacks scope, admit returns an error.
 func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, error) {
 	if scope == "" {
 		return access.Grant{}, nil
@@ -209,7 +209,8 @@ func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, error)
 	return grant, err
 }
 
-// signedOn returns the grant of a request's caller. Its Caller is the name under which the requests are counted.
+// signedOn returns the grant of a request's caller. It sets Caller in the grant, which identifies the caller for
+// admission.
 func (a *API) signedOn(req *http.Request) (access.Grant, error) {
 	if a.o.SignOn != nil {
 		grant, err := a.o.SignOn(req)
@@ -250,15 +251,16 @@ func (a *API) signedOn(req *http.Request) (access.Grant, error) {
 	return key.Grant, nil
 }
 
-// keysUnread is the problem of keys that cannot be read. The caller is unknown, so only the log
-// says where the keys are and what is wrong.
+// keysUnread returns the problem that the keys cannot be read. Only the log has the file and the reason, because the
+// caller is unknown.
 func keysUnread(err error) error {
 	p := problem("unavailable", "the keys cannot be read: the log says why")
 	p.cause = err
 	return p
 }
 
-// readBody reads the body within the limits of one body and of all bodies. free gives its share back.
+// readBody reads the body of a request into c.body, within the limits of one body and of all bodies. Call free when the
+// body is no longer needed.
 func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	kind, _, _ := strings.Cut(c.request.Header.Get("Content-Type"), ";")
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "application/json" {
@@ -291,15 +293,15 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	return nil, err
 }
 
-// The memory of a body while it is parsed: about valueBytes for each value. A body with fewer
-// than smallValues does not wait for others.
+// valueBytes is about how much memory each value of a body takes while the body is parsed. A body that needs at most
+// smallValues bytes never waits for other bodies.
 const (
 	valueBytes  = 96
 	smallValues = 64 << 10
 )
 
-// parse parses the body into the input v. wrong has the faults of the other parameters. It bounds the memory of all
-// bodies being parsed: a body of commas and brackets takes sixty times its length.
+// parse parses c.body into the input v. wrong has the faults that were found in parameters. parse also limits the
+// memory for all bodies that are parsed at once: a body of commas and brackets takes sixty times its length.
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := collection.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {
@@ -316,7 +318,7 @@ func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, erro
 	return r.bindBody(a, v, c.body, wrong)
 }
 
-// writePlain writes an error in the form of spec/reciprocal-rank-fusion: only the member error.
+// writePlain writes an error in the form of spec/reciprocal-rank-fusion: an object with only the member error.
 func writePlain(w http.ResponseWriter, p *Problem) {
 	body, err := json.Marshal(map[string]string{"error": p.Detail})
 	if err != nil {
@@ -332,7 +334,7 @@ func writePlain(w http.ResponseWriter, p *Problem) {
 	_, _ = w.Write(body)
 }
 
-// zipped compresses the answers of a handler when they are longer than a packet and the client accepts gzip.
+// zipped compresses answers with gzip, if the client accepts gzip and the answer is longer than a packet.
 func zipped(h http.Handler) http.Handler {
 	zip, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
 	if err != nil {
@@ -341,7 +343,7 @@ func zipped(h http.Handler) http.Handler {
 	return zip(h)
 }
 
-// send encodes an answer before the first byte goes out, so a fault is still a problem.
+// send encodes the whole answer before it sends the first byte. If encoding fails, the client still gets a problem.
 func send(w http.ResponseWriter, c *call, out any, began time.Time) error {
 	h := w.Header()
 	var body []byte
@@ -371,7 +373,7 @@ func send(w http.ResponseWriter, c *call, out any, began time.Time) error {
 	return nil
 }
 
-// serverTiming returns the header Server-Timing: every step, then the total.
+// serverTiming returns the value of the header Server-Timing: each step, then the total.
 func serverTiming(steps []search.Timing, total time.Duration) string {
 	var b strings.Builder
 	took := func(name string, t time.Duration) {

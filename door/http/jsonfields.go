@@ -7,31 +7,31 @@ import (
 	"sync"
 )
 
-// numberText matches a number as JSON writes it.
+// numberText matches a number in JSON.
 var numberText = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?$`)
 
 const maxNumberText = 68 // bytes
 
-// field is a member of a struct in JSON or in a request.
+// field is a field of a struct that is a member of a JSON object, or a parameter of a request.
 type field struct {
 	index []int
 	typ   reflect.Type
 	rules *rules
-	// omitted means that JSON leaves out the empty value.
+	// omitted means that JSON omits the field if it is empty.
 	omitted bool
-	// in is the part of a request that has the field: "path", "query", "header"; "" is the body.
+	// in is the part of the request that contains the field: "path", "query", "header", or "" for the body.
 	in string
-	// deflt is the default of a parameter; invalid for none.
+	// deflt is the default of a parameter. Without a default, deflt is the zero reflect.Value.
 	deflt reflect.Value
 }
 
-// lists reports whether a field is a list in a header. Several header lines of one name make one
-// list (RFC 9110, section 5.3).
+// lists reports whether a field is a list in a header. Several header lines with one name then form one list (RFC 9110,
+// section 5.3).
 func (f *field) lists() bool {
 	return f.in == "header" && (f.rules.name == "If-Match" || f.rules.name == "If-None-Match")
 }
 
-// fieldSet has the fields of a struct, in order.
+// fieldSet holds the fields of a struct, in order.
 type fieldSet struct {
 	names  []string
 	byName map[string]*field
@@ -39,7 +39,7 @@ type fieldSet struct {
 
 var fieldCache sync.Map // reflect.Type to *fieldSet
 
-// jsonFields returns the JSON fields of a struct, including fields of embedded structs.
+// jsonFields returns the fields of a struct that have JSON names, including those of embedded structs.
 func jsonFields(t reflect.Type) *fieldSet {
 	set, ok := fieldCache.Load(t)
 	if !ok {
@@ -48,10 +48,10 @@ func jsonFields(t reflect.Type) *fieldSet {
 	return set.(*fieldSet)
 }
 
-// parameters returns the fields that come from the path, the query and the headers.
+// parameters returns the fields that a request has in its path, query or headers.
 func parameters(t reflect.Type) *fieldSet { return fieldsOf(t, "path", "query", "header") }
 
-// fieldsOf returns the fields of a struct with any of these tags, including fields of embedded structs.
+// fieldsOf returns the fields of a struct that have one of these tags, including those of embedded structs.
 func fieldsOf(t reflect.Type, tags ...string) *fieldSet {
 	set := &fieldSet{byName: map[string]*field{}}
 	for i := range t.NumField() {

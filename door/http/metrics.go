@@ -15,11 +15,10 @@ import (
 	"sheaf/search"
 )
 
-// buckets are the upper bounds, in seconds, of the histograms.
+// buckets are the upper bounds of the histograms' buckets, in seconds.
 var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
 
-// maxSeries bounds the label sets of one metric. Later ones count as "other", so that requests cannot make the metric
-// grow without bound.
+// maxSeries limits the series of one metric. Further series count as "other", so that requests cannot fill the memory.
 const maxSeries = 256
 
 type series struct {
@@ -27,7 +26,7 @@ type series struct {
 	sum    float64
 }
 
-// metrics counts what the server did.
+// metrics counts requests and measures their times.
 type metrics struct {
 	began time.Time
 
@@ -42,19 +41,18 @@ func newMetrics() *metrics {
 		steps: map[string]*series{}}
 }
 
-// answered is the outcome of requests of an operation.
+// answered is an operation with a status. Requests are counted per answered.
 type answered struct {
 	operation string
 	status    int
 }
 
-// labels returns the labels of a metric.
 func (a answered) labels() string {
 	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
 }
 
-// request counts a request by operation and status, with the times of the request and of its steps.
-// The names of operations are few.
+// request counts a request by operation and status. It adds the time of the request, and the time of each step, to the
+// histograms.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +67,7 @@ func (m *metrics) request(operation string, status int, took time.Duration, step
 	}
 }
 
-// observe adds a time to the histogram of a label. The caller holds m.mu.
+// observe adds a time to the histogram called name. The caller holds m.mu.
 func observe(all map[string]*series, name string, took time.Duration) {
 	if all[name] == nil && len(all) >= maxSeries {
 		name = "other"
@@ -88,7 +86,7 @@ func observe(all map[string]*series, name string, took time.Duration) {
 // metricsMedia is the text format of Prometheus.
 const metricsMedia = "text/plain; version=0.0.4; charset=utf-8"
 
-// statusWriter records the status of another door's answer.
+// statusWriter records the status that another door answers.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -115,7 +113,7 @@ func (w *statusWriter) Flush() {
 	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer without Flush sends everything at the end
 }
 
-// Unwrap supports http.ResponseController.
+// Unwrap lets http.ResponseController reach the wrapped writer.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // writeMetrics writes all metrics in the text format of Prometheus.

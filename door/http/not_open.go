@@ -2,8 +2,8 @@ package http
 
 import "net/http"
 
-// Away answers while a server runs and its index is not open: ok at /livez, and unavailable at
-// every other path.
+// Away returns the handler of a server that runs while its index is not open. It answers "ok" at /livez, and
+// "unavailable" at every other path.
 func Away() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

@@ -14,10 +14,11 @@ import (
 	"sync"
 )
 
-// codePoint is a character by its code in a Go expression.
+// codePoint matches a character that a Go expression writes by its code.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
-// documentOf returns the OpenAPI document. It makes a new one when the first key exists.
+// documentOf returns a function that returns the OpenAPI document. When the first key exists, this function makes a new
+// document, because callers then need a key.
 func (a *API) documentOf() func() ([]byte, error) {
 	open := sync.OnceValues(func() ([]byte, error) { return a.openAPI(false) })
 	keyed := sync.OnceValues(func() ([]byte, error) { return a.openAPI(true) })
@@ -32,7 +33,7 @@ func (a *API) documentOf() func() ([]byte, error) {
 	}
 }
 
-// openAPI writes the OpenAPI 3.1 document of the routes. keyed means that callers need keys.
+// openAPI makes the OpenAPI 3.1 document of the routes. keyed means that callers need a key.
 func (a *API) openAPI(keyed bool) ([]byte, error) {
 	s := newSchemas()
 	s.dims = a.dims()
@@ -67,8 +68,8 @@ func (a *API) openAPI(keyed bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// dims returns the dimensions of the vectors of all collections: 0 without vectors, unknownDims when collections
-// differ.
+// dims returns the number of dimensions that the vectors of all collections have. It returns 0 if there are no vectors,
+// and unknownDims if the collections differ.
 func (a *API) dims() int {
 	dims := a.o.Collections[0].Dims()
 	for _, c := range a.o.Collections[1:] {
@@ -79,7 +80,7 @@ func (a *API) dims() int {
 	return dims
 }
 
-// describe returns the operation object of a route.
+// describe returns the OpenAPI operation of a route.
 func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	out := schema{"operationId": r.id, "summary": r.summary}
 	about := r.about
@@ -148,7 +149,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	return out
 }
 
-// answerHeaders are response headers that a client may use.
+// answerHeaders are the response headers that a client may use.
 var answerHeaders = schema{
 	"X-Request-Id": schema{"description": "The request's own, as it was sent when it is sensible: the log names it.",
 		"schema": schema{"type": "string"}},
@@ -161,7 +162,7 @@ var answerHeaders = schema{
 		"schema": schema{"type": "integer", "minimum": 1}},
 }
 
-// headers returns X-Request-Id, which every answer has, and others.
+// headers describes the headers of an answer: X-Request-Id, which every answer has, and the given ones.
 func headers(others ...string) schema {
 	out := schema{}
 	for _, name := range append(others, "X-Request-Id") {
@@ -187,7 +188,7 @@ func (a *API) success(r *route, s *schemas) schema {
 	return out
 }
 
-// failures returns the statuses with which a route may fail.
+// failures returns the error statuses that a route may answer.
 func (r *route) failures() []int {
 	list := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError,
 		http.StatusServiceUnavailable}
@@ -215,7 +216,7 @@ var docs = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("docs").Parse(docsTemplate))
 })
 
-// documentTable is a table of the fields of a route on the page.
+// documentTable is a table on the page: fields of a route.
 type documentTable struct {
 	Title  string
 	Fields []documentField
@@ -226,7 +227,7 @@ type documentField struct {
 	Required              bool
 }
 
-// documentPage writes the routes for people: one page without scripts or other files.
+// documentPage makes the page that describes the routes to people. It is one page without scripts or other files.
 func (a *API) documentPage() []byte {
 	var list []map[string]any
 	for _, r := range a.routes {
@@ -267,7 +268,7 @@ func tableOf(title string, set *fieldSet) documentTable {
 	return table
 }
 
-// kindText names the kind of value that a schema accepts.
+// kindText returns a text for people: the kind of value that a schema accepts.
 func kindText(p schema) string {
 	if ref, ok := p["$ref"].(string); ok {
 		return strings.TrimSuffix(ref[strings.LastIndexByte(ref, '/')+1:], "Input")

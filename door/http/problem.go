@@ -17,7 +17,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Problem is an error in the form of RFC 9457, with the additional member error.
+// Problem is an error in the form of RFC 9457, with one more member: error.
 type Problem struct {
 	Type     string  `json:"type" doc:"The kind of problem; the name of a kind never changes."`
 	Title    string  `json:"title" doc:"The kind of problem in a few words."`
@@ -27,14 +27,14 @@ type Problem struct {
 	Message  string  `json:"error" doc:"The same as detail."`
 	Errors   []fault `json:"errors,omitempty" doc:"Each fault of the request, with its place."`
 
-	// retry is when the same request may succeed; 0 for never.
+	// retry says after what time the same request may succeed; 0 means never.
 	retry time.Duration
-	// allow has the methods of the address, after a wrong method.
+	// allow lists the methods of the path, if the request has a wrong method.
 	allow string
 	cause error
 }
 
-// kinds are the kinds of problem, by the last part of their type.
+// kinds are the kinds of problems. The key is the last part of the problem's type.
 var kinds = map[string]struct {
 	status int
 	title  string
@@ -57,7 +57,6 @@ var kinds = map[string]struct {
 	"unavailable":         {http.StatusServiceUnavailable, "The server cannot answer now"},
 }
 
-// problem makes a problem of a kind.
 func problem(kind, format string, args ...any) *Problem {
 	k := kinds[kind]
 	detail := fmt.Sprintf(format, args...)
@@ -68,7 +67,7 @@ func problem(kind, format string, args ...any) *Problem {
 	return p
 }
 
-// invalid returns the problem of a request with faults.
+// invalid returns the problem of a request that has these faults.
 func invalid(list faults) *Problem {
 	first := list[0]
 	where := first.Parameter
@@ -78,13 +77,12 @@ func invalid(list faults) *Problem {
 	return problem("invalid-input", "%s: %s", where, first.Detail).with(list...)
 }
 
-// with adds faults to a problem.
 func (p *Problem) with(list ...fault) *Problem {
 	p.Errors = list
 	return p
 }
 
-// problemOf returns the problem of an error of a route's operation. r is nil without a route.
+// problemOf returns the problem for an error of an operation. r is nil if the request has no route.
 func problemOf(err error, r *route) *Problem {
 	var p *Problem
 	var at *collection.FieldError
@@ -136,8 +134,8 @@ func problemOf(err error, r *route) *Problem {
 	return p
 }
 
-// fieldProblem returns the problem of an error of a field. The request passed the rules of the OpenAPI document, so a
-// wrong value depends on the profile, the stage or the collection.
+// fieldProblem returns the problem for an error of one field. The request has passed the rules of the OpenAPI document.
+// So a wrong value is one that the profile, the stage or the collection does not accept.
 func (r *route) fieldProblem(err error, at *collection.FieldError) *Problem {
 	kind, detail := "", at.Err.Error()
 	switch {
@@ -160,12 +158,12 @@ func (r *route) fieldProblem(err error, at *collection.FieldError) *Problem {
 	return problem(kind, "%s", text).with(r.fault(at.Field, detail))
 }
 
-// inHeader reports whether a field of the route's request is a header.
+// inHeader reports whether the route has a header for this field.
 func (r *route) inHeader(field string) bool {
 	return r != nil && r.set.byName[field] != nil && r.set.byName[field].in == "header"
 }
 
-// asksForID reports whether the route's request names one thing by ID. An error "not found" then means this thing.
+// asksForID reports whether requests of the route name one thing by ID. If so, the error "not found" means this thing.
 func (r *route) asksForID() bool {
 	if r == nil {
 		return false
@@ -174,7 +172,8 @@ func (r *route) asksForID() bool {
 	return r.set.byName["id"] != nil || body != nil && r.own == nil && jsonFields(body).byName["id"] != nil
 }
 
-// fault returns the fault of a field of the route's request. r is nil without a route.
+// fault returns a fault of one field. It points into the body, or names the parameter. r is nil if the request has no
+// route.
 func (r *route) fault(field, detail string) fault {
 	if r != nil && r.body() != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}
@@ -182,7 +181,8 @@ func (r *route) fault(field, detail string) fault {
 	return fault{Parameter: field, Detail: detail}
 }
 
-// rejected returns the changes of a batch that the store refused. It returns none for a request for one document.
+// rejected returns one fault for each change in a batch that the store refused. If the route changes one document, it
+// returns nil.
 func (r *route) rejected(e *collection.RejectedError) (list faults) {
 	if r == nil || r.set.byName["id"] != nil {
 		return nil

@@ -16,10 +16,10 @@ import (
 	"sheaf"
 )
 
-// sensibleID matches a request's identifier that the server keeps.
+// sensibleID matches a request ID that the server accepts from the client.
 var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
 
-// requestID returns the identifier of a request, or a new one.
+// requestID returns the ID that the client gave the request, or a new one.
 func requestID(req *http.Request) string {
 	if id := req.Header.Get("X-Request-Id"); len(id) <= 128 && sensibleID.MatchString(id) {
 		return id
@@ -33,13 +33,14 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// traceparent matches the header of W3C Trace Context: a later version begins like version 00 and may be longer.
+// traceparent matches the header of W3C Trace Context. Later versions of the header begin like version 00, and may be
+// longer.
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
 
-// traceFlags are the flags of version 00: sampled, and random.
+// traceFlags are the flags that version 00 defines: sampled, and random.
 const traceFlags = 0b11
 
-// traceOf returns the trace of a request with a new span for this server, or "" without a trace.
+// traceOf returns the trace of a request, with a new span for this server. If the request has no trace, it returns "".
 func traceOf(req *http.Request) string {
 	given := req.Header.Values("Traceparent")
 	if len(given) != 1 {
@@ -54,7 +55,7 @@ func traceOf(req *http.Request) string {
 	return fmt.Sprintf("00-%s-%s-%02x", m[2], randomHex(8), flags&traceFlags)
 }
 
-// nameOf returns the name in a Host without its port, in lower case.
+// nameOf returns the host name in a Host header: without the port, in lower case.
 func nameOf(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -62,8 +63,8 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// checkNames refuses collections that no request can name, and hosts and origins that no request
-// can have.
+// checkNames returns an error if no request can name a collection, or if no request can have one of the hosts or
+// origins.
 func (o *Options) checkNames() error {
 	names := map[string]bool{}
 	for i, c := range o.Collections {
@@ -103,8 +104,8 @@ func (o *Options) checkNames() error {
 	return nil
 }
 
-// checkOrigin refuses requests that a foreign web page makes a browser send: requests to a foreign name (DNS
-// rebinding) and requests from another site.
+// checkOrigin refuses requests that a page of another site may have sent through a browser: requests to a foreign host
+// name (DNS rebinding), and requests with a foreign origin.
 func (a *API) checkOrigin(req *http.Request) error {
 	host := nameOf(req.Host)
 	none := host == "" && !req.ProtoAtLeast(1, 1) // no browser does this
@@ -130,7 +131,7 @@ func (a *API) checkOrigin(req *http.Request) error {
 	return nil
 }
 
-// knownOrigin reports whether an origin is the server itself or an allowed one.
+// knownOrigin reports whether an origin is the server itself, or one of Origins.
 func (a *API) knownOrigin(req *http.Request, origin string) bool {
 	if slices.Contains(a.o.Origins, origin) {
 		return true
@@ -139,8 +140,8 @@ func (a *API) knownOrigin(req *http.Request, origin string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, req.Host)
 }
 
-// allowOrigin tells a browser that a page of an allowed origin may read the answer. Without --origin the server sends
-// no CORS header.
+// allowOrigin adds the CORS headers that let pages of an allowed origin read the answer. Without Origins, the server
+// sends no CORS headers.
 func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
 	origin := req.Header.Get("Origin")
 	if !slices.Contains(a.o.Origins, origin) {

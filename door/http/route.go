@@ -16,65 +16,65 @@ import (
 	"sheaf/search"
 )
 
-// call is the request of an operation.
+// call is one request of an operation.
 type call struct {
 	api   *API
 	grant access.Grant
-	// header is the answer's header. status overrides the operation's status.
+	// header is the header of the answer. status replaces the status of the route.
 	header http.Header
 	status int
-	// request is the HTTP request. Its body has been read.
+	// request is the HTTP request, whose body has already been read.
 	request *http.Request
 	body    []byte
 	timings []search.Timing
 }
 
-// Where says which collection a request is for.
+// Where names the collection of a request.
 type Where struct {
 	Collection string `query:"collection" maxLength:"256" doc:"The collection; the first one when it is left out."`
 }
 
 func (w Where) name() string { return w.Collection }
 
-// named is an input that names a collection: it embeds Where.
+// named is an input that names a collection. It embeds Where.
 type named interface{ name() string }
 
-// raw is an answer that is sent unchanged.
+// raw is an answer that is sent as it is.
 type raw struct {
 	kind string
 	body []byte
 }
 
-// endpoint is what the OpenAPI document says of a route.
+// endpoint is the description of a route in the OpenAPI document.
 type endpoint struct {
 	at string // the method and the path, as "GET /v1/search"
-	// id is the operation's name in the document and in metrics.
+	// id is the name of the operation in the document and in metrics.
 	id, summary, about string
 	scope              access.Scope // "" admits every caller
 	example            string       // an accepted body in JSON
-	// media is the content type of an answer that is not JSON of the output. Such routes need no slot: they answer
-	// also when the server is busy.
+	// media is the content type of an answer that is not JSON. A route with media needs no slot, so it answers even if
+	// the server is busy.
 	media  string
 	status int
-	// others lists other statuses of success, and the statuses of problems beside those that every route has.
+	// others lists more statuses: other statuses of success, and statuses of problems that only some routes have.
 	others []int
-	// large allows bodies of the size that ingestion needs.
+	// large means that the limit of the body is IngestBody.
 	large bool
 }
 
-// route is an operation of the API.
+// route is an operation of the API, with its method and path.
 type route struct {
 	endpoint
 	method, path  string
 	input, output reflect.Type
-	// own reads the body instead of the rules of the fields, and answers errors in the form of
-	// spec/reciprocal-rank-fusion; nil for most routes.
+	// own, unless nil, parses the body. The body is then not parsed by the rules of its fields, and errors have the
+	// form of spec/reciprocal-rank-fusion.
 	own func(a *API, body []byte) (any, error)
 	run func(ctx context.Context, c *call, input any) (any, error)
 	set *fieldSet
 }
 
-// operation makes a route from a function.
+// operation makes a route that calls run.
 func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, error)) *route {
 	r := &route{endpoint: e, input: reflect.TypeFor[I](), output: reflect.TypeFor[O]()}
 	r.method, r.path, _ = strings.Cut(e.at, " ")
@@ -100,7 +100,7 @@ func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, e
 	return r
 }
 
-// body returns the type of the route's body, or nil.
+// body returns the type of the body that requests of the route have, or nil.
 func (r *route) body() reflect.Type {
 	if f, ok := r.input.FieldByName("Body"); ok {
 		return f.Type
@@ -120,7 +120,7 @@ func changing[I named, O any](e endpoint, run func(context.Context, *call, *coll
 	})
 }
 
-// reading makes a route whose function gets a reader of the collection that the request names, for its caller.
+// reading makes a route whose function gets a Reader: of the collection that the request names, for the caller.
 func reading[I named, O any](e endpoint, run func(context.Context, *call, *collection.Reader,
 	*I) (*O, error)) *route {
 	return changing(e, func(ctx context.Context, c *call, coll *collection.Collection, in *I) (*O, error) {
@@ -133,11 +133,11 @@ func reading[I named, O any](e endpoint, run func(context.Context, *call, *colle
 	})
 }
 
-// writes reports whether the route changes something.
+// writes reports whether the route changes data.
 func (r *route) writes() bool { return r.scope != access.ScopeSearch && r.method != http.MethodGet }
 
-// match reports whether an escaped path fits the route, and returns the values of its parameters. The last parameter
-// takes the rest of the path.
+// match reports whether an escaped path belongs to the route. It returns the values of the path's parameters. The last
+// parameter gets the whole rest of the path.
 func (r *route) match(path string) (values map[string]string, ok bool) {
 	segments := strings.Split(r.path, "/")
 	parts := strings.SplitN(path, "/", len(segments))
@@ -158,7 +158,7 @@ func (r *route) match(path string) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// bindParameters reads the path, the query and the headers of a request into its input v.
+// bindParameters reads the path, query and headers of a request into the input v.
 func (r *route) bindParameters(req *http.Request, path map[string]string) (v reflect.Value, list faults, err error) {
 	v = reflect.New(r.input).Elem()
 	query, err := url.ParseQuery(req.URL.RawQuery)
@@ -200,7 +200,7 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 	return v, list, nil
 }
 
-// bindBody reads the body of a request into its input v. list has the faults found elsewhere.
+// bindBody parses the body of a request into the input v. list has the faults that were found in parameters.
 func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any, error) {
 	switch {
 	case r.own != nil && len(list) == 0:
@@ -220,7 +220,7 @@ func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any
 	return v.Addr().Interface(), nil
 }
 
-// bindText refuses parameters that are not valid UTF-8, and reads the others.
+// bindText reads the text of a parameter into v. If the text is not valid UTF-8, it adds a fault.
 func (r *route) bindText(text string, v reflect.Value, rules *rules, at fault, list *faults) {
 	if !utf8.ValidString(text) {
 		list.add(at, "it is not valid UTF-8")

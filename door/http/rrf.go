@@ -14,7 +14,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// RRF has the defaults of /v1/rrf/search. The zero RRF is the method rrf with the constant 60.
+// RRF holds the defaults of /v1/rrf/search. The zero RRF means the method rrf with the constant 60.
 type RRF struct {
 	// Method is "rrf" or "weighted_sum".
 	Method string
@@ -22,7 +22,7 @@ type RRF struct {
 	K int
 }
 
-// The errors of spec/reciprocal-rank-fusion, word for word, and our errors in the same style.
+// These are the texts of errors in spec/reciprocal-rank-fusion, word for word, and our own texts in the same style.
 const (
 	errMethod   = "fusion_method must be 'weighted_sum' or 'rrf'"
 	errKSmall   = "rrf_k must be at least 1"
@@ -36,7 +36,7 @@ const (
 	errSearch   = "search failed"
 )
 
-// The methods of fusion.
+// These are the methods of fusion.
 const (
 	methodRRF = "rrf"
 	methodSum = "weighted_sum"
@@ -65,7 +65,7 @@ func checkMethod(m string) *Problem {
 	return nil
 }
 
-// checkK refuses constants out of range first, then fractions.
+// checkK returns a problem if the constant is out of range or is a fraction. It checks the range first.
 func checkK(k float64) *Problem {
 	switch {
 	case k < 1:
@@ -97,7 +97,7 @@ type RRFAnswer struct {
 	Data    RRFData `json:"data" doc:"The results."`
 }
 
-// RRFData has the results and the method of fusion.
+// RRFData has the results, and says how they were fused.
 type RRFData struct {
 	Results  []RRFResult `json:"results" doc:"The results, best first; empty when nothing was found."`
 	Method   string      `json:"fusion_method" doc:"How the two rankings were fused."`
@@ -171,8 +171,8 @@ func orNull(rank int) *int {
 	return &rank
 }
 
-// bindRRF reads the body of /v1/rrf/search. It reports one fault at a time, in the order fusion_method, rrf_k, top_k,
-// unknown fields, query, with the texts of the contract.
+// bindRRF reads the body of /v1/rrf/search. It reports only the first fault, with a text of the contract. It checks in
+// this order: fusion_method, rrf_k, top_k, unknown fields, query.
 func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	out := RRFBody{Method: a.o.RRF.Method, K: a.o.RRF.K, TopK: 10}
 	var list faults

@@ -15,7 +15,8 @@ import (
 	"sheaf/collection"
 )
 
-// rules are the limits of a field's values, from its tags. The decoder and the OpenAPI document use the same rules.
+// rules limit the values of a field. They come from the tags of the field. The decoder and the OpenAPI document both
+// use them.
 type rules struct {
 	name      string
 	doc       string
@@ -32,12 +33,13 @@ type rules struct {
 	minItems  int
 	maxItems  int // 0 for none
 	unique    bool
-	// unlisted means that the OpenAPI document describes the field in words only, because no schema can say which
-	// values are right.
+	// unlisted means that no schema can say which values are right. The OpenAPI document then describes the field in
+	// words.
 	unlisted bool
 }
 
-// patterns are the patterns of fields by the name after @ in their tags, each with its rule in words.
+// patterns are the patterns of fields, each with its rule in words. A field names its pattern in a tag:
+// pattern:"@name".
 var patterns = map[string]struct{ expression, asks string }{
 	"name": {`^` + written + `+$`, "must have no white space and no control characters"},
 	"line": {`^[^\x{0000}-\x{001f}\x{007f}]*$`, "must be one line without control characters"},
@@ -64,7 +66,7 @@ var patterns = map[string]struct{ expression, asks string }{
 		`section 8.8.3)`},
 }
 
-// Parts of patterns. A class is written without brackets where it is part of another class.
+// These are parts of patterns. If a part is used inside a character class, it has no brackets of its own.
 const (
 	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	written = `[^` + blank + `]`
@@ -79,13 +81,13 @@ const (
 	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
 
-// memberName matches the names of members of an object with free names.
+// memberName matches the names of an object's members, if callers can choose these names.
 var memberName = regexp.MustCompile(patterns["name"].expression)
 
-// maxMemberName bounds these names, in characters.
+// maxMemberName limits the length of such a name, in characters.
 const maxMemberName = 64
 
-// rulesOf reads the tags of a field. name is the field's name in requests.
+// rulesOf reads the rules of a field from its tags. name is the name of the field in requests.
 func rulesOf(f *reflect.StructField, name string) *rules {
 	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"),
 		required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true",
@@ -125,7 +127,7 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 	return r
 }
 
-// ofItems returns the rules of the items of a list or an object.
+// ofItems returns the rules for the items of a list or an object.
 func (r *rules) ofItems() *rules {
 	out := *r
 	out.minItems, out.maxItems = 0, 0
@@ -134,13 +136,14 @@ func (r *rules) ofItems() *rules {
 
 // fault is one fault of a request.
 type fault struct {
-	// Pointer is a JSON pointer into the body, as a fragment. Parameter names the parameter or header instead.
+	// Pointer is a JSON pointer into the body, in the form of a URI fragment. If the fault is not in the body,
+	// Parameter names the parameter or header.
 	Pointer   string `json:"pointer,omitempty" doc:"Where in the body, as a JSON pointer."`
 	Parameter string `json:"parameter,omitempty" doc:"Which parameter or header."`
 	Detail    string `json:"detail" doc:"What is wrong, and what is allowed."`
 }
 
-// maxFaults bounds the reported faults of one request.
+// maxFaults limits the faults that one answer reports.
 const maxFaults = 20
 
 type faults []fault
@@ -152,7 +155,7 @@ func (f *faults) add(at fault, format string, args ...any) {
 	}
 }
 
-// checkText reports the faults of a text, and whether it has none.
+// checkText adds the faults of a text to out. It returns true if the text has no fault.
 func (r *rules) checkText(s string, at fault, out *faults) bool {
 	n := utf8.RuneCountInString(s)
 	switch {
@@ -178,7 +181,7 @@ func (r *rules) checkNumber(x float64, at fault, out *faults) bool {
 	return true
 }
 
-// shownNumber writes a number with all its digits, or with an exponent when there are very many.
+// shownNumber writes a number with all its digits. If there would be very many digits, it writes an exponent.
 func shownNumber(x float64) string {
 	if math.Abs(x) < 1e21 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
@@ -208,7 +211,7 @@ func (r *rules) checkItems(n int, at fault, out *faults) bool {
 	return false
 }
 
-// quote shows a text from a request, shortened.
+// quote returns a text from a request in quotes, shortened if it is long.
 func quote(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"
@@ -216,7 +219,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Setting is a value of a profile's or a stage's parameter: a text, a number, true or false.
+// Setting is the value of a parameter of a profile, or of a setting of a stage: a text, a number, true or false.
 type Setting string
 
 var (

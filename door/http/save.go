@@ -14,7 +14,7 @@ type profilePut struct {
 	Body ProfileBody
 }
 
-// ProfileBody is a profile to save.
+// ProfileBody is a profile that the caller saves.
 type ProfileBody struct {
 	collection.ProfileInput
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
@@ -26,12 +26,12 @@ type judgedPut struct {
 	Body collection.JudgedInput
 }
 
-// Measurement is the answer to a request to measure.
+// Measurement is the answer to a request that starts a measurement.
 type Measurement struct {
 	Measuring bool `json:"measuring" doc:"Always true: the status shows the result."`
 }
 
-// saveRoutes returns the routes with which the lab and the status page change something.
+// saveRoutes returns the routes through which the lab and the status page change data.
 func saveRoutes() []*route {
 	fails := []int{http.StatusConflict, http.StatusUnprocessableEntity}
 	return []*route{

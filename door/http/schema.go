@@ -10,15 +10,14 @@ import (
 	"sheaf/collection"
 )
 
-// schema is a JSON Schema (2020-12), as OpenAPI 3.1 uses it.
+// schema is a JSON Schema (2020-12) in the form that OpenAPI 3.1 uses.
 type schema = map[string]any
 
-// schemas collects the named schemas of a document.
+// schemas collects the schemas of an OpenAPI document by name.
 type schemas struct {
 	named map[string]schema
 	types map[string]reflect.Type // the type of each named schema
-	// dims is the number of dimensions of vectors in requests: 0 without vectors, unknownDims when collections
-	// differ.
+	// dims is the number of dimensions of vectors in requests: 0 without vectors, or unknownDims.
 	dims int
 }
 
@@ -26,8 +25,8 @@ func newSchemas() *schemas {
 	return &schemas{named: map[string]schema{}, types: map[string]reflect.Type{}}
 }
 
-// of returns the schema of a type under the rules of a field. input means that the schema is for requests, which may
-// have no unknown members.
+// of returns the schema of a type with the rules of its field. input means that the schema is for requests: objects in
+// requests may not have unknown members.
 func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)
 	if r.name == "vectors" && input {
@@ -103,7 +102,7 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	panic("no schema for type " + t.String())
 }
 
-// setLimit sets a member of a schema to a limit, if there is a limit.
+// setLimit sets a member of a schema to a limit. Without a limit, it does nothing.
 func setLimit(out schema, name string, n int) {
 	if n > 0 {
 		out[name] = n
@@ -123,7 +122,7 @@ func textSchema(r *rules) schema {
 	return out
 }
 
-// portable translates a pattern to the syntax of ECMA 262, which OpenAPI uses: \x{7f} becomes \u007f.
+// portable translates a Go pattern to the syntax of ECMA 262, which OpenAPI uses. For example, \x{7f} becomes \u007f.
 func portable(pattern string) string {
 	return codePoint.ReplaceAllStringFunc(pattern, func(c string) string {
 		n, _ := strconv.ParseInt(strings.Trim(c, `\x{}`), 16, 32) // the expression matches nothing else
@@ -142,7 +141,7 @@ func numberSchema(kind string, r *rules) schema {
 	return out
 }
 
-// reference returns a link to the schema of a struct, which it makes at the first call.
+// reference returns a link to the schema of a struct. The first call for a struct makes its schema.
 func (s *schemas) reference(t reflect.Type, input bool) schema {
 	name := t.Name()
 	if input {
@@ -188,21 +187,21 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 	return link
 }
 
-// settingForms is the schema of a setting. The profile or the stage says which values it takes.
+// settingForms is the schema of a setting. Only the profile or the stage says which values are right.
 var settingForms = schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"},
 	schema{"type": "boolean"}}}
 
-// formsOf lists the allowed combinations of members of a struct, for structs that do not allow all.
+// formsOf lists the allowed combinations of members for each struct that does not allow all combinations.
 var formsOf = map[reflect.Type][]any{
 	reflect.TypeFor[collection.DocumentInput](): documentForms,
 	reflect.TypeFor[BatchChange](): append(documentForms[:len(documentForms):len(documentForms)],
 		schema{"required": []string{"delete"}, "properties": schema{"delete": schema{"const": true}}}),
 }
 
-// unknownDims means that the vectors of the collections have different dimensions.
+// unknownDims means that the vectors of different collections have different dimensions.
 const unknownDims = -1
 
-// documentForms says that a document has a text or chunks; [together] checks it.
+// documentForms says that a document has either a text or chunks. [together] checks this rule.
 var documentForms = []any{
 	schema{"required": []string{"text"}, "properties": schema{"text": schema{"minLength": 1},
 		"chunks": schema{"maxItems": 0}}},
@@ -210,7 +209,7 @@ var documentForms = []any{
 		"text": schema{"maxLength": 0}}},
 }
 
-// together reports the wrong combinations of members of a struct in formsOf.
+// together adds a fault if the members of a struct are a combination that formsOf does not allow.
 func together(in any, at fault, out *faults) {
 	var d *collection.DocumentInput
 	switch in := in.(type) {
@@ -231,7 +230,7 @@ func together(in any, at fault, out *faults) {
 	}
 }
 
-// nullable allows null in a schema.
+// nullable returns the schema of a value that may also be null.
 func nullable(p schema) schema {
 	if kind, ok := p["type"].(string); ok {
 		p["type"] = []any{kind, "null"}
@@ -244,7 +243,7 @@ func nullable(p schema) schema {
 	return out
 }
 
-// exampleOf returns the text of a tag as a value of its type.
+// exampleOf converts the text of a tag to a value of the field's type.
 func exampleOf(text string, t reflect.Type) any {
 	switch {
 	case t.Kind() == reflect.Pointer:

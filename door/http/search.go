@@ -9,7 +9,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// RankedFields choose the ranking of any search. Parameters come only in bodies.
+// RankedFields choose how a search ranks. Only bodies have Parameters.
 type RankedFields struct {
 	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"Filters only, as in tag:howto."`
 	Created string   `json:"created" query:"created" maxLength:"100" pattern:"@line" example:"2024-05..2024-08" doc:"Only documents created in START..END (both days included, each optional) or without created."`
@@ -22,7 +22,7 @@ type RankedFields struct {
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 }
 
-// AnswerFields choose the content of an answer.
+// AnswerFields choose what an answer contains.
 type AnswerFields struct {
 	RankedFields
 	Explain bool     `json:"explain" query:"explain" doc:"Also explain the score of each result."`
@@ -54,7 +54,7 @@ func (f *RankedFields) request() collection.SearchRequest {
 		Profile: f.Profile, Parameters: settings(f.Parameters), Limit: f.Limit, Window: f.Window}
 }
 
-// SearchBody has the fields of a search whose answer has pages.
+// SearchBody holds the fields of a search whose answer has pages.
 type SearchBody struct {
 	SearchFields
 	Cursor string `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"next from the previous answer."`
@@ -70,7 +70,8 @@ type searchPost struct {
 	Body SearchBody
 }
 
-// search returns an answer, or another page of one: of passages similar to id, or of the query of q without id.
+// search returns one page of results. With a cursor, it returns the page of the cursor. With an id, it searches for
+// passages similar to the chunk id. Otherwise it searches for the query of q.
 func (c *call) search(ctx context.Context, r *collection.Reader, cursor string, id sheaf.ID,
 	q collection.SearchRequest) (a *collection.Answer, err error) {
 	switch {
@@ -89,14 +90,14 @@ func (c *call) search(ctx context.Context, r *collection.Reader, cursor string, 
 	return a, err
 }
 
-// degraded logs the failed parts of a search that was answered.
+// degraded logs which parts of a search failed, although the search was answered.
 func (c *call) degraded(failures []string) {
 	if len(failures) > 0 {
 		c.api.o.Log.Warn("search degraded", "warnings", strings.Join(failures, "; "))
 	}
 }
 
-// headerName returns a name with dashes instead of what a header name cannot have.
+// headerName returns a name that a header can contain. Dashes replace other characters than letters and digits.
 func headerName(step string) string {
 	return strings.Join(strings.FieldsFunc(step, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
@@ -111,7 +112,7 @@ type chunkGet struct {
 	Neighbors int  `query:"neighbors" min:"0" max:"50" doc:"How many chunks before and after it to add."`
 }
 
-// SimilarBody asks for passages similar to a chunk.
+// SimilarBody asks for passages that are similar to a chunk.
 type SimilarBody struct {
 	AnswerFields
 	Cursor string   `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"next from the previous answer."`
@@ -128,7 +129,7 @@ type similarPost struct {
 	Body SimilarBody
 }
 
-// ExplainBody asks how results came about.
+// ExplainBody asks how the results of a search came about.
 type ExplainBody struct {
 	SearchFields
 	Brief bool `json:"brief" doc:"No snippets or arithmetic; of each step only the results and its best five hits."`
@@ -139,7 +140,7 @@ type explainPost struct {
 	Body ExplainBody
 }
 
-// RankedBody has the fields of a ranking.
+// RankedBody holds the fields of a ranking.
 type RankedBody struct {
 	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"The query."`
 	RankedFields
@@ -162,7 +163,7 @@ type absencePost struct {
 	Body AbsenceBody
 }
 
-// ChangesBody asks what moves when parameters change.
+// ChangesBody asks which results move if parameters change.
 type ChangesBody struct {
 	RankedBody
 	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
@@ -173,7 +174,7 @@ type changesPost struct {
 	Body ChangesBody
 }
 
-// Moves are the results of a search that move.
+// Moves lists the results of a search that move.
 type Moves struct {
 	Moves []collection.Move `json:"moves" doc:"The new results that moved, in order, then the results that disappeared."`
 }

@@ -66,8 +66,8 @@ func Analyze(a *analysis.Analyzer, text string) Field {
 	return out
 }
 
-// Text returns the terms of a field without forms, each as often as it occurs, with spaces between
-// them. word encodes a term for the server.
+// Text returns the terms of a field, without forms, with spaces between them. Each term appears as often as it occurs
+// in the field. word encodes a term for the server.
 func (f Field) Text(word func(term string) string) string {
 	var out []string
 	for _, p := range f.Postings {

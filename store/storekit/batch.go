@@ -9,7 +9,7 @@ import (
 	"sheaf/store"
 )
 
-// Hash replaces a text where a server forbids, folds or trims some characters.
+// Hash returns a hash of a text in hexadecimal. Stores use it where a server forbids, folds or trims some characters.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -24,7 +24,7 @@ func Hashes(ids []sheaf.ID) []string {
 	return out
 }
 
-// LastOfEqual returns the chunks of a batch by ID, the last of equal IDs.
+// LastOfEqual returns the chunks of a batch, by ID. If several chunks have the same ID, it returns the last of them.
 func LastOfEqual(batch *store.Batch) map[sheaf.ID]*store.Chunk {
 	out := make(map[sheaf.ID]*store.Chunk, len(batch.Chunks))
 	for i := range batch.Chunks {
@@ -33,10 +33,10 @@ func LastOfEqual(batch *store.Batch) map[sheaf.ID]*store.Chunk {
 	return out
 }
 
-// Rejected has the documents of a write that a server refuses, with the reason.
+// Rejected has the documents that the server refused in a write, each with the reason.
 type Rejected map[sheaf.ID]error
 
-// Err returns a [store.PartialError]; nil when no document was rejected.
+// Err returns a [store.PartialError], or nil if no document was rejected.
 func (r Rejected) Err() error {
 	if len(r) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (r Rejected) Accepted(docs []sheaf.ID) []sheaf.ID {
 	return slices.DeleteFunc(slices.Clone(docs), func(id sheaf.ID) bool { return r[id] != nil })
 }
 
-// One returns the only answer of a list; the zero value with an error.
+// One returns the only element of list, or err.
 func One[T any](list []T, err error) (T, error) {
 	if err != nil {
 		var none T

@@ -10,9 +10,8 @@ import (
 	"sheaf"
 )
 
-// Calls admits the calls of an open store. Each call has a time limit; a write goes on as long as
-// the server answers. One write runs at a time, and no call after Close. Calls is safe for
-// concurrent use.
+// Calls admits the calls of an open store. It limits the time of each call; a write may take longer, as long as the
+// server answers. It runs one write at a time, and refuses every call after Close. Calls is safe for concurrent use.
 type Calls struct {
 	store    string
 	http     *http.Client
@@ -24,16 +23,16 @@ type Calls struct {
 	closed bool
 }
 
-// NewCalls returns the Calls of a store. The store's name begins its errors, and client speaks to
-// the server. timeout limits calls without an earlier deadline; readOnly refuses writes.
+// NewCalls returns the Calls of a store. Errors begin with the name store. Close closes the idle connections of
+// client. timeout limits calls without an earlier deadline. With readOnly, Calls refuses writes.
 func NewCalls(store string, client *http.Client, timeout time.Duration, readOnly bool) *Calls {
 	c := &Calls{store: store, http: client, timeout: timeout, readOnly: readOnly, writing: make(chan struct{}, 1)}
 	c.writing <- struct{}{}
 	return c
 }
 
-// Begin limits the time of a call; after Close it fails with sheaf.ErrUnavailable. The caller calls
-// the returned function when the call has ended.
+// Begin limits the time of a call. After Close it fails with sheaf.ErrUnavailable. The caller must call the returned
+// function when the call has ended.
 func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,16 +43,16 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, stop, nil
 }
 
-// writeKey is the context key of the timeout of requests in a write.
+// writeKey is the context key for the timeout of each request in a write.
 type writeKey struct{}
 
-// writeTimeout returns the timeout of a request in a write; 0 when ctx belongs to no write.
+// writeTimeout returns the timeout of each request in a write, or 0 if ctx does not belong to a write.
 func writeTimeout(ctx context.Context) time.Duration {
 	timeout, _ := ctx.Value(writeKey{}).(time.Duration)
 	return timeout
 }
 
-// bounded limits the time for an answer of the server, if ctx belongs to a write.
+// bounded limits the time of one request if ctx belongs to a write.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if timeout := writeTimeout(ctx); timeout > 0 {
 		return context.WithTimeout(ctx, timeout)
@@ -61,14 +60,14 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() {}
 }
 
-// WaitsFor reports whether to ask a server again that has been busy since began. A busy server gets
-// as much time as a silent one. Only writes wait.
+// WaitsFor reports whether a write should repeat a request to a server that has been busy since began. A busy server
+// gets as much time as a server that does not answer. For calls other than writes, WaitsFor returns false.
 func WaitsFor(ctx context.Context, began time.Time) bool {
 	return time.Since(began) < writeTimeout(ctx)
 }
 
-// Write runs f when no other write runs; earlier writes end first. It goes on as long as the server
-// answers each request in time. A server may be busy for the same time.
+// Write waits until earlier writes have ended, then runs f. f may run as long as the server answers each request
+// within the timeout. The server may also be busy as long as the timeout.
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {
 		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)
@@ -89,8 +88,7 @@ func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error 
 	return f(context.WithValue(ctx, writeKey{}, c.timeout))
 }
 
-// Close waits for a running write, closes idle connections, and refuses every later call, including
-// Close.
+// Close waits for a running write and closes idle connections. After that, every call fails, even a second Close.
 func (c *Calls) Close() error {
 	<-c.writing
 	defer func() { c.writing <- struct{}{} }()

@@ -20,7 +20,7 @@ import (
 	"sheaf/store"
 )
 
-// Client sends requests to one server. Its fields must not change while it is in use.
+// Client sends requests to one server. Its fields must not change while requests run.
 type Client struct {
 	// Store is the name of the store in errors.
 	Store string
@@ -30,10 +30,11 @@ type Client struct {
 	HTTP *http.Client
 	// Authorize adds credentials to a request; nil adds none.
 	Authorize func(*http.Request)
-	// Refusal gives an unsuccessful answer a category of the root package; nil means [Refusal].
+	// Refusal returns the error for an unsuccessful answer, with a category of package sheaf. Nil means the function
+	// [Refusal].
 	Refusal func(status int, body []byte) error
-	// Attempts is how often a request is sent at most; 0 means 5. A write to a busy server is
-	// limited by time instead: see [WaitsFor].
+	// Attempts is the largest number of attempts of a request; 0 means 5. A write to a busy server has a time limit
+	// instead: see [WaitsFor].
 	Attempts int
 }
 
@@ -43,7 +44,7 @@ const (
 	maxPause   = 5 * time.Second
 )
 
-// maxAnswer limits the bytes that are read of an answer; tests lower it.
+// maxAnswer limits how many bytes of an answer the client reads. Tests lower it.
 var maxAnswer int64 = 512 << 20
 
 // Transport returns a transport with enough idle connections for the branches of a few queries.
@@ -62,8 +63,8 @@ type Bytes struct {
 	Data []byte
 }
 
-// Call sends body (nil sends none; Lines and Bytes go unchanged, everything else as JSON) and
-// decodes the answer into out unless out is nil. An error names the store and the request.
+// Call sends body and decodes the answer into out. It sends Lines and Bytes unchanged, and everything else as JSON.
+// If body is nil, it sends none; if out is nil, it decodes nothing. An error names the store and the request.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
 	var data []byte
@@ -111,7 +112,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	}
 }
 
-// decode decodes an answer into out, unless that is nil.
+// decode decodes an answer into out, unless out is nil.
 func (c *Client) decode(what string, answer []byte, out any) error {
 	if out == nil {
 		return nil
@@ -134,8 +135,8 @@ func (c *Client) attempts() int {
 	return c.Attempts
 }
 
-// Wait pauses before another attempt, longer after each, or about as long as pause if it is above
-// 0. It fails when ctx ends first.
+// Wait pauses before another attempt. If pause is above 0, it pauses about that long; otherwise, longer with each
+// attempt. It fails if ctx ends first.
 func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 	if pause <= 0 {
 		pause = min(firstPause<<(attempt-1), maxPause)
@@ -148,8 +149,8 @@ func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 	}
 }
 
-// OutOfTime returns the error of a call whose context ended: the caller's cancellation, or
-// sheaf.ErrUnavailable for a slow server.
+// OutOfTime returns the error of a call whose context has ended. If the caller canceled it, the error is the
+// cancellation; otherwise the server was slow, and the error is sheaf.ErrUnavailable.
 func OutOfTime(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
@@ -157,8 +158,8 @@ func OutOfTime(ctx context.Context, err error) error {
 	return store.Late(err)
 }
 
-// once sends a request one time. A negative pause means that another attempt is useless, 0 means
-// the usual pause.
+// once sends a request one time. pause is the time before the next attempt: 0 means the usual time, and a negative
+// pause means that another attempt is useless.
 func (c *Client) once(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
 	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))
@@ -220,16 +221,16 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	return nil, patience(resp), err
 }
 
-// errBusy marks an answer that asks to wait.
+// errBusy marks the answer of a busy server that asks the client to wait.
 var errBusy = errors.New("busy")
 
-// busy is the refusal of a server that asks to wait.
+// busy is the error for the answer of a busy server. It matches errBusy.
 type busy struct{ error }
 
 func (b busy) Unwrap() error        { return b.error }
 func (b busy) Is(target error) bool { return target == errBusy }
 
-// unreached returns advice for a server that could not be reached.
+// unreached returns advice for a server that the client cannot reach.
 func (c *Client) unreached(err error) string {
 	dial, late := new(net.OpError), net.Error(nil)
 	switch {
@@ -246,8 +247,8 @@ func (c *Client) unreached(err error) string {
 	return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
 }
 
-// patience returns how long to wait before repeating a refused request; negative when repeating is
-// useless.
+// patience returns how long to wait before the next attempt of a refused request. A negative result means that
+// another attempt is useless.
 func patience(resp *http.Response) time.Duration {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -259,12 +260,12 @@ func patience(resp *http.Response) time.Duration {
 	return -1
 }
 
-// ErrTooLarge means a request has more bytes than the server, or a proxy before it, accepts. It
-// wraps sheaf.ErrInvalid.
+// ErrTooLarge means that a request is larger than the server, or a proxy in front of the server, accepts. It wraps
+// sheaf.ErrInvalid.
 var ErrTooLarge = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// Halve sends the elements from..to-1 of a list, in halves when they are too large for one request.
-// It calls refuse for each element that is too large alone.
+// Halve sends the elements from..to-1 of a list. If they are too large for one request, Halve sends each half by
+// itself. If a single element is too large, Halve calls refuse for it.
 func Halve(from, to int, send func(from, to int) error, refuse func(i int, err error)) error {
 	err := send(from, to)
 	switch middle := (from + to) / 2; {
@@ -278,20 +279,19 @@ func Halve(from, to int, send func(from, to int) error, refuse func(i int, err e
 	}
 }
 
-// direct returns a client that follows no redirect, so that texts and secrets only go to the
-// configured address.
+// direct returns a client that follows no redirect, so that texts and secrets go only to the configured address.
 func (c *Client) direct() *http.Client {
 	direct := *c.HTTP
 	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &direct
 }
 
-// Refusal returns an error with the category for the status of an unsuccessful answer.
+// Refusal returns the error for an unsuccessful answer. The status decides the category.
 func Refusal(status int, body []byte) error {
 	return Refused(status, fmt.Sprintf("%.300q", body))
 }
 
-// Refused is [Refusal] with the server's message as the reason.
+// Refused does the same as [Refusal], with the server's message as the reason.
 func Refused(status int, reason string) error {
 	category, hint := sheaf.ErrInvalid, ""
 	switch {

@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// Clock requests path and returns the difference between the server's clock and this machine's, to
-// about a second, from the Date of the answer. Without a Date it fails with sheaf.ErrUnsupported.
+// Clock requests path and returns how much the server's clock and this machine's clock differ, to about a second. It
+// reads the Date header of the answer. Without a Date it fails with sheaf.ErrUnsupported.
 func (c *Client) Clock(ctx context.Context, path string) (time.Duration, error) {
 	what := fmt.Sprintf("%s: GET %s", c.Store, path)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)

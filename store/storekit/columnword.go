@@ -18,11 +18,11 @@ import (
 // values are the bits of their number. A server cannot trim, fold or misread such a word. ColumnWord
 // and ValueWord write the two halves of a word, ReadWords reads whole words.
 
-// LongestWord is the number of bytes that a text value or a name keeps. A longer text becomes its
-// beginning and a hash, a longer name a hash.
+// LongestWord is how many bytes of a text value or a name a word contains. If a text is longer, the word contains its
+// beginning and a hash. If a name is longer, the word contains a hash of the name.
 const LongestWord = 4000
 
-// ColumnWord returns the beginning of all words of a column, and of no others.
+// ColumnWord returns the text with which all words of a column begin, and no other words.
 func ColumnWord(name string) string {
 	if len(name) > LongestWord {
 		sum := sha256.Sum256([]byte(name))
@@ -34,11 +34,11 @@ func ColumnWord(name string) string {
 var letters = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d",
 	sheaf.KindBool: "b"}
 
-// KindWord returns the beginning of the values of a kind.
+// KindWord returns the text with which ValueWord begins for all values of a kind.
 func KindWord(k sheaf.Kind) string { return letters[k] }
 
-// ValueWord returns the rest of a word. Words of one kind sort like sheaf.Value.Compare, except for
-// texts that are longer than LongestWord.
+// ValueWord returns the part of a word after ColumnWord. For values of one kind these parts sort like
+// sheaf.Value.Compare, except for texts that are longer than LongestWord.
 func ValueWord(v sheaf.Value) string {
 	if v.Kind == sheaf.KindText {
 		if len(v.Text) > LongestWord {
@@ -50,12 +50,12 @@ func ValueWord(v sheaf.Value) string {
 	return fmt.Sprintf("%s%016x", letters[v.Kind], sortable(v.Number))
 }
 
-// PrefixWord returns the beginning of all text values that begin with text.
+// PrefixWord returns the text with which ValueWord begins for all texts with this prefix.
 func PrefixWord(text string) string {
 	return "t" + hex.EncodeToString([]byte(text[:min(len(text), LongestWord)]))
 }
 
-// sortable returns bits that sort like numbers.
+// sortable returns bits that sort as numbers do.
 func sortable(f float64) uint64 {
 	bits := math.Float64bits(f)
 	if bits>>63 != 0 {
@@ -64,17 +64,17 @@ func sortable(f float64) uint64 {
 	return bits | 1<<63
 }
 
-// SortableNumber returns an integer that sorts like the number.
+// SortableNumber returns an integer for a number. The integers sort as the numbers do.
 func SortableNumber(f float64) int64 { return int64(sortable(f) ^ 1<<63) }
 
-// Columns are the values that words encode.
+// Columns are the values of columns that ReadWords has decoded.
 type Columns map[string][]sheaf.Value
 
 // Values implements sheaf.Columns.
 func (c Columns) Values(column string) []sheaf.Value { return c[column] }
 
-// ReadWords decodes words. Long names and values end at the limit; anything that is not a word is
-// skipped.
+// ReadWords decodes words. It returns long names and values in their shortened form, and skips texts that are not
+// words.
 func ReadWords(words []string) Columns {
 	out := Columns{}
 	for _, w := range words {
@@ -100,7 +100,7 @@ func readValue(word string) (sheaf.Value, bool) {
 	return sheaf.TextValue(string(raw)), err == nil
 }
 
-// ReadNumber reverses ValueWord for values other than texts.
+// ReadNumber reverses ValueWord for values that are not texts.
 func ReadNumber(word string) (sheaf.Value, bool) {
 	for kind, letter := range letters {
 		digits, ok := strings.CutPrefix(word, letter)

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Flat is a plan of plain words, for stores that score only words. It consists of lists of terms; a
-// list matches when any of its terms does.
+// Flat is a plan for stores that score only plain words. It consists of lists of terms. A list matches if at least
+// one of its terms matches.
 type Flat struct {
 	// Must, Should and MustNot are as in [Bool]; a list without terms never matches.
 	Must, Should, MustNot [][]Term
-	// All means that Must and Should are empty and everything matches.
+	// All means that everything matches. Must and Should are then empty.
 	All bool
 }
 
-// The parts of a query that are not plain words.
+// Errors for the parts of a query that are not plain words.
 var (
 	errPhrase = errors.New("phrases, and words of several parts: leave out the quotation marks, or the mark or field " +
 		"before the word, or use another store")
@@ -22,7 +22,7 @@ var (
 	errNested = errors.New("words that nest more than one deep: use another store")
 )
 
-// Flat returns the plan as lists of terms. Its error names a part that is not plain words.
+// Flat returns the plan as lists of terms. If a part is not plain words, Flat fails and the error names the part.
 func (p *Plan) Flat() (Flat, error) {
 	root, ok := p.Root.(Bool)
 	if !ok {
@@ -44,7 +44,7 @@ func (p *Plan) Flat() (Flat, error) {
 	return out, nil
 }
 
-// flat returns the terms of a part that matches when any of them does.
+// flat returns the terms of a part that matches if at least one of these terms matches.
 func flat(n Node) ([]Term, error) {
 	switch n := n.(type) {
 	case Term:

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Hosts is a transport to a server with several addresses. It sends a request for the first address
-// to the host that answered last, and to the next host when that one does not answer. Requests to
-// other addresses go there unchanged. Hosts is safe for concurrent use.
+// Hosts is a transport to a server with several addresses. It sends a request for the first address to the host that
+// answered last. If this host does not answer, Hosts tries the next one. It sends requests for other addresses
+// unchanged. Hosts is safe for concurrent use.
 type Hosts struct {
 	Transport *http.Transport
 	// Hosts are names or addresses with ports, at least one.
@@ -19,7 +19,7 @@ type Hosts struct {
 	last atomic.Int64 // index of the host that answered last
 }
 
-// RoundTrip implements http.RoundTripper. It may repeat requests: see the package.
+// RoundTrip implements http.RoundTripper. It may send a request to several hosts, one after the other.
 func (h *Hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != h.Hosts[0] {
 		return h.Transport.RoundTrip(req)
@@ -55,10 +55,10 @@ func (h *Hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("none of %s answers: %w", strings.Join(h.Hosts, ", "), last)
 }
 
-// proxyAway reports whether a proxy answered that its server is away.
+// proxyAway reports whether the answer is from a proxy that cannot reach its server.
 func proxyAway(status int) bool {
 	return slices.Contains([]int{http.StatusBadGateway, http.StatusGatewayTimeout}, status)
 }
 
-// CloseIdleConnections serves http.Client.CloseIdleConnections.
+// CloseIdleConnections makes http.Client.CloseIdleConnections work.
 func (h *Hosts) CloseIdleConnections() { h.Transport.CloseIdleConnections() }

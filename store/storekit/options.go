@@ -12,33 +12,32 @@ import (
 	"sheaf/text/analysis"
 )
 
-// DefaultTimeout bounds the calls of a store whose options set no timeout.
+// DefaultTimeout limits the calls of a store whose options have no Timeout.
 const DefaultTimeout = 30 * time.Second
 
 // Options are the options of every store on a server that speaks HTTP.
 type Options struct {
 	// URL is the address of the server: scheme, host and port.
 	URL string
-	// Client speaks HTTP, with its trusted certificates and its own. nil trusts those of the system
-	// and has no certificate of its own.
+	// Client sends the HTTP requests, with its own certificate and the certificates that it trusts. Nil trusts the
+	// certificates of the system and has no certificate of its own.
 	Client *http.Client
 	// Analyzer makes terms from texts. A store can only be opened with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with their models. Other fields take the dimensions of their
-	// first vector, where the server allows other fields.
+	// Vectors are the vector fields with their models. If the server allows other vector fields, these take the
+	// dimensions of their first vector.
 	Vectors []store.VectorField
-	// K1 and B are BM25's parameters of the store; if both are 0, the defaults of package store
-	// apply.
+	// K1 and B are the parameters of the store's BM25. If both are 0, the defaults of package store apply.
 	K1, B float64
-	// Timeout limits every call without an earlier deadline; in a write, the time between two
-	// answers of the server. 0 means 30 s.
+	// Timeout limits every call without an earlier deadline. In a write it limits the time between two answers of the
+	// server. 0 means 30 s.
 	Timeout time.Duration
 	// Access says whether Open may create the store, and whether calls may write to it.
 	Access store.Access
 }
 
-// Prepare fills in defaults. It fails with sheaf.ErrInvalid for options that no server accepts;
-// server begins the message.
+// Prepare fills in defaults. It fails with sheaf.ErrInvalid for options that no server accepts. The message begins
+// with "open" and server.
 func (o *Options) Prepare(server string, maxDims int) error {
 	o.connect()
 	if !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://") {
@@ -47,7 +46,7 @@ func (o *Options) Prepare(server string, maxDims int) error {
 	return o.PrepareMade(server, maxDims)
 }
 
-// PrepareMade is Prepare for the options that determine how a store is created.
+// PrepareMade does the work of Prepare for the options with which a store is created.
 func (o *Options) PrepareMade(server string, maxDims int) error {
 	if o.K1 == 0 && o.B == 0 {
 		o.K1, o.B = store.DefaultK1, store.DefaultB
@@ -61,7 +60,7 @@ func (o *Options) PrepareMade(server string, maxDims int) error {
 	return store.ValidateVectorFields(server, o.Vectors, maxDims)
 }
 
-// connect fills in the defaults of a client.
+// connect fills in the defaults of the options for connections.
 func (o *Options) connect() {
 	o.URL = strings.TrimRight(o.URL, "/")
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
@@ -70,20 +69,20 @@ func (o *Options) connect() {
 	}
 }
 
-// NewClient returns a client for the server, with this name in errors. authorize adds credentials to
-// a request, and refusal reads unsuccessful answers.
+// NewClient returns a client for the server. name is the store in errors, authorize adds credentials to a request,
+// and refusal returns the error for an unsuccessful answer.
 func (o *Options) NewClient(name string, refusal func(status int, body []byte) error,
 	authorize func(*http.Request)) *Client {
 	o.connect()
 	return &Client{Store: name, URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: authorize}
 }
 
-// Made returns the record of a store that is made with these options.
+// Made returns the record of a store that these options create.
 func (o *Options) Made() Made { return Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B} }
 
-// Opens fails when a store with this record cannot be opened with these options: with
-// sheaf.ErrUnsupported when another version of the program made it, and with store.ErrMadeOtherwise
-// when it has other settings. place is the word for the place of the store, such as "index".
+// Opens fails if these options cannot open a store with the record m. If another version of the program made the
+// store, the error is sheaf.ErrUnsupported. If the store has other settings, the error is store.ErrMadeOtherwise.
+// place is the word for the store's place, for example "index".
 func (o *Options) Opens(m Made, version, reads int, place string) error {
 	if version != reads {
 		return fmt.Errorf("%w: the %s has version %d, this program reads version %d: "+
@@ -95,8 +94,8 @@ func (o *Options) Opens(m Made, version, reads int, place string) error {
 	return m.Same(o.Made(), place)
 }
 
-// Refuses returns why a server with its own BM25 cannot score a request, or "". place is the word
-// for the place of the store, such as "index".
+// Refuses returns the reason why a server with its own BM25 cannot score a request, or "" if it can. place is the
+// word for the store's place, for example "index".
 func (o *Options) Refuses(req *store.Request, place string) string {
 	t := req.Text
 	switch {
@@ -112,7 +111,7 @@ func (o *Options) Refuses(req *store.Request, place string) string {
 	return ""
 }
 
-// Unscored returns a request with scoring that the server has. Scoring does not affect the matches.
+// Unscored returns req with scoring that every server supports, for counting. The request matches the same chunks.
 func (o *Options) Unscored(req store.Request) store.Request {
 	if req.Text != nil {
 		text := *req.Text

@@ -11,23 +11,23 @@ import (
 	"sheaf/text/analysis"
 )
 
-// FormMark begins the text of a form (see analysis.Term) where forms and terms share a dictionary;
-// no term begins with it.
+// FormMark begins the text of a form (see analysis.Term) in a dictionary that has both forms and terms. No term
+// begins with FormMark.
 const FormMark = "\x01"
 
 // Plan is an analyzed request.
 type Plan struct {
-	// Fields are the fields of the request, in its order, then fields that only parts of the query
-	// name, with weight 1. Nodes refer to them by index.
+	// Fields are the fields of the request, in its order. After these come fields that only parts of the query name,
+	// with weight 1. Nodes refer to Fields by index.
 	Fields []store.FieldWeight
 	// Root is what a chunk must match.
 	Root Node
 }
 
-// Node is a part of a plan. The set is closed: Term, Expand, Phrase, Bool.
+// Node is a part of a plan: a Term, Expand, Phrase or Bool.
 type Node interface{ node() }
 
-// Term matches chunks with a term in any of Fields, and scores its BM25.
+// Term matches chunks that have the term in at least one of Fields. It scores the term by BM25.
 type Term struct {
 	Text   string
 	Fields []int
@@ -35,9 +35,9 @@ type Term struct {
 	Factor float64
 }
 
-// Expand matches chunks with a term that begins with Text (Distance 0). Otherwise a term is at most
-// Distance edits from Text and shares its first Same characters. With Forms, forms count too. In
-// each field the best matching term scores; see [Expand.Weight].
+// Expand matches chunks that have a term similar to Text. If Distance is 0, the term begins with Text. Otherwise the
+// term is at most Distance edits from Text, and its first Same characters are those of Text. With Forms, forms count
+// too. In each field only the best matching term scores; see [Expand.Weight].
 type Expand struct {
 	Text     string
 	Distance int
@@ -47,12 +47,12 @@ type Expand struct {
 	Factor   float64
 }
 
-// Key returns the same text for expansions that accept the same terms.
+// Key returns a text that is equal for two expansions if they accept the same terms.
 func (e Expand) Key() string { return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text) }
 
-// Phrase matches chunks with every token in one field such that their positions, less the tokens'
-// own positions, differ by at most Slop. It scores the terms in those fields. It has at least two
-// tokens.
+// Phrase matches chunks that have all tokens in one field. The shift of a token is its position in the field minus
+// its own Position. The shifts of all tokens may differ by at most Slop. Phrase scores its terms in the fields that
+// contain the phrase. It has at least two tokens.
 type Phrase struct {
 	Tokens []Token
 	Slop   int
@@ -66,7 +66,7 @@ type Token struct {
 	Position int
 }
 
-// Bool matches like sheaf.Bool, except that empty Must and Should match everything only if All is
+// Bool matches like sheaf.Bool, with one difference: if Must and Should are empty, it matches everything if All is
 // set, and nothing otherwise.
 type Bool struct {
 	Must, Should, MustNot []Node
@@ -78,8 +78,8 @@ func (Expand) node() {}
 func (Phrase) node() {}
 func (Bool) node()   {}
 
-// Repeats reports whether a phrase with slop has a word twice: stores differ in whether one word of
-// the text may match both.
+// Repeats reports whether a phrase with slop contains a word twice. For such phrases, some stores let one word of the
+// text match both, and other stores do not.
 func (p *Plan) Repeats() bool { return repeats(p.Root) }
 
 func repeats(n Node) bool {
@@ -143,7 +143,7 @@ func (c *compiler) queries(parts []sheaf.TextQuery, factor float64) []Node {
 	return out
 }
 
-// in returns the indices of the fields that a part of the query searches.
+// in returns the indices of the fields in which a part of the query searches.
 func (c *compiler) in(name string) []int {
 	if name == "" {
 		all := make([]int, c.listed)
@@ -164,7 +164,7 @@ func (c *compiler) match(q sheaf.Match, factor float64) Node {
 	return c.any(c.a.MatchTokens(q.Text), q.Field, factor)
 }
 
-// any returns a node that matches when any of tokens does.
+// any returns a node that matches if at least one of tokens matches.
 func (c *compiler) any(tokens []analysis.Token, field string, factor float64) Node {
 	fields := c.in(field)
 	var out Bool
@@ -201,8 +201,8 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 	return out
 }
 
-// pieces returns a node that matches all pieces; inexact pieces match like the Expand like. A
-// repeated piece gets the sum of the factors.
+// pieces returns a node that matches if all pieces match. Inexact pieces match as the Expand like does. A piece that
+// occurs n times gets n times the factor.
 func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
 	var out Bool
 	times := map[analysis.Piece]float64{}
@@ -237,8 +237,8 @@ func Walk(n Node, visit func(Node)) {
 	}
 }
 
-// Weight returns the weight of a term or form of the dictionary (forms begin with FormMark) under
-// e: 1 for a prefix, 1/(1+d) at a distance of d edits, 0 when e does not accept it.
+// Weight returns the weight of a term or form under e: 1 for a prefix match, 1/(1+d) at a distance of d edits, 0 if e
+// does not accept the term. A form begins with FormMark.
 func (e Expand) Weight(term string) float64 {
 	text, form := strings.CutPrefix(term, FormMark)
 	if form && !e.Forms {
@@ -259,8 +259,8 @@ type Grown struct {
 	Weight float64
 }
 
-// Grow returns the accepted terms of every Expand of a plan, by [Expand.Key]. lookUp asks the
-// dictionary of the server.
+// Grow returns the terms that each Expand of a plan accepts, by [Expand.Key]. lookUp looks up terms in the server's
+// dictionary.
 func (p *Plan) Grow(lookUp func(Expand) ([]Grown, error)) (grown map[string][]Grown, err error) {
 	grown = map[string][]Grown{}
 	Walk(p.Root, func(n Node) {

@@ -10,10 +10,10 @@ import (
 	"sheaf/store"
 )
 
-// NotTold is the result of a check when the server does not answer its question.
+// NotTold is the result of a check if the server does not answer the question.
 const NotTold = "not told"
 
-// Finding returns the result of a check: found, or only err if it is not nil.
+// Finding returns the result of a check: found if err is nil, else only err.
 func Finding(check, found string, err error) store.Finding {
 	if err != nil {
 		found = ""
@@ -21,23 +21,23 @@ func Finding(check, found string, err error) store.Finding {
 	return store.Finding{Check: check, Found: found, Err: err}
 }
 
-// Connected returns the result of the check that a server answers. began is the start of the check.
+// Connected returns the result of the check whether a server answers. The check started at began.
 func Connected(began time.Time) store.Finding {
 	return store.Finding{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}
 }
 
-// Chunks returns the result of the check of a store that was opened.
+// Chunks returns the result of the check of an opened store. chunks is the number of its chunks.
 func Chunks(check string, chunks int, err error) store.Finding {
 	return store.Finding{Check: check, Err: err,
 		Found: fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", chunks)}
 }
 
-// removing limits the time for removing a probe, even if the caller is gone.
+// removing limits the time for removing a probe. The removal continues even if the caller's context has ended.
 const removing = 30 * time.Second
 
-// Probe checks the rights to create and to delete: it calls make, then removes the result with a
-// DELETE of path. It also removes it if ctx ends in between or the answer to make is lost. An error
-// says when the probe may be left.
+// Probe checks the rights to create and to delete. It calls make, then removes the result with a DELETE of path. It
+// also removes the result if ctx ends meanwhile, or if the answer to make is lost. If the removal fails, the error
+// says that the result may still be on the server.
 func (c *Client) Probe(ctx context.Context, path string, make func() error) error {
 	made := make()
 	if made != nil && ctx.Err() == nil && !errors.Is(made, sheaf.ErrUnavailable) {

@@ -7,15 +7,15 @@ import (
 	"sheaf/store"
 )
 
-// Made records the settings of a store. Stores write it as JSON, beside their own data.
+// Made records the settings of a store. Stores write the record as JSON beside their data.
 type Made struct {
 	Analyzer string  `json:"analyzer"`
 	K1       float64 `json:"k1"`
 	B        float64 `json:"b"`
 }
 
-// Same fails with store.ErrMadeOtherwise when a store with the settings m cannot answer as need
-// requires. place is the word for the place of the store, such as "index", in the advice.
+// Same fails with store.ErrMadeOtherwise if a store with the settings m does not fit the needed settings. place is
+// the word for the store's place in the advice, for example "index".
 func (m Made) Same(need Made, place string) error {
 	switch {
 	case m.Analyzer != need.Analyzer:
@@ -28,8 +28,8 @@ func (m Made) Same(need Made, place string) error {
 	return nil
 }
 
-// PlainName reports whether a name begins with a lower-case letter and has only lower-case letters,
-// digits and the characters of marks. It may have at most most bytes.
+// PlainName reports whether a name begins with a lower-case letter, has only lower-case letters, digits and the
+// characters of marks, and is not longer than most bytes.
 func PlainName(name, marks string, most int) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z'

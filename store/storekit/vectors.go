@@ -9,7 +9,7 @@ import (
 	"sheaf/store"
 )
 
-// Vectors are the vector fields that an open store has. It is safe for concurrent use.
+// Vectors are the vector fields that an open store has. They are safe for concurrent use.
 type Vectors struct {
 	mu     sync.Mutex
 	fields map[string]store.VectorField
@@ -37,20 +37,20 @@ func (v *Vectors) All() []store.VectorField {
 	})
 }
 
-// Get returns a field; the zero VectorField when there is none.
+// Get returns the field with this name, or the zero VectorField if there is none.
 func (v *Vectors) Get(name string) store.VectorField {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.fields[name]
 }
 
-// Answers is [store.VectorField.Answers] of the field of a request.
+// Answers calls [store.VectorField.Answers] for the field of a request.
 func (v *Vectors) Answers(req *store.VectorRequest) (bool, error) {
 	return v.Get(req.Field).Answers(req)
 }
 
-// Check fails with sheaf.ErrInvalid for a batch that cannot be written beside these fields. wanted
-// are the fields of the options.
+// Check fails with sheaf.ErrInvalid if a batch is invalid or its vectors do not fit the fields. The fields are those
+// in v and in wanted, the vector fields of the options.
 func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims int) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims 
 	return batch.ValidateDims(store.DimsOf(append(slices.Clone(wanted), v.All()...)), maxDims)
 }
 
-// Missing returns the fields of a chunk that are missing here. wanted are the fields of the
-// options, which name their models.
+// Missing returns the vector fields of a chunk that v does not have. If a field is in wanted, the vector fields of
+// the options, it has the model from there.
 func (v *Vectors) Missing(c *store.Chunk, wanted []store.VectorField) (out []store.VectorField) {
 	for _, f := range c.Vectors {
 		if v.Get(f.Name).Dims != 0 {

@@ -24,23 +24,24 @@ var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.ParseFS(templates, "application/*.tmpl"))
 })
 
-// maxHits is the largest number of hits of one query in Sheaf's application: store.MaxLimit, and
-// as many more to settle ties.
+// maxHits is the largest number of hits of one query in Sheaf's application: store.MaxLimit hits, and as many again
+// to order equal scores.
 const maxHits = 2 * store.MaxLimit
 
-// TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The rank
-// profiles have these values as defaults; a query may set all but Floor.
+// TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The values are the defaults of
+// the rank profiles. A query may set all of them except Floor.
 type TwoPhases struct {
-	// Alpha weighs meaning against words, KeywordAlpha does the same for queries of keywords. Ratio
-	// weighs the title against the content.
+	// Alpha is the weight of meaning against words, and KeywordAlpha the same for queries of keywords. Ratio is the
+	// weight of the title against the content.
 	Alpha, KeywordAlpha, Ratio float64
-	// Decay is the rate at which documents lose score with age, and Floor the factor that remains.
+	// Decay is the rate at which documents lose score with age. Floor is the smallest factor that is left for old
+	// documents.
 	Decay, Floor float64
-	// Rerank is the number of chunks in the second phase.
+	// Rerank is the number of chunks that the second phase ranks.
 	Rerank int
 }
 
-// validate names a value that is out of range.
+// validate fails if a value is out of range, and names the value.
 func (p *TwoPhases) validate() error {
 	for name, v := range map[string]float64{"alpha": p.Alpha, "alpha of keywords": p.KeywordAlpha,
 		"title_content_ratio": p.Ratio, "floor": p.Floor} {
@@ -57,8 +58,8 @@ func (p *TwoPhases) validate() error {
 	return nil
 }
 
-// Application returns the application package of a store with these options: files by path. A
-// ranking of two phases needs vectors of the same dimensions in the fields body and title.
+// Application returns the application package of a store with these options: the text of each file, by path. A
+// ranking in two phases needs vectors of the same dimensions in the fields body and title.
 func (o Options) Application() (map[string]string, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 	return text.String(), err
 }
 
-// hybridDims returns the dimensions of body and title, which must be equal.
+// hybridDims returns the number of dimensions of the vector fields body and title. It fails if the two differ.
 func (o *Options) hybridDims() (int, error) {
 	dims := store.DimsOf(o.Vectors)
 	if dims[store.VectorBody] == 0 || dims[store.VectorBody] != dims[store.VectorTitle] {
@@ -138,8 +139,8 @@ func (o *Options) hybridDims() (int, error) {
 	return dims[store.VectorBody], nil
 }
 
-// WriteApplication writes the files of an application package into a folder, which it creates if
-// needed. It fails with sheaf.ErrInvalid when a file exists with other content.
+// WriteApplication writes the files of an application package into a folder. It creates a missing folder. It fails
+// with sheaf.ErrInvalid if a file exists with other content.
 func WriteApplication(dir string, files map[string]string) error {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {

@@ -10,8 +10,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// feedAttempts is how often a document is sent when the server is unreachable or too slow (504). A
-// server that is too busy (429, 503) is asked again until the time limit.
+// feedAttempts is the largest number of attempts to send a document if the server is unreachable or too slow (504).
+// If the server is too busy (429, 503), the client repeats the request until the time limit.
 const feedAttempts = 12
 
 // newClient returns a client for the container.
@@ -23,8 +23,8 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// newFeeder returns a client that sends documents. Puts and removals name a document and updates
-// assign values, so each may be repeated.
+// newFeeder returns a client that sends documents. It may repeat every request: puts and removals name a document,
+// and updates assign values.
 func newFeeder(o Options) *storekit.Client {
 	out := newClient(o)
 	out.Attempts = feedAttempts
@@ -36,14 +36,14 @@ type refusal struct {
 	status int
 	reason string
 	error
-	// document means that the answer is about a document. A missing document has status 404, like
-	// an unknown path.
+	// document means that the answer is about a document. This distinguishes a missing document from an unknown path:
+	// both have the status 404.
 	document bool
 }
 
 func (r *refusal) Unwrap() error { return r.error }
 
-// refuse reads an unsuccessful answer.
+// refuse returns the error for an unsuccessful answer.
 func refuse(status int, body []byte) error {
 	var said struct {
 		Message string  // from the document API and the configuration server

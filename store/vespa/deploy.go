@@ -12,14 +12,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// The configuration server keeps one application for all requests without a tenant.
+// Paths of the configuration server. Requests without a tenant all use the same application.
 const (
 	application = "/application/v2/tenant/default/application/default"
 	activate    = "/application/v2/tenant/default/prepareandactivate"
 )
 
-// deploy makes the server run Sheaf's application when it runs none. An existing application stays:
-// other users may need its content, and a deployment replaces all of it.
+// deploy makes the server run Sheaf's application if it runs none. It does not touch an existing application: a
+// deployment would replace all of the application, and other users may need its content.
 func (s *Store) deploy(ctx context.Context) error {
 	config := newClient(s.o)
 	config.URL = s.o.Config
@@ -48,7 +48,7 @@ func (s *Store) deploy(ctx context.Context) error {
 // waitPause is the pause between two requests for the state of the container.
 const waitPause = 200 * time.Millisecond
 
-// wait returns when the container knows the schema. That takes some time after the deployment.
+// wait waits until the container knows the schema, some time after the deployment.
 func (s *Store) wait(ctx context.Context) error {
 	for {
 		err := s.verify(ctx)
@@ -85,8 +85,8 @@ func Drop(ctx context.Context, o Options) error {
 	return nil
 }
 
-// deleteSome deletes as many documents of a schema as the server deletes at a time. It continues
-// where the last call stopped; continuation is "" at the end.
+// deleteSome deletes as many documents of a schema as the server deletes in one request. It continues where the last
+// call stopped, and sets continuation to "" at the end.
 func deleteSome(ctx context.Context, c *storekit.Client, schema string, continuation *string) error {
 	path := "/document/v1/" + namespace + "/" + schema + "/docid/?selection=true"
 	if *continuation != "" {
@@ -98,7 +98,7 @@ func deleteSome(ctx context.Context, c *storekit.Client, schema string, continua
 	return err
 }
 
-// Empty implements [store.Emptier], some documents at a time.
+// Empty implements [store.Emptier]. It removes some documents at a time.
 func (s *Store) Empty(ctx context.Context) error {
 	for continuation := ""; ; {
 		err := s.calls.Write(ctx, func(ctx context.Context) error {

@@ -20,7 +20,7 @@ func (s *Store) pathOf(key string) string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "/docid/" + key
 }
 
-// document returns a chunk as a document; token identifies the write.
+// document returns the document for a chunk. token identifies the write.
 func (s *Store) document(c *store.Chunk, token string) object {
 	fields := object{"id": url.PathEscape(string(c.ID)), "document_id": url.PathEscape(string(c.Doc)),
 		"chunk": storekit.Hash(string(c.ID)), "doc": storekit.Hash(string(c.Doc)), "write": token}
@@ -49,7 +49,7 @@ func (s *Store) document(c *store.Chunk, token string) object {
 
 func vectorWord(name string) string { return hex.EncodeToString([]byte(name)) }
 
-// columnFields returns the fields with the columns of a chunk; empty fields are nil.
+// columnFields returns the fields that contain the columns of a chunk. Empty fields are nil.
 func columnFields(c *store.Chunk) object {
 	numbers := []object{}
 	for _, col := range c.Columns {
@@ -67,7 +67,7 @@ func columnFields(c *store.Chunk) object {
 	return out
 }
 
-// update assigns the columns of a chunk and changes nothing else.
+// update returns an update that assigns the columns of a chunk and changes nothing else.
 func update(c *store.Chunk) object {
 	fields := object{}
 	for name, value := range columnFields(c) {
@@ -76,7 +76,7 @@ func update(c *store.Chunk) object {
 	return object{"fields": fields}
 }
 
-// Prefixes of terms that are written differently.
+// Prefixes of terms that the server gets in another form.
 const (
 	hexMark  = "zz" // the bytes in hexadecimal
 	hashMark = "zy" // a hash of a term that is too long
@@ -84,8 +84,8 @@ const (
 	maxTerm = 400
 )
 
-// termWord encodes a term in letters and digits, which the server neither splits nor changes.
-// Different terms have different words.
+// termWord encodes a term in letters and digits, which the server neither splits nor changes. Different terms get
+// different words.
 func termWord(term string) string {
 	plain := !strings.HasPrefix(term, hexMark) && !strings.HasPrefix(term, hashMark)
 	for i := 0; plain && i < len(term); i++ {

@@ -12,8 +12,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Examine checks a server and its schema. To test rights, it writes a document beside the store's
-// record and removes it.
+// Examine checks a server and its schema. To test rights, it writes a second document beside the store's record and
+// removes it.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -51,7 +51,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	return append(out, schema, profiles, storekit.Finding("rights", "documents can be written", err))
 }
 
-// version returns the container's version; some containers do not tell it.
+// version returns a finding with the container's version, or nothing if the container does not tell its version.
 func (s *Store) version(ctx context.Context) []store.Finding {
 	var about struct {
 		Application struct {

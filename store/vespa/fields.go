@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// wordFields returns the fields for words, in the order of sheaf.Fields: the body is the content.
+// wordFields returns the fields for words, in the order of sheaf.Fields. The field for the body is named content.
 func wordFields() []string {
 	var out []string
 	for _, f := range sheaf.Fields {
@@ -38,14 +38,14 @@ func vectorField(name string) string {
 	return "vector_" + hex.EncodeToString([]byte(name))
 }
 
-// nearProfile returns the rank profile that finds the nearest vectors of a field. Its name contains
-// the dimensions: a server silently pads or cuts vectors of other dimensions.
+// nearProfile returns the name of the rank profile that finds the nearest vectors of a field. The name contains the
+// number of dimensions, because a server silently pads or cuts vectors of other dimensions.
 func nearProfile(v store.VectorField) string {
 	return fmt.Sprintf("nearest_%s_%d", vectorField(v.Name), v.Dims)
 }
 
-// wordsProfile returns the rank profile of BM25. Its name contains k1 and b, which a query cannot
-// set.
+// wordsProfile returns the name of the rank profile for BM25. The name contains k1 and b, because a query cannot set
+// them.
 func (o *Options) wordsProfile() string {
 	return "words_" + strings.NewReplacer(".", "_", "-", "m", "+", "").Replace(plain(o.K1)+"_"+plain(o.B))
 }
@@ -53,7 +53,7 @@ func (o *Options) wordsProfile() string {
 // plain returns the shortest form of a number.
 func plain(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// form is the way in which a separate field keeps the values of a column.
+// form says how a separate field stores the values of a column.
 type form uint8
 
 const (
@@ -74,14 +74,14 @@ type attribute struct {
 	form        form
 }
 
-// Fast reports whether filters look up values in the field, Struct whether values are structs.
+// Fast reports whether filters look up values in the field. Struct reports whether the values are structs.
 func (a attribute) Fast() bool {
 	return a.form == formList || a.form == formSet || a.form == formNumbers
 }
 func (a attribute) Struct() bool { return a.form == formRelationships }
 
-// attributes are the fields for rankings and for the users' own queries. Columns that begin with
-// "onyx." belong to package onyx.
+// attributes are separate fields for rankings and for queries that users write. Columns that begin with "onyx."
+// belong to package onyx.
 var attributes = []attribute{
 	{"tenant_id", "array<string>", []string{sheaf.ColumnTenant}, formList},
 	{"access_control_list", "weightedset<string>", []string{sheaf.ColumnAccess}, formSet},
@@ -100,7 +100,7 @@ var attributes = []attribute{
 	{"kg_relationships", "array<kg_relationship>", []string{"onyx.relationships"}, formRelationships},
 }
 
-// value returns the field's value for a chunk with these columns; nil means no value.
+// value returns the field's value for a chunk with the columns c, or nil if the chunk has no value.
 func (a attribute) value(c sheaf.Columns) any {
 	var values []sheaf.Value
 	for _, column := range a.columns {
@@ -161,8 +161,8 @@ func (a attribute) number(values []sheaf.Value) any {
 	return out
 }
 
-// looked returns the field in which a filter looks up texts of a column; "" when only the words of
-// all columns have them.
+// looked returns the field in which a filter looks up texts of a column. It returns "" if the filter must use the
+// words of all columns.
 func looked(column string) string {
 	for _, a := range attributes {
 		if (a.form == formList || a.form == formSet) && len(a.columns) == 1 && a.columns[0] == column {
@@ -172,8 +172,8 @@ func looked(column string) string {
 	return ""
 }
 
-// folded encodes a text in characters that no server folds, trims, forbids or reads as syntax.
-// Different texts stay different, and usual names stay readable.
+// folded encodes a text in characters that no server folds, trims, forbids or reads as syntax. Different texts get
+// different encodings, and usual names stay readable.
 func folded(text string) string {
 	var out strings.Builder
 	for _, c := range []byte(text) {

@@ -9,13 +9,13 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Conditions without a field.
+// Special conditions without a field.
 const (
 	everything = "true"
 	nothing    = "false"
 )
 
-// query builds a search. Texts are parameters beside its YQL, never parts of it.
+// query builds a search. Texts are parameters beside the YQL, never parts of the YQL.
 type query struct {
 	schema string
 	where  string
@@ -34,8 +34,8 @@ func (q *query) param(text string) string {
 	return "@" + name
 }
 
-// list adds words as a parameter for the operator in. Words of letters, digits and characters that
-// [folded] keeps need no quotes there.
+// list adds words as a parameter for YQL's operator in. The words need no quotes there, because they have only
+// letters, digits and characters that [folded] keeps.
 func (q *query) list(words []string) string { return q.param(strings.Join(words, ",")) }
 
 // yql returns the whole query.
@@ -47,7 +47,7 @@ func (q *query) yql() string {
 	return out
 }
 
-// and, or and not remove the two special conditions before the query is sent.
+// The functions and, or and not remove the conditions everything and nothing from a combination.
 func and(list ...string) string {
 	var parts []string
 	for _, c := range list {
@@ -132,8 +132,8 @@ func (s *Store) filters(q *query, list []sheaf.Filter, join func(...string) stri
 	return join(out...), nil
 }
 
-// in looks texts up in the column's own field if there is one, everything else among the words of
-// all columns.
+// in returns the condition for f. If the column has its own field, in looks up texts in that field. It looks up all
+// other values among the words of all columns.
 func in(q *query, f sheaf.In) string {
 	if f.Column == hiddenColumn && len(f.Values) == 1 && f.Values[0] == sheaf.BoolValue(true) {
 		return "hidden = true"
@@ -152,7 +152,7 @@ func in(q *query, f sheaf.In) string {
 	return or(anyOf(q, field, names), anyOf(q, "columns", words))
 }
 
-// hiddenColumn has its own field, in which every chunk has true or false.
+// hiddenColumn is a column with its own field, which is true or false in every chunk.
 const hiddenColumn = "onyx.hidden"
 
 func anyOf(q *query, field string, words []string) string {
@@ -162,7 +162,7 @@ func anyOf(q *query, field string, words []string) string {
 	return field + " in (" + q.list(words) + ")"
 }
 
-// between returns a condition on one element, so that one value meets both bounds.
+// between returns a condition on one element of the field numbers, so that one value must meet both bounds.
 func (s *Store) between(q *query, f sheaf.Range) (string, error) {
 	kind, ok := f.Kind()
 	if !ok {
@@ -191,7 +191,7 @@ func orEqual(open bool) string {
 	return "="
 }
 
-// bounds returns the condition for the filter and bound of a request.
+// bounds returns the condition for the Filter and Within of a request.
 func (s *Store) bounds(q *query, f sheaf.Filter, within []sheaf.ID) (string, error) {
 	where, err := s.filter(q, f)
 	if err != nil || within == nil {

@@ -70,16 +70,16 @@ func (s *Store) count(ctx context.Context, where string, q *query) (int, error) 
 	return found.Root.Fields.TotalCount, nil
 }
 
-// asked is a request that is sent repeatedly until the wanted hits are settled.
+// asked is a request that the store repeats, with more hits each time, until the first hits cannot change.
 type asked struct {
 	q *query
-	// window sets the number of candidates of the server.
+	// window sets how many candidates the server examines.
 	window func(hits int)
-	// score computes the store's score and the passage of a hit.
+	// score converts the server's score of a hit to the store's score, and sets the passage of the hit.
 	score func(h *sheaf.Hit, fields hitFields)
 }
 
-// prepare makes the query of a request; its condition may match nothing.
+// prepare makes the query of a request. The query's condition is nothing if no chunk can match.
 func (s *Store) prepare(req *store.Request) (*asked, error) {
 	q := newQuery(s.o.Schema)
 	q.body["presentation.summary"] = "hit"
@@ -114,7 +114,7 @@ func (s *Store) prepare(req *store.Request) (*asked, error) {
 	return a, nil
 }
 
-// vectorField returns the field of a request; ok is false when it has no vectors.
+// vectorField returns the field of a request; ok is false if the field has no vectors.
 func (s *Store) vectorField(req *store.VectorRequest) (field store.VectorField, ok bool, err error) {
 	for _, v := range s.o.Vectors {
 		if v.Name == req.Field {
@@ -125,7 +125,7 @@ func (s *Store) vectorField(req *store.VectorRequest) (field store.VectorField, 
 	return field, ok, err
 }
 
-// near finds the chunks with the nearest passages. Vespa scores by the angle.
+// near adds the search for the nearest passages to a. Vespa scores passages by their angle to the query's vector.
 func (s *Store) near(a *asked, req *store.VectorRequest, where string) error {
 	v, ok, err := s.vectorField(req)
 	if err != nil {
@@ -148,13 +148,13 @@ func (s *Store) near(a *asked, req *store.VectorRequest, where string) error {
 	return nil
 }
 
-// nearest returns the operator that finds the vectors nearest to the query's vector.
+// nearest returns the YQL operator that finds the passages nearest to the query's vector.
 func (s *Store) nearest(v store.VectorField, hits int) string {
 	return fmt.Sprintf("({targetHits:%d,approximate:%t}nearestNeighbor(%s, query_embedding))", hits, s.o.HNSW,
 		vectorField(v.Name))
 }
 
-// similarity returns the dot product of unit vectors with closeness 1/(1+angle).
+// similarity converts Vespa's closeness, which is 1/(1+angle), to the dot product of the unit vectors.
 func similarity(closeness float64) float64 {
 	if closeness <= 0 {
 		return -1
@@ -162,8 +162,8 @@ func similarity(closeness float64) float64 {
 	return math.Cos(min(1/closeness-1, math.Pi))
 }
 
-// enough asks for more and more hits until the first limit hits are settled: the server breaks ties
-// in its own order.
+// enough returns the first limit hits. The server orders equal scores in its own way, so enough asks for more and
+// more hits until no other hit can be among the first limit hits.
 func (s *Store) enough(ctx context.Context, a *asked, limit int) (sheaf.Ranking, error) {
 	if a.q.where == nothing {
 		return nil, nil

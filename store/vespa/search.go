@@ -23,7 +23,7 @@ type answer struct {
 	}
 }
 
-// coverage is the part of the content that answered.
+// coverage says how much of the content the answer covers.
 type coverage struct {
 	Coverage int
 	Degraded json.RawMessage
@@ -38,7 +38,7 @@ type searchError struct {
 // String returns the server's message about a query.
 func (e searchError) String() string { return fmt.Sprintf("%s: %s", e.Summary, e.Message) }
 
-// hit is a chunk, or a group of a grouping.
+// hit is a chunk, or a group of a grouping query.
 type hit struct {
 	Relevance json.RawMessage // a number, or a text such as "NaN"
 	Fields    json.RawMessage
@@ -54,7 +54,7 @@ func (s *Store) nonsense(what string) error {
 	return s.fault(sheaf.ErrUnavailable, "%s: the answer is not from such a server", what)
 }
 
-// search sends a query. It fails when only a part of the content answered.
+// search sends a query. It fails if only a part of the content answered.
 func (s *Store) search(ctx context.Context, q *query) (*answer, error) {
 	q.body["yql"] = q.yql()
 	q.body["ranking.softtimeout.enable"] = false
@@ -104,8 +104,8 @@ func (f hitFields) number(name string) (float64, bool) {
 	return v, err == nil
 }
 
-// closest returns the passage that a feature closest(field) names, a tensor of one label: {"type":
-// ..., "cells": {"3": 1.0}}, or the cells with their addresses.
+// closest returns the passage that the feature closest(field) names. The feature is a tensor with one label: {"type":
+// ..., "cells": {"3": 1.0}}, or a list of cells with their addresses.
 func (f hitFields) closest(field string) int {
 	var tensor struct{ Cells json.RawMessage }
 	if json.Unmarshal(f.Features["closest("+field+")"], &tensor) != nil {

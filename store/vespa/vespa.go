@@ -32,16 +32,17 @@ import (
 // Options are the place of a store and its settings.
 type Options struct {
 	storekit.Options
-	// Schema is the name of the schema of chunks: lower-case letters, digits and underscores, a
-	// letter first. A second schema, with "_about" after this name, has the store's record: the
-	// settings that made it.
+	// Schema is the name of the schema of chunks. It consists of lower-case letters, digits and underscores, and
+	// begins with a letter. A second schema, with "_about" at the end of its name, has the record of the store's
+	// settings.
 	Schema string
-	// Config is the address of the configuration server. With it, Open deploys the application when
-	// the server runs none. With "" an administrator deploys the result of sheaf export vespa-app.
+	// Config is the address of the configuration server. If Config is set and the server runs no application, Open
+	// deploys Sheaf's application. If Config is "", an administrator must deploy the result of sheaf export
+	// vespa-app.
 	Config string
 	// Token is a bearer token; "" means none.
 	Token string
-	// HNSW searches vectors through the server's graph; otherwise all are compared.
+	// HNSW makes vector searches use the server's graph. Without HNSW they compare all vectors.
 	HNSW bool
 	// Ranking adds the rank profiles of a ranking in two phases to the application; nil adds none.
 	Ranking *TwoPhases
@@ -72,13 +73,13 @@ var _ interface {
 	store.Reporter
 } = (*Store)(nil)
 
-// object is a JSON object that is sent.
+// object is a JSON object in a request.
 type object = map[string]any
 
-// Open checks the server and the schema. It fails with sheaf.ErrInvalid or sheaf.ErrNotFound for an
-// application with another analyzer, other parameters or dimensions, or without the schema; with
-// sheaf.ErrUnsupported for one of a later version of this program; with sheaf.ErrUnavailable for a
-// server that does not answer. The message says what to do.
+// Open checks the server and the schema. If the application lacks the schema, or has another analyzer, other
+// parameters or other dimensions, Open fails with sheaf.ErrInvalid or sheaf.ErrNotFound. If a later version of this
+// program made the store, Open fails with sheaf.ErrUnsupported. If the server does not answer, Open fails with
+// sheaf.ErrUnavailable. The message says what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// newStore returns a Store without asking the server; o must be prepared.
+// newStore returns a Store without asking the server. The caller has called o.prepare.
 func newStore(o Options) *Store {
 	return &Store{o: o, client: newClient(o), feeder: newFeeder(o),
 		calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, !o.Access.Writes())}
@@ -127,7 +128,7 @@ func (o *Options) prepare() error {
 	return o.Prepare("vespa", maxDims)
 }
 
-// validate fills in numbers, and checks the options of the application package.
+// validate sets a default for Feeds, and checks the options of the application package.
 func (o *Options) validate() error {
 	o.Feeds = cmp.Or(o.Feeds, defaultFeeds)
 	switch {
@@ -156,22 +157,22 @@ func (s *Store) Close() error { return s.calls.Close() }
 // version is the version of the schema.
 const version = 1
 
-// meta records the settings of a store. It is a document of the second schema.
+// meta records the settings of a store. The store writes it into a document of the second schema.
 type meta struct {
 	Version int `json:"sheaf"`
 	storekit.Made
 	Vectors []store.VectorField `json:"vectors"`
 }
 
-// errEmpty means that the schema exists and has no record yet.
+// errEmpty means that the schema exists but has no record yet.
 var errEmpty = fmt.Errorf("nothing was written yet: %w", sheaf.ErrNotFound)
 
-// about returns the path of the document with the meta.
+// about returns the path of the document with the record of the settings.
 func (s *Store) about() string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "_about/docid/about"
 }
 
-// verify compares the record with the options.
+// verify compares the record of the settings with the options.
 func (s *Store) verify(ctx context.Context) error {
 	var said struct {
 		Fields struct{ About string }
@@ -213,7 +214,7 @@ func (s *Store) compare(m meta) error {
 	return nil
 }
 
-// introduce writes the record.
+// introduce writes the record of the settings.
 func (s *Store) introduce(ctx context.Context) error {
 	about, err := json.Marshal(meta{version, s.o.Made(), s.o.Vectors})
 	if err != nil {
@@ -222,8 +223,8 @@ func (s *Store) introduce(ctx context.Context) error {
 	return s.client.Call(ctx, "POST", s.about(), object{"fields": object{"about": string(about)}}, nil)
 }
 
-// verifySchema asks for each rank profile, because the names contain the parameters. A server that
-// lacks one runs another application than the options require.
+// verifySchema asks the server for each rank profile. The names of the profiles contain the parameters, so if a
+// profile is missing, the server runs an application with other parameters.
 func (s *Store) verifySchema(ctx context.Context) error {
 	profiles := []string{s.o.wordsProfile()}
 	for _, v := range s.o.Vectors {

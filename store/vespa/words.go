@@ -11,19 +11,18 @@ import (
 	"sheaf/store/storekit"
 )
 
-// words are the words of a request as a condition.
+// words is the condition for the words of a request, with the weights of the fields.
 type words struct {
 	match   string
 	weights map[string]float64 // by field of the schema
-	// scale is the factor by which scores are too large, because terms are repeated to apply their
-	// factors.
+	// scale is the factor by which the server's scores are too large. The query repeats terms to apply their factors.
 	scale float64
 }
 
-// maxRepeats limits how often a term is repeated.
+// maxRepeats limits how often a query repeats a term.
 const maxRepeats = 32
 
-// words translates a request. Without scores, each term appears once, whatever its factor.
+// words translates a request. If scores is false, each term appears only once, and its factor is ignored.
 func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, error) {
 	plan := storekit.Compile(s.o.Analyzer, req)
 	root, err := plan.Flat()
@@ -78,7 +77,7 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	return out, nil
 }
 
-// scale returns the smallest number that makes the factors of all scoring terms integers.
+// scale returns the smallest number that makes the factors of all scoring terms integers when it multiplies them.
 func (s *Store) scale(root storekit.Flat) (float64, error) {
 	var factors []float64
 	for _, part := range slices.Concat(root.Must, root.Should) {

@@ -27,9 +27,9 @@ const (
 	removePage = 10_000
 )
 
-// Write implements [store.Backend]. It puts new chunks first and then removes the chunks that they
-// replace: for a moment a reader may see both. After an error other than PartialError a part of the
-// batch may be written; writing it again repairs that.
+// Write implements [store.Backend]. It writes new chunks first and then removes the chunks that they replace, so for
+// a moment a reader may see both. After an error other than PartialError, a part of the batch may be in the store. To
+// repair that, write the batch again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	return rejected.Err()
 }
 
-// put feeds chunks and returns the documents whose chunks the server refuses.
+// put sends chunks and returns the documents whose chunks the server refuses.
 func (s *Store) put(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token string) (storekit.Rejected, error) {
 	var mu sync.Mutex
 	rejected := storekit.Rejected{}
@@ -92,7 +92,7 @@ func (s *Store) put(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token
 	return rejected, err
 }
 
-// each runs f for every ID, several at a time, until one of them fails.
+// each calls f for every ID, several at a time. It stops when a call fails.
 func (s *Store) each(ctx context.Context, ids []sheaf.ID, f func(ctx context.Context, id sheaf.ID) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.o.Feeds)
@@ -105,8 +105,8 @@ func (s *Store) each(ctx context.Context, ids []sheaf.ID, f func(ctx context.Con
 	return g.Wait()
 }
 
-// remove deletes the chunks of documents, given by hashes, except those of the write with this
-// token.
+// remove deletes the chunks of documents. docs has hashes of the documents' IDs. remove keeps the chunks that the
+// write with this token has written.
 func (s *Store) remove(ctx context.Context, docs []string, token string) error {
 	for some := range slices.Chunk(docs, 1000) {
 		for {
@@ -142,8 +142,7 @@ func (s *Store) remove(ctx context.Context, docs []string, token string) error {
 	return nil
 }
 
-// WriteColumns implements [store.ColumnWriter] with partial updates, which do not send words and
-// vectors.
+// WriteColumns implements [store.ColumnWriter]. It uses partial updates, so it does not send words and vectors again.
 func (s *Store) WriteColumns(ctx context.Context, changes []store.ColumnChange) error {
 	byID := map[sheaf.ID][]store.Column{}
 	ids := make([]sheaf.ID, 0, len(changes))

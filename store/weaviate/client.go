@@ -21,8 +21,8 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// refusal gives an unsuccessful answer a category of the root package. A server without any class
-// refuses every query.
+// refusal returns the error for an unsuccessful answer, with a category of package sheaf. A server without any class
+// refuses every query; this counts as sheaf.ErrNotFound.
 func refusal(status int, body []byte) error {
 	if status == http.StatusUnprocessableEntity && bytes.Contains(body, []byte("no graphql provider present")) {
 		return storekit.Refused(http.StatusNotFound, "the server has no class any more")
@@ -36,7 +36,7 @@ type said[T any] struct {
 	Errors []struct{ Message string }
 }
 
-// of returns the data of an answer.
+// of returns the data of the answer, or the error that the answer contains.
 func (a *said[T]) of(s *Store) (T, error) {
 	if len(a.Errors) > 0 && strings.Contains(a.Errors[0].Message, "authorization, forbidden") {
 		return a.Data, s.fault(store.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or "+
@@ -52,8 +52,8 @@ func (a *said[T]) of(s *Store) (T, error) {
 	return a.Data, nil
 }
 
-// hits returns the hits of a class. An answer without the requested class is a fault, because a
-// class without hits is an empty list.
+// hits returns the hits of a class. A class without hits is an empty list in the answer, so an answer without the
+// class is a fault.
 func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
 	list, ok := get[class]
 	if !ok {
@@ -71,7 +71,7 @@ func ask[T any](ctx context.Context, s *Store, query string) (T, error) {
 	return answer.of(s)
 }
 
-// quote writes a GraphQL string; its escapes are those of JSON.
+// quote writes a GraphQL string. GraphQL has the same escapes as JSON.
 func quote(text string) string {
 	out, err := json.Marshal(text)
 	if err != nil {

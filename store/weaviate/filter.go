@@ -8,15 +8,16 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxParts is the largest number of parts of a filter. With this many the server takes seconds, with
-// seven times as many it takes minutes.
+// maxParts is the largest number of parts of a filter. A server takes seconds for this many parts, and minutes for
+// seven times as many.
 const maxParts = 10_000
 
-// condition is a filter in GraphQL, or a special condition that needs no server.
+// condition is a filter in GraphQL, or one of the special conditions everything and nothing.
 type condition struct {
 	where     string
 	all, none bool
-	// loose says that the condition is too wide: hits must be tested again with the filter itself.
+	// loose means that the condition lets too many chunks pass: the store must test the hits again with the filter
+	// itself.
 	loose bool
 }
 
@@ -29,7 +30,7 @@ func test(path, operator, value string) condition {
 	return condition{where: fmt.Sprintf("{path:[%q] operator:%s valueText:%s}", path, operator, value)}
 }
 
-// and, or and not remove the two special conditions before the query is sent.
+// The functions and, or and not remove the conditions everything and nothing from a combination.
 func and(list ...condition) condition {
 	var parts []string
 	loose := false
@@ -76,7 +77,8 @@ func joined(operator string, parts []string, none condition, loose bool) conditi
 	return out
 }
 
-// not of a loose condition matches everything, because only a test of each hit decides.
+// not returns the opposite of a condition. For a loose condition it returns everything, because only a test of each
+// hit can decide.
 func not(c condition) condition {
 	switch {
 	case c.loose:
@@ -132,8 +134,8 @@ func anyOf(path string, words []string) condition {
 	return test(path, "ContainsAny", quoteAll(words))
 }
 
-// between returns two conditions. Two different values of the column may meet them, so the result
-// is loose.
+// between returns a condition for each bound. Two different values of the column may meet the two conditions, so the
+// result is loose.
 func between(f sheaf.Range) condition {
 	kind, ok := f.Kind()
 	if !ok {

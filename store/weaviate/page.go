@@ -12,14 +12,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// page has the hits of one answer that pass the filter. last is the score of the last hit when more
-// hits may follow, else nil.
+// page has the hits of one answer that pass the filter. If more hits may follow, last is the score of the last hit,
+// else nil.
 type page struct {
 	found sheaf.Ranking
 	last  *float64
 }
 
-// pages asks for the hits of every element of list.
+// pages asks the server for the hits of each element of list.
 func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
 	out := make([]page, len(list))
 	return out, store.Each(ctx, len(list), func(ctx context.Context, i int) error {
@@ -35,7 +35,7 @@ func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
 	})
 }
 
-// query returns a in GraphQL.
+// query returns the GraphQL query for a.
 func (a asked) query() string {
 	arguments := []string{fmt.Sprintf("limit:%d", a.want)}
 	if a.how != "" {
@@ -62,7 +62,7 @@ func (a asked) query() string {
 // got is the data of an answer.
 type got struct{ Get map[string][]gotten }
 
-// gotten is an object of an answer.
+// gotten is an object in an answer.
 type gotten struct {
 	CID        string   `json:"cid"`
 	C          []string `json:"c"`
@@ -73,7 +73,7 @@ type gotten struct {
 	} `json:"_additional"`
 }
 
-// page reads the hits of a.
+// page reads the hits of a from the objects of an answer.
 func (s *Store) page(a asked, list []gotten) (page, error) {
 	var out page
 	for _, o := range list {

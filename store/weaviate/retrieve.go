@@ -27,7 +27,7 @@ func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	})
 }
 
-// Count implements [store.Counter]. It counts hits one by one where the server cannot count them.
+// Count implements [store.Counter]. If the server cannot count the hits of a request, Count reads and counts them.
 func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	if err := req.ValidatePlain(); err != nil {
 		return 0, err
@@ -49,36 +49,35 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	})
 }
 
-// asked is a request that is sent repeatedly until there are enough hits.
+// asked is a request that the store repeats, with more hits each time, until there are enough hits.
 type asked struct {
 	class string
-	// how is the operator that finds and scores: bm25 or nearVector; "" lists the objects that meet
-	// where.
+	// how is the GraphQL operator that finds and scores: bm25 or nearVector. With "" the query lists the objects that
+	// meet the condition where.
 	how string
-	// lists are the parts of scores by words.
+	// lists are the word lists whose scores add up to the score of a chunk.
 	lists []list
-	// combine combines the scores of plan's fields into one.
+	// combine computes the score of a chunk from its scores in the plan's fields.
 	combine func(fields []float64) float64
 	fields  int
-	// matching has the words of bm25 as a filter, for counting.
+	// matching is the condition that a chunk has words of the query. It is used for counting.
 	matching condition
 	where    condition
 	exact    sheaf.Filter
 	meaning  bool
-	// want is the number of requested hits.
+	// want is the number of hits to request.
 	want int
 }
 
-// list is a group of words with one factor in one field, which the server scores by itself. It does
-// not use the server's weights of fields and words: with a weight above 1, version 1.35 loses the
-// best hits.
+// list is a group of words with the same factor in one field. The server scores each list by itself. The query does
+// not use the server's own weights: with a weight above 1, version 1.35 loses the best hits.
 type list struct {
 	how    string
 	field  int
 	weight float64
 }
 
-// Supports implements [store.Selective]: it refuses what the server does not compute.
+// Supports implements [store.Selective]: it refuses requests that the server cannot compute.
 func (s *Store) Supports(req store.Request) error {
 	if req.Limit >= MaxLimit {
 		return s.fault(sheaf.ErrUnsupported, "a limit of %d: fewer than %d", req.Limit, MaxLimit)
@@ -113,7 +112,7 @@ func (s *Store) prepare(req *store.Request) (asked, error) {
 	return a, nil
 }
 
-// numbers writes a vector.
+// numbers writes a vector as a list of numbers.
 func numbers(vector []float32) string {
 	out := []byte{'['}
 	for i, x := range vector {
@@ -125,8 +124,8 @@ func numbers(vector []float32) string {
 	return string(append(out, ']'))
 }
 
-// words adds the words of a request. The server scores one list of words over one list of
-// properties; conditions on what must and must not match are separate filters.
+// words adds the words of a request to a. The server scores one list of words over one list of properties, so words
+// makes separate filters for the words that must and must not match.
 func (s *Store) words(req *store.Request, a *asked) error {
 	plan := storekit.Compile(s.o.Analyzer, req.Text)
 	root, err := plan.Flat()
@@ -158,7 +157,7 @@ func (s *Store) words(req *store.Request, a *asked) error {
 	return nil
 }
 
-// any returns the condition that a chunk has any of some terms.
+// any returns the condition that a chunk has at least one of the terms.
 func (s *Store) any(terms []storekit.Term, plan storekit.Plan) condition {
 	list := make([]condition, len(terms))
 	for i, t := range terms {
@@ -173,14 +172,14 @@ func (s *Store) any(terms []storekit.Term, plan storekit.Plan) condition {
 	return or(list...)
 }
 
-// has reports whether any chunk may have the field. The server refuses unknown properties.
+// has reports whether a chunk may have the field. The server refuses queries with unknown properties.
 func (s *Store) has(field string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.texts[textProperty(field)]
 }
 
-// bm25 makes the lists that score the terms.
+// bm25 makes the word lists that score the terms.
 func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storekit.Plan, a *asked) {
 	type group struct {
 		field  int
@@ -234,7 +233,7 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 	}
 }
 
-// total combines the scores of a chunk in each list.
+// total returns the score of a chunk from its score in each list.
 func (a asked) total(scores []float64) float64 {
 	fields := make([]float64, a.fields)
 	for i, l := range a.lists {
@@ -243,9 +242,9 @@ func (a asked) total(scores []float64) float64 {
 	return a.combine(fields)
 }
 
-// joined asks for every list as a whole and joins the lists. A shorter list may differ from the
-// beginning of the whole list: version 1.35 drops some of the best hits, especially right after a
-// write. So lists of more than MaxLimit hits are only as good as the server's.
+// joined asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
+// version 1.35 drops some of the best hits, especially right after a write. If a list has more hits than MaxLimit,
+// the result is only as good as the server's.
 func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 	whole := make([]asked, len(a.lists))
 	for i, l := range a.lists {
@@ -276,7 +275,8 @@ func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// complete asks every unfinished list for the scores of the chunks that only other lists returned.
+// complete asks for missing scores. If a list has more hits than its page, complete asks the list for the scores of
+// the chunks that only other lists returned.
 func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[sheaf.ID][]float64) error {
 	var some []asked
 	var of []int // the list of each page
@@ -312,8 +312,9 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 	return nil
 }
 
-// enough asks for more and more hits until the first limit hits are settled: the server breaks ties
-// in its own order, a chunk may have several passages, and a loose filter passes too much.
+// enough asks for more and more hits until no other hit can be among the first limit hits. One request is not enough:
+// the server orders equal scores in its own way, a chunk may have several passages, and a loose filter lets too many
+// chunks pass.
 func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joined(ctx, a)
@@ -366,9 +367,10 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 	}
 }
 
-// maxLeft limits how often seen chunks are excluded: many documents may have more near passages
-// than a list has entries.
+// maxLeft limits how often enough repeats a request without the chunks it has seen. This helps if the passages of
+// long documents fill the list of hits.
 const maxLeft = 20
 
-// guess returns how many hits to request to get limit chunks: a chunk may have several passages.
+// guess returns how many hits to request in order to get limit chunks. It is more than limit, because a chunk may
+// have several passages.
 func guess(limit int) int { return min(2*limit+20, MaxLimit) }

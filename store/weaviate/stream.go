@@ -13,11 +13,11 @@ import (
 	"sheaf/store"
 )
 
-// keptProperty has the written chunk without its vectors, because the other properties only have
-// its terms.
+// keptProperty is the property with the chunk as it was written, without vectors. The other properties have only
+// terms.
 const keptProperty = "kept"
 
-// kept is the JSON value of keptProperty; IDs and texts may be any bytes.
+// kept is the JSON value of keptProperty. Its texts are bytes, because IDs and texts may be any bytes.
 type kept struct {
 	Doc     []byte       `json:"d"`
 	Fields  [][2][]byte  `json:"f,omitempty"`
@@ -54,7 +54,7 @@ func keep(c *store.Chunk) string {
 	return string(data)
 }
 
-// streamed is the number of chunks in one read.
+// streamed is the number of chunks that Stream reads at a time.
 const streamed = 100
 
 // Stream implements [store.Streamer], in the order of the server's own IDs.
@@ -72,7 +72,7 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	}
 }
 
-// stored is the data of an answer with chunks in their written form.
+// stored is the data of an answer with chunks as they were written.
 type stored struct {
 	Get map[string][]struct {
 		CID        string `json:"cid"`
@@ -140,7 +140,8 @@ type passage struct {
 	Additional struct{ Vector []float32 } `json:"_additional"`
 }
 
-// passages adds the vectors of a field to chunks.
+// passages reads the vectors of a field and adds them to chunks. at has the index of each chunk, by the hash of its
+// ID.
 func (s *Store) passages(ctx context.Context, field string, at map[string]int, chunks []store.Chunk) error {
 	if len(at) == 0 {
 		return nil
@@ -171,7 +172,7 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	return nil
 }
 
-// timed runs a request with the whole time limit of a call, whatever the number of requests.
+// timed calls call with the whole time limit of one store call. The limit includes all requests that call sends.
 func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -182,11 +183,11 @@ func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) 
 	return call(ctx)
 }
 
-// streamedNumbers is roughly how many vector components one answer has.
+// streamedNumbers limits roughly how many vector components one answer has.
 const streamedNumbers = 1 << 20
 
-// passagesOf returns the passages of chunks, in several requests when they are too many for one
-// answer.
+// passagesOf returns the passages of chunks. If one answer cannot have all of them, passagesOf sends several
+// requests.
 func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
 	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors.Get(field).Dims, 1))
 	class, where := s.passageClass(field), anyOf("chunk", hashes)

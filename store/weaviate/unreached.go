@@ -13,8 +13,8 @@ import (
 
 var _ store.Inspector = (*Store)(nil)
 
-// Unreached implements [store.Inspector]. After a kill, version 1.35.2 keeps objects whose vectors
-// are lost from its index, even if they are written again unchanged.
+// Unreached implements [store.Inspector]. After a kill, version 1.35.2 may keep objects but lose their vectors from
+// its index. Writing the same objects again does not help.
 func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 	n := 0
 	for _, field := range s.vectors.All() {
@@ -27,8 +27,8 @@ func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 	return n, nil
 }
 
-// Remove implements [store.Inspector]. It deletes object by object, because a deletion by filter
-// misses objects that the filters' index has lost.
+// Remove implements [store.Inspector]. It deletes each object by its key. A deletion by filter would miss objects
+// that the filters' index has lost.
 func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
 	fields := s.vectors.All()
 	for _, id := range ids {
@@ -54,8 +54,8 @@ func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
 	return nil
 }
 
-// removeObject deletes an object by its key, and reports whether it existed. The server reports
-// success even when there was nothing to delete.
+// removeObject deletes an object by its key, and reports whether the object existed. It looks first, because a
+// deletion succeeds even if there is no object.
 func (s *Store) removeObject(ctx context.Context, class, key string) (there bool, err error) {
 	path := "/v1/objects/" + class + "/" + key
 	err = s.client.Call(ctx, "GET", path, nil, nil)
@@ -69,8 +69,8 @@ func (s *Store) removeObject(ctx context.Context, class, key string) (there bool
 	return there, err
 }
 
-// unreached compares the number of stored passages with the number that a vector search finds. It
-// works in parts when one answer cannot hold them.
+// unreached returns how many stored passages a vector search does not find. If one answer cannot have all passages,
+// unreached works in parts.
 func (s *Store) unreached(ctx context.Context, field string, hashes []string, within condition) (int, error) {
 	if len(hashes) == 0 {
 		return 0, nil
@@ -118,7 +118,7 @@ func (s *Store) unreached(ctx context.Context, field string, hashes []string, wi
 	return max(kept-len(near), 0), err
 }
 
-// passagesIn returns the condition for passages with numbers from and above, below to.
+// passagesIn returns the condition for the passages with numbers from..to-1.
 func passagesIn(from, to int) condition {
 	return and(condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
 		condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, to)})

@@ -65,10 +65,10 @@ var _ interface {
 
 type object = map[string]any
 
-// Open checks the server and its classes, and creates the classes when there are none. It fails
-// with sheaf.ErrInvalid for a class with another analyzer, other parameters or dimensions, or a
-// foreign class; with sheaf.ErrUnsupported for a class of a later version of this program; with
-// sheaf.ErrUnavailable for a server that does not answer. The message gives advice.
+// Open checks the server and its classes. If there are no classes and Options.Access allows it, Open creates them.
+// Open fails with sheaf.ErrInvalid if the class is foreign, or has another analyzer, other parameters or other
+// dimensions. It fails with sheaf.ErrUnsupported if a later version of this program made the class. It fails with
+// sheaf.ErrUnavailable if the server does not answer. The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (s *Store) Close() error { return s.calls.Close() }
 // version is the version of the classes.
 const version = 1
 
-// meta records the settings of a class, in its description.
+// meta records the settings of a class. The description of the class contains it.
 type meta struct {
 	Version int `json:"sheaf"`
 	storekit.Made
@@ -146,9 +146,8 @@ func (s *Store) chunkClass() object {
 	}
 }
 
-// facts returns the properties that chunks and passages have. Properties for filters are in
-// hexadecimal, which sorts like the bytes. The server cannot trim or fold such texts, or read
-// wildcards in them.
+// facts returns the properties that both chunks and passages have. The IDs and column values are in hexadecimal,
+// which sorts like the bytes. So the server cannot trim or fold them, or read wildcards in them.
 func facts() []object {
 	return []object{
 		property("cid", "text", "field", false), property("chunk", "text", "field", true),
@@ -162,7 +161,7 @@ func property(name, kind, tokenization string, indexed bool) object {
 		"indexSearchable": indexed && tokenization == "whitespace"}
 }
 
-// textProperty returns the property of a text field.
+// textProperty returns the name of the property for a text field.
 func textProperty(field string) string {
 	if field != "" && !strings.ContainsFunc(field, func(r rune) bool { return !(r >= 'a' && r <= 'z') }) {
 		return "t_" + field
@@ -170,7 +169,7 @@ func textProperty(field string) string {
 	return "t_0" + hex.EncodeToString([]byte(field))
 }
 
-// passageClass returns the class of a vector field.
+// passageClass returns the name of the class for a vector field.
 func (s *Store) passageClass(field string) string {
 	if field != "" && len(field) < 40 && !strings.ContainsFunc(field, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z')
@@ -194,7 +193,7 @@ type class struct {
 	} `json:"shardingConfig"`
 }
 
-// other returns err with the question whether the server is Weaviate.
+// other adds a question to err if it may come from another server: is that Weaviate?
 func other(err error) error {
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound): // also the answer for a missing class
@@ -247,7 +246,8 @@ func (s *Store) verify(ctx context.Context) error {
 	return nil
 }
 
-// vectorFieldOf returns the vector field of a class of passages; ok is false for another class.
+// vectorFieldOf returns the vector field whose passages a class has. ok is false if the class has no passages of this
+// store.
 func (s *Store) vectorFieldOf(c class) (v store.VectorField, ok bool) {
 	ok = json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class
 	return v, ok
@@ -260,7 +260,7 @@ func (s *Store) Shards() int {
 	return s.shards
 }
 
-// about reads the record of a class of chunks; ours is false for a foreign class.
+// about reads the settings from the description of a class. ours is false if this program did not make the class.
 func about(description string) (m meta, ours bool) {
 	err := json.Unmarshal([]byte(description), &m)
 	return m, err == nil && m.Version != 0
@@ -281,8 +281,8 @@ func (s *Store) compare(description string) error {
 	return nil
 }
 
-// Bodies returns the requests that create the classes, in order, for manual use. Open accepts these
-// classes as a store.
+// Bodies returns the bodies of the requests that create the classes, in order. An administrator can send the
+// requests; Open accepts the classes as a store.
 func (o Options) Bodies() ([]map[string]any, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -338,8 +338,8 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return out, nil
 }
 
-// Drop removes the classes of a store; a missing class is not an error. If one of them is foreign,
-// Drop fails with sheaf.ErrInvalid and all of them stay.
+// Drop removes the classes of a store. A missing class is not an error. If one of the classes is foreign, Drop fails
+// with sheaf.ErrInvalid and removes nothing.
 func Drop(ctx context.Context, o Options) error {
 	s := &Store{o: o, client: newClient(o)}
 	defer s.client.HTTP.CloseIdleConnections()

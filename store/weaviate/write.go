@@ -18,15 +18,15 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxBatch is the largest number of objects in a request, maxBatchBytes the approximate size.
+// maxBatch is the largest number of objects in a request, and maxBatchBytes its approximate size.
 const (
 	maxBatch      = 500
 	maxBatchBytes = 4 << 20
 )
 
-// Write implements [store.Backend]. It writes new chunks first and then deletes the chunks that
-// they replace: for a moment a reader may see both. After an error other than PartialError a part
-// of the batch may be written; writing it again repairs that.
+// Write implements [store.Backend]. It writes new chunks first and then deletes the chunks that they replace, so for
+// a moment a reader may see both. After an error other than PartialError, a part of the batch may be in the store. To
+// repair that, write the batch again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.vectors.Check(&batch, s.o.Vectors, maxDims); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
 }
 
-// objectID returns the ID of an object, computed from the parts that name it.
+// objectID computes the ID of an object from parts that identify the object.
 func objectID(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
@@ -82,7 +82,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	return out.rejected.Err()
 }
 
-// addFields creates the properties and classes that the chunks need.
+// addFields creates the missing properties and classes for the fields of chunks.
 func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk) error {
 	texts := map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(chunks)) {
@@ -109,8 +109,8 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk)
 	return nil
 }
 
-// objects returns a chunk and its passages as JSON. A long text has tens of thousands of passages,
-// so the shared part is encoded once.
+// objects returns a chunk and its passages as JSON objects. A long text has tens of thousands of passages, so objects
+// encodes their common part only once.
 func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": storekit.Hash(string(c.ID)),
 		"doc": storekit.Hash(string(c.Doc)), "c": storekit.ColumnWords(c)}
@@ -149,7 +149,7 @@ type sender struct {
 	rejected storekit.Rejected
 }
 
-// all sends the objects of chunks, in order. Analysis and encoding run in parallel.
+// all sends the objects of chunks, in order. It analyzes and encodes several chunks in parallel.
 func (b *sender) all(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*store.Chunk, token string) error {
 	err := storekit.InOrder(ctx, order, func(id sheaf.ID) ([][]byte, error) {
 		return b.s.objects(chunks[id], token)
@@ -177,7 +177,7 @@ func (b *sender) add(ctx context.Context, doc sheaf.ID, o []byte) error {
 	return nil
 }
 
-// flush sends the collected objects, in several requests when they are too large for one.
+// flush sends the collected objects. It uses several requests if the objects are too large for one.
 func (b *sender) flush(ctx context.Context) error {
 	objects, docs := b.objects, b.docs
 	b.objects, b.docs, b.bytes = nil, nil, 0
@@ -217,7 +217,7 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 	return nil
 }
 
-// classes returns the class of chunks and those of the vector fields, sorted.
+// classes returns the class of chunks and the classes of the vector fields, sorted.
 func (s *Store) classes() []string {
 	out := []string{s.o.Class}
 	for _, v := range s.vectors.All() {
@@ -227,8 +227,7 @@ func (s *Store) classes() []string {
 	return out
 }
 
-// deleteSome deletes as many objects as the server deletes at a time, and reports whether more may
-// be left.
+// deleteSome deletes as many objects as the server deletes in one request. more reports whether objects may be left.
 func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
 	var said struct {
 		Results *struct{ Matches, Successful, Failed, Limit int }
@@ -248,7 +247,7 @@ func (s *Store) deleteSome(ctx context.Context, class string, where []object) (m
 	return r.Successful > 0 && (r.Matches > r.Successful || r.Matches >= max(r.Limit, 1)), nil
 }
 
-// Empty implements [store.Emptier], some objects at a time.
+// Empty implements [store.Emptier]. It deletes some objects at a time.
 func (s *Store) Empty(ctx context.Context) error {
 	where := []object{{"path": []string{"write"}, "operator": "NotEqual", "valueText": rand.Text()}}
 	for _, class := range s.classes() {

@@ -11,7 +11,7 @@ import (
 	"sheaf"
 )
 
-// The keys of a profile and of its first phase.
+// The keys that a profile, its first phase and its parameters may have.
 var (
 	profileKeys = []string{
 		"name", "about", "extends", "parameters", "limits", "expand", "candidates", "branches", "fuse", "then",
@@ -23,15 +23,15 @@ var (
 // validName matches the names of profiles, branches and parameters.
 var validName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
-// decoder reads nodes. Its methods panic with a fault.
+// decoder reads a profile from the nodes of its file. Its methods panic with a [fault].
 type decoder struct {
 	params []Parameter // that expressions and choices may name
 }
 
-// fault is an error that stops an attempt.
+// fault is the value of a panic that [attempt] turns into an error.
 type fault struct{ error }
 
-// attempt returns the result of do, or the first fault that do panics with.
+// attempt calls do and returns its result. If do panics with a fault, attempt returns the error in the fault.
 func attempt[T any](do func() T) (out T, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -45,7 +45,7 @@ func attempt[T any](do func() T) (out T, err error) {
 	return do(), nil
 }
 
-// check panics with the fault err, unless it is nil.
+// check panics with a fault if err is not nil.
 func check(err error) {
 	if err != nil {
 		panic(fault{err})
@@ -55,7 +55,7 @@ func check(err error) {
 // fail panics with a fault at n.
 func (n *node) fail(format string, args ...any) { check(n.errorf(format, args...)) }
 
-// profile reads a profile after the merge with the profile that it extends.
+// profile reads a profile. It runs after the profile is merged with the profile that it extends.
 func (d *decoder) profile(n *node) *Profile {
 	n.want(nodeMapping, "a profile")
 	n.onlyKeys("a profile", profileKeys...)
@@ -91,7 +91,7 @@ func (d *decoder) profile(n *node) *Profile {
 	return p
 }
 
-// candidates reads a first phase: a scan of files, or branches.
+// candidates reads a first phase. The phase is a scan of files, or it has branches.
 func (d *decoder) candidates(p *Profile, n *node) {
 	if n.kind == nodeMapping && n.get(scan.name) != nil {
 		n.onlyKeys("candidates that are scanned", scan.name)
@@ -125,7 +125,7 @@ func (d *decoder) parameters(n *node) {
 	}
 }
 
-// parameter reads one parameter. Its expressions may name earlier parameters.
+// parameter reads a parameter. Its expressions may use only parameters before it.
 func (d *decoder) parameter(name string, n *node) Parameter {
 	where := "parameter " + name
 	if n.kind != nodeMapping {
@@ -172,7 +172,7 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 	return p
 }
 
-// bound reads the smallest or largest value of a parameter.
+// bound reads the smallest or the largest value that a parameter may have.
 func bound(n *node, key, where string) float64 {
 	b := n.get(key)
 	if b == nil {
@@ -259,7 +259,7 @@ func (d *decoder) branch(n *node, i int, before []branch) branch {
 	return b
 }
 
-// fields reads the weights of the fields of a text branch.
+// fields reads the field weights of a text branch.
 func (d *decoder) fields(n *node, branch string) (out []fieldSetting) {
 	fields := n.get("fields")
 	if fields == nil {
@@ -308,7 +308,8 @@ func (d *decoder) steps(n *node) (out []step) {
 	return out
 }
 
-// step reads the settings of a stage or fusion: a mapping, a single value for the short form, or nothing.
+// step reads a stage or a fusion of kind k with its settings. n is a mapping of settings, a single value for the option
+// in k.short, or null.
 func (d *decoder) step(k *kind, n *node) *step {
 	given := n
 	if n.kind == nodeScalar || n.kind == nodeList {
@@ -331,7 +332,7 @@ func (d *decoder) step(k *kind, n *node) *step {
 	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
 }
 
-// settings reads the options of mapping n. of names the stage or branch.
+// settings reads the options from mapping n. of is the name of the stage or branch, for errors.
 func (d *decoder) settings(options []*Option, n *node, of string) []setting {
 	out := make([]setting, len(options))
 	for i, o := range options {
@@ -348,13 +349,13 @@ func namesOf(options []*Option) []string {
 	return names
 }
 
-// Names that [Profile.checkNeeds] looks for.
+// Names of a stage and of an option that [Profile.checkNeeds] looks for.
 const (
 	similarityName = "similarity"
 	minSimilarity  = "min_similarity"
 )
 
-// checkNeeds returns an error for a stage that needs a vector branch when the profile has none.
+// checkNeeds returns an error if a stage needs a vector branch and the profile has none.
 func (p *Profile) checkNeeds() error {
 	phases := []*phase{&p.main}
 	if p.candidates != nil {
@@ -375,8 +376,8 @@ func (p *Profile) checkNeeds() error {
 	return nil
 }
 
-// cosines reports whether the stages after the fusion get cosines: the scores of the only branch,
-// unchanged by its stages and the fusion.
+// cosines reports whether the stages after the fusion get cosines as scores. They do if the phase has one branch, a
+// vector branch, and if neither its stages nor the fusion change the scores.
 func (ph *phase) cosines() bool {
 	changes := func(s step) bool { return !s.kind.keeps }
 	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector ||
@@ -406,8 +407,8 @@ func find(settings []setting, name string) *setting {
 	return nil
 }
 
-// needs checks steps. cosines says that they get cosines, until a stage changes them. meaning says
-// that the profile has a vector branch.
+// needs returns an error if a stage in steps needs something that it does not get. cosines says that the scores before
+// the first step are cosines. meaning says that the profile has a vector branch.
 func needs(steps []step, cosines, meaning bool) error {
 	for i := range steps {
 		s := &steps[i]

@@ -9,15 +9,15 @@ import (
 	"unicode"
 )
 
-// An expression may replace a number. It may name the limit of the query and the parameters of the profile:
+// expression is a formula in place of a number. It may use the limit of the query and the parameters of the profile:
 //
 //	sum     = product { ("+" | "-") product }
 //	product = factor { ("x" | "*" | "/") factor | "x" }
 //	factor  = [ "-" ] ( number | name | "(" sum ")" | function "(" sum { "," sum } ")" )
 //
-// An "x" without a factor after it means "times the limit": 4x is 4 x limit. Before "-", white
-// space decides: 4x - 1 is 4 x limit - 1, and 4 x -1 is -4. The functions are max, min (one value
-// or more), ceil, floor, and if(condition, then, else), where every number but 0 is true.
+// An "x" without a factor after it means "times the limit": 4x is 4 x limit. If "-" follows the "x", white space
+// decides: 4x - 1 is 4 x limit - 1, but 4 x -1 is -4. The functions are max, min (one or more values), ceil, floor, and
+// if(condition, then, else). A condition is true if it is not 0.
 type expression struct {
 	source string
 	op     byte // 'n' number, 'v' name, '+', '-', '*', '/', 'f' function
@@ -26,16 +26,17 @@ type expression struct {
 	args   []*expression
 }
 
-// limitName is the name of the query's limit in expressions.
+// limitName is the name of the query's limit in an expression.
 const limitName = "limit"
 
-// functions are the functions of expressions, with their smallest and largest number of arguments; 0 means no maximum.
+// functions are the functions that an expression may call. Each has its smallest and its largest number of arguments; 0
+// means no maximum.
 var functions = map[string][2]int{"max": {1, 0}, "min": {1, 0}, "ceil": {1, 1}, "floor": {1, 1}, "if": {3, 3}}
 
 // maxExpression is the largest length of an expression in bytes.
 const maxExpression = 500
 
-// parseExpression reads text. The caller checks names.
+// parseExpression parses an expression. The caller checks the names in it.
 func parseExpression(text string) (*expression, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("an expression may have at most %d characters", maxExpression)
@@ -84,7 +85,7 @@ func (p *expressionParser) next() {
 	p.token, p.rest = p.rest[:end], p.rest[end:]
 }
 
-// isExponent reports whether s[i] is the e of a number or the sign after it.
+// isExponent reports whether s[i] belongs to the exponent of a number: the e, or the sign after it.
 func isExponent(s string, i int) bool {
 	if s[i] == 'e' || s[i] == 'E' {
 		return i > 0 && i+1 < len(s) && (isDigit(s[i+1]) || i+2 < len(s) && (s[i+1] == '-' || s[i+1] == '+') &&
@@ -200,7 +201,7 @@ func (p *expressionParser) expect(token string) error {
 	return nil
 }
 
-// names returns the names in e, in order, without duplicates.
+// names returns the names that e uses, in order and without duplicates.
 func (e *expression) names() []string {
 	var out []string
 	if e.op == 'v' {
@@ -216,7 +217,7 @@ func (e *expression) names() []string {
 	return out
 }
 
-// value computes e. A missing name counts as 0; the decoder has already checked names.
+// value computes e. A name without a value counts as 0. The decoder has checked all names before.
 func (e *expression) value(values map[string]float64) float64 {
 	switch e.op {
 	case 'n':

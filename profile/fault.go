@@ -14,16 +14,16 @@ import (
 type FileError struct {
 	File         string
 	Line, Column int // from 1; 0 for the file as a whole
-	// Text describes the fault without naming a folder.
+	// Text describes the fault. It names no folder.
 	Text string
-	// within is Text with folder names; "" when there are none.
+	// within is Text with the names of folders. It is "" if Text has no such names to add.
 	within string
 }
 
-// Error returns the text with the file's path and folders.
+// Error returns the description with the file's full path and with the names of folders.
 func (e *FileError) Error() string { return e.say(e.File, cmp.Or(e.within, e.Text)) }
 
-// say returns the text with another file name.
+// say returns text after the name and the position of a file.
 func (e *FileError) say(file, text string) string {
 	if e.Line > 0 {
 		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
@@ -34,7 +34,8 @@ func (e *FileError) say(file, text string) string {
 // Unwrap returns sheaf.ErrInvalid.
 func (e *FileError) Unwrap() error { return sheaf.ErrInvalid }
 
-// WithoutFolders returns an error of this package that names files without folders, for users of another machine.
+// WithoutFolders shortens file names in an error of this package: it removes the folders. Servers use it for users of
+// other machines.
 func WithoutFolders(err error) error {
 	var file *FileError
 	var access *fs.PathError
@@ -47,7 +48,7 @@ func WithoutFolders(err error) error {
 	return err
 }
 
-// placeless is an error whose text has no folder.
+// placeless is an error with a text that names no folder.
 type placeless struct {
 	error
 	text string

@@ -18,17 +18,17 @@ import (
 //go:embed builtin/*.yaml
 var builtin embed.FS
 
-// Default is the name of the profile for callers that name none.
+// Default is the name of the profile that is used if a caller names none.
 const Default = "sheaf"
 
-// Source returns the text of the profile called name, and its file. It returns sheaf.ErrNotFound
-// when there is no profile of this name. A nil Source has the built-in profiles.
+// Source returns the file and the text of the profile called name. If there is no such profile, it returns
+// sheaf.ErrNotFound. A nil Source has the built-in profiles.
 type Source func(name string) (file string, text []byte, err error)
 
-// maxExtends is the longest chain of profiles that extend one another.
+// maxExtends is how many profiles may extend each other in a chain.
 const maxExtends = 8
 
-// Builtin is the [Source] of the profiles in the binary.
+// Builtin is the [Source] of the profiles that are built into the program.
 func Builtin(name string) (file string, text []byte, err error) {
 	file = name + ".yaml"
 	if validName.MatchString(name) {
@@ -39,8 +39,8 @@ func Builtin(name string) (file string, text []byte, err error) {
 	return "", nil, newMissing(name, builtinNames(), nil)
 }
 
-// In returns the [Source] of the folders dirs, in order, and then of the built-in profiles. Profile
-// NAME is the file NAME.yaml.
+// In returns a [Source] that looks for NAME.yaml in the folders dirs, in order. If no folder has the file, it looks for
+// a built-in profile.
 func In(dirs ...string) Source {
 	return func(name string) (string, []byte, error) {
 		file, text, err := inFolders(name, dirs)
@@ -54,7 +54,7 @@ func In(dirs ...string) Source {
 	}
 }
 
-// inFolders reads the profile from the first folder that has it. file is "" when no folder has it.
+// inFolders reads the profile from the first folder that has it. If no folder has it, file is "".
 func inFolders(name string, dirs []string) (file string, text []byte, err error) {
 	if !validName.MatchString(name) {
 		return "", nil, nil
@@ -68,8 +68,8 @@ func inFolders(name string, dirs []string) (file string, text []byte, err error)
 	return "", nil, nil
 }
 
-// beside returns the [Source] of the profiles in the folder of file, and then of find. It skips the
-// file itself, which may have the name of the built-in profile that it changes.
+// beside returns a [Source] that looks in the folder of file, then in find. It skips file itself: file may have the
+// name of the built-in profile that it extends.
 func beside(file string, find Source) Source {
 	dir := filepath.Dir(file)
 	return func(name string) (string, []byte, error) {
@@ -84,10 +84,10 @@ func beside(file string, find Source) Source {
 	}
 }
 
-// missing is the error for a name that no profile has.
+// missing is the error for the name of a profile that does not exist.
 type missing struct {
 	name string
-	// names are the existing profiles. looked are the searched folders.
+	// names are the names of existing profiles. looked are the folders that were searched.
 	names, looked []string
 }
 
@@ -96,7 +96,7 @@ func newMissing(name string, names, looked []string) *missing {
 	return &missing{name, slices.Compact(names), looked}
 }
 
-// Error does not name folders, because the user may be on another machine.
+// Error returns a message for users of other machines. It names no folder.
 func (m *missing) Error() string {
 	return fmt.Sprintf("profile %q%s (profiles: %s): %v", m.name, m.near(), strings.Join(m.names, ", "), sheaf.ErrNotFound)
 }
@@ -110,7 +110,7 @@ func (m *missing) near() string {
 	return ""
 }
 
-// where lists the searched places, for the author of a profile that extends a missing profile.
+// where says in which places Load looked. It is for the author of a profile that extends a missing profile.
 func (m *missing) where(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
 	if len(looked) > 0 {
@@ -119,7 +119,7 @@ func (m *missing) where(looked []string) string {
 	return fmt.Sprintf("looked for %s.yaml %s%s", m.name, places, m.near())
 }
 
-// namesIn returns the names of the files in folders that may be profiles.
+// namesIn returns the names of profiles in folders. It does not read the files, so a profile may be invalid.
 func namesIn(dirs []string) []string {
 	var names []string
 	for _, dir := range dirs {
@@ -147,13 +147,13 @@ func readFile(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// isFile reports whether a profile name is a file name.
+// isFile reports whether the name of a profile is the path of a file.
 func isFile(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
-// Load reads the profile called name from find. A name that ends in .yaml or .yml is a file. Load
-// looks up the profiles that it extends in its folder, then in find.
+// Load reads the profile called name from find. If name ends in .yaml or .yml, Load reads this file. It then looks for
+// extended profiles first in the folder of the file, then in find.
 func Load(name string, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
@@ -172,8 +172,8 @@ func Load(name string, find Source) (*Profile, error) {
 	return Parse(file, text, find)
 }
 
-// Parse reads and checks the profile in text. file names it in errors; find has the profiles that it may extend.
-// Parse returns sheaf.ErrInvalid with file, line and column for every fault.
+// Parse reads and checks the profile in text. Errors show file as its name. find returns the profiles that it extends.
+// For every fault, Parse returns sheaf.ErrInvalid with file, line and column.
 func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
@@ -189,7 +189,7 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	return p, nil
 }
 
-// try checks the profile's numbers at several limits, because numbers may depend on the limit.
+// try checks the profile's numbers with several limits of a query, because numbers may depend on the limit.
 func (p *Profile) try() error {
 	standard, most, err := p.limit(nil)
 	if err != nil {
@@ -206,7 +206,7 @@ func (p *Profile) try() error {
 	return nil
 }
 
-// resolve merges n with the profile that it extends. above are the names of the profiles that extend n.
+// resolve merges n with the profile that n extends. above has the names of the profiles that extend n.
 func resolve(n *node, find Source, above []string) *node {
 	n.want(nodeMapping, "a profile")
 	extends := n.get("extends")
@@ -234,7 +234,7 @@ func resolve(n *node, find Source, above []string) *node {
 	return overlay(resolve(parent, find, above), n)
 }
 
-// extended reads the profile named by extends.
+// extended reads the profile whose name is the value of "extends".
 func extended(extends *node, find Source) *node {
 	file, text, err := find(extends.text)
 	if m := (*missing)(nil); errors.As(err, &m) {
@@ -256,8 +256,8 @@ func extended(extends *node, find Source) *node {
 	return parseYAML(file, text)
 }
 
-// overlay merges mapping child into mapping parent. Keys of the child replace keys of the parent.
-// It merges parameters, and branches in the form of a mapping, by name.
+// overlay merges the mapping child into the mapping parent. A key of child replaces the same key of parent. Parameters
+// are merged one by one, by name. Branches are too, if they are written as a mapping.
 func overlay(parent, child *node) *node {
 	out := *child
 	out.pairs = slices.Clone(child.pairs)
@@ -344,19 +344,19 @@ func branchName(n *node) string {
 	return ""
 }
 
-// Info describes a profile of a list.
+// Info describes one profile in the result of [List].
 type Info struct {
 	Name  string
 	About string
-	// File is the path of the profile. Builtin says that it is in the binary.
+	// File is the path of the profile. Builtin says that the profile is built into the program.
 	File    string
 	Builtin bool
-	// Err is the reason why a file in a folder is not a valid profile; nil for a valid profile.
+	// Err is nil for a valid profile. Otherwise it says why the file is not a valid profile.
 	Err error
 }
 
-// List returns the profiles of the folders dirs and the built-in profiles, by name. A profile in a
-// folder hides the built-in profile of its name. List skips folders that do not exist.
+// List returns the profiles in the folders dirs and the built-in profiles, sorted by name. If a folder has a profile
+// with the name of a built-in profile, List leaves the built-in profile out. List skips folders that do not exist.
 func List(dirs ...string) ([]Info, error) {
 	for _, dir := range dirs {
 		if _, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {

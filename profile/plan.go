@@ -18,9 +18,9 @@ import (
 // MaxLimit is the largest limit of a query.
 const MaxLimit = 10_000
 
-// Plan binds the profile to a query with this limit, 1..MaxLimit, and sets the parameters in set.
-// It returns sheaf.ErrInvalid for an unknown parameter, for a value out of range, and when a number
-// of the profile becomes invalid.
+// Plan binds the profile to a query with this limit, 1..MaxLimit, and with the parameters in set. It returns
+// sheaf.ErrInvalid for an unknown parameter or a value out of range. It also returns it if the query makes a number of
+// the profile invalid.
 func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
@@ -57,7 +57,7 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	})
 }
 
-// planSources binds the expansion of the query and the scan of files.
+// planSources computes the parts before the branches: the expansion of the query and the scan of files.
 func (p *Profile) planSources(plan *Plan, v values) {
 	if p.expand != nil {
 		args := compute(p.expand.settings, v)
@@ -75,8 +75,8 @@ func (p *Profile) planSources(plan *Plan, v values) {
 	}
 }
 
-// limit returns the default and the largest number of results for a query with these parameters.
-// The default is 0 when the profile has none.
+// limit returns the default and the largest number of results of a query with these parameters. If the profile has no
+// default, the default is 0.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
 		return 0, MaxLimit, nil
@@ -85,14 +85,14 @@ func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	return args.integer("default"), args.integer("max"), err
 }
 
-// MostWanted returns the largest number of results that a query with these parameters may request.
+// MostWanted returns how many results a query with these parameters may ask for at most.
 func (p *Profile) MostWanted(set map[string]string) (int, error) {
 	_, most, err := p.limit(set)
 	return most, err
 }
 
-// DefaultLimit returns the default number of results for a query with these parameters. It is 0 when the profile
-// has none, or when a parameter is wrong.
+// DefaultLimit returns how many results a query with these parameters gets if it does not give a limit. It returns 0 if
+// the profile has no default or if a parameter is wrong.
 func (p *Profile) DefaultLimit(set map[string]string) int {
 	standard, most, err := p.limit(set)
 	if err != nil {
@@ -101,10 +101,10 @@ func (p *Profile) DefaultLimit(set map[string]string) int {
 	return min(standard, most)
 }
 
-// Scans reports whether the profile finds candidates in files and therefore needs no index.
+// Scans reports whether the profile finds its candidates in files. It then needs no index.
 func (p *Profile) Scans() bool { return p.scan != nil }
 
-// given adds the query's parameters to an error about the profile's numbers.
+// given adds the parameters of the query to an error, because they may have caused it.
 func given(err error, set map[string]string) error {
 	var with []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -116,7 +116,7 @@ func given(err error, set map[string]string) error {
 	return fmt.Errorf("%w (with %s)", err, strings.Join(with, ", "))
 }
 
-// Dated reports whether the result depends on the time of the query, for example because of ages.
+// Dated reports whether the result depends on the time of the query. It does if a stage uses ages, for example.
 func (p *Plan) Dated() bool {
 	recent := func(steps []Step) bool { return slices.ContainsFunc(steps, func(s Step) bool { return s.dated }) }
 	in := func(ph *Phase) bool {
@@ -125,7 +125,8 @@ func (p *Plan) Dated() bool {
 	return in(&p.Main) || p.Candidates != nil && in(p.Candidates)
 }
 
-// Most returns the largest possible number of results, from the limits of counting branches, first phase and cutoffs.
+// Most returns how many results the plan can return at most. The limits of the branches with a weight above 0, of the
+// first phase and of the cutoffs decide.
 func (p *Plan) Most() int {
 	most := 0
 	for i := range p.Main.Branches {
@@ -144,8 +145,8 @@ func (p *Plan) Most() int {
 	return most
 }
 
-// CheckLimit returns sheaf.ErrInvalid when limit is larger than [Plan.Most]. Otherwise the answer
-// would be shorter without a message.
+// CheckLimit returns sheaf.ErrInvalid if limit is larger than [Plan.Most]. Without this check, the user would get fewer
+// results than requested and not know why.
 func (p *Plan) CheckLimit(limit int) error {
 	if most := p.Most(); limit > most {
 		return sheaf.Invalidf("limit is %d: profile %s finds %d hits at most: ask for at most %d, or raise what its "+
@@ -154,33 +155,33 @@ func (p *Plan) CheckLimit(limit int) error {
 	return nil
 }
 
-// ParameterError describes a wrong parameter of a query, or a wrong setting of a single stage. It
-// wraps sheaf.ErrInvalid.
+// ParameterError describes a wrong parameter of a query, or a wrong setting of a stage outside a profile. It wraps
+// sheaf.ErrInvalid.
 type ParameterError struct {
 	Name string // as in the query
 	Err  error
 }
 
-// Error names the parameter, the profile and the allowed values.
+// Error returns a message that names the parameter, the profile and the allowed values.
 func (e *ParameterError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the fault with its category.
+// Unwrap returns the error in e.
 func (e *ParameterError) Unwrap() error { return e.Err }
 
-// ErrTogether marks errors of values that are allowed alone, but not together.
+// ErrTogether marks an error of several values. Each value is valid alone, but they are not valid together.
 var ErrTogether = errors.New("values that do not go together")
 
-// together adds ErrTogether to an error without changing its text.
+// together adds ErrTogether to an error. The text of the error stays the same.
 type together struct{ error }
 
 func (e together) Unwrap() []error { return []error{ErrTogether, e.error} }
 
-// wrongParameter panics with a fault.
+// wrongParameter panics with a fault for the parameter called name.
 func wrongParameter(name, format string, args ...any) {
 	check(&ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)})
 }
 
-// values returns the values of all parameters. It panics with a fault.
+// values returns the values of all parameters. If set has a wrong one, values panics with a fault.
 func (p *Profile) values(limit int, set map[string]string) values {
 	v := values{numbers: map[string]float64{limitName: float64(limit)}, choices: map[string]string{}}
 	var names []string
@@ -199,7 +200,7 @@ func (p *Profile) values(limit int, set map[string]string) values {
 	return v
 }
 
-// bind adds the value of the parameter to v.
+// bind writes the value of the parameter into v.
 func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	o := &param.Option
 	text, given := set[param.Name]
@@ -235,8 +236,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	param.reaches(p, x, v, false)
 }
 
-// reaches panics with a fault when x is below AtLeast. written says that x is the profile's own
-// number, which parameters of the query do not change.
+// reaches panics with a fault if the value x of a parameter is below AtLeast. written says that x is the default in the
+// profile; the fault then points at the profile, not at the query.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return
@@ -256,7 +257,7 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 		"least %s", param.Name, p.Name, plain(x), bound)}})
 }
 
-// only returns the only branch with a weight above 0, or nil.
+// only returns the branch with a weight above 0 if there is exactly one, or nil.
 func (ph *Phase) only() *Branch {
 	var only *Branch
 	for i := range ph.Branches {
@@ -293,7 +294,8 @@ func (ph *phase) plan(v values) *Phase {
 	return out
 }
 
-// weightNode returns the position of the first weight of a branch, or else of the phase.
+// weightNode returns the position of the first weight of a branch in the file. Without a weight, it returns the
+// position of the phase.
 func (ph *phase) weightNode() *node {
 	for i := range ph.branches {
 		for _, s := range ph.branches[i].settings {
@@ -319,7 +321,7 @@ func (b *branch) plan(v values) Branch {
 	return out
 }
 
-// weights returns the fields of a text branch, in the order of all fields.
+// weights returns the fields of a text branch with their weights. Their order is that of sheaf.Fields.
 func (b *branch) weights(v values) []Field {
 	var out []Field
 	for _, f := range b.fields {
@@ -339,7 +341,7 @@ func (b *branch) weights(v values) []Field {
 	return out
 }
 
-// checkEnv is for checks of stage settings. Stages read no documents for an empty ranking.
+// checkEnv is an Env for checking settings: a stage runs on an empty ranking, and so it asks for no documents.
 var checkEnv = rank.Env{Facts: struct{ rank.Facts }{}, Now: time.Unix(0, 0)}
 
 func planSteps(steps []step, v values) []Step {
@@ -370,7 +372,7 @@ func planSteps(steps []step, v values) []Step {
 	return out
 }
 
-// text writes a step with its settings. It skips settings with their default value.
+// text writes a step as a profile does. It leaves out settings that have their default value.
 func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {

@@ -17,14 +17,14 @@ import (
 
 // Profile is a checked ranking system.
 type Profile struct {
-	// About says in one or two sentences what the profile is for.
+	// About says in one or two sentences what the profile is good for.
 	Name  string
 	About string
-	// File names the file in errors.
+	// File is the name of the file in errors.
 	File string
-	// Extends names the profile that this profile changes, "" for none.
+	// Extends is the name of the profile that this profile changes, or "".
 	Extends string
-	// Parameters are the numbers and words that a query may override, in the order of the file.
+	// Parameters are the numbers and words that a query may set, in file order.
 	Parameters []Parameter
 
 	sources
@@ -34,27 +34,28 @@ type Profile struct {
 	unchanged  bool // an unchanged built-in profile
 }
 
-// sources are the parts before the branches; nil for none.
+// sources are the parts of a profile before the branches. A missing part is nil.
 type sources struct{ limits, expand, scan *step }
 
-// Parameter is a number or a word of a profile that a query may set.
+// Parameter is a number or a word in a profile. A query may set it.
 type Parameter struct {
 	// Option has the name, the range, and the default value. Its expression may name limit and earlier parameters.
 	Option
-	// AtLeast is a lower bound for a number, an expression over limit and earlier parameters; "" means only Min.
+	// AtLeast is an expression for a lower bound of a number. It may use limit and earlier parameters. If it is "",
+	// only Min is a bound.
 	AtLeast string
 
 	parsed
 }
 
-// parsed has a parameter's default and lower bound, and the position of the default.
+// parsed has the default and the lower bound of a parameter as expressions. node is the position of the default.
 type parsed struct {
 	number, atLeast *expression
 	node            *node
 }
 
-// phase is a set of branches, their fusion, and the stages after it. A profile has a main phase,
-// and may have a first phase whose hits limit the main phase.
+// phase has branches, their fusion, and the stages after the fusion. Every profile has a main phase. It may also have a
+// first phase, and the main phase then searches only the hits of the first phase.
 type phase struct {
 	branches []branch
 	fuse     *step
@@ -93,78 +94,81 @@ const (
 	RetrieveVector Retrieve = "vector" // by meaning, the nearest passage
 )
 
-// Plan is a profile bound to a query: every number is known and checked.
+// Plan is a profile bound to a query. Every number in it is computed and checked.
 type Plan struct {
 	Profile *Profile
-	// Limit is the largest number of results.
+	// Limit is how many results the query returns at most.
 	Limit int
-	// Values are the values of all parameters, as text.
+	// Values has the values of all parameters as text.
 	Values map[string]string
-	// Expand asks for other wordings of the query; nil means no expansion.
+	// Expand says how a chat model writes the query in other words. If Expand is nil, no model is asked.
 	Expand *Expand
-	// Scan finds candidates in files, and the branches search only these; nil means that branches search the store.
+	// Scan says how to find candidates in files. The branches then search only these candidates. If Scan is nil, the
+	// branches search the store.
 	Scan *Scan
-	// Candidates is the first phase; nil when there is none. The first Limit hits of its ranking
-	// limit the branches of Main.
+	// Candidates is the first phase, or nil without one. The branches of Main search only the first Limit hits of its
+	// ranking.
 	Candidates *Phase
 	Main       Phase
 }
 
 // Expand says how a chat model expands a query.
 type Expand struct {
-	// Variants is how many other wordings of the query the model returns.
+	// Variants is how many other wordings of the query the model should write.
 	Variants int
-	// Passage asks for an invented answer to embed beside the query (Gao and others: Precise Zero-Shot Dense
-	// Retrieval without Relevance Labels, 2023). A hit counts with the larger of the two similarities.
+	// Passage asks the model for an invented answer. The answer is embedded too, and a hit counts with its larger
+	// similarity: to the query or to the answer (Gao and others: Precise Zero-Shot Dense Retrieval without Relevance
+	// Labels, 2023).
 	Passage bool
-	// AllWords lets all words of a plain query score. Otherwise only words that the model chooses score.
+	// AllWords says which words of a plain query score. With AllWords all do. Without it, only the words that the model
+	// chooses do.
 	AllWords bool
-	// Timeout limits the call of the model.
+	// Timeout limits how long the model may take.
 	Timeout time.Duration
 }
 
 // Scan limits a search in files without an index.
 type Scan struct {
-	// Files is the largest number of candidate files. ChunkChars limits the characters in a chunk,
-	// MaxVectors the chunks with vectors, and ListValues the searched values of one property.
-	// FrontmatterDepth is the largest depth of searched values.
+	// Files is how many candidate files are read at most. ChunkChars is the maximum number of characters in a chunk.
+	// MaxVectors is how many chunks get vectors at most. ListValues is how many values of a property are searched at
+	// most. FrontmatterDepth is the largest depth at which values are searched.
 	Files, ChunkChars, MaxVectors, ListValues, FrontmatterDepth int
-	// MemoryBytes limits the memory of cut files and their index.
+	// MemoryBytes limits the memory for the cut files and for their index.
 	MemoryBytes int64
 }
 
-// Phase is the branches that run in parallel, their fusion, and the stages after it.
+// Phase has branches that run in parallel, their fusion, and the stages after the fusion.
 type Phase struct {
 	Branches []Branch
-	// Fusion joins the branches, even a single branch.
+	// Fusion joins the branches. It also runs if there is only one branch.
 	Fusion rank.Fusion
-	// Complete asks each branch, before the fusion, for its score of hits that only other branches found.
+	// Complete asks each branch for the scores of hits that only other branches found. This happens before the fusion.
 	Complete bool
 	// FusionText describes the fusion as the profile writes it.
 	FusionText string
 	Then       []Step
-	// Limit is how many hits of a first phase remain; 0 for the main phase.
+	// Limit is how many hits of a first phase are kept. It is 0 for the main phase.
 	Limit int
 }
 
-// Branch is one retrieval and the stages after it.
+// Branch is one retrieval, and the stages after it.
 type Branch struct {
 	Name     string
 	Retrieve Retrieve
 	// Limit is how many hits to retrieve.
 	Limit int
-	// Weight is how much the branch counts in the fusion. A branch of weight 0 need not run.
+	// Weight is the weight of the branch in the fusion. A branch of weight 0 need not run.
 	Weight float64
-	// Text says how to search words; nil for vectors.
+	// Text says how to search words. It is nil for a branch that searches vectors.
 	Text *TextBranch
-	// Vector says how to search vectors; nil for words.
+	// Vector says how to search vectors. It is nil for a branch that searches words.
 	Vector *VectorBranch
-	// AtLeast names an earlier branch. A hit gets the larger of its scores in the two branches. "" for none.
+	// AtLeast is the name of an earlier branch, or "". A hit in both branches gets the larger of its two scores.
 	AtLeast string
 	Then    []Step
 }
 
-// TextBranch says how to match words. Its fields mean the same as in store.TextRequest.
+// TextBranch says how to match words. Its fields mean the same as the fields of store.TextRequest.
 type TextBranch struct {
 	Fields     []Field
 	Combine    string // "sum", "best", "bm25f" or "text"
@@ -173,7 +177,7 @@ type TextBranch struct {
 	K1, B      float64
 }
 
-// Field is a field of a text branch with its weight, above 0.
+// Field is a field that a text branch searches. Its weight is above 0.
 type Field struct {
 	Name   string
 	Weight float64
@@ -182,19 +186,19 @@ type Field struct {
 // VectorBranch says how to match vectors.
 type VectorBranch struct {
 	Field string // "body" or "title"
-	// Candidates is how many passages an approximate store examines; 0 lets it choose.
+	// Candidates is how many passages an approximate store examines. If it is 0, the store chooses.
 	Candidates int
 }
 
 // Step is one stage of a plan.
 type Step struct {
-	// Name is the stage's name in profiles. Text is the stage as the profile writes it, with every number known:
-	// "elbow: {ratio: 0.5, max: 20}".
+	// Name is the name of the stage. Text is the stage as a profile writes it, but with numbers in place of
+	// expressions: "elbow: {ratio: 0.5, max: 20}".
 	Name  string
 	Text  string
 	Stage rank.Stage
-	// Most is the largest number of hits that the stage keeps; math.MaxInt for all. Drops says that
-	// it may drop hits, or replace them by their parents.
+	// Most is how many hits the stage keeps at most. It is math.MaxInt if there is no maximum. Drops says that the
+	// stage may drop hits, or replace hits by their parents.
 	Most  int
 	Drops bool
 

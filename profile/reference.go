@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Reference returns the reference of the language in Markdown. Its sources are the decoder's tables
-// and the files of the built-in profiles.
+// Reference returns the reference of the profile language in Markdown. It is made from the decoder's tables and from
+// the files of the built-in profiles.
 func Reference() (string, error) {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -54,8 +54,8 @@ func Reference() (string, error) {
 	return b.String(), nil
 }
 
-// Reference returns the profile in Markdown: its purpose, its parameters, and the pipeline for ten
-// results. The page of all profiles contains it.
+// Reference describes the profile in Markdown: its purpose, its parameters, and its pipeline for ten results. The page
+// about all profiles contains this text.
 func (p *Profile) Reference() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s\n\n", p.Name, p.About)
@@ -94,10 +94,10 @@ func writeOptions(b *strings.Builder, options []*Option) {
 	}
 }
 
-// cell escapes a text for a cell of a table.
+// cell escapes a text for a cell of a Markdown table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
-// StageOptions returns the settings of a stage, or nil when there is no stage of this name.
+// StageOptions returns the settings of the stage called name. If there is no such stage, it returns nil.
 func StageOptions(name string) []*Option {
 	if k := stageNamed(name); k != nil {
 		return k.allOptions()
@@ -105,11 +105,11 @@ func StageOptions(name string) []*Option {
 	return nil
 }
 
-// FusionOptions returns the settings of a fusion for rankings of other systems.
+// FusionOptions returns the settings of a fusion outside a search, for rankings of other systems.
 func FusionOptions() []*Option { return runFusion.options }
 
-// StageHelp describes a stage and its settings, one per line. For an unknown name, the error lists the stages for
-// rankings of other systems.
+// StageHelp describes a stage and its settings, one setting per line. If the name is unknown, the error lists the
+// stages that work on rankings of other systems.
 func StageHelp(name string) (string, error) {
 	k := stageNamed(name)
 	if k == nil {

@@ -6,7 +6,7 @@ import (
 	"sheaf/internal/suggest"
 )
 
-// removed has the kinds and names of what the default ranking no longer has, with their replacements.
+// removed says what to do about names that an older default ranking had. A key is a kind and a name.
 var removed = map[string]string{
 	"stage support":        "remove it",
 	"stage whole":          "use word_pairs",
@@ -23,8 +23,8 @@ var removed = map[string]string{
 	"branch titles":        "remove it; the stage names looks at titles",
 }
 
-// Hint returns what to write instead of an unknown name: the replacement of a removed stage, parameter or branch, or
-// the known name that is nearest. It returns "" without either.
+// Hint gives advice about an unknown name. If name is a removed stage, parameter or branch, the advice is its
+// replacement. Otherwise it is the most similar known name. Without advice, Hint returns "".
 func Hint(kind, name string, known []string) string {
 	if instead := removed[kind+" "+name]; instead != "" {
 		return "it was removed: " + instead

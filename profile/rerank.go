@@ -8,19 +8,21 @@ import (
 	"sheaf/rank"
 )
 
-// Rerank is the stage that asks a model how well the first N hits answer the query. Package search runs it,
-// because it has the texts and the model.
+// Rerank is a stage that asks a model how well the first N hits answer the query. Package search runs this stage,
+// because package search has the texts and the model.
 type Rerank struct {
-	// N is how many hits the model reads; other hits are dropped. 0 means no call and no change.
+	// N is how many hits the model reads. Rerank drops the hits after them. If N is 0, Rerank calls no model and
+	// changes nothing.
 	N int
-	// Weight, 0..1, is how much the model's score counts against the hit's own score. Both are
-	// first mapped to 0..1 over the N hits.
+	// Weight, 0..1, is the weight of the model's score. The hit's own score has the weight 1 - Weight. Before that,
+	// both are mapped to 0..1 over the N hits.
 	Weight float64
-	// Timeout limits the call of the model.
+	// Timeout limits how long the model may take.
 	Timeout time.Duration
 }
 
-// Apply implements [rank.Stage]. It returns sheaf.ErrUnsupported unless in is empty.
+// Apply implements [rank.Stage]. For an empty ranking it returns an empty ranking. Otherwise it returns
+// sheaf.ErrUnsupported.
 func (r Rerank) Apply(in sheaf.Ranking, _ rank.Env) (sheaf.Ranking, error) {
 	if len(in) == 0 {
 		return sheaf.Ranking{}, nil

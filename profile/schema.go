@@ -67,7 +67,7 @@ func Schema() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// object is a JSON object; its keys are written in alphabetical order.
+// object is a JSON object. encoding/json writes its keys in alphabetical order.
 type object map[string]any
 
 func branchSchema(how Retrieve, options []*Option, more object) object {

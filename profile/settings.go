@@ -20,22 +20,22 @@ const (
 	typeTexts                     // a list of texts, or a single one
 )
 
-// Option is one setting of a stage, a fusion or a branch, or a parameter of a profile. The decoder,
-// the JSON Schema and the reference use it.
+// Option is a setting of a stage, a fusion or a branch, or a parameter of a profile. The decoder, the JSON Schema and
+// the reference of profiles are all made from options.
 type Option struct {
 	Name  string
 	About string
 	kind  optionType
-	// Default is written as in a profile: a number, an expression, a word or a text. It is "" when
-	// the option is required.
+	// Default is the default in the form that a profile has: a number, an expression, a word or a text. If it is "", a
+	// profile must give a value.
 	Default string
-	// Min and Max limit a number.
+	// Min and Max are the smallest and the largest number.
 	Min, Max float64
-	// OneOf are the allowed words; empty for a number or a text.
+	// OneOf are the allowed words. It is empty if the value is a number or a text.
 	OneOf []string
 }
 
-// Number reports whether the value is a number within Min..Max, or an expression for one.
+// Number reports whether the value is a number within Min..Max, or an expression for such a number.
 func (o *Option) Number() bool { return o.kind == typeNumber || o.kind == typeInteger }
 
 // Integer reports whether the value is a whole number.
@@ -44,7 +44,7 @@ func (o *Option) Integer() bool { return o.kind == typeInteger }
 // Flag reports whether the value is true or false.
 func (o *Option) Flag() bool { return o.kind == typeBool }
 
-// Allowed describes the values that the option takes outside a profile, where a value is one text.
+// Allowed says which values the option may have outside a profile, where each value is one text.
 func (o *Option) Allowed() string {
 	if o.kind == typeTexts {
 		return o.allowed() + " with commas between them"
@@ -52,7 +52,7 @@ func (o *Option) Allowed() string {
 	return o.allowed()
 }
 
-// allowed describes the values that the option takes in a profile.
+// allowed says which values the option may have in a profile.
 func (o *Option) allowed() string {
 	switch o.kind {
 	case typeNumber:
@@ -69,7 +69,8 @@ func (o *Option) allowed() string {
 	return "a text"
 }
 
-// plain writes a number without an exponent if it is readable, and without rounding errors: 1 - 0.82 is 0.18.
+// plain writes a number without rounding errors: 1 - 0.82 is 0.18. It uses an exponent only if the number would be hard
+// to read without one.
 func plain(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -77,7 +78,7 @@ func plain(v float64) string {
 	return strconv.FormatFloat(v, 'g', 12, 64)
 }
 
-// setting is the value that a profile gives to an option, not yet computed.
+// setting is an option with the value that a profile gives it. The value is not computed yet.
 type setting struct {
 	option *Option
 	node   *node  // its position in the file; nil for a default
@@ -87,7 +88,7 @@ type setting struct {
 	texts  []string
 }
 
-// setting returns the value of an option in mapping n, or its default.
+// setting returns the setting for an option in mapping n. If n lacks the option, the setting has the default.
 func (d *decoder) setting(o *Option, n *node, where string) setting {
 	if value := n.get(o.Name); value != nil {
 		return d.value(o, value, where)
@@ -103,7 +104,7 @@ func (d *decoder) setting(o *Option, n *node, where string) setting {
 	return s
 }
 
-// value reads n as the value of an option.
+// value reads the value of an option from n.
 func (d *decoder) value(o *Option, n *node, where string) setting {
 	s := setting{option: o, node: n, where: where, text: n.text}
 	if o.kind == typeTexts {
@@ -137,7 +138,7 @@ func (d *decoder) value(o *Option, n *node, where string) setting {
 	return s
 }
 
-// expression reads the number of a setting.
+// expression parses the expression of a setting and checks the names in it.
 func (d *decoder) expression(s *setting) *expression {
 	e, err := parseExpression(s.text)
 	if err != nil {
@@ -152,7 +153,8 @@ func (d *decoder) expression(s *setting) *expression {
 	return e
 }
 
-// named returns the names of the parameters that are words, or that are numbers.
+// named returns the names of the parameters whose value is a word. If words is false, it returns the others, whose
+// value is a number.
 func (d *decoder) named(words bool) (names []string) {
 	for i := range d.params {
 		if words == (len(d.params[i].OneOf) > 0) {
@@ -162,7 +164,8 @@ func (d *decoder) named(words bool) (names []string) {
 	return names
 }
 
-// choiceParameter checks that a choice may come from the parameter called name.
+// choiceParameter panics with a fault if the setting s cannot get its value from the parameter called name. All words
+// of the parameter must be allowed for the setting.
 func (d *decoder) choiceParameter(s *setting, name string) {
 	i := slices.IndexFunc(d.params, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
@@ -180,19 +183,19 @@ func (d *decoder) choiceParameter(s *setting, name string) {
 	}
 }
 
-// is reports whether a setting is written as this number.
+// is reports whether the file gives the setting exactly this number, not an expression.
 func (s *setting) is(number float64) bool {
 	n, err := strconv.ParseFloat(s.node.text, 64)
 	return err == nil && n == number
 }
 
-// values are the parameters and the limit of a query.
+// values has the values of the parameters and the limit of a query.
 type values struct {
 	numbers map[string]float64
 	choices map[string]string
 }
 
-// arguments are the computed settings of one stage.
+// arguments has the computed settings of one stage.
 type arguments []argument
 
 type argument struct {
@@ -203,7 +206,7 @@ type argument struct {
 	texts  []string
 }
 
-// get returns the argument called name, or the zero value.
+// get returns the argument called name. If there is none, it returns the zero value.
 func (a arguments) get(name string) argument {
 	for i := range a {
 		if a[i].name == name {
@@ -220,7 +223,7 @@ func (a arguments) choice(name string) int     { return a.get(name).choice }
 func (a arguments) texts(name string) []string { return a.get(name).texts }
 func (a arguments) flag(name string) bool      { return a.text(name) == "true" }
 
-// compute computes and checks every setting. It panics with a fault.
+// compute computes and checks all settings. If one is wrong, it panics with a fault.
 func compute(settings []setting, v values) arguments {
 	out := make(arguments, len(settings))
 	for i := range settings {
@@ -261,7 +264,7 @@ func (s *setting) errorf(format string, args ...any) error {
 	return n.errorf(format, args...)
 }
 
-// String writes the setting as a profile would.
+// String writes the setting in the form that a profile has.
 func (s *setting) String() string {
 	if s.option.kind == typeTexts {
 		return "[" + strings.Join(s.texts, ", ") + "]"

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// Show draws the profile as text: its parameters, then its pipeline for a query with this limit and the
+// Show draws the profile as text. It shows the parameters, then the pipeline of a query with this limit and with the
 // parameters in set.
 func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 	plan, err := p.Plan(limit, set)
@@ -46,7 +46,7 @@ func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 	return b.String(), nil
 }
 
-// drawSources writes the steps before the branches.
+// drawSources draws the parts before the branches.
 func (p *Plan) drawSources(b *strings.Builder) {
 	if e := p.Expand; e != nil {
 		passage := ""
@@ -62,7 +62,7 @@ func (p *Plan) drawSources(b *strings.Builder) {
 	}
 }
 
-// Range describes the allowed values of a parameter: "0..1", "1..100, at least n" or "rrf | scores".
+// Range says which values a parameter may have: "0..1", "1..100, at least n" or "rrf | scores".
 func (param *Parameter) Range() string {
 	if len(param.OneOf) > 0 {
 		return strings.Join(param.OneOf, " | ")
@@ -74,7 +74,7 @@ func (param *Parameter) Range() string {
 	return text
 }
 
-// draw writes one line per branch, then the steps after them.
+// draw draws each branch in one line, then the steps after the branches.
 func (ph *Phase) draw(b *strings.Builder, indent string) {
 	width := 0
 	for i := range ph.Branches {
@@ -107,7 +107,7 @@ func (ph *Phase) draw(b *strings.Builder, indent string) {
 	}
 }
 
-// describe returns what a branch searches.
+// describe says what a branch searches.
 func (br *Branch) describe() string {
 	if br.Vector != nil {
 		s := "meaning of " + br.Vector.Field
@@ -129,8 +129,8 @@ func (br *Branch) describe() string {
 		plain(t.K1), plain(t.B))
 }
 
-// Diff returns the differences between profiles a and b for a query with this limit. These are lines of
-// [Profile.Show], with "-" before lines of a and "+" before lines of b. It is "" when both do the same.
+// Diff compares what [Profile.Show] draws for profiles a and b and a query with this limit. "-" marks lines that only a
+// has, and "+" marks lines that only b has. If both profiles do the same, Diff returns "".
 func Diff(a, b *Profile, limit int) (string, error) {
 	var texts [2][]string
 	for i, p := range [2]*Profile{a, b} {
@@ -144,7 +144,7 @@ func Diff(a, b *Profile, limit int) (string, error) {
 	return diffLines(texts[0], texts[1]), nil
 }
 
-// diffLines finds a longest common subsequence; profiles are short.
+// diffLines compares lines by a longest common subsequence. Profiles are short, so a simple algorithm is enough.
 func diffLines(a, b []string) string {
 	common := make([][]int, len(a)+1) // of a[i:] and b[j:]
 	for i := range common {
@@ -176,7 +176,7 @@ func diffLines(a, b []string) string {
 	return out.String()
 }
 
-// New returns the text of a profile that extends p and lists every parameter at its default, for editing.
+// New returns the text of a new profile for a user to edit. It extends p, and sets every parameter to its default.
 func New(name string, p *Profile) ([]byte, error) {
 	n := node{file: name, line: 1, col: 1, kind: nodeScalar, text: name}
 	if _, err := attempt(func() error { checkName(&n, "the name of a profile"); return nil }); err != nil {
@@ -199,7 +199,7 @@ func New(name string, p *Profile) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// quoteYAML quotes a text that YAML would read as another type.
+// quoteYAML puts quotes around a text that YAML would not read as a text, such as "true".
 func quoteYAML(s string) string {
 	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" || s == "null" ||
 		strings.HasPrefix(s, "- ") {

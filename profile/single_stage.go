@@ -11,7 +11,7 @@ import (
 	"sheaf/rank"
 )
 
-// Stages returns the names of all kinds of stage, in the order of the reference.
+// Stages returns the names of all stages, in the order of the reference.
 func Stages() []string {
 	names := make([]string, len(stages))
 	for i := range stages {
@@ -20,17 +20,18 @@ func Stages() []string {
 	return names
 }
 
-// SingleStages returns the names of the stages that work outside a search, on rankings and facts about documents.
+// SingleStages returns the names of the stages that work outside a search. They need a ranking, and maybe facts about
+// documents.
 func SingleStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs == needsSearch })
 }
 
-// RunStages returns the names of the stages that can process rankings of other systems. Other stages need documents.
+// RunStages returns the names of the stages that work on rankings of other systems. The other stages need documents.
 func RunStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs != needsIDs })
 }
 
-// runFusion fuses rankings of other systems, without the options for branches and repeated IDs.
+// runFusion is the fusion for rankings of other systems. It lacks the options about branches and about repeated IDs.
 var runFusion = kind{name: fusion.name, about: fusion.about, short: fusion.short,
 	options: runFusionOptions(), fusion: fusion.fusion}
 
@@ -50,9 +51,9 @@ func runFusionOptions() []*Option {
 	return out
 }
 
-// NewStage returns one stage of the kind called name, for rankings of other systems. set has its settings, written as
-// in a profile, lists with commas. Expressions may name limit, which must then be 1..MaxLimit. Errors write called
-// before the name of a setting. NewStage returns sheaf.ErrInvalid for every fault.
+// NewStage returns a stage for use outside a search. name is its kind, and set has its settings as a profile writes
+// them; lists have commas. An expression may use the name limit, and limit must then be 1..MaxLimit. Errors write
+// called before the name of a setting, for example "--". For every fault, NewStage returns sheaf.ErrInvalid.
 func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -72,8 +73,8 @@ func NewStage(name string, set map[string]string, limit int, called string) (Ste
 	return steps[0], nil
 }
 
-// NewRunStage is [NewStage] for rankings that name only the document of a chunk. It returns
-// sheaf.ErrUnsupported for a stage that needs more. Errors write settings as flags.
+// NewRunStage is [NewStage] for rankings of other systems, in which an ID tells no more than the document of a chunk.
+// If the stage needs more, NewRunStage returns sheaf.ErrUnsupported. Errors write settings as flags.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -90,7 +91,7 @@ func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	return step, nil
 }
 
-// NewFusion returns a fusion for rankings of other systems. It takes settings as NewStage does.
+// NewFusion returns a fusion for rankings of other systems. The arguments mean the same as those of NewStage.
 func NewFusion(set map[string]string, limit int, called string) (rank.Fusion, error) {
 	s, v, err := single(&runFusion, "fuse", called, set, limit)
 	if err != nil {
@@ -99,8 +100,8 @@ func NewFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	return attempt(func() rank.Fusion { return runFusion.fusion(compute(s.settings, v)) })
 }
 
-// single reads one stage or fusion from settings, with the values of its expressions. Expressions
-// may name only the limit.
+// single reads one stage or fusion from its settings. It also returns the values for its expressions, which may use
+// only the name limit.
 func single(k *kind, what, called string, set map[string]string, limit int) (*step, values, error) {
 	s, err := attempt(func() *step { return (&decoder{}).step(k, settingsNode(k, what, called, set)) })
 	if err != nil {
@@ -116,7 +117,7 @@ func single(k *kind, what, called string, set map[string]string, limit int) (*st
 	return s, (&Profile{}).values(limit, nil), nil
 }
 
-// settingsNode returns the settings as a mapping of a profile.
+// settingsNode returns the settings in the form that a profile has, as a mapping.
 func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	n := &node{file: what, kind: nodeMapping}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -137,7 +138,7 @@ func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	return n
 }
 
-// stageNamed returns the kind of stage called name, or nil.
+// stageNamed returns the kind of stage called name. If there is none, it returns nil.
 func stageNamed(name string) *kind {
 	for i := range stages {
 		if stages[i].name == name {

@@ -10,22 +10,23 @@ import (
 	"sheaf/rank"
 )
 
-// kind is a kind of stage or fusion: its name, purpose, options and constructor. The decoder, the
-// JSON Schema and the reference read only this table, so a new kind of stage needs one entry.
+// kind is a kind of stage or fusion. It has a name, a purpose, options and a constructor. The decoder, the JSON Schema
+// and the reference all read the table of kinds. To add a stage, add an entry to this table.
 type kind struct {
 	name  string
 	about string
-	// short is the option that a single value sets: "top: 10".
+	// short is the option that is set if a profile gives a single value: in "top: 10" it is n.
 	short   string
 	options []*Option
-	// pairs says that some numbers of the kind depend on each other.
+	// pairs says that some numbers must fit together, for example low and high.
 	pairs bool
-	// keeps says that the stage does not change the scores of the hits that it keeps.
+	// keeps says that a hit that stays in the ranking keeps its score.
 	keeps bool
 	// needs says what the stage needs besides the ranking.
 	needs need
-	// most returns how many hits the stage keeps at most; nil for any number. cuts says that the limit of a
-	// query must not be larger. drops says that the stage may drop or replace hits, but has no such number.
+	// most returns how many hits the stage keeps at most; it is nil if there is no maximum. cuts says that the limit of
+	// a query must not be above this maximum. drops says that the stage may drop or replace hits although it has no
+	// maximum.
 	most        func(a arguments) int
 	cuts, drops bool
 	// dated says that the result depends on the time of the query.
@@ -34,7 +35,7 @@ type kind struct {
 	fusion func(a arguments) rank.Fusion
 }
 
-// need is what a stage needs besides the ranking.
+// need is what a stage needs in addition to the ranking.
 type need uint8
 
 const (
@@ -43,7 +44,7 @@ const (
 	needsSearch             // the index or a model, which only a search has
 )
 
-// allOptions returns the options of the kind, and the options that every stage has.
+// allOptions returns the options of the kind, then the options that every stage has.
 func (k *kind) allOptions() []*Option {
 	if k.stage != nil {
 		return append(slices.Clip(k.options), whenOption)
@@ -67,7 +68,7 @@ func flag(name, about string) *Option {
 	return &Option{Name: name, kind: typeBool, Default: "false", About: about}
 }
 
-// The choices of an option are in the order of the constants of package rank.
+// Options that several kinds share. The choices of an option have the same order as the constants in package rank.
 var (
 	blendOption = choice("blend", "multiply", "how the factor changes the score: multiply, or add factor - 1",
 		"multiply", "add")
@@ -82,7 +83,7 @@ var (
 	}
 )
 
-// integerOf returns a function that returns a whole number.
+// integerOf returns a function that reads the whole number called name.
 func integerOf(name string) func(a arguments) int {
 	return func(a arguments) int { return a.integer(name) }
 }
@@ -94,7 +95,7 @@ func scoringOf(a arguments) rank.Scoring {
 
 func blendOf(a arguments) rank.Blend { return rank.Blend(a.choice("blend")) }
 
-// stages are the kinds of stage, in the order of the reference.
+// stages are all kinds of stage, in the order of the reference.
 var stages = []kind{
 	{name: "aggregate", about: "replaces chunks by their documents or by the sections above them", short: "method",
 		needs: needsIDs, drops: true,
@@ -291,11 +292,11 @@ var stages = []kind{
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 func days(n float64) time.Duration    { return time.Duration(n * float64(24*time.Hour)) }
 
-// ofMissing describes the score of a hit that a leg lacks, as in rank.Norm.
+// ofMissing says what a hit counts if a leg lacks it. It describes the values of rank.Norm, for help texts.
 const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
 	"gives 0 otherwise"
 
-// fusionOptions are the options of the three methods of fusion, each with its own default.
+// fusionOptions are the options of a fusion. Its three methods share them.
 var fusionOptions = []*Option{
 	choice("method", "", "rrf: the sum of weight/(k + rank); weighted_sum: the weighted mean of min-max scores; scores: "+
 		"scores normalized by norm and combined by mean", "rrf", "weighted_sum", "scores"),
@@ -314,10 +315,10 @@ var fusionOptions = []*Option{
 	flag("direct", "the only branch of a weight above 0 keeps its scores"),
 }
 
-// pushDownName is an option without effect. Descriptions of fusions leave it out.
+// pushDownName is an option that no longer has an effect. Texts about a fusion leave it out.
 const pushDownName = "push_down"
 
-// whenOption is an option of every stage.
+// whenOption is an option that every stage has.
 var whenOption = number("when", "1", -1e12, 1e12, "0 disables the stage")
 
 var fusion = kind{name: "fuse", about: "joins the branches into one ranking", short: "method", options: fusionOptions,
@@ -357,8 +358,8 @@ var (
 	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase are kept")
 )
 
-// The parts before the branches: how many results a query may want, the expansion of the query, and candidates
-// from files.
+// The parts before the branches. They say how many results a query may want, how to expand the query, and how to find
+// candidates in files.
 var (
 	limitOptions = kind{name: "limits", about: "says how many results a query returns",
 		options: []*Option{

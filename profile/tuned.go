@@ -14,26 +14,27 @@ import (
 	"sheaf/index/vfs"
 )
 
-// tunedFolder is the folder, inside an index, of profiles tuned to the index.
+// tunedFolder is a folder in the folder of an index. It has the profiles that are tuned to this index.
 const tunedFolder = "tuned"
 
-// The first line of a tuned profile names the default ranking that it was tuned for.
+// The first line of a tuned profile. It tells for which default ranking the profile was tuned: tunedBefore begins the
+// line of the previous one.
 const (
 	tunedBefore = "# Written by sheaf tune;"
 	tunedHeader = "# Written by sheaf tune for a ranking of shares; sheaf tune --undo removes it."
 )
 
-// TunedFile returns the file in the index folder dir with the tuned changes of a profile.
+// TunedFile returns the path of the file with the tuned version of a profile. dir is the folder of the index.
 func TunedFile(dir, name string) string { return filepath.Join(dir, tunedFolder, name+".yaml") }
 
-// TunedText returns the content of [TunedFile]. It returns fs.ErrNotExist when there is no file, and a
-// [FileError] when it is not a regular file or is too large for a profile.
+// TunedText returns the content of [TunedFile]. If there is no such file, it returns fs.ErrNotExist. If the file is not
+// a regular file, or is too large for a profile, it returns a [FileError].
 func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir, name)) }
 
-// LoadTuned reads the profile called name as the index in dir uses it: the tuned profile, or else the one from
-// find. A tuned profile is called NAME-tuned and extends NAME. fault is the reason why an existing tuned
-// profile is not used, for example because NAME no longer has one of its parameters. A profile that was tuned
-// to the previous default ranking is not used, because names changed their meaning. Errors are those of [Load].
+// LoadTuned reads the profile that the index in dir uses for name. This is the tuned version, called NAME-tuned, or
+// else the profile that [Load] reads from find. fault says why an existing tuned version is not used. For example, NAME
+// may have lost a parameter that it sets, or it was tuned for the previous default ranking, whose names meant something
+// else. The errors are the errors of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	if dir != "" && validName.MatchString(name) {
 		text, err := TunedText(dir, name)
@@ -55,15 +56,16 @@ func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	return p, fault, err
 }
 
-// Tuning is a set of changes to a profile.
+// Tuning has changes to a profile.
 type Tuning struct {
-	// Parameters are new defaults.
+	// Parameters has new defaults of parameters.
 	Parameters map[string]string
-	// Fields are new weights of the fields of branches.
+	// Fields has new weights of fields, by branch and field.
 	Fields map[string]map[string]string
 }
 
-// Text writes a profile that extends name with the changes. about is one line with their origin.
+// Text writes a profile that extends the profile called name and has the changes. about is a line that says where the
+// changes come from.
 func (t Tuning) Text(name, about string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, tunedHeader+"\nname: %s-tuned\nextends: %s\nabout: %s\n", name, quoteYAML(name), quoteYAML(about))
@@ -86,7 +88,7 @@ func (t Tuning) Text(name, about string) []byte {
 	return []byte(b.String())
 }
 
-// WriteTuned stores text as the tuned profile of the index for name. Readers see the old or the new file.
+// WriteTuned stores text as the tuned version of the profile called name. A reader sees the old or the new file.
 func WriteTuned(dir, name string, text []byte) error {
 	file := TunedFile(dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

@@ -15,13 +15,13 @@ import (
 	"sheaf"
 )
 
-// maxBytes and maxDepth limit a profile. Real profiles are far smaller. Hostile files are refused early.
+// maxBytes and maxDepth limit a profile, so that a hostile file is refused early. Real profiles are far smaller.
 const (
 	maxBytes = 1 << 20
 	maxDepth = 20
 )
 
-// node is a value of a YAML file with its position.
+// node is a value in a YAML file with its position.
 type node struct {
 	file      string
 	line, col int
@@ -50,7 +50,8 @@ type pair struct {
 	value node
 }
 
-// errorf returns an error that wraps sheaf.ErrInvalid and starts with the position. Outside files there is no line.
+// errorf returns an error that wraps sheaf.ErrInvalid. It starts with the position of n. Outside a file, it starts
+// without a line.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
@@ -147,12 +148,12 @@ func (n *node) addPair(from *ast.MappingValueNode, depth int) {
 	n.pairs = append(n.pairs, pair{key, value})
 }
 
-// null returns an empty value at n's position.
+// null returns a null node at the position of n.
 func (n *node) null() node {
 	return node{file: n.file, line: n.line, col: n.col, setting: n.setting}
 }
 
-// get returns the value of a key of a mapping, or nil.
+// get returns the value of a key in the mapping n. If n lacks the key, get returns nil.
 func (n *node) get(key string) *node {
 	for i := range n.pairs {
 		if n.pairs[i].key.text == key {
@@ -162,7 +163,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// want panics with a fault unless n has the kind; what names the kind for people.
+// want panics with a fault if n is not of this kind. what says what n is, for the message.
 func (n *node) want(kind nodeKind, what string) {
 	if n.kind != kind {
 		n.fail("%s must be %s, and is %s", what, kind, n.describe())
@@ -176,7 +177,7 @@ func (n *node) describe() string {
 	return n.kind.String()
 }
 
-// onlyKeys panics with a fault for the first key of mapping n that is not in allowed.
+// onlyKeys panics with a fault if the mapping n has a key that is not in allowed.
 func (n *node) onlyKeys(what string, allowed ...string) {
 	for i := range n.pairs {
 		if key := &n.pairs[i].key; !slices.Contains(allowed, key.text) {
@@ -186,8 +187,8 @@ func (n *node) onlyKeys(what string, allowed ...string) {
 	}
 }
 
-// cutAtComma panics with a fault when YAML split an expression at a comma inside braces. Then key i
-// is the rest of the expression. i is -1 when there are no keys.
+// cutAtComma panics with a fault if key i of a mapping is the rest of an expression that YAML cut at a comma. This
+// happens inside braces. If i is -1, cutAtComma does nothing.
 func (n *node) cutAtComma(i int) {
 	if i < 0 || n.pairs[i].value.kind != nodeNull {
 		return
@@ -200,21 +201,21 @@ func (n *node) cutAtComma(i int) {
 	}
 }
 
-// saying returns a node at n's position with another text.
+// saying returns a copy of n with another text.
 func (n *node) saying(text string) *node {
 	at := *n
 	at.text = text
 	return &at
 }
 
-// unknown returns the error for a text that is not in allowed. what names its kind for people.
+// unknown returns the error for the text of n, which is not in allowed. what says what kind of name the text is.
 func (n *node) unknown(what string, allowed []string) error {
 	kind, _, _ := strings.Cut(what, " ")
 	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, after(": ", Hint(kind, n.text, allowed)),
 		strings.Join(allowed, ", "))
 }
 
-// after returns text behind a separator, or "" when there is no text.
+// after returns separator and text. If text is "", it returns "".
 func after(separator, text string) string {
 	if text == "" {
 		return ""

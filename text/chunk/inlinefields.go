@@ -38,8 +38,8 @@ type field struct {
 	value sheaf.Value
 }
 
-// fields returns the properties in the text, in order: "name:: value" on a line of its own, also in
-// a list, "[name:: value]" and "(name:: value)" anywhere, and the properties of tasks.
+// fields returns the properties in the text, in order. These are "name:: value" on a line of its own or in a list,
+// "[name:: value]" and "(name:: value)" anywhere, and the properties of tasks.
 func (s *scanner) fields() []field {
 	r := fieldReader{src: s.src}
 	for _, run := range s.text {
@@ -54,7 +54,7 @@ func (s *scanner) fields() []field {
 type fieldReader struct {
 	src string
 	out []field
-	// states are the states of the task on the current line; none for another line.
+	// states are the states of the task on the current line; empty when the line is not a task.
 	states []string
 }
 
@@ -121,7 +121,7 @@ func (r *fieldReader) line(run textRun) {
 	}
 }
 
-// closing returns the end of the bracket whose content begins text; -1 when it is not closed.
+// closing returns the position of the bracket that closes opening, or -1. text begins after the opening bracket.
 func closing(text string, opening byte) int {
 	shut, depth := byte(')'), 1
 	if opening == '[' {
@@ -140,8 +140,8 @@ func closing(text string, opening byte) int {
 	return -1
 }
 
-// cutField reads "name:: value". On a line of its own a space must follow the colons, which
-// separates it from names of programs, and its name may be bold.
+// cutField reads "name:: value". On a line of its own, a space must follow the colons, because names in programs
+// also have colons, and the name may be bold.
 func cutField(text string, line bool) (name, value string, ok bool) {
 	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")
 	if at < 1 {
@@ -168,7 +168,7 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 	return name, value, true
 }
 
-// fieldValue returns the value of a field as frontmatter would have it.
+// fieldValue returns the value of a field with the type that frontmatter would give it.
 func fieldValue(text string) sheaf.Value {
 	if len(text) > maxFieldValue {
 		return sheaf.Value{}
@@ -182,7 +182,7 @@ func fieldValue(text string) sheaf.Value {
 	return plainValue(showable(text))
 }
 
-// task returns the state of a task and its text; "" for a line that is not a task.
+// task returns the state of a task and its text. state is "" for a line that is not a task.
 func task(text string) (state, rest string) {
 	if len(text) < len("[ ]") || text[0] != '[' {
 		return "", text
@@ -209,7 +209,7 @@ func task(text string) (state, rest string) {
 	return TaskOpen, rest // a custom mark, for example for important tasks
 }
 
-// inList reports whether the mark of a list item is before byte i.
+// inList reports whether byte i follows the mark of a list item.
 func inList(src string, i int) bool {
 	for i > 0 && (src[i-1] == ' ' || src[i-1] == '\t') {
 		i--
@@ -217,8 +217,8 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueDay returns the day after the sign or word for due tasks: 📅 2026-03-01, @due(2026-03-01), due:
-// 2026-03-01; "" without one.
+// dueDay returns the day after a sign or word for due tasks, as in 📅 2026-03-01, @due(2026-03-01) or due:
+// 2026-03-01. It returns "" when there is no such day.
 func dueDay(text string) string {
 	for _, sign := range [...]string{"📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"} {
 		_, rest, ok := strings.Cut(text, sign)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// line is one physical line: its text is src[start:end], its ending src[end:next]. A line ends with
-// LF, CRLF, or CR.
+// line is one physical line. Its text is src[start:end], and its line ending is src[end:next]. A line ends with LF,
+// CRLF, or CR.
 type line struct{ start, end, next int }
 
 // lines cuts a text into lines.
@@ -61,7 +61,7 @@ func indexByteFrom(s string, c byte, from int) int {
 	return len(s)
 }
 
-// firstBytes returns the beginning of s, at most n bytes and only whole characters.
+// firstBytes returns the beginning of s: whole characters, at most n bytes.
 func firstBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -82,8 +82,8 @@ func blank(s string) bool {
 	return true
 }
 
-// cursor walks along a line and counts columns: a tab extends to the next multiple of four. A tab
-// can be consumed in part.
+// cursor walks along a line and counts columns. A tab extends to the next multiple of four columns. A cursor can
+// consume a tab in part.
 type cursor struct {
 	s     string
 	pos   int // next byte
@@ -91,8 +91,7 @@ type cursor struct {
 	inTab int // consumed columns of the tab at pos
 }
 
-// indent returns the columns of white space that come next, and the position of the first other
-// byte.
+// indent returns the number of columns of white space at the cursor, and the position of the first byte after it.
 func (c *cursor) indent() (columns, next int) {
 	col := c.col
 	for next = c.pos; next < len(c.s); next++ {
@@ -133,7 +132,7 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-// to moves to byte next, past only white space.
+// to moves to byte next. There must be only white space before next.
 func (c *cursor) to(next int) {
 	for c.pos < next {
 		if c.s[c.pos] == '\t' {

@@ -34,8 +34,7 @@ func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 	}
 }
 
-// finder finds links, tags and block ids in one paragraph, table row or heading after another, in
-// linear time.
+// finder finds links, tags and block ids in linear time. Each call reads one paragraph, table row or heading.
 type finder struct {
 	inline
 	base int // start of the text in the file
@@ -111,8 +110,7 @@ func percentDecode(s string) string {
 	return showable(s)
 }
 
-// maxLinkText is how much of a link's text is kept. Images can be nested, and each would contain
-// all inner texts.
+// maxLinkText limits the stored text of a link. Images can be nested, and the text of each contains all inner texts.
 const maxLinkText = 2000
 
 // plainLinkText returns a link's text on one line.
@@ -120,8 +118,8 @@ func plainLinkText(s string) string {
 	return plainText(joinLines(firstBytes(s, maxLinkText), "\n"), nil)
 }
 
-// tagAt reads an inline tag at byte i. Obsidian's rule: nothing or white space before it; letters,
-// digits, _ - / in it, and at least one character that is not a digit.
+// tagAt reads an inline tag at byte i by Obsidian's rule. Nothing or white space comes before the tag. It has
+// letters, digits, _ - and /, and at least one character that is not a digit.
 func (f *finder) tagAt(i int) int {
 	t := f.text
 	if i > 0 {
@@ -176,7 +174,7 @@ func (f *finder) block(i int) int {
 	return end
 }
 
-// inline finds the links, tags and block ids of all text of the scanner.
+// inline finds the links, tags and block ids in all text runs of the scanner.
 func (s *scanner) inline() finds {
 	var out finds
 	f := finder{inline: inline{definitions: s.definitions, footnotes: true}, out: &out}
@@ -207,8 +205,8 @@ func (s *scanner) inline() finds {
 var attribute = regexp.MustCompile("^[ \t\r\n\f]+([^ \t\r\n\f\"'<>/=]+)(?:[ \t\r\n\f]*=[ \t\r\n\f]*" +
 	"(\"[^\"]*\"|'[^']*'|\\{[^}]*\\}|[^ \t\r\n\f\"'=<>`]+))?")
 
-// anchorName returns the name that an HTML tag gives its position: its id, or the name of an <a>;
-// "" for none.
+// anchorName returns the anchor that an HTML tag defines: the tag's id, or the name of an <a>. It returns "" when
+// the tag defines none.
 func anchorName(tag string) string {
 	end := strings.IndexAny(tag, " \t\r\n\f")
 	if end < 2 || !isLetter(tag[1]) || strings.IndexByte(tag, '=') < 0 {
@@ -232,7 +230,7 @@ func anchorName(tag string) string {
 	}
 }
 
-// anchorsIn records the anchors in a part of an HTML block that begins at byte base.
+// anchorsIn records the anchors in a part of an HTML block. The part begins at byte base of the file.
 func (s *scanner) anchorsIn(text string, base int) {
 	for at := 0; ; {
 		from := strings.IndexByte(text[at:], '<')
@@ -253,7 +251,7 @@ func (s *scanner) anchorsIn(text string, base int) {
 // anchorsOnly matches text that has only anchors.
 var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
 
-// maxAbove is how far above a heading its anchor may be.
+// maxAbove is how many bytes above a heading its anchor may be.
 const maxAbove = 500
 
 // above reports whether an anchor that ends at byte end names the heading that begins at byte
@@ -265,9 +263,8 @@ func (s *source) above(end, start int) bool {
 // leastLinks is the smallest number of links in a bare list of links.
 const leastLinks = 3
 
-// LinkList is a bare list of links and addresses: only marks separate them, such as items of a list,
-// cells of a table, or commas. Up to three words may follow a link at the end of its line, or in an
-// item of a list.
+// LinkList is a bare list of links and addresses: only marks separate them, such as marks of list items, borders of
+// table cells, or commas. Up to three words may follow a link at the end of its line or in a list item.
 type LinkList struct {
 	sheaf.Span
 	Links []string
@@ -352,8 +349,8 @@ func linkSize(text string) int {
 
 func isAddress(r rune) bool { return r > ' ' && !strings.ContainsRune("<>|()\"`,", r) }
 
-// continues reports whether the text between two links belongs to a list of links. item says that the
-// first link is in an item of a list.
+// continues reports whether a list of links continues over the text between two links. item says that the first link
+// is in a list item.
 func continues(between string, item bool) bool {
 	const mostBytes, mostWords = 40, 3
 	tail, next, lines := strings.Cut(between, "\n")
@@ -372,11 +369,11 @@ func onlyMarks(text string) bool {
 	return strings.IndexFunc(doneTask.Replace(text), unicode.IsLetter) < 0
 }
 
-// fence follows the fences of code, "```" or "~~~", from line to line: it is the open fence, or ""
-// between fences.
+// fence follows the code fences "```" and "~~~" from line to line. Its value is the open fence, or "" outside
+// fences.
 type fence string
 
-// next reports whether a line, without white space at its ends, is within a fence.
+// next reports whether a line is within a fence. line has no white space at its ends.
 func (f *fence) next(line string) bool {
 	switch mark := fence(line[:min(3, len(line))]); {
 	case *f == "" && (mark == "```" || mark == "~~~"):
@@ -388,7 +385,7 @@ func (f *fence) next(line string) bool {
 	return *f != ""
 }
 
-// names yields the rows that end with the name of a block, outside of fenced code, and the names.
+// names yields each row that ends with the name of a block, with the name. It skips fenced code.
 func names(rows []string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var open fence
@@ -401,10 +398,9 @@ func names(rows []string) iter.Seq2[int, string] {
 	}
 }
 
-// BlockLines returns the lines, from 1, of the block called name, without "^", in content. The
-// block is a paragraph or list item that ends with the name, with the indented lines below the
-// item, or the block above a line with only the name. An exact name comes first, then a name in
-// another case. ok is false without such a block.
+// BlockLines returns the first and last line, from 1, of the block in content with this name (without "^"). The name
+// is at the end of a paragraph or list item, or alone on the line after the block. A list item includes the indented
+// lines below it. An exact name wins over a name in another case. ok is false when there is no such block.
 func BlockLines(content, name string) (first, last int, ok bool) {
 	var rows []string
 	all := linesFrom(content, 0)
@@ -428,7 +424,7 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 	return first + 1, last + 1, true
 }
 
-// blockAround returns the first and the last row of the block whose name ends row at.
+// blockAround returns the first and the last row of the block whose name is at the end of row at.
 func blockAround(rows []string, at int) (from, to int) {
 	from, to = at, at
 	if strings.LastIndexByte(strings.TrimLeft(rows[at], " \t>"), '^') == 0 { // of the block above
@@ -457,11 +453,11 @@ func blockAround(rows []string, at int) (from, to int) {
 	return from, to
 }
 
-// blockReach is how many lines around a position are searched for the name of its block.
+// blockReach is how many lines before and after a position BlockAt searches.
 const blockReach = 100
 
-// BlockAt returns the name, without "^", of the smallest named block of content that contains byte
-// at; "" when there is none. Of blocks with the same name only the first counts.
+// BlockAt returns the name, without "^", of the smallest named block of content that contains byte at. It returns ""
+// when there is no such block. If blocks have the same name, only the first counts.
 func BlockAt(content string, at int) string {
 	at = min(at, len(content))
 	begin := at
@@ -495,7 +491,7 @@ func BlockAt(content string, at int) string {
 	return smallest
 }
 
-// blockID returns the block name at the end of a line, "" for none.
+// blockID returns the block name at the end of a line, or "".
 func blockID(row string) string {
 	row = strings.TrimRight(row, " \t")
 	at := strings.LastIndexByte(row, '^')
@@ -510,7 +506,7 @@ func blockID(row string) string {
 	return row[at+1:]
 }
 
-// itemBegin returns the byte after the mark of a list item that begins a line, -1 without one.
+// itemBegin returns the byte after the mark of the list item that begins the line, or -1.
 func itemBegin(row string) int {
 	c := cursor{s: row}
 	indent, next := c.indent()

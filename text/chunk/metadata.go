@@ -15,9 +15,8 @@ type Metadata struct {
 // separator separates the parts of an embedded text in Onyx.
 const separator = "\n\r\n"
 
-// MetadataSuffix returns what Onyx appends to a chunk: semantic for the embedded text, "Metadata:"
-// and a line for each property; keyword for the word search, only the values. Both are empty
-// without properties.
+// MetadataSuffix returns the texts that Onyx appends to a chunk. semantic is for embedding: "Metadata:" and a line
+// for each property. keyword is for word search and has only the values. Both are empty without properties.
 func MetadataSuffix(metadata []Metadata) (semantic, keyword string) {
 	if len(metadata) == 0 {
 		return "", ""
@@ -41,9 +40,9 @@ const (
 	textShare = 2
 )
 
-// Enrich returns the text that the options append to the windows of a document for embedding; no
-// span has it. It also returns how many tokens of text a window has: its size without the tokens of
-// the suffix and of the title before the text.
+// Enrich returns the suffix that the options append to each window of a document for embedding. The suffix is not in
+// the file, so no span covers it. tokens is how many tokens of text fit into a window: its size without the suffix
+// and without the title before the text.
 func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	size := o.Size
 	if size == 0 {
@@ -67,8 +66,8 @@ func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	return "", size
 }
 
-// Found returns what the options add to the text of every window for the word search: the values of
-// the document's properties, of any length; "" without the option.
+// Found returns the text that the options add to every window for word search: the values of the document's
+// properties, of any length. It returns "" without MetadataSuffix.
 func (o WindowOptions) Found(doc *sheaf.Document) string {
 	if !o.MetadataSuffix {
 		return ""
@@ -77,7 +76,7 @@ func (o WindowOptions) Found(doc *sheaf.Document) string {
 	return keyword
 }
 
-// each yields the tokens of a text by the options' counter.
+// each yields the tokens of a text, as the options count them.
 func (o WindowOptions) each(text string, yield func(start, end int) bool) {
 	if o.Tokens == nil {
 		words(text, yield)

@@ -8,10 +8,11 @@ import (
 	"sheaf"
 )
 
-// Parse reads the name of a chunker, as [Chunker.Name] writes it and an index records it, so that
-// an index is always cut in the same way. Missing options have their defaults. tokens returns the
-// tokenizer of a name other than words, or nil when it is unknown; tokens may be nil. Parse fails
-// with sheaf.ErrUnsupported for a name of another version, or with unknown tokens.
+// Parse returns the options of the chunker with this name: see [Chunker.Name]. An index records the name, so that
+// all its documents are cut in the same way. Options that are not in the name have their defaults. If the name has
+// tokens other than words, Parse calls tokens with the name of these tokens. A nil function or a nil result means
+// that the tokens are unknown. Parse fails with sheaf.ErrUnsupported for a name of another version, or with unknown
+// tokens.
 func Parse(name string, tokens func(name string) Tokens) (Options, error) {
 	unknown := func(part string) (Options, error) {
 		return Options{}, fmt.Errorf("%w: chunker %q: %q is not known to this version", sheaf.ErrUnsupported, name, part)

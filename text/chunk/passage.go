@@ -18,7 +18,7 @@ type Passages struct{ Words, Stride int }
 // Starts returns the bytes of text at which its words begin.
 func (Passages) Starts(text string) []int { return startsOf(text, math.MaxInt) }
 
-// startsOf returns the bytes of text at which its words begin, until there are more than enough.
+// startsOf returns the bytes of text at which its words begin. It stops when it has more than enough.
 func startsOf(text string, enough int) (starts []int) {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= enough; {
@@ -58,8 +58,8 @@ func (p Passages) Count(words int) int {
 	return 1 + (words-p.Words+p.Stride-1)/p.Stride
 }
 
-// Window returns the range of passage n, from 0, of a text of size bytes, given the starts of its
-// words; the whole text when it has no words.
+// Window returns the range of passage n, from 0, of a text with size bytes. starts are the bytes at which words
+// begin. Without words the range is the whole text.
 func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 	if len(starts) == 0 {
 		return sheaf.Span{End: size}
@@ -72,7 +72,7 @@ func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 	return sheaf.Span{Start: starts[first], End: end}
 }
 
-// Span returns the range of passage n of a chunk in content, the text of its document.
+// Span returns the range in content of passage n of a chunk. content is the text of the document.
 func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n int) sheaf.Span {
 	left := IndexedText(doc, c, unsafe.String(unsafe.SliceData(content), len(content)))
 	text := left.Text

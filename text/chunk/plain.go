@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// special has the bytes at which plain text changes inline Markdown.
+// special has the bytes that may begin a mark of inline Markdown.
 var special = bytesOf("\\`*_[]<&!~\n")
 
 // plainText returns inline Markdown as plain text on one line. It drops marks and HTML tags, keeps
@@ -37,9 +37,9 @@ func showable(s string) string {
 	}, s)
 }
 
-// plainWriter drops the marks of inline Markdown as CommonMark finds them. It collects pieces of
-// text. A mark is a piece that may shrink or vanish later: a run of delimiters when a later run
-// matches, a bracket when its link is complete.
+// plainWriter drops the marks of inline Markdown that CommonMark recognizes. It collects pieces of text. A mark is a
+// piece that may shrink or disappear later: a run of delimiters does when a later run matches, and a bracket does
+// when its link is complete.
 type plainWriter struct {
 	inline
 	pieces []piece
@@ -48,8 +48,7 @@ type plainWriter struct {
 	from       int // start of the text that is not yet in a piece
 }
 
-// piece is some text. For a run of delimiters char is not 0, and its first count delimiters are
-// left.
+// piece is some text. If char is not 0, the piece is a run of delimiters, and its first count delimiters are still text.
 type piece struct {
 	text              string
 	char              byte
@@ -79,7 +78,7 @@ func (w *plainWriter) flush(i int) {
 	w.from = i
 }
 
-// put writes text in place of the source from byte i to end.
+// put writes text in place of the source bytes i to end. It returns end.
 func (w *plainWriter) put(i, end int, text string) int {
 	w.flush(i)
 	w.pieces = append(w.pieces, piece{text: text})
@@ -140,7 +139,7 @@ func (w *plainWriter) take(c *construct, i int) {
 	}
 }
 
-// lineBreak writes a space for the line ending at byte i and the spaces before it.
+// lineBreak writes one space for the line ending at byte i and the white space before it.
 func (w *plainWriter) lineBreak(i int) int {
 	from := i
 	for from > w.from && (w.text[from-1] == ' ' || w.text[from-1] == '\t') {
@@ -149,8 +148,8 @@ func (w *plainWriter) lineBreak(i int) int {
 	return w.put(from, i+1, " ")
 }
 
-// codeText returns the content of a code span: line breaks become spaces, and one space is removed
-// from both ends unless there are only spaces.
+// codeText returns the content of a code span. Line breaks become spaces. If both ends are spaces, it removes one
+// from each end, unless there are only spaces.
 func codeText(s string) string {
 	s = strings.ReplaceAll(s, "\n", " ")
 	if len(s) > 1 && s[0] == ' ' && s[len(s)-1] == ' ' && strings.Trim(s, " ") != "" {
@@ -201,10 +200,9 @@ func flankPunctuation(r rune) bool {
 	return unicode.IsPunct(r) || unicode.IsSymbol(r)
 }
 
-// emphasis matches the runs of delimiters from the bottom-th on, and removes them. It is the
-// algorithm of the specification's appendix. Runs that may still open are on a stack: a match
-// removes all above it. searched has, for each kind of closing run, the index down to which a
-// search failed.
+// emphasis matches the runs of delimiters from the bottom-th on, and removes them, by the algorithm in the appendix
+// of the specification. Runs that may still open are on a stack. A match removes all runs above it. searched has,
+// for each kind of closing run, the run before which no opener matches.
 func (w *plainWriter) emphasis(bottom int) {
 	var stack []int
 	var searched [3 * 2 * 3]int

@@ -11,17 +11,17 @@ import (
 
 // SectionOptions are the limits of the sections chunker.
 type SectionOptions struct {
-	// Cap is the most characters of a piece, without white space at its ends; 0 means
-	// DefaultSectionCap. At least 100.
+	// Cap is the largest number of characters of a piece, without white space at its ends. It is at least 100; 0
+	// means DefaultSectionCap.
 	Cap int
 }
 
 // DefaultSectionCap is the default of [SectionOptions].Cap.
 const DefaultSectionCap = 6000
 
-// sections cuts at every heading when the whole text exceeds the cap. It cuts sections that still
-// exceed the cap after the last blank line, line, sentence or word that fits. Pieces are verbatim
-// and consecutive: they partition the file after its frontmatter.
+// sections cuts at every heading if the text exceeds the cap. If a section still exceeds the cap, sections cuts it
+// after the last blank line, line, sentence or word that fits. Pieces are verbatim and consecutive: they partition
+// the file after its frontmatter.
 type sections struct {
 	cap         int
 	githubSlugs bool
@@ -95,8 +95,8 @@ func fits(text string, limit int) bool {
 	return len(text) <= limit || len(text) <= utf8.UTFMax*limit && utf8.RuneCountInString(text) <= limit
 }
 
-// overflow returns the position of the first character that does not fit into limit characters;
-// text must not fit.
+// overflow returns the position of the first character that does not fit into limit characters. text must be longer
+// than that.
 func overflow(text string, limit int) int {
 	n := 0
 	for i, r := range text {
@@ -111,8 +111,8 @@ func overflow(text string, limit int) int {
 	return len(text)
 }
 
-// cutAt returns the end of the first piece of text: its end when it fits, else after the last blank
-// line, line, sentence or word that fits, else at the cap.
+// cutAt returns the end of the first piece of text. If text fits, that is the end of text. Otherwise it is after the
+// last blank line, line, sentence or word that fits, in this order of preference, or at the limit.
 func cutAt(text string, limit int) int {
 	if fits(text, limit) {
 		return len(text)
@@ -178,7 +178,7 @@ func (s *source) addPiece(body sheaf.Span, heading string) {
 	s.doc.Chunks = append(s.doc.Chunks, c)
 }
 
-// finishPieces fills in what depends on all pieces.
+// finishPieces fills in the values that depend on all pieces.
 func (s *source) finishPieces() {
 	for i := range s.doc.Chunks {
 		s.doc.Chunks[i].SiblingCount = len(s.doc.Chunks)
@@ -194,8 +194,8 @@ const (
 	codeLeast = 30
 )
 
-// code cuts source files by lines. The pieces partition the file; a piece's name gives its lines,
-// "lines 1-42".
+// code cuts source files by lines. The pieces partition the file. The name of a piece gives its lines, as in "lines
+// 1-42".
 type code struct{}
 
 // Name implements [Chunker].

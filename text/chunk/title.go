@@ -9,8 +9,8 @@ import (
 	"sheaf/internal/attributes"
 )
 
-// headingTitle returns the title of a heading as plain text on one line, and the id that its author
-// gave it, or "". With literal, attributes are part of the title.
+// headingTitle returns the title of a heading as plain text on one line, and the id from the author, or "". With
+// literal, attributes are part of the title.
 func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 	content := s.src[h.text.start:h.text.end]
 	if len(h.lines) > 0 {
@@ -68,11 +68,10 @@ func Slug(title string) string {
 	return b.String()
 }
 
-// slugs has the slugs of a document, each with the last number that was appended to it.
+// slugs has the slugs of a document, each with the last number that unique appended to it.
 type slugs map[string]int
 
-// unique returns slug itself when no earlier heading has it, else slug with the smallest free -n, n
-// from 1.
+// unique returns slug if no earlier heading has it. Otherwise it appends -1, -2 or the next free number.
 func (s slugs) unique(slug string) string {
 	base := slug
 	for n, used := s[base]; used; _, used = s[slug] {

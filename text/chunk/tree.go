@@ -91,8 +91,8 @@ func (s *source) keptHeadings() []int {
 	return kept
 }
 
-// nameHierarchies sets the titles above each chunk, its own last, and their breadcrumb, in which
-// very long titles are cut. It skips a first heading that repeats the document's title.
+// nameHierarchies sets the titles above each chunk, with its own title last, and the breadcrumb of these titles. It
+// shortens very long titles. If the first heading repeats the document's title, nameHierarchies skips that heading.
 func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	repeats := len(chunks) > 1 && shortened(chunks[1].Title) == title
 	chunks[0].Hierarchy = []string{title}
@@ -110,9 +110,9 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	}
 }
 
-// distribute gives the links, tags and block ids of the text to the chunks whose heading or body
-// contains them; overlapping windows may share them. The frontmatter's tags go to the root, or to
-// every piece; its links go to the root.
+// distribute gives the links, tags and block ids of the text to the chunks whose heading or body contains them.
+// Windows that overlap may share them. The tags of the frontmatter go to the root chunk, or to every piece when
+// there is no root. The links of the frontmatter go to the root chunk.
 func (s *source) distribute() {
 	found := s.scan.inline()
 	chunks := s.doc.Chunks
@@ -168,15 +168,15 @@ func (s *source) distribute() {
 	}
 }
 
-// holders finds the chunks that contain a part of the text. Starts and ends of the chunks never
-// decrease, and callers must ask in order.
+// holders finds the chunks that contain a part of the text. Starts and ends of the chunks never decrease. Callers
+// must ask for parts in the order of the text.
 type holders struct {
 	chunks     []sheaf.Chunk
 	first, end int // of the last answer
 }
 
-// holding yields the positions of the chunks that contain a byte from start to end. If no chunk
-// does, for example between windows, it yields the next chunk, and at the end the last one.
+// holding yields the positions of the chunks that contain a byte from start to end. If there is no such chunk, for
+// example between windows, it yields the next chunk, or the last one at the end of the file.
 func (h *holders) holding(start, end int) iter.Seq[int] {
 	for h.first+1 < len(h.chunks) && h.chunks[h.first].Body.End <= start {
 		h.first++

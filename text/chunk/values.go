@@ -36,8 +36,8 @@ func plainValue(s string) sheaf.Value {
 	return sheaf.TextValue(s)
 }
 
-// linked returns the value of a wiki link to a note: the date or number that is the note's name, or
-// its name. It returns any other value unchanged.
+// linked returns the value that a wiki link to a note stands for: the name of the note, as a date or number if the
+// name is one. It returns any other value unchanged.
 func linked(v sheaf.Value) sheaf.Value {
 	if v.Kind != sheaf.KindText {
 		return v
@@ -52,8 +52,8 @@ func linked(v sheaf.Value) sheaf.Value {
 	return sheaf.TextValue(name)
 }
 
-// Compared returns the value that filters and facets compare: a link counts as the name of its
-// note, and a text that is a whole date or number counts as that date or number.
+// Compared returns the value that filters and facets compare. A link counts as the name of its note. A text that is
+// a date or number counts as that date or number.
 func Compared(v sheaf.Value) sheaf.Value {
 	v = linked(v)
 	if v.Kind != sheaf.KindText {
@@ -105,7 +105,7 @@ func parseNumber(s string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// Writable reports whether RFC 3339 and JSON can write a time in UTC: their years have four digits.
+// Writable reports whether RFC 3339 and JSON can write a time in UTC: the year must be within 0..9999.
 func Writable(t time.Time) bool {
 	year := t.UTC().Year()
 	return year >= 0 && year <= 9999
@@ -114,8 +114,8 @@ func Writable(t time.Time) bool {
 // maxDateBytes is the length of the longest text that is a date.
 const maxDateBytes = 64
 
-// parseDate reads a day with the year first and -. A time of day and a zone may follow, as in
-// 2018-11-20 16:33 +0100 or 2001-12-14t21:59:43.10-5.
+// parseDate reads a day in the form 2018-11-20. A time of day and a zone may follow, as in 2018-11-20 16:33 +0100 or
+// 2001-12-14t21:59:43.10-5.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
 		return time.Time{}, false
@@ -126,14 +126,14 @@ func parseDate(s string) (time.Time, bool) {
 	})
 }
 
-// clock matches a time of day at the end of a date, perhaps with a zone. The name of a zone after the time changes
-// nothing, as in 16:33 CET, 16:33 +0100 CET or 16:33+01:00[Europe/Berlin].
+// clock matches a time of day at the end of a date, perhaps with a zone. It ignores the name of a zone after the
+// time, as in 16:33 CET, 16:33 +0100 CET or 16:33+01:00[Europe/Berlin].
 var clock = regexp.MustCompile(`(?:[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
 	`(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
-// timed reads a day by parseDay and the time of day after it, in the zone of the text, else in UTC.
-// A leap second becomes the second before it. The time is [Writable].
+// timed reads a day with parseDay, and the time of day after it. The zone is the zone in the text, or UTC. Second 60
+// counts as 59. The time is [Writable].
 func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
 	m := clock.FindStringSubmatch(s)
 	if m == nil || m[2]+m[5] == "" { // neither minutes nor pm
@@ -194,8 +194,8 @@ func parseZone(s string) (*time.Location, bool) {
 // dateProperties are the properties that date a document, most important first.
 var dateProperties = [...]string{"date", "created", "published", "updated", "modified", "lastmod"}
 
-// DateOf returns the date of a document: that of its frontmatter, else that in its file's name,
-// else the modification time of the file.
+// DateOf returns the date of a document: the date in its frontmatter, else the date in its file's name, else the
+// file's modification time.
 func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	for _, name := range dateProperties {
 		for _, p := range doc.Properties {
@@ -215,17 +215,16 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
-// dayLayouts are formats of days, besides those with the year first and -. Days with slashes and
-// the year last are missing: 1/5/2024 is in January or in May.
+// dayLayouts are formats of days that parseDate does not read. Formats like 1/5/2024 are missing, because this may
+// be a day in January or in May.
 var dayLayouts = [...]string{
 	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2 January 2006", "Jan 2 2006",
 	"January 2 2006", "2. January 2006", "Mon 2 Jan 2006", "Monday 2 January 2006",
 	"Monday January 2 2006", "Mon Jan 2 2006", "2-Jan-2006",
 }
 
-// dateOf returns the date of a value or of a text. The text may have slashes after the year, the
-// name of the month, or be a link to the note of a day, as "[[2024-05-31]]". Without a zone in the
-// value, the zone is UTC.
+// dateOf returns the date of a value. A text may be a date in many forms, or a link to the note of a day, as in
+// "[[2024-05-31]]". If the value has no zone, the zone is UTC.
 func dateOf(v sheaf.Value) (time.Time, bool) {
 	switch v = linked(v); v.Kind {
 	case sheaf.KindDate:
@@ -304,8 +303,8 @@ var months = func() map[string]string {
 // ordinal matches the number of a day in English words, such as 20th.
 var ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
 
-// dateInName finds the first date in a file's name, written 2024-05-31, 2024_05_31, 2024.05.31 or
-// 20240531, with no digit beside it.
+// dateInName finds the first date in a file's name. The date is written 2024-05-31, 2024_05_31, 2024.05.31 or
+// 20240531, without another digit beside it.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {

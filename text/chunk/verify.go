@@ -33,14 +33,14 @@ type verifier struct {
 	fault   error
 }
 
-// holds notes a fault of a chunk unless the rule holds.
+// holds records a fault of a chunk unless the rule holds.
 func (v *verifier) holds(rule bool, id sheaf.ID, format string, args ...any) {
 	if !rule && v.fault == nil {
 		v.fault = fmt.Errorf("%s: %s", id, fmt.Sprintf(format, args...))
 	}
 }
 
-// chunks checks each chunk alone, and the counts of siblings.
+// chunks checks each chunk by itself, and the counts of siblings.
 func (v *verifier) chunks() {
 	ids, children := map[sheaf.ID]bool{}, map[sheaf.ID]int{}
 	for i := range v.doc.Chunks {
@@ -72,9 +72,9 @@ func (v *verifier) chunks() {
 	}
 }
 
-// nesting checks that the chunks of a tree are in pre-order and that spans nest. Each chunk's parent
-// is the nearest earlier chunk of lower depth. Its span ends where the next chunk begins that is not
-// below it.
+// nesting checks that the chunks of a tree are in pre-order and that spans nest. The parent of a chunk is the
+// nearest earlier chunk with a smaller depth. The span of a chunk ends where the next chunk that is not below it
+// begins.
 func (v *verifier) nesting() {
 	root := &v.doc.Chunks[0]
 	v.holds(root.Depth == 0 && root.Parent == "" && !root.HasHeading, root.ID,
@@ -103,8 +103,8 @@ func (v *verifier) nesting() {
 	}
 }
 
-// partition checks that bodies and heading lines in order make up the file, and that no chunk
-// without children has an empty body.
+// partition checks that bodies and heading lines in order make up the file. It also checks that the body of a chunk
+// without children is not empty.
 func (v *verifier) partition() {
 	pos := 0
 	for i := range v.doc.Chunks {
@@ -123,7 +123,7 @@ func (v *verifier) partition() {
 	v.holds(pos == len(v.content), v.doc.ID, "bodies and headings end at %d of %d bytes", pos, len(v.content))
 }
 
-// pieces checks that each piece begins and ends after the one before it, ignoring large pieces.
+// pieces checks that each piece begins and ends after the previous piece. It ignores large pieces.
 func (v *verifier) pieces() {
 	before := sheaf.Span{Start: -1, End: -1}
 	for _, c := range v.doc.Chunks {

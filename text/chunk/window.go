@@ -14,17 +14,17 @@ import (
 
 // WindowOptions are the options of the window chunker.
 type WindowOptions struct {
-	// Size is the most tokens of a window, 0 means DefaultWindowSize. Overlap, below Size, is how
-	// many of them it shares with the previous window.
+	// Size is the largest number of tokens in a window; 0 means DefaultWindowSize. Overlap is how many of these
+	// tokens the previous window also has; it is less than Size.
 	Size, Overlap int
 	// Boundary says where windows may end: "token" (the default), "line" or "sentence". A line or
 	// sentence longer than a window is cut at tokens.
 	Boundary string
 	// Large makes a large chunk from every four consecutive windows.
 	Large bool
-	// TitlePrefix and MetadataSuffix embed the document's title and its properties with every window
-	// (see [WindowOptions.Enrich]). As in Onyx they count in Size and leave less room for the text. If
-	// passages are embedded under their titles anyway, TitlePrefix only affects the count.
+	// TitlePrefix embeds the document's title with every window, and MetadataSuffix its properties: see
+	// [WindowOptions.Enrich]. As in Onyx, both count in Size and leave less room for the text. If passages are
+	// embedded under their titles anyway, TitlePrefix only changes the count.
 	TitlePrefix, MetadataSuffix bool
 	// Tokens yields the tokens that Size counts; nil counts words. TokensName is one word that
 	// names the tokens in an index: the name of their embedding model, or "" or "words" for words.
@@ -32,9 +32,9 @@ type WindowOptions struct {
 	TokensName string
 }
 
-// Tokens yields the tokens of a text in order, until yield returns false. They are ranges of bytes
-// that do not overlap, and begin and end at characters. A token that is a part of a character may
-// have an empty range. Calls may be concurrent.
+// Tokens yields the tokens of a text in order, until yield returns false. A token is a range of bytes. Tokens do not
+// overlap, and begin and end at characters. A token that is a part of a character may have an empty range. Callers
+// may call the function concurrently.
 type Tokens func(text string, yield func(start, end int) bool)
 
 // wordTokens is the name of the tokens that are words.
@@ -53,9 +53,9 @@ const (
 // windowsPerLarge is how many windows make a large chunk (Onyx).
 const windowsPerLarge = 4
 
-// window cuts text into windows of tokens that overlap and cross headings. Windows are verbatim:
-// from the start of the first token to the end of the last, or over whole lines or sentences. The
-// first and the last window extend to the ends of the text.
+// window cuts text into windows of tokens that overlap and cross headings. A window is verbatim text: from the start
+// of its first token to the end of its last token, or whole lines or sentences. The first window begins at the start
+// of the text, and the last window ends at its end.
 type window struct {
 	o           WindowOptions
 	githubSlugs bool
@@ -128,8 +128,7 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// tokens returns the tokens of src from byte begin on. It skips tokens that do not come after the
-// previous one.
+// tokens returns the tokens of src from byte begin on. It skips tokens that do not come after the previous token.
 func (w window) tokens(src string, begin int) (tokens []span) {
 	last, text := 0, src[begin:]
 	w.o.Tokens(text, func(start, end int) bool {
@@ -142,20 +141,20 @@ func (w window) tokens(src string, begin int) (tokens []span) {
 	return tokens
 }
 
-// windowCut is a text that is being cut into windows.
+// windowCut is the state of cutting one text into windows.
 type windowCut struct {
 	window
 	src    string
 	tokens []span
 	size   int // of a window, in tokens
-	// units are the indices of the tokens that begin a line or a sentence; bounds are the positions
-	// where one unit's text ends and the next begins.
+	// units are the indices of the tokens that begin a line or a sentence. For each unit, bounds has the end of the
+	// text before it and the start of its own text.
 	units  []int
 	bounds []span
 }
 
-// bodies returns the windows of the text from byte begin on. If tokens are parts of characters, one
-// window may lie inside another; then only the wider window stays.
+// bodies returns the windows of the text from byte begin on. If tokens are parts of characters, one window may be
+// inside another. bodies then drops the inner window.
 func (c *windowCut) bodies(begin int) []sheaf.Span {
 	ranges := c.ranges()
 	bodies := make([]sheaf.Span, 0, len(ranges))
@@ -209,8 +208,8 @@ func (c *windowCut) ranges() []span {
 	}
 }
 
-// nextStart returns where the window after tokens start..end begins: at the first unit within the
-// overlap that leaves room for another unit, else at end.
+// nextStart returns where the window after tokens start..end begins. It begins at the first unit within the overlap
+// if the next unit then also fits; otherwise it begins at end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {
@@ -254,8 +253,8 @@ func (c *windowCut) findUnits() {
 	}
 }
 
-// stretch returns the range between two letters or digits around the bytes from..to, starting at
-// byte least or later. So a sentence end does not depend on which marks are tokens.
+// stretch returns the range between two letters or digits that contains the bytes from..to. It starts at byte least
+// or later. So the end of a sentence does not depend on which marks are tokens.
 func (c *windowCut) stretch(from, to, least int) span {
 	for from > max(least, c.tokens[0].start) {
 		r, size := utf8.DecodeLastRuneInString(c.src[:from])
@@ -274,7 +273,7 @@ func (c *windowCut) stretch(from, to, least int) span {
 	return span{from, to}
 }
 
-// startOf returns the start of a window that begins with this token.
+// startOf returns the first byte of a window that begins with this token.
 func (c *windowCut) startOf(token int) int {
 	if i := sort.SearchInts(c.units, token); i < len(c.units) && c.units[i] == token {
 		return c.bounds[i].end
@@ -282,7 +281,7 @@ func (c *windowCut) startOf(token int) int {
 	return c.tokens[token].start
 }
 
-// endOf returns the end of a window that ends before this token.
+// endOf returns the end of a window whose last token is before this token.
 func (c *windowCut) endOf(token int) int {
 	if i := sort.SearchInts(c.units, token); i < len(c.units) && c.units[i] == token {
 		return c.bounds[i].start
@@ -290,9 +289,9 @@ func (c *windowCut) endOf(token int) int {
 	return c.tokens[token-1].end
 }
 
-// sentenceEnd returns where a sentence ends in between, the text between two letters or digits, else
-// -1. A sentence ends after a full stop and white space, after a stop of a script without spaces, or at
-// a blank line. It also ends at a line break before a mark, such as a list or heading mark.
+// sentenceEnd returns where a sentence ends in between, or -1. between is the text between two letters or digits. A
+// sentence ends after a full stop and white space, after a stop of a script without spaces, or at a blank line. It
+// also ends at a line break before a mark, such as a list or heading mark.
 func sentenceEnd(between string) int {
 	if i := strings.LastIndexAny(between, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(between[i:])
@@ -321,8 +320,8 @@ func (s *source) headingAt(pos int) string {
 	return s.titles[i-1]
 }
 
-// addLarge appends a large chunk for every group of at least two windows; it names its members and
-// has all their content.
+// addLarge appends a large chunk for every group of at least two windows. The chunk names its members and has their
+// whole content.
 func (s *source) addLarge() {
 	windows := s.doc.Chunks
 	number := 0
@@ -350,7 +349,7 @@ type largeChunk struct {
 	tags map[string]bool
 }
 
-// takeFrom adds the content of a window; overlapping windows share some of it.
+// takeFrom adds the content of a window that the large chunk lacks: overlapping windows share some content.
 func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 	c.Members = append(c.Members, member.ID)
 	for _, l := range member.Links {

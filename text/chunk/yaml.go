@@ -13,8 +13,8 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// parse reads a block with a full YAML parser. It expands nothing: it drops an alias of anything
-// but a scalar. A fault has its line in the block.
+// parse reads a block with a full YAML parser. It drops aliases, except aliases of scalars, so nothing expands. A
+// fault has its line in the block.
 func (f *frontmatter) parse(inner string) ([]yamlEntry, *yamlfile.Fault) {
 	limits := yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}
 	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), limits, parser.AllowDuplicateMapKey())
@@ -62,11 +62,11 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 	return entries, nil
 }
 
-// maxBelow is how deep nested maps are read.
+// maxBelow limits the depth of nested maps that are read.
 const maxBelow = 8
 
-// below adds the entries of a map: all keys of the frontmatter itself, at depth 0, and the scalars and
-// lists of the maps in it. place of the map meta becomes meta.place.
+// below adds the entries of a map. At depth 0 it adds all keys of the frontmatter itself. Of the maps in it, it adds
+// the scalars and lists: place in the map meta becomes meta.place.
 func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
 	values, _ := r.pairs(n)
 	for _, v := range values {
@@ -92,7 +92,7 @@ func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth
 	return entries
 }
 
-// fill gives an entry its values, and returns the maps of a list.
+// fill gives an entry its values. If the value is a list, fill returns the maps in it.
 func (r *yamlReader) fill(e *yamlEntry, n ast.Node) (maps []ast.Node) {
 	access := IsAccessProperty(e.key)
 	take := func(n ast.Node) bool {
@@ -131,7 +131,8 @@ func (r *yamlReader) fill(e *yamlEntry, n ast.Node) (maps []ast.Node) {
 	return maps
 }
 
-// belowAll adds what below adds for each map in a list: the values of one key become one list.
+// belowAll calls below for each map in a list and adds the entries. The values of the same key in several maps
+// become one list.
 func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Node, depth int) []yamlEntry {
 	at := map[string]int{}
 	for _, m := range maps {
@@ -152,7 +153,7 @@ func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Nod
 	return entries
 }
 
-// key returns the token of a key, after its "?", anchor and tag.
+// key returns the token of a key without its "?", anchor and tag.
 func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
 	key := ast.Node(v.Key)
 	if explicit, ok := key.(*ast.MappingKeyNode); ok && explicit.Value != nil {
@@ -207,8 +208,8 @@ func (r *yamlReader) bare(n ast.Node) ast.Node {
 	return nil
 }
 
-// scalar reads a text, a number or a truth value. A wiki link without quotes, as in "day: [[2024-05-31]]", is one:
-// YAML takes it for a list in a list.
+// scalar reads a text, a number or a truth value. A wiki link without quotes, as in "day: [[2024-05-31]]", is also a
+// scalar, although YAML reads it as a list in a list.
 func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	switch n := n.(type) {
 	case *ast.SequenceNode:
@@ -231,7 +232,7 @@ func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	return yamlScalar{}, false
 }
 
-// only returns the one item of a list in brackets, or nil.
+// only returns the item of a list in brackets that has one item, otherwise nil.
 func only(list *ast.SequenceNode) ast.Node {
 	if len(list.Values) != 1 || !list.IsFlowStyle {
 		return nil
@@ -239,8 +240,8 @@ func only(list *ast.SequenceNode) ast.Node {
 	return list.Values[0]
 }
 
-// lineReader reads frontmatter line by line: the keys that begin a line, each with the text after it,
-// with the list in brackets after it, or with the list items below it.
+// lineReader reads frontmatter line by line. It reads the keys at the beginning of lines. The value of a key is the
+// text after it, a list in brackets after it, or the list items below it.
 type lineReader struct {
 	entries []yamlEntry
 	simple  bool // YAML reads all lines in the same way
@@ -248,9 +249,9 @@ type lineReader struct {
 	bracket bool // the last list in brackets is still open
 }
 
-// readLines reads frontmatter without a YAML parser. simple reports whether YAML reads the same, as
-// for nearly all frontmatter. Otherwise the entries are what can be read of malformed YAML: one value
-// without quotation marks, such as a title with a colon, does not lose the others. Nested values are
+// readLines reads frontmatter without a YAML parser. simple reports whether a YAML parser would read the same; this
+// is so for nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what readLines could read.
+// For example, a title with a colon and without quotation marks does not lose the other values. Nested values are
 // left out.
 func readLines(inner string) (entries []yamlEntry, simple bool) {
 	r, number := lineReader{simple: true}, 1
@@ -262,7 +263,7 @@ func readLines(inner string) (entries []yamlEntry, simple bool) {
 	return r.entries, r.simple
 }
 
-// only keeps simple if the condition holds, too.
+// only clears simple unless the condition holds.
 func (r *lineReader) only(condition bool) { r.simple = r.simple && condition }
 
 func (r *lineReader) line(text string, number int) {
@@ -366,8 +367,8 @@ func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 	}
 }
 
-// scalar returns a text without a comment after it and quotation marks around it. ok is false for a
-// text that announces more lines, or an open bracket.
+// scalar returns a text without quotation marks around it and without a comment after it. ok is false for an open
+// bracket, and for a text that continues on later lines.
 func (r *lineReader) scalar(s string) (value yamlScalar, ok bool) {
 	s = strings.TrimSpace(s)
 	r.only(simpleScalar(s))

@@ -19,7 +19,7 @@ type group struct {
 	apart            bool              // the query is only refused alternatives: words and filters each by themselves
 }
 
-// place is the position of a bracket. It decides how refused alternatives in the bracket work.
+// place says where a bracket is in the query. It decides how refused alternatives in the bracket work.
 type place uint8
 
 const (
@@ -39,19 +39,18 @@ type part struct {
 	plain  string // a word without marks
 	query  sheaf.TextQuery
 	filter sheaf.Filter
-	// words find about the same as the filter. They replace the filter beside OR, where a filter is
-	// not possible; nil if no words can.
+	// words find about the same as the filter. They replace the filter beside OR, where a filter is not possible.
+	// They are nil if no words can replace the filter.
 	words sheaf.TextQuery
-	// strict says that the words are always required: a phrase, a field, or brackets with one.
+	// strict says that a hit must match the words: they are a phrase, have a field, or are brackets with such words.
 	strict bool
-	// about is the text of the words.
+	// about is the text of the words without marks.
 	about string
-	// open is the group of brackets without a sign, which have no effect unless they are one of
-	// several alternatives; nil for another part.
+	// open is the group in brackets without a sign; nil for another part. Such brackets only matter beside OR.
 	open *group
 }
 
-// group reads parts up to the end or the closing bracket; at is their place.
+// group reads parts up to the end or the closing bracket. at is the place of these parts.
 func (p *parser) group(depth int, at place) *group {
 	g := &group{}
 	first := p.at
@@ -87,7 +86,8 @@ func (p *parser) or(i int) bool {
 		p.tokens[i+1].kind != tokenClose
 }
 
-// bracket returns the place of the bracket that was just read, in a group at outer.
+// bracket returns the place of the bracket that the parser has just read. outer is the place of the group with the
+// bracket.
 func (p *parser) bracket(sign byte, outer place) place {
 	if outer == bound {
 		return bound
@@ -154,8 +154,8 @@ func (p *parser) part(depth int, outer place) part {
 	return out
 }
 
-// either joins alternatives: filters with filters, words with words. If there are both, filters
-// become words where possible. Refused alternatives stay apart, because each is refused separately.
+// either joins alternatives: filters with filters, words with words. If there are both, it replaces filters by words
+// where possible. Refused alternatives stay separate, because each of them is refused by itself.
 func (p *parser) either(alternatives []part, refused bool) part {
 	var out part
 	var about []string
@@ -203,7 +203,7 @@ func (p *parser) either(alternatives []part, refused bool) part {
 	return out
 }
 
-// add puts a part where its sign and kind belong.
+// add puts a part into the field of g that fits its sign and kind.
 func (g *group) add(a part) {
 	if a.filter != nil {
 		g.filterWords = append(g.filterWords, a.signed().words)
@@ -265,7 +265,7 @@ func (g *group) filter() sheaf.Filter {
 	return all
 }
 
-// loneFilter returns the words of a filter that is the only part of a group, or nil.
+// loneFilter returns the words of a filter if the filter is the only part of the group, otherwise nil.
 func (g *group) loneFilter() sheaf.TextQuery {
 	if len(g.filterWords) != 1 || g.words(true) != nil {
 		return nil
@@ -273,8 +273,8 @@ func (g *group) loneFilter() sheaf.TextQuery {
 	return g.filterWords[0]
 }
 
-// words returns the query of all parts, or nil. In brackets that are required or refused, a single
-// word replaces all of them.
+// words returns the query of all parts, or nil. inBrackets says that the group is in brackets. Then each word has
+// its own query; otherwise one query has all words.
 func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	should := g.should
 	switch plain := strings.Join(g.plain, " "); {
@@ -295,9 +295,8 @@ func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	return sheaf.Bool{Must: g.must, Should: should, MustNot: g.mustNot}
 }
 
-// wholeWords returns one query for each whole word of a text: docker-compose must match both its
-// parts in this order. Words of only small letters stay together as one match, so that function
-// words of a question are recognized.
+// wholeWords returns one query for each whole word of a text. For example, docker-compose must match its two parts
+// in this order. Words of only small letters share one query, so that function words of a question can be dropped.
 func wholeWords(text string) []sheaf.TextQuery {
 	var simple []string
 	var out []sheaf.TextQuery
@@ -316,7 +315,7 @@ func wholeWords(text string) []sheaf.TextQuery {
 	return out
 }
 
-// oneOfWords returns a query for any whole word of a text.
+// oneOfWords returns a query that any whole word of a text matches.
 func oneOfWords(text string) sheaf.TextQuery {
 	words := wholeWords(text)
 	if len(words) == 1 {
@@ -331,8 +330,8 @@ func oneOfWords(text string) sheaf.TextQuery {
 // That is enough for additional hits, but not to refuse or require a filter, which would keep or
 // drop the wrong parts of a document. Such a filter gets no words.
 
-// tagWords returns the words that find a tag in the field of tags; for the beginning of a tag only
-// a single word works.
+// tagWords returns the words that find a tag in the field of tags. If begins is set, tag is the beginning of a tag
+// and must be a single word; otherwise the result is nil.
 func tagWords(tag string, begins bool) sheaf.TextQuery {
 	switch {
 	case !begins:
@@ -352,8 +351,8 @@ func (a part) signed() part {
 	return a
 }
 
-// eitherWords returns words for what the filters of any alternative match; nil when a filter has no
-// words.
+// eitherWords returns words that find about the same as any of the alternative filters. It returns nil if a filter
+// has no words.
 func eitherWords(alternatives []part) sheaf.TextQuery {
 	var any sheaf.Bool
 	for _, a := range alternatives {

@@ -38,20 +38,20 @@ import (
 type Options struct {
 	// Properties are the names that "name:value" may use, in any case.
 	Properties []string
-	// Look reports whether an unknown name before a colon is a property. Parse calls it once for each folded
-	// name. known is false when Look could not find out, which a note then says. Nil knows no properties.
+	// Look reports whether an unknown name before a colon is a property. Parse calls it once for each folded name.
+	// known is false when Look could not find out; Parse then adds a note. A nil Look knows no properties.
 	Look func(name string) (is, known bool)
-	// Spellings returns how the collection spells a path, the beginning of a path or a file name
-	// that exists only in another case; nil when unknown.
+	// Spellings returns the spellings that the collection has for a path, the beginning of a path or a file name.
+	// Parse needs it for names that exist only in another case. It may be nil.
 	Spellings func(written string) []string
-	// Now is the reference time for 7d and yesterday; its location decides which day it is. Zero
-	// means the current time in UTC.
+	// Now is the reference time for 7d and yesterday. Its location decides which day it is. The zero time means the
+	// current time in UTC.
 	Now time.Time
 	// Limit is copied to the query.
 	Limit int
 }
 
-// maxText limits how much of a query is read; a note says that the rest is ignored.
+// maxText limits how much of a query Parse reads. If a query is longer, a note says that the rest is ignored.
 const maxText = 1 << 16
 
 // maxDepth limits how deep brackets nest; deeper brackets are words.
@@ -61,8 +61,8 @@ const maxDepth = 20
 // the dot.
 const ColumnExtension = "ext"
 
-// Parse reads the text that a person typed. A query of only filters gets Words that match every
-// chunk; a query without anything to search gets nil Words.
+// Parse reads the text that a person typed. If a query has only filters, its Words match every chunk. If a query has
+// nothing to search for, its Words are nil.
 func Parse(text string, o Options) sheaf.Query {
 	q := sheaf.Query{Text: text, Limit: o.Limit}
 	if o.Now.IsZero() {
@@ -99,13 +99,13 @@ func Parse(text string, o Options) sheaf.Query {
 	return q
 }
 
-// searchable reports whether a character can be part of a word. Beyond ASCII that is every character
-// except spaces and punctuation.
+// searchable reports whether a character can be part of a word. Beyond ASCII, every character can, except spaces and
+// punctuation.
 func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// inWord is searchable, but false for signs of every script, such as emoji and their joiners and colors.
+// inWord is like searchable, but excludes signs of every script, such as emoji with their joiners and colors.
 func inWord(r rune) bool {
 	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) ||
 		!unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
@@ -127,7 +127,7 @@ type parser struct {
 // maxNotes limits the notes of a query of any length.
 const maxNotes = 8
 
-// note adds a note once.
+// note adds a note, unless the same note is there.
 func (p *parser) note(s string) {
 	switch {
 	case slices.Contains(p.notes, s):
@@ -138,7 +138,7 @@ func (p *parser) note(s string) {
 	}
 }
 
-// quoted returns the typed text, cut to the length for a note.
+// quoted returns typed text in quotation marks, shortened for a note.
 func quoted(s string) string {
 	const most = 60
 	if r := []rune(s[:min(len(s), 4*most)]); len(r) > most {
@@ -209,7 +209,7 @@ func (p *parser) lex(text string) []token {
 	return out
 }
 
-// oneOf returns tokens that match any of the values, after a sign.
+// oneOf returns tokens that mean: any of the values. The sign applies to all of them.
 func oneOf(sign byte, values []token) []token {
 	if len(values) == 1 {
 		values[0].sign = sign
@@ -225,27 +225,27 @@ func oneOf(sign byte, values []token) []token {
 	return append(out, token{kind: tokenClose})
 }
 
-// startsOperand reports whether the text after a sign can be required or forbidden.
+// startsOperand reports whether s, the text after a sign, begins something that can be required or forbidden.
 func startsOperand(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return isQuote(r) || r == '(' || r == '#' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// startsProperty is startsOperand for a property in brackets.
+// startsProperty reports whether s begins with a property in brackets.
 func (p *parser) startsProperty(s string, depth int) bool {
 	_, _, ok := p.inBrackets(s, depth)
 	return ok
 }
 
-// quotes maps a mark that begins a phrase to the marks that end it. Each language has its own.
+// quotes maps a mark that begins a phrase to the marks that end the phrase. Languages use different marks.
 var quotes = map[rune]string{'"': `"”`, '“': `"”`, '”': `"”`, '„': `"”“`, '«': `»`}
 
-// isQuote reports whether a phrase can begin with a character.
+// isQuote reports whether a character can begin a phrase.
 func isQuote(r rune) bool { return quotes[r] != "" }
 
-// inBrackets reads a property as Obsidian writes it: [status:draft], or with several values
-// [status:draft OR in review]. Name and values may be in quotation marks and contain spaces. Each
-// value becomes a token; rest is the text after them.
+// inBrackets reads a property as Obsidian writes it: [status:draft], or with several values [status:draft OR in
+// review]. Name and values may be in quotation marks and contain spaces. Each value becomes a token. rest is the
+// text after the closing bracket.
 func (p *parser) inBrackets(text string, depth int) (values []token, rest string, ok bool) {
 	inner, ok := strings.CutPrefix(text, "[")
 	if !ok || strings.HasPrefix(inner, "[") {
@@ -290,8 +290,8 @@ func (p *parser) inBrackets(text string, depth int) (values []token, rest string
 	return nil, "", false
 }
 
-// Limits of a property in brackets: the bytes of its name and of each value, and the number of
-// values. Anything beyond is searched as words.
+// Limits of a property in brackets: the bytes of its name and of each value, and the number of values. Parse reads
+// larger brackets as words.
 const (
 	maxBracket = 1000
 	maxValues  = 100
@@ -325,8 +325,8 @@ func valueEnd(text string) int {
 	return min(len(text), maxBracket)
 }
 
-// bracketName returns the meaning of a name in brackets: a property, even if a field has its name,
-// or tags.
+// bracketName returns the column for a name in brackets: that of tags, or of a property, even if a built-in field
+// has the same name.
 func (p *parser) bracketName(name string) (field string, ok bool) {
 	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true
@@ -334,8 +334,8 @@ func (p *parser) bracketName(name string) (field string, ok bool) {
 	return "prop." + fold.Text(name), p.isProperty(name)
 }
 
-// isExpression reports whether text begins with a regular expression between slashes, as
-// /migr.tion[s]?/, that is more than its words.
+// isExpression reports whether text begins with a regular expression between slashes, such as /migr.tion[s]?/. An
+// expression without special characters does not count.
 func isExpression(text string) bool {
 	inner, ok := strings.CutPrefix(text, "/")
 	if !ok {
@@ -434,8 +434,8 @@ func (p *parser) checkBrackets(word string) {
 	}
 }
 
-// wordEnd returns the end of the word at the start of text: at white space, at a bracket that
-// closes a group, or where stops returns true. stops may be nil.
+// wordEnd returns the end of the word at the start of text. A word ends at white space, at a bracket that closes a
+// group, or where stops returns true. stops may be nil.
 func wordEnd(text string, depth int, stops func(rune) bool) int {
 	open := 0
 	for i, r := range text {
@@ -473,7 +473,7 @@ func (p *parser) unknown(name, word string) {
 	p.note(said)
 }
 
-// meant suggests the field or property that resembles an unknown name.
+// meant returns a note that suggests the field or property that resembles an unknown name, or "".
 func (p *parser) meant(name string) string {
 	properties := maps.Clone(p.properties)
 	maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })

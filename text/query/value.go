@@ -13,7 +13,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// value reads the meaning of a word or phrase.
+// value reads a word or phrase, with the meaning that its field gives it.
 func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
 		return p.property(name, t)
@@ -61,7 +61,7 @@ func (p *parser) value(t token) part {
 	return out
 }
 
-// words returns a match of a word or phrase in one field.
+// words returns a query for a word or phrase in one field.
 func words(t token, field string) sheaf.TextQuery {
 	if t.kind == tokenPhrase {
 		return sheaf.Phrase{Text: t.text, Field: field}
@@ -99,7 +99,7 @@ func hasLetter(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// isIndexed reports whether a word or an emoji may hold this character.
+// isIndexed reports whether a word or an emoji may contain this character.
 func isIndexed(r rune) bool { return inWord(r) || unicode.Is(unicode.So, r) }
 
 func isTag(name string) bool {
@@ -111,7 +111,7 @@ func isTag(name string) bool {
 	})
 }
 
-// tag reads a tag, or the beginning of tags before a star.
+// tag reads a tag, or the beginning of a tag before a star.
 func (p *parser) tag(t token) part {
 	written := strings.Trim(strings.TrimPrefix(t.text, "#"), "/")
 	name := fold.Text(written)
@@ -129,9 +129,8 @@ func (p *parser) tag(t token) part {
 	return part{filter: textIn(sheaf.ColumnTag, name), words: tagWords(name, false), strict: true}
 }
 
-// path reads a folder, a file, or the beginning of a path. A file's name with its extension means
-// files in every folder, unless a slash comes before it. A bare name is searched among the words of
-// paths.
+// path reads a folder, a file, or the beginning of a path. A file name with an extension finds files in every
+// folder, unless a slash comes before the name. Any other name is searched among the words of paths.
 func (p *parser) path(t token) part {
 	value := strings.TrimPrefix(strings.TrimPrefix(t.text, "./"), "/")
 	prefix, star := strings.CutSuffix(value, "*")
@@ -162,11 +161,12 @@ func (p *parser) path(t token) part {
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
-// maxSpelt limits the paths of a query that are searched in any case, because each search reads all paths.
+// maxSpelt limits for how many paths of a query Parse looks up other spellings, because each look-up reads all
+// paths.
 const maxSpelt = 16
 
-// spellings returns the ways in which documents may spell a path: with this case, or if none has
-// it, with any.
+// spellings returns the spellings of a path that documents may have: the typed one, and those that Options.Spellings
+// returns.
 func (p *parser) spellings(written string) []string {
 	all, asked := p.spelt[written]
 	if asked {
@@ -192,7 +192,7 @@ func (p *parser) spellings(written string) []string {
 	return all
 }
 
-// begins returns a filter for paths that begin in one of several ways.
+// begins returns a filter for paths that begin with one of the prefixes.
 func begins(prefixes []string) sheaf.Filter {
 	var any sheaf.Or
 	for _, s := range prefixes {
@@ -214,8 +214,8 @@ func textIn(column, text string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(text)}}
 }
 
-// property reads name:value, name:begin*, name:>value and so on. Text ignores case: its column has
-// the folded text, and for a link the name of its note.
+// property reads name:value, name:begin*, name:>value and similar forms. Text ignores case: the column of the
+// property has folded text, and for a link the name of its note.
 func (p *parser) property(name string, t token) part {
 	column, text := sheaf.PropertyColumn(name), t.text
 	if stem, star := strings.CutSuffix(text, "*"); star && t.kind != tokenPhrase && !strings.ContainsAny(stem, "*<>=") {
@@ -265,7 +265,7 @@ func (p *parser) property(name string, t token) part {
 	return part{filter: oneOrAny(any), strict: true}
 }
 
-// writtenSo returns a filter for numbers of a property that are spelled exactly like this: 12.10 is not 12.1.
+// writtenSo returns a filter for numbers of a property that documents write exactly like this: 12.10 is not 12.1.
 func writtenSo(name, value string, number float64) sheaf.Filter {
 	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))}
 	if sheaf.WrittenNumber(number, value).Text != "" {
@@ -315,7 +315,7 @@ func comparison(text string) (op, value string) {
 	return text[:len(text)-len(value)], strings.TrimSpace(value)
 }
 
-// compare returns a range over values that stand for first to last.
+// compare returns the filter for a comparison with a value. The value covers the range from first to last.
 func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	switch op {
 	case ">":
@@ -366,8 +366,8 @@ func (p *parser) date(t token) part {
 	return part{filter: r, strict: true}
 }
 
-// dates reads a year, a month, a day, or a time ago, as a half-open range. Days are clock days in
-// UTC, for any zone of now: see [sheaf.Clock].
+// dates reads a year, a month, a day, or a time ago, as a half-open range. A day is a day of the clock in the
+// document's own zone, stored as UTC: see [sheaf.Clock].
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch strings.ToLower(s) {

@@ -10,9 +10,9 @@ import (
 // undatedAge is the assumed age of a document without a date of its last update.
 const undatedAge = 90 * 24 * time.Hour
 
-// MayBeUndated reports whether documents without a date of their last update pass a window of such
-// dates; a zero end is open. They count as 90 days old, so they pass an open window that starts
-// earlier.
+// MayBeUndated reports whether documents without a date of their last update pass a window of update dates. These
+// documents count as 90 days old. They pass if the window has no end and starts earlier than that. A zero time means
+// no start or no end.
 func MayBeUndated(start, end, now time.Time) bool {
 	return end.IsZero() && !start.IsZero() && start.Before(now.Add(-undatedAge))
 }
@@ -24,23 +24,23 @@ var (
 		sheaf.PropertyColumn("lastmod")}
 )
 
-// CreatedIn returns the filter for documents that were created in a window, START..END. The dates
-// are those of after:, both days are included, and either may be missing. Documents without the
-// property created pass. "" means no filter.
+// CreatedIn returns the filter for documents that were created in a window, START..END. The dates have the form of
+// after:, the window includes both days, and one of them may be missing. Documents without the property created
+// pass. "" means no filter.
 func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	start, end, err := windowOf(window, now)
 	return datedIn(start, end, createdColumns, true), err
 }
 
-// UpdatedIn returns the filter for documents whose last update was in a window, as in [CreatedIn],
-// by their properties updated, modified and lastmod. Documents without any of these count as 90
-// days old: they pass an open window that starts earlier.
+// UpdatedIn returns the filter for documents whose last update was in a window, as in [CreatedIn]. The properties
+// updated, modified and lastmod have the date. Documents without these properties count as 90 days old: they pass a
+// window without END that starts earlier than that.
 func UpdatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	start, end, err := windowOf(window, now)
 	return datedIn(start, end, updatedColumns, MayBeUndated(start, end, now)), err
 }
 
-// InSets returns the filter for documents of any of some sets; nil without a name. It only narrows
+// InSets returns the filter for documents in any of the sets. Without names it returns nil. The filter only narrows
 // a query.
 func InSets(names []string) (sheaf.Filter, error) {
 	if len(names) == 0 {
@@ -56,8 +56,8 @@ func InSets(names []string) (sheaf.Filter, error) {
 	return sets, nil
 }
 
-// windowOf reads START..END. start is included, end is not; the zero time is an open end, and both
-// are open when the text is empty.
+// windowOf reads START..END. The window includes start, but not end. The zero time means no limit; both times are
+// zero when the text is empty.
 func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -87,8 +87,8 @@ func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	return start, end, nil
 }
 
-// datedIn passes documents with a date from start to before end in one of the columns; nil when both
-// are open. With undated it also passes documents without any of these columns.
+// datedIn returns the filter for documents with a date from start to before end in one of the columns. If both are
+// zero, it returns nil. With undated, documents without any of these columns also pass.
 func datedIn(start, end time.Time, columns []string, undated bool) sheaf.Filter {
 	if start.IsZero() && end.IsZero() {
 		return nil

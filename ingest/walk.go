@@ -56,7 +56,7 @@ const (
 	ReasonCloud       = "not on this disk"
 	ReasonRefused     = "refused by the store"
 	ReasonEmpty       = "empty" // of bytes, or only white space
-	// For a file or folder that a rule excludes, and a folder that is never entered.
+	// ReasonIgnored is for a file or folder that a rule excludes, and for a folder that is never entered.
 	ReasonIgnored = "ignored"
 	ReasonFolder  = "skipped folder"
 )

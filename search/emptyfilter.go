@@ -17,7 +17,8 @@ const (
 	mostAsked = 4
 	// leastMeant is the shortest value, in characters, that may have a typing error.
 	leastMeant = 3
-	// mostTold is how many existing values are suggested. longestTold is their longest length in characters.
+	// mostTold is how many existing values a message suggests. longestTold is the largest length of a suggested
+	// value in characters.
 	mostTold, longestTold = 5, 60
 )
 

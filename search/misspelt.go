@@ -15,8 +15,8 @@ import (
 const (
 	// mostMisspelt is how many words of a query are checked. Each needs one request to the store.
 	mostMisspelt = 3
-	// leastMisspelt is the shortest word, in letters, that may have a typing error. mostEdited is
-	// the shortest word that may have two.
+	// leastMisspelt is the length, in letters, from which a word may have one typing error. mostEdited is the length
+	// from which it may have two.
 	leastMisspelt, mostEdited = 4, 6
 	// likeIt is how many chunks with similar words are read to find the intended word.
 	likeIt = 3

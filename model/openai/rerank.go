@@ -16,16 +16,17 @@ type Shape string
 
 // The shapes.
 const (
-	// ShapeCohere is {"model", "query", "documents"} and {"results": [{"index", "relevance_score"}]}: Cohere,
-	// Jina, vLLM, llama.cpp, Infinity. The address ends in /rerank.
+	// ShapeCohere sends {"model", "query", "documents"} and receives {"results": [{"index", "relevance_score"}]}:
+	// Cohere, Jina, vLLM, llama.cpp, Infinity. The address ends in /rerank.
 	ShapeCohere Shape = "cohere"
-	// ShapeTEI is {"query", "texts"} and [{"index", "score"}]: Hugging Face's
-	// Text Embeddings Inference. The address ends in /rerank.
+	// ShapeTEI sends {"query", "texts"} and receives [{"index", "score"}]: Hugging Face's Text Embeddings Inference.
+	// The address ends in /rerank.
 	ShapeTEI Shape = "tei"
 )
 
 const (
-	// rerankChars is the largest length of a text; rerankers read less. Refused texts are cut shorter.
+	// rerankChars is the largest number of characters of a text in a request. If a server refuses a text, the client
+	// sends less of it.
 	rerankChars     = 8000
 	maxRerankAnswer = 16 << 20
 )

@@ -10,9 +10,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Best returns the snippet of the span that shows most of the query: all words of a phrase before
-// single words, then the rarest words. Of equal spans the first wins. Best reads spans after the
-// first own spans only when those show no word of the query. Snippet.At is an offset in content.
+// Best returns the snippet of the span that shows most of the query: all words of a phrase before single words, then
+// the rarest words. If spans are equal, the first wins. The first own spans have priority: Best reads the other
+// spans only if no own span shows a word of the query. Snippet.At is an offset in content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) Snippet {
 	best, worth := Snippet{At: spans[0].Start}, -1.0
 	for i, span := range spans {
@@ -39,8 +39,8 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) S
 	return best.underHeading(content)
 }
 
-// shows returns how much of the query a snippet shows. Any text is better than no text, and a whole
-// phrase is better than any words.
+// shows returns how much of the query a snippet shows. A snippet with text is better than one without. A snippet
+// with a whole phrase is better than one with any other words.
 func (s *Snippet) shows() float64 {
 	const text, phrase = 1e-6, 1e6
 	w := s.worth
@@ -56,8 +56,7 @@ func (s *Snippet) shows() float64 {
 // stringOf returns text as a string without a copy. The string is valid while the bytes do not change.
 func stringOf(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
-// goesOn reports whether the same paragraph continues in content after end. Passages may end between any two
-// words.
+// goesOn reports whether a paragraph continues in content after end. Passages may end between any two words.
 func goesOn(content []byte, end int) bool {
 	line, _, _ := bytes.Cut(content[end:], []byte("\n"))
 	before, newLine := bytes.CutSuffix(bytes.TrimRight(content[:end], " \t\r"), []byte("\n"))

@@ -13,10 +13,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// cleaner copies Markdown as a reader sees it. Line breaks become spaces. It drops marks of
-// headings, quotes, lists, fences, tables, emphasis, links, footnotes and highlights, and also
-// comments, kinds of callouts and names of blocks. Tasks show a box. Code does not change. Marks
-// that it does not recognize stay.
+// cleaner copies Markdown as a reader sees it. Line breaks become spaces. It drops marks of headings, quotes, lists,
+// fences, tables, emphasis, links, footnotes and highlights. It also drops comments, kinds of callouts and names of
+// blocks. Tasks show a box. Code does not change. Marks that it does not recognize stay.
 type cleaner struct {
 	text    string
 	pos     int
@@ -86,7 +85,7 @@ func (c *cleaner) run() {
 	}
 }
 
-// plainBytes are the characters of one column that are neither marks nor spaces.
+// plainBytes are the bytes of characters that are one column wide and neither marks nor spaces.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
 		plain[c] = !strings.ContainsRune("`*![]|<&{=%^", c)
@@ -94,8 +93,8 @@ var plainBytes = func() (plain [256]bool) {
 	return plain
 }()
 
-// plain copies plain characters, and single spaces between them, up to the next match, with the same result as
-// put. While a highlight or comment is open, mark handles each space.
+// plain copies plain characters, and single spaces between them, up to the next match. The result is the same as
+// with put. While a highlight or comment is open, mark handles each space.
 func (c *cleaner) plain() bool {
 	rest := c.text[c.pos:]
 	if len(c.matches) > 0 {
@@ -178,7 +177,7 @@ func noWordBefore(text string, i int) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
-// untilMatch returns the number of bytes before the next match. The cleaner may drop them.
+// untilMatch returns the number of bytes before the next match. The cleaner may drop only these.
 func (c *cleaner) untilMatch() int {
 	for _, m := range c.matches {
 		if m.end > c.pos {
@@ -188,7 +187,7 @@ func (c *cleaner) untilMatch() int {
 	return len(c.text) - c.pos
 }
 
-// skip drops n bytes when they contain no match.
+// skip drops n bytes if they contain no match. It reports whether it dropped them.
 func (c *cleaner) skip(n int) bool {
 	if n <= 0 || n > c.untilMatch() {
 		return false
@@ -239,8 +238,8 @@ func (c *cleaner) task() {
 	}
 }
 
-// calloutKind returns the length of [!kind] at the beginning of a callout, with the sign after it
-// that folds the callout. It returns 0 when there is none.
+// calloutKind returns the length of [!kind] at the beginning of a callout, with the sign after it that folds the
+// callout. It returns 0 when line begins no callout.
 func calloutKind(line string) int {
 	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
 	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
@@ -251,8 +250,8 @@ func calloutKind(line string) int {
 	return len(line) - len(rest)
 }
 
-// lineMark returns the length of the mark at the beginning of a line: quotes, bullets, numbers, headings, fences
-// with their info, rows of dashes.
+// lineMark returns the length of the mark at the beginning of a line. A mark is a quote sign, a bullet, a number,
+// heading signs, a fence with its info, or a row of dashes.
 func lineMark(line string) int {
 	if line != "" && line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z' { // true for most lines
 		return 0
@@ -309,14 +308,14 @@ func footnoteMark(text string, i int) int {
 	return n
 }
 
-// wordByte reports whether the byte at i is a letter or digit of ASCII. Signs beside it mostly
-// belong to programs.
+// wordByte reports whether the byte at i is an ASCII letter or digit. Signs beside a letter or digit mostly belong
+// to programs.
 func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }
 
-// signsEnd returns the position of the closing signs of the highlight ==so== or comment %%so%% at
-// i, or 0 when there are none.
+// signsEnd returns the position of the closing signs of a highlight, as in ==so==, or a comment, as in %%so%%, that
+// begins at i. It returns 0 when byte i begins neither.
 func signsEnd(text string, i int) int {
 	sign, rest := text[i:i+2], text[i+2:]
 	if wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest == "" || rest[0] == sign[0] {
@@ -334,8 +333,8 @@ func signsEnd(text string, i int) int {
 	return i + 2 + end
 }
 
-// highlightLength returns the length up to the closing signs of a highlight, as in so==; 0 when it is not closed
-// in its line. Signs in code do not close it.
+// highlightLength returns the length up to the closing signs of a highlight, as in so==. It returns 0 when the line
+// does not close the highlight. Signs in code do not close it.
 func highlightLength(text string) int {
 	reach := len(firstLine(text[:min(len(text), linkReach)]))
 	for end := 0; end < reach; {
@@ -354,8 +353,8 @@ func highlightLength(text string) int {
 	return 0
 }
 
-// commentLength returns the length between the signs of a comment that begins at i; 0 when it is not closed. A
-// comment ends in its paragraph, unless its signs are on lines of their own.
+// commentLength returns the length between the signs of a comment that begins at i. It returns 0 when nothing closes
+// the comment. A comment ends in its paragraph, unless its signs are on lines of their own.
 func commentLength(text string, i int) int {
 	rest := text[i+2:]
 	end := strings.Index(rest, "%%")
@@ -370,8 +369,8 @@ func commentLength(text string, i int) int {
 	return 0
 }
 
-// blockName returns the length of ^name at the end of a line, or 0. Links use the name for the
-// block before it. A number does not count, because it may be an exponent.
+// blockName returns the length of ^name at the end of a line, or 0. Links use this name for the block before it. A
+// number does not count, because it may be an exponent.
 func blockName(text string, i int) int {
 	if i > 0 && strings.IndexByte(" \t\r\n", text[i-1]) < 0 {
 		return 0
@@ -482,8 +481,8 @@ func (c *cleaner) mark() bool {
 	return false
 }
 
-// targetAhead reports whether the target or title of the link that begins here contains a match. Such a link is
-// shown as written.
+// targetAhead reports whether the target or title of the link that begins here contains a match. The cleaner does
+// not change such a link.
 func (c *cleaner) targetAhead(rest string) bool {
 	end := linkTextEnd(rest)
 	if end == 0 {
@@ -494,7 +493,7 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
-// picture drops a picture, with its text, when its address was removed because it holds data.
+// picture drops a picture with its text if the address is missing because it was data.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')
@@ -509,8 +508,8 @@ func (c *cleaner) picture(rest string) bool {
 	return false
 }
 
-// headingAttributes returns the length of the attribute list at byte i, at the end of a heading, such as {#id}; 0
-// when there is none.
+// headingAttributes returns the length of the attribute list at byte i, such as {#id} at the end of a heading. It
+// returns 0 when there is no list.
 func headingAttributes(text string, i int) int {
 	list := strings.TrimRight(firstLine(text[i:min(len(text), i+linkReach)]), " \t\r\n#")
 	line := strings.TrimLeft(text[lineBegin(text, i):i], " >\t")
@@ -547,8 +546,8 @@ func linkTextEnd(rest string) int {
 	return 0
 }
 
-// wikiTarget returns the length of "[[target|" before the text of a wiki link. It returns 0 when the
-// link has no text of its own or no end nearby. Brackets that contain a space belong to programs.
+// wikiTarget returns the length of "[[target|" before the text of a wiki link. It returns 0 when the link has no
+// text of its own, or does not end nearby. Brackets that contain a space belong to programs.
 func wikiTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	l, _, ok := wikilink.Parse(rest[len("[["):])
@@ -558,7 +557,7 @@ func wikiTarget(rest string) int {
 	return strings.IndexByte(rest, '|') + 1
 }
 
-// linkTarget returns the length of "](target)"; 0 when it does not end nearby.
+// linkTarget returns the length of "](target)", or 0 when the target does not end nearby.
 func linkTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	depth := 0
@@ -577,8 +576,8 @@ func linkTarget(rest string) int {
 	return 0
 }
 
-// linkLabel returns the range of "][label]" in the link by reference that begins at i, as in [text][label]. The
-// range is zero when there is none, as in x[a][b] and [1][2].
+// linkLabel returns the range of "][label]" in the link that begins at i, as in [text][label]. The range is zero
+// when byte i begins no such link, as in x[a][b] and [1][2].
 func linkLabel(text string, i int) sheaf.Span {
 	rest := text[i:min(len(text), i+linkReach)]
 	if i > 0 && !noWordBefore(text, i) || !strings.Contains(rest, "][") {
@@ -617,9 +616,8 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// markupEnd returns the end of the markup that hides the byte at i, or 0 when readers see the byte. These
-// kinds of markup hide bytes: tags and comments of HTML, the target, label or definition of a link with a
-// text, and the attributes of a heading.
+// markupEnd returns the end of the markup that hides the byte at i, or 0 when readers see the byte. Hidden are tags
+// and comments of HTML, the target, label or definition of a link with a text, and the attributes of a heading.
 func markupEnd(text string, i int) int {
 	if end := tagEnd(text, i); end > 0 {
 		return end
@@ -653,7 +651,7 @@ func markupEnd(text string, i int) int {
 		hides("](", func(at int) int { return linkTarget(text[at:]) }))
 }
 
-// labelLength returns the length of "][label]" at the beginning of rest; 0 when it does not end nearby.
+// labelLength returns the length of "][label]" at the beginning of rest, or 0 when the label does not end nearby.
 func labelLength(rest string) int {
 	return strings.IndexByte(rest[1:min(len(rest), linkReach)], ']') + 2
 }
@@ -661,8 +659,8 @@ func labelLength(rest string) int {
 // markupReach limits the search for the end of a tag or comment.
 const markupReach = 1024
 
-// htmlTags are the tags that readers do not see. Others stay, because they may be type parameters or
-// placeholders, such as <T> and <file>.
+// htmlTags are the tags that readers do not see. The cleaner keeps other tags, because they may be type parameters
+// or placeholders, such as <T> and <file>.
 var htmlTags = setOf("a b blockquote br center code dd details div dl dt em figcaption figure font h1 h2 h3 h4 " +
 	"h5 h6 hr i iframe img kbd li ol p picture pre section small source span strong sub summary sup table tbody td " +
 	"th thead tr u ul video")

@@ -16,8 +16,8 @@ func endsParagraph(text string) bool {
 	return slices.ContainsFunc(paragraphEnds, func(end string) bool { return strings.Contains(text, end) })
 }
 
-// codeSpan returns the length of the code span at the beginning of text, with its backticks; the length of the
-// backticks when the paragraph does not close them.
+// codeSpan returns the length of the code span at the beginning of text, with its backticks. If the paragraph does
+// not close the span, it returns the length of the backticks.
 func codeSpan(text string) int {
 	text = text[:min(len(text), codeReach)]
 	for _, end := range paragraphEnds {
@@ -67,9 +67,9 @@ func lineBegin(text string, i int) int {
 
 // fence is the fenced code block at a position of a text.
 type fence struct {
-	// mark is how the block began, such as "```"; empty outside of a block.
+	// mark is the mark that began the block, such as "```"; "" outside a block.
 	mark string
-	// quoted blocks end where the quote does.
+	// quoted says that the block is in a quote; it ends where the quote ends.
 	quoted bool
 }
 
@@ -84,8 +84,8 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// next takes a whole line. For a line of a fenced block it returns how many bytes are marks: all
-// bytes of the line that closes the block.
+// next reads a whole line. code reports whether the line belongs to a fenced block. marks is how many bytes of the
+// line are marks: in the line that closes the block, all bytes.
 func (f *fence) next(line string) (marks int, code bool) {
 	rest := strings.TrimLeft(line, " \t")
 	if f.mark != "" && f.quoted && !strings.HasPrefix(rest, ">") {
@@ -105,7 +105,7 @@ func (f *fence) next(line string) (marks int, code bool) {
 	return len(line) - len(rest), true
 }
 
-// open starts a block when the line starts one, also in a list or quote.
+// open starts a block if the line starts one, also in a list or quote.
 func (f *fence) open(line string) {
 	for {
 		line = strings.TrimLeft(line, " \t")
@@ -122,7 +122,7 @@ func (f *fence) open(line string) {
 	}
 }
 
-// fenceAt returns the block that contains i, the beginning of a line. It reads at most scanBytes before i.
+// fenceAt returns the block that contains byte i, the beginning of a line. It reads at most scanBytes before i.
 func fenceAt(text string, i int) (f fence) {
 	text = text[max(0, i-scanBytes):i]
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {

@@ -22,14 +22,14 @@ type Highlighter struct {
 	terms    []term
 	numbers  map[string]int // from a term to its index in terms
 	expanded []expanded
-	// phrases are the phrases of several words: for each word, a bit for each of its terms.
+	// phrases are the phrases of several words. Each word has a bit for each of its terms.
 	phrases [][]uint64
-	// typed are the words as the user typed them, for the search far ahead.
+	// typed are the words as the user typed them, for the search in the rest of a long text.
 	typed []typedWord
 	// full is the sum of the rarity of all words of the query.
 	full   float64
 	screen screen
-	// known caches what words of texts match. Its keys are parts of the texts.
+	// known caches the matches within words of texts. Its keys are parts of the texts.
 	known  map[string][]wordMatch
 	buffer []analysis.Term // for the terms of a word
 }
@@ -47,7 +47,7 @@ type typedWord struct {
 	told float64
 }
 
-// expanded is a word of the query that is compared with each term of a text.
+// expanded is a word of the query that the highlighter compares with each term of a text.
 type expanded struct {
 	text string
 	how  how
@@ -75,11 +75,11 @@ func (e *expanded) matches(t analysis.Term) bool {
 	return strings.HasPrefix(t.Text, e.text)
 }
 
-// screen excludes most words of a text by their first letters and length.
+// screen excludes most words of a text without analysis, by their first byte and length.
 type screen struct {
-	// off lets every word through: a fuzzy query needs that.
+	// off lets every word pass. A fuzzy query needs that.
 	off bool
-	// shortest is the length of the shortest term with this first byte; 0 when there is none.
+	// shortest is, for each first byte, the length of the shortest term that begins with it; 0 when no term does.
 	shortest [256]uint8
 }
 
@@ -89,10 +89,10 @@ type wordMatch struct{ start, end, term int }
 // mostKnown is how many words of texts a highlighter caches.
 const mostKnown = 4096
 
-// New returns a highlighter for the words of query. It skips excluded words, and function words
-// when there are others. Phrases keep their function words. a is the analyzer of the indexed texts.
-// rarity returns for example the idf of a word. Words with less than a fifth of the best value are
-// not shown. With nil, all words count the same.
+// New returns a highlighter for the words of query. It skips excluded words. It skips function words outside phrases
+// when there are other words. a is the analyzer of the indexed texts. rarity returns the rarity of a word, for
+// example its idf; the highlighter does not show words with less than a fifth of the best value. If rarity is nil,
+// all words count the same.
 func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
 	h := &Highlighter{analyzer: a, numbers: map[string]int{}, known: map[string][]wordMatch{}}
 	r := reader{h, rarity, true}
@@ -106,7 +106,7 @@ func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) f
 	return h
 }
 
-// dropCommon drops terms that are too common compared with others.
+// dropCommon drops terms that are much more common than the rarest term.
 func (h *Highlighter) dropCommon() {
 	best := 0.0
 	for _, t := range h.terms {
@@ -126,7 +126,7 @@ func (h *Highlighter) dropCommon() {
 	}
 }
 
-// measure makes the screen.
+// measure fills the screen.
 func (h *Highlighter) measure() {
 	s := &h.screen
 	note := func(text string) {
@@ -224,8 +224,8 @@ func (r *reader) addTerm(t analysis.Token, as term) {
 	r.terms = append(r.terms, as)
 }
 
-// addExpanded adds the parts of a prefix or fuzzy query, as the index reads them: whole words as
-// phrases, other parts for comparison.
+// addExpanded adds the parts of a prefix or fuzzy query, as the index reads them. Whole words become phrases; other
+// parts are compared with terms of texts.
 func (r *reader) addExpanded(how how, pieces []analysis.Piece, distance int) {
 	for _, p := range pieces {
 		if p.Exact {
@@ -241,7 +241,7 @@ func (r *reader) addExpanded(how how, pieces []analysis.Piece, distance int) {
 	}
 }
 
-// termsOf returns the words of a phrase, with a bit for each of their terms.
+// termsOf returns the words of a phrase. Each word is a set of bits, with one bit for each of its terms.
 func (r *reader) termsOf(phrase string) (words []uint64) {
 	r.analyzer.Words(phrase, func(start, end int) bool {
 		var word uint64
@@ -258,8 +258,8 @@ func (r *reader) termsOf(phrase string) (words []uint64) {
 	return words
 }
 
-// holdsPhrase reports whether matches include every word of one phrase of the query. It is true for a query
-// without phrases.
+// holdsPhrase reports whether matches include every word of one phrase of the query. It is true if the query has no
+// phrases.
 func (h *Highlighter) holdsPhrase(matches []match) bool {
 	if len(h.phrases) == 0 {
 		return true
@@ -273,7 +273,7 @@ func (h *Highlighter) holdsPhrase(matches []match) bool {
 	})
 }
 
-// word returns what a word of the text matches, in text order.
+// word returns the matches within a word of the text, in text order. It caches them.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if raw == "" {
 		return nil
@@ -308,7 +308,7 @@ func firstCharacter(run string) int {
 	return n
 }
 
-// match returns what a word of the text matches, in text order.
+// match returns the matches within a word of the text, in text order.
 func (h *Highlighter) match(raw string) (found []wordMatch) {
 	h.buffer = h.analyzer.Terms(h.buffer[:0], raw)
 	for _, t := range h.buffer {

@@ -13,14 +13,13 @@ import (
 const (
 	// scanBytes is how much of the beginning of a text is analyzed.
 	scanBytes = 256 << 10
-	// jumpBytes is how much is analyzed around a later place that seems to have a word that is
-	// rarer than the words in the beginning.
+	// jumpBytes is how much of a text is analyzed after a later place with a rarer word.
 	jumpBytes = 64 << 10
 	// jumpWords is how many words of the query are searched in the later text.
 	jumpWords = 4
 	// mostMatches is how many matches are weighed.
 	mostMatches = 20_000
-	// mostTerms is how many terms of a query are told apart.
+	// mostTerms is how many different terms of a query are marked.
 	mostTerms = 64
 	// leastWidth is the width of the narrowest snippet.
 	leastWidth = 20
@@ -40,23 +39,23 @@ type Snippet struct {
 	At int
 	// worth is the sum of the rarity of the words in Matches, each word once.
 	worth float64
-	// phrase says that the matches include all words of one of the query's phrases, or that it has matches and no
-	// phrases.
+	// phrase says that the matches include all words of one of the query's phrases. If the query has no phrases, it
+	// says that there are matches.
 	phrase bool
 }
 
 // match is a range of the text that matches a term of the query.
 type match struct {
 	start, end, term int
-	// gap is the number of columns from the end of the previous match to its own end. It is larger than any
-	// snippet when the two are far apart.
+	// gap is the number of columns from the end of the previous match to the end of this match. If the two are far
+	// apart, gap is larger than any snippet.
 	gap int
 }
 
-// Snippet returns the part of text, about width columns wide, that has most of the query's words:
-// rare words before frequent ones, words close together before words far apart. Of equal parts the
-// first wins. Without a match it returns the start of the text. The caller removes frontmatter and
-// headings. The work is limited for texts of any length.
+// Snippet returns the part of text, about width columns wide, that has most of the query's words. Rare words count
+// more than frequent words, and words close together more than words far apart. If two parts are equal, the first
+// wins. Without a match, Snippet returns the start of the text. The caller removes frontmatter and headings. The
+// work is limited for texts of any length.
 func (h *Highlighter) Snippet(text string, width int) Snippet {
 	left := chunk.WithoutPayloads(text)
 	s := h.cut(left.Text, max(width, leastWidth))
@@ -88,7 +87,7 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 	return s
 }
 
-// weigh returns the weight of each term. A term weighs less, the more matches it has in the text.
+// weigh returns the weight of each term. A term with many matches in the text weighs less.
 func (h *Highlighter) weigh(matches []match) []float64 {
 	weights, counts := make([]float64, len(h.terms)), make([]int, len(h.terms))
 	for _, m := range matches {
@@ -100,8 +99,8 @@ func (h *Highlighter) weigh(matches []match) []float64 {
 	return weights
 }
 
-// find returns the matches in the beginning of text. A later place may seem to have a word that is
-// rarer than these. Then find returns the matches around the first place that does.
+// find returns the matches in the beginning of text. If a later place seems to have a rarer word than these matches,
+// find returns the matches around that place instead.
 func (h *Highlighter) find(text string, width int) []match {
 	if len(h.terms) == 0 {
 		return nil
@@ -115,8 +114,8 @@ func (h *Highlighter) find(text string, width int) []match {
 	return inSight(text, matches, width)
 }
 
-// inSight returns the matches that readers see. If there are none, it returns the matches outside of
-// HTML tags and comments, or all.
+// inSight returns the matches that readers see. If there are none, it returns the matches outside HTML tags and
+// comments. If there are none of these either, it returns all matches.
 func inSight(text string, matches []match, width int) []match {
 	if len(matches) == 0 ||
 		!strings.ContainsAny(text[max(0, matches[0].start-markupReach):matches[len(matches)-1].end], "<[]{") {
@@ -140,8 +139,8 @@ func inSight(text string, matches []match, width int) []match {
 	return matches
 }
 
-// ahead returns the first later place of text that seems to have the rarest word. It looks only for
-// words that are rarer than the words of matches. It returns -1 when there is none.
+// ahead returns a later place of text that seems to have the rarest word. It looks only for words that are rarer
+// than the words of matches. It returns -1 when it finds none.
 func (h *Highlighter) ahead(text string, matches []match) int {
 	most := 0.0
 	for _, m := range matches {
@@ -199,7 +198,7 @@ func (h *Highlighter) scan(text string, from, to, width int) (matches []match) {
 	return matches
 }
 
-// columns measures text[from:to]. It stops at the first number above limit.
+// columns returns the width of text[from:to] in columns. It stops at the first number above limit.
 func columns(text string, from, to, limit int) int {
 	if to-from > 4*limit {
 		return limit + 1

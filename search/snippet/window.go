@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// bestWindow returns the first and the last match of the best window. Each term counts its weight; a repeated
-// term counts a little; neighbors in the text count more.
+// bestWindow returns the first and the last match of the best window. Each different term adds its weight, and a
+// repeated term adds a little. Neighboring matches of different terms add more.
 func bestWindow(matches []match, weight []float64, width int) (first, last int) {
 	counts := make([]int, len(weight))
 	const again, adjacent, adjacentColumns = 0.1, 0.3, 2
@@ -56,8 +56,8 @@ func bestWindow(matches []match, weight []float64, width int) (first, last int) 
 	return first, last
 }
 
-// snippetStart steps back from at, by at most lead columns, to the beginning of the sentence or line, or else of
-// a word.
+// snippetStart steps back from at, by at most lead columns, to the beginning of the sentence or line. If there is
+// none, it returns the beginning of a word.
 func snippetStart(text string, at, lead int) int {
 	start, word := at, at
 	for start > 0 && lead > 0 {
@@ -142,7 +142,7 @@ func Plain(text string, width int) string {
 	return h.clip(text, skipSpace(text), nil, nil, width).Text
 }
 
-// wordEnd returns the end of the last whole word of out: its last space, unless that would drop more than a
+// wordEnd returns the end of the last whole word of out. That is its last space, unless this would drop more than a
 // third.
 func wordEnd(out []byte) int {
 	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {

@@ -12,9 +12,9 @@ import (
 // longestShown is the most bytes of a word that Words returns.
 const longestShown = 256
 
-// Words returns the words of text that snippets would mark, as written, in text order, each once.
-// It returns at most most words, and stops when ctx ends. It skips words of more than 256 bytes.
-// Each word is cut into parts, and every second part matches: "get", "Name" for the query name. In
+// Words returns the words of text that snippets would mark, each once, in text order and with their original case.
+// It returns no more words than most, and stops when ctx ends. It skips words of more than 256 bytes. Each word is
+// cut into parts, and every second part matches. For the query name, getName has the parts "get" and "Name". In
 // scripts without spaces, and in Hangul, a word is the matching range.
 func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]string {
 	if len(h.terms) == 0 {
@@ -69,8 +69,8 @@ func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]stri
 	return list[:min(len(list), most)]
 }
 
-// wholeWord widens a range of text by the letters, digits and marks beside it, if it begins with one, up to a
-// maximum length.
+// wholeWord extends a range of text by the letters, digits and marks beside it, up to a maximum length. It does so
+// only if the range begins with such a character.
 func wholeWord(text string, at sheaf.Span) sheaf.Span {
 	if r, _ := utf8.DecodeRuneInString(text[at.Start:]); !ofWord(r) {
 		return at
@@ -97,7 +97,7 @@ func ofWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) && !Spaceless(r)
 }
 
-// Spaceless reports whether the script of a character puts no space between words, or none before particles.
+// Spaceless reports whether the script of a character puts no space between words, or no space before particles.
 func Spaceless(r rune) bool {
 	return r >= 0xE00 && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
 		unicode.Hiragana, unicode.Katakana, unicode.Hangul)

@@ -31,12 +31,12 @@ func MetadataSuffix(metadata []Metadata) (semantic, keyword string) {
 
 // Limits of the additions to a text, as in Onyx.
 const (
-	// titleTokens is the most tokens of a title that go before a text.
+	// titleTokens is the largest number of tokens of a title before a text.
 	titleTokens = 128
-	// suffixShare: properties are not embedded when they take at least 1/suffixShare of a window.
+	// suffixShare limits the properties: if they take at least 1/suffixShare of a window, they are not embedded.
 	suffixShare = 4
-	// textShare: title and properties are left out when they leave at most 1/textShare of a window
-	// for the text.
+	// textShare protects the text: if title and properties leave at most 1/textShare of a window for it, both are
+	// left out.
 	textShare = 2
 )
 

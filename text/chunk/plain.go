@@ -48,7 +48,8 @@ type plainWriter struct {
 	from       int // start of the text that is not yet in a piece
 }
 
-// piece is some text. If char is not 0, the piece is a run of delimiters, and its first count delimiters are still text.
+// piece is some text. If char is not 0, the piece is a run of delimiters, and its first count delimiters are still
+// text.
 type piece struct {
 	text              string
 	char              byte

@@ -14,7 +14,8 @@ import (
 	"sheaf/collection"
 )
 
-// Bounds of an answer of search without details, in bytes of its JSON with both forms.
+// These are the limits of a search answer without details. They count bytes of the answer's JSON, which contains both
+// forms of the answer: text and structured content.
 const (
 	shortBytes = 2800 // 3,000 with the message around it
 	shortEach  = 280  // of each result, when there are more than ten
@@ -24,11 +25,11 @@ const (
 	shortPrice = len(`   \u003e \n`) + len(`,"snippet":""`)
 )
 
-// unlikely is the confidence of a result below 0.30.
+// unlikely is the level of results whose confidence is below 0.30.
 const unlikely = "none"
 
-// shorten removes the details of an answer, and cuts its snippets to the bounds. Bytes that a result does not need go
-// to the better ones.
+// shorten removes the details of an answer, and shortens its snippets to fit the limits. It shares the bytes among the
+// results. If a worse result needs less than its share, better ones get the rest.
 func shorten(out *searchOut, words bool) {
 	full := *out
 	full.Query = cutAround(full.Query, 0, shortQuery)
@@ -52,8 +53,8 @@ func shorten(out *searchOut, words bool) {
 	out.shown = shortText(&full, out, words).content()
 }
 
-// fitting returns as much of a line, with the word at match, as fits into this many bytes of both forms. It also
-// returns how many bytes that takes.
+// fitting returns the part of a line around the byte match that fits into a number of bytes. The bytes count both forms
+// of the answer. price is how many bytes the part takes.
 func fitting(text string, match, bytes int) (part string, price int) {
 	for width := (bytes - shortPrice) / 2; width >= minSnippet; width -= minSnippet / 4 {
 		part := cutAround(text, match, width)
@@ -64,13 +65,13 @@ func fitting(text string, match, bytes int) (part string, price int) {
 	return "", 0
 }
 
-// jsonSize returns how many bytes the JSON of a value has.
+// jsonSize returns the length of a value's JSON, in bytes.
 func jsonSize(value any) int {
 	text, _ := json.Marshal(value)
 	return len(text)
 }
 
-// shortText returns the text of an answer without details. full has the values of its first line.
+// shortText writes an answer without details as text. The first line uses values of full.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)
@@ -90,7 +91,7 @@ func shortText(full, out *searchOut, words bool) *textWriter {
 	return &w
 }
 
-// cutAround returns at most width bytes of a line, with the word at match. It cuts between words where it can.
+// cutAround returns at most width bytes of a line, around the byte match. If possible, it cuts between words.
 func cutAround(text string, match, width int) string {
 	const dots = "…"
 	if len(text) <= width {
@@ -125,8 +126,8 @@ func cutAround(text string, match, width int) string {
 	return part
 }
 
-// pack turns results into an answer with as many texts as fit the budget. A passage inside another one with a text
-// gets no text of its own.
+// pack turns results into an answer. It gives as many results their whole text as the budget allows, best first. If a
+// result is part of a passage whose text is already in the answer, it gets no text of its own.
 func (s *server) pack(ctx context.Context, r *collection.Reader, query string, in answerIn,
 	a *collection.Answer) (*searchOut, error) {
 	out := &searchOut{Query: query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
@@ -193,7 +194,7 @@ func (s *server) pack(ctx context.Context, r *collection.Reader, query string, i
 	return out, nil
 }
 
-// budgetOf checks a requested budget; 0 is the usual one.
+// budgetOf checks a requested budget. If the caller requests 0, it returns the default.
 func budgetOf(tokens int) (float64, error) {
 	switch {
 	case tokens < 0 || tokens > maxBudget:
@@ -204,7 +205,7 @@ func budgetOf(tokens int) (float64, error) {
 	return float64(tokens), nil
 }
 
-// Budgets, in tokens.
+// These are budgets, in tokens.
 const (
 	maxBudget = 1_000_000
 	// defaultBudget is the budget of answers with whole texts. Assistants warn of answers above 10,000 tokens and
@@ -212,7 +213,7 @@ const (
 	defaultBudget = 8000
 )
 
-// size estimates the tokens of a part of an answer, with the comma behind it.
+// size estimates the tokens of a part of an answer, with the comma that follows.
 func size(part any) float64 {
 	var text strings.Builder
 	to := json.NewEncoder(&text)
@@ -223,11 +224,11 @@ func size(part any) float64 {
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports from the length of a text alone whether it has more tokens than are left. A token has at most the
-// bytes of four letters or of one long character.
+// tooLong reports whether a text surely has more than left tokens. It looks only at the length of the text. A token has
+// at most the bytes of four letters, or of one long character.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
-// Tokens estimates the tokens of a text in a language model.
+// Tokens estimates how many tokens a language model counts for a text.
 func Tokens(text string) float64 {
 	used := 0.0
 	for _, r := range text {
@@ -236,8 +237,9 @@ func Tokens(text string) float64 {
 	return math.Ceil(used)
 }
 
-// tokensOf estimates the tokens of one character for English tokenizers. Digits and signs make tables and code longer
-// than prose. Words of other scripts have more tokens, so each character counts as one.
+// tokensOf estimates the tokens of one character, for English tokenizers. Digits and signs take more tokens than
+// letters, so tables and code take more than prose. Words of other scripts have more tokens, so each character counts
+// as one.
 func tokensOf(r rune) float64 {
 	switch {
 	case r >= utf8.RuneSelf:

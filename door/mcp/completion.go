@@ -10,14 +10,14 @@ import (
 	"sheaf/collection"
 )
 
-// template is the URI template of passages.
+// template is the URI template of passages as resources.
 const template = scheme + "://{collection}/{id}"
 
-// maxCompletions is the protocol's limit on the values of a completion.
+// maxCompletions is the largest number of completions that the protocol allows.
 const maxCompletions = 100
 
-// complete completes the resource template: a collection, or a document by its identifier or by its path in the
-// collection's own folder.
+// complete completes a variable of the resource template: the name of a collection, or a document. The client may have
+// typed the identifier of the document, or its path in the folder of the collection.
 func (s *server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	p := req.Params
 	if p.Ref == nil || p.Ref.URI != template {

@@ -27,7 +27,7 @@ type explainOut struct {
 	Profile    string       `json:"profile" jsonschema:"the ranking profile"`
 	Results    []explained  `json:"results" jsonschema:"the results with the arithmetic of their scores"`
 	Absence    *explainedNo `json:"absence,omitempty" jsonschema:"why the passage is not a result"`
-	// Truncated and Tokens count results only; the text about a passage is short.
+	// Truncated and Tokens describe the results only. The text about a passage is always short.
 	Truncated bool `json:"truncated" jsonschema:"whether arithmetic or results were left out because of the budget"`
 	Tokens    int  `json:"tokens" jsonschema:"about how many tokens the results take"`
 }
@@ -48,7 +48,7 @@ type explainedNo struct {
 	Reasons []string `json:"reasons" jsonschema:"what each branch found, then the step that removed it"`
 }
 
-// maxExplained bounds the explained results: each takes many lines.
+// maxExplained limits the explained results, because each result takes many lines.
 const maxExplained = 20
 
 func (s *server) explain(ctx context.Context, in explainIn) (*explainOut, error) {
@@ -132,8 +132,8 @@ func (o *explainOut) content() []sdk.Content {
 	return w.content()
 }
 
-// explain adds the results with as much arithmetic as the budget holds. It drops the deepest parts of all results
-// first, and whole results last.
+// explain adds the results with their arithmetic, as far as the budget allows. If the budget is too small, it first
+// leaves out the deepest parts of all results, and then whole results.
 func (o *explainOut) explain(hits []collection.Result, budget float64) {
 	deepest := 0
 	for i := range hits {
@@ -163,7 +163,7 @@ func (o *explainOut) explain(hits []collection.Result, budget float64) {
 	}
 }
 
-// depthOf returns how many levels of parts an explanation has, 0 for none.
+// depthOf returns how many levels of parts an explanation has. An explanation without parts has 0.
 func depthOf(e *sheaf.Explanation) int {
 	deepest := 0
 	if e != nil {
@@ -174,8 +174,8 @@ func depthOf(e *sheaf.Explanation) int {
 	return deepest
 }
 
-// tree writes an explanation with one part in each line. Each part is indented below the part that it belongs to.
-// most bounds the depth.
+// tree writes an explanation, one part per line. A part is indented below the part that contains it. most limits the
+// depth.
 func (w *textWriter) tree(e *sheaf.Explanation, depth, most int) {
 	if e == nil {
 		return

@@ -84,7 +84,7 @@ type multiGetIn struct {
 	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens, 8000 by default; the first texts come first"`
 }
 
-// maxIDs bounds the passages of one multi_get.
+// maxIDs limits the passages of one multi_get.
 const maxIDs = 50
 
 func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
@@ -145,16 +145,16 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 	})
 }
 
-// emptyPart is about how many tokens a passage takes without its text.
+// emptyPart is roughly how many tokens a passage takes without its text.
 const emptyPart = 200
 
-// Reasons why a requested passage is missing.
+// These are reasons why a requested passage is not in the answer.
 const (
 	budgetUsed = "the budget is used up"
 	notThere   = "not found"
 )
 
-// find resolves an address or the URI of a resource, since results have both.
+// find resolves an address or the URI of a resource. Results contain both.
 func find(r *collection.Reader, text string) (address.Target, error) {
 	if coll, id, ok := parseURI(text); ok && strings.EqualFold(coll, r.Collection().Name()) {
 		text = string(id)
@@ -167,14 +167,14 @@ func find(r *collection.Reader, text string) (address.Target, error) {
 	return t, err
 }
 
-// read returns the passage of an address with its neighbors.
+// read returns the passage at an address, with its neighbors.
 func read(ctx context.Context, r *collection.Reader, t address.Target, o collection.GetOptions) (*collection.Part,
 	error) {
 	o.Line, o.Lines = t.Line, t.Count
 	return collection.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
 
-// named returns the passage that a result's name leads to.
+// named returns the passage of a result. name is the result's name for tools: see nameOf.
 func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collection.Part, error) {
 	p, err := r.Get(ctx, name, collection.GetOptions{})
 	if !errors.Is(err, sheaf.ErrNotFound) {
@@ -187,7 +187,8 @@ func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collectio
 	return read(ctx, r, t, collection.GetOptions{})
 }
 
-// takeBetween adds a passage between its neighbors. The passage gets the budget first, then the nearest neighbors.
+// takeBetween adds a passage and its neighbors, in the order of the document. The passage uses the budget first, then
+// the nearest neighbors.
 func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	at := o.take(p, left)
 	var before, after []part
@@ -209,25 +210,25 @@ func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	o.Parts = slices.Concat(before, []part{at}, after)
 }
 
-// head returns a passage without its text and lists.
+// head returns a passage with empty lists and without its text.
 func (o *getOut) head(p *collection.Part) part {
 	return part{ID: p.ID, URI: uri(o.Collection, p.ID), Breadcrumb: p.Breadcrumb, Path: sheaf.PathText(p.Path),
 		Line: p.Line, Lines: p.Lines,
 		Tags: []string{}, Children: []sheaf.ID{}, Links: []sheaf.ID{}}
 }
 
-// least estimates the tokens of a passage with empty lists and an empty text.
+// least estimates the tokens of a passage whose lists and text are empty.
 func (o *getOut) least(p *collection.Part) float64 {
 	one := o.head(p)
 	one.LeftOut = len(p.Tags) + len(p.Children) + len(p.Links) // at most
 	return size(&one) + longer(o.Collection, p.ID) + o.nextSize(p)
 }
 
-// listShare is the share of the budget that the lists of a passage may use, so that a document with thousands of
-// headings still shows text.
+// listShare is the share of the budget for the lists of a passage. The rest is for text, even in a document with
+// thousands of headings.
 const listShare = 0.25
 
-// take returns a passage with as much text as the budget holds.
+// take returns a passage with as much of its text as the budget allows. It subtracts the tokens from left.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.least(p)
@@ -263,7 +264,8 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	return one
 }
 
-// listed appends an item to a list if the budget holds its price, and returns how many items it left out.
+// listed appends an item to a list and subtracts its price from left. If the budget is too small, it appends nothing
+// and returns 1, otherwise 0.
 func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1
@@ -273,17 +275,17 @@ func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	return 0
 }
 
-// next returns the ID with which to read more lines of a passage's document.
+// next returns an ID that reads on: count lines of the passage's document, from line on.
 func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shown(o.Collection, p.Doc), line, count)
 }
 
-// nextSize estimates the most tokens that next takes.
+// nextSize estimates the largest number of tokens that an ID of next takes.
 func (o *getOut) nextSize(p *collection.Part) float64 {
 	return size(map[string]string{"next": o.next(p, p.Line+p.Lines, p.Lines)})
 }
 
-// within returns the beginning of a text that takes at most this many tokens in an answer.
+// within returns the beginning of a text that takes at most this many tokens in the JSON of an answer.
 func within(text string, tokens float64) string {
 	for room := tokens; ; {
 		cut := firstTokens(text, room)
@@ -295,8 +297,8 @@ func within(text string, tokens float64) string {
 	}
 }
 
-// firstTokens returns the beginning of a text with at most this many tokens. It cuts behind a line
-// if one fits. It ends lines like package address.
+// firstTokens returns the beginning of a text, with at most this many tokens. If at least one whole line fits, it cuts
+// after a line. Lines end as in package address.
 func firstTokens(text string, tokens float64) string {
 	used, end, line := 0.0, len(text), 0
 	for i, r := range text {

@@ -25,13 +25,13 @@ var (
 		"removed from the protocol with version 2025-06-18)")
 )
 
-// maxValues bounds the values and names of a message. The SDK has no bound: a megabyte of brackets
-// takes it seconds, and a hundred times as much memory.
+// maxValues limits the values and names in a message. The SDK has no limit: a megabyte of brackets would cost seconds,
+// and a hundred megabytes of memory.
 const maxValues = 10_000
 
-// check returns why a text is no message. The SDK lacks these checks. It ends the session at a
-// notification in a list, rounds large identifiers, accepts duplicate names, and does not answer a
-// message without a method. Only version 2025-03-26 of the protocol has lists.
+// check returns an error if a text is not a message. The SDK does not check enough: a notification in a list ends its
+// session, it rounds large IDs, it accepts duplicate names, and it does not answer a message without a method. check
+// refuses lists, which only version 2025-03-26 of the protocol has.
 func check(text []byte) error {
 	switch {
 	case isList(text):
@@ -61,7 +61,7 @@ func check(text []byte) error {
 	return nil
 }
 
-// identifies reports whether the SDK returns an identifier exactly as it was sent.
+// identifies reports whether the SDK sends this ID back exactly as it was received.
 func identifies(id json.RawMessage) bool {
 	var v any
 	if json.Unmarshal(id, &v) != nil {
@@ -76,12 +76,12 @@ func identifies(id json.RawMessage) bool {
 	return false
 }
 
-// isList reports whether a text begins as a list does.
+// isList reports whether a text begins like a JSON list.
 func isList(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("["))
 }
 
-// refusal returns the answer to a text that is no message, with its identifier when it has one.
+// refusal returns the answer to a text that is not a message. If the text has an ID, the answer has it too.
 func refusal(text []byte, why error) []byte {
 	var code int64 = jsonrpc.CodeInvalidRequest
 	switch {
@@ -104,8 +104,8 @@ func refusal(text []byte, why error) []byte {
 	return append(answer, '\n')
 }
 
-// readMessage reads the message of a request, and lets the SDK read it again. When the text is no
-// message it writes an error and returns false.
+// readMessage reads the message of an HTTP request. The SDK can read the message again. If the text is not a message,
+// readMessage answers with an error and returns false.
 func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
 	if err == nil && len(bytes.TrimSpace(text)) > 0 {
@@ -129,22 +129,22 @@ func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) 
 	return text, true
 }
 
-// busy says that the client may try again.
+// busy answers that the client may try again later.
 func busy(w http.ResponseWriter, why error) {
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, why.Error(), http.StatusServiceUnavailable)
 }
 
-// unknownMethod makes JSON-RPC errors of unknown methods and missing parameters. The SDK answers
-// them with a plain text over HTTP, except in the newest version of the protocol. Clients take that
-// text for a broken connection.
+// unknownMethod changes the SDK's answers about unknown methods and missing parameters into JSON-RPC errors. Over HTTP,
+// the SDK answers with a plain text, except in the newest version of the protocol. Clients take this text for a broken
+// connection.
 type unknownMethod struct {
 	http.ResponseWriter
 	sent []byte // the message
 	held bool   // the status is not written yet
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap lets [http.ResponseController] reach the wrapped writer.
 func (u *unknownMethod) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -174,13 +174,13 @@ func (u *unknownMethod) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// isCall reports whether a message has an ID.
+// isCall reports whether a message has an ID and so expects an answer.
 func isCall(message []byte) bool {
 	var m struct{ ID json.RawMessage }
 	return json.Unmarshal(message, &m) == nil && m.ID != nil
 }
 
-// end writes the status of an answer without a text.
+// end writes the status, if the SDK answered with a status and no text.
 func (u *unknownMethod) end() {
 	if u.held {
 		u.ResponseWriter.WriteHeader(http.StatusBadRequest)

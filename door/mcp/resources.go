@@ -12,17 +12,17 @@ import (
 	"sheaf/collection"
 )
 
-// scheme is the URI scheme of resources: sheaf://COLLECTION/ID, both percent-encoded.
+// scheme is the scheme of resource URIs. A URI is sheaf://COLLECTION/ID; both parts are percent-encoded.
 const scheme = "sheaf"
 
 func uri(collection string, id sheaf.ID) string {
 	return scheme + "://" + encoded(collection) + "/" + encoded(string(id))
 }
 
-// encoded escapes everything that URI templates escape (RFC 6570).
+// encoded escapes the characters that URI templates escape (RFC 6570).
 func encoded(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
-// parseURI is the inverse of uri.
+// parseURI splits a URI that uri made.
 func parseURI(text string) (collection string, id sheaf.ID, ok bool) {
 	rest, ok := strings.CutPrefix(text, scheme+"://")
 	if !ok {
@@ -40,8 +40,8 @@ func parseURI(text string) (collection string, id sheaf.ID, ok bool) {
 	return collection, sheaf.ID(decoded), err == nil
 }
 
-// meant restores the address of a resource that a client changed. Some clients decode a part of it.
-// Others write the collection in lower case like a host name.
+// meant returns the URI that a client meant. Some clients decode a part of the URI. Others write the collection in
+// lower case, like a host name.
 func (s *server) meant(text string) string {
 	collection, id, ok := parseURI(text)
 	if !ok {
@@ -58,7 +58,7 @@ func (s *server) meant(text string) string {
 	return uri(collection, id)
 }
 
-// addResources makes every passage a resource, and lists every document.
+// addResources serves every passage as a resource, and lists every document as one.
 func (s *server) addResources(m *sdk.Server) {
 	m.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: template, Name: "passage", Title: "A passage or document",
@@ -109,10 +109,11 @@ func (s *server) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 		Text: p.Text}}}, nil
 }
 
-// resourcesPage is how many documents a page of the list has.
+// resourcesPage is the number of documents on a page of the list.
 const resourcesPage = 100
 
-// resources lists the documents of all collections. A cursor is the URI of the last document of the page before.
+// resources lists the documents of all collections in pages. The cursor of a page is the URI of the last document on
+// the page before.
 func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
 	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: cacheable}
 	from, after := "", sheaf.ID("")

@@ -10,15 +10,16 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// schemas are the tools' schemas for the SDK, byType the schemas for clients. Both are cached for all callers, since
-// every HTTP request has its own server and writing them takes longer than most requests.
+// schemas holds the tools' schemas for the SDK, and byType holds those for clients. All callers share both: each HTTP
+// request has its own server, and making the schemas takes longer than most requests.
 var (
 	schemas = sdk.NewSchemaCache()
 	byType  sync.Map // reflect.Type to *jsonschema.Schema
 )
 
-// schemaOf returns the schema of T, in which every value has one type. The SDK's schemas allow null for lists and
-// pointers, and no parameter here accepts null. Gemini refuses such tools, and other clients send a text.
+// schemaOf returns a schema of T in which each value has one type. The SDK's schemas also allow null for lists and
+// pointers, but no parameter here accepts null. Gemini refuses tools with such schemas, and other clients send a text
+// for such a parameter.
 func schemaOf[T any]() *jsonschema.Schema {
 	t := reflect.TypeFor[T]()
 	if known, ok := byType.Load(t); ok {

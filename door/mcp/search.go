@@ -21,7 +21,7 @@ type answerIn struct {
 	Details    bool   `json:"details,omitempty" jsonschema:"also titles, place, score, tags and URI of each result"`
 }
 
-// short reports whether the answer has identifiers and short snippets only.
+// short reports whether the answer has only identifiers and short snippets.
 func (in *answerIn) short() bool { return !in.Details && !in.Links && in.Budget == 0 }
 
 type searchIn struct {
@@ -84,7 +84,7 @@ func (s *server) search(ctx context.Context, in searchIn) (*searchOut, error) {
 	})
 }
 
-// settings are parameters of a profile as a model writes them: numbers or texts.
+// settings are parameters of a profile, as a model sends them: numbers or texts.
 type settings map[string]any
 
 // texts returns the settings in the form that a profile reads.
@@ -144,9 +144,9 @@ func (s *server) context(ctx context.Context, in contextIn) (*searchOut, error) 
 	})
 }
 
-// answer runs find and packs its results as structured content and as text. Each form is complete, because some
-// assistants show a model only one of them. words means that the query is a text of the caller, not the name of a
-// passage.
+// answer calls find, and packs the results into an answer with structured content and a text. Both forms are complete,
+// because some assistants show only one of them to a model. words means that the query is the caller's text, not the
+// name of a passage.
 func (s *server) answer(ctx context.Context, query string, in answerIn, words bool,
 	find func(context.Context, *collection.Reader) (*collection.Answer, error)) (*searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
@@ -172,7 +172,7 @@ func (s *server) answer(ctx context.Context, query string, in answerIn, words bo
 
 func (o *searchOut) content() []sdk.Content { return o.shown }
 
-// nothingHere returns a note when a collection has no documents, since other words would not help.
+// nothingHere returns a note if the collection has no documents: then other words would not help.
 func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 	list, err := r.Documents(ctx, "", "", 1)
 	if err != nil || len(list.Documents) > 0 {
@@ -181,11 +181,11 @@ func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 	return []string{"the collection has no documents: status says what was left out and why"}, nil
 }
 
-// maxTags bounds the shown tags of a result.
+// maxTags limits the tags that a result shows.
 const maxTags = 20
 
-// nameOf returns the name that tools accept for a result: its identifier, or the line of its match
-// if a profile without an index found it.
+// nameOf returns the name of a result that tools accept. It is the identifier, or, if the result was scanned without an
+// index, the document with the line of the match.
 func nameOf(hit *collection.Result) sheaf.ID {
 	if hit.Scanned {
 		return sheaf.ID(fmt.Sprintf("%s:%d", hit.Doc, hit.Line))
@@ -193,7 +193,7 @@ func nameOf(hit *collection.Result) sheaf.ID {
 	return hit.ID
 }
 
-// linkOf returns a link to the resource of a result.
+// linkOf returns a link to a result as a resource.
 func linkOf(r *result) *sdk.ResourceLink {
 	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
@@ -226,8 +226,8 @@ func (w *textWriter) header(out *searchOut, words bool) {
 	}
 }
 
-// searchContent returns the answer with details as text. linked adds a link to each result. words means that other
-// words may find more.
+// searchContent writes an answer with details as text. linked adds a link to each result. words means that it helps to
+// try other words.
 func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	w.header(out, words)

@@ -12,14 +12,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Time for running calls after the last message was read.
+// These are the times that running calls get after the server has read the last message.
 const (
 	lastAnswers = 30 * time.Second // after the end of the input
 	stopGrace   = 5 * time.Second  // after the server was stopped
 )
 
-// stdio is a transport whose sessions end with stop. They call finished when they read no more
-// and every call has an answer.
+// stdio is a transport that makes sessions. A session ends when stop is canceled. It calls finished after it has read
+// the last message and every call has an answer.
 type stdio struct {
 	sdk.IOTransport
 	stop     context.Context
@@ -42,8 +42,8 @@ func newSession(c sdk.Connection, stop context.Context) *session {
 		cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// session reports the end of the input after all answers. The SDK has no such wait: at the end of
-// the input it cancels running calls and drops their answers.
+// session hides the end of the input from the SDK until every call has an answer. At the end of the input, the SDK
+// would cancel running calls and drop their answers.
 type session struct {
 	sdk.Connection
 	stop     context.Context
@@ -84,8 +84,8 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// cancel drops the later answer to a call that the client canceled. The SDK sends that answer,
-// which the protocol forbids.
+// cancel handles a call that the client canceled: Write will drop its answer. The SDK would send the answer, which the
+// protocol forbids.
 func (s *session) cancel(params json.RawMessage) {
 	var given struct{ RequestID any }
 	if json.Unmarshal(params, &given) != nil {
@@ -138,7 +138,7 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// finish waits until all calls have answers. Calls that take too long get an error.
+// finish waits until every call has an answer. If a call takes too long, finish answers it with an error.
 func (s *session) finish(ctx context.Context) {
 	late, why, stopped := time.After(lastAnswers), "the input ended, and the call took too long after it", s.stop.Done()
 	for {
@@ -161,7 +161,7 @@ func (s *session) finish(ctx context.Context) {
 	}
 }
 
-// refuse answers the calls that have no answer with an error.
+// refuse answers every call that still has no answer with an error.
 func (s *session) refuse(ctx context.Context, why string) {
 	s.mu.Lock()
 	s.ended = true

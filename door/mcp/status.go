@@ -27,7 +27,7 @@ type serveSummary struct {
 	Model     string `json:"model" jsonschema:"the model that makes its vectors; empty for none"`
 }
 
-// String returns the summary as a line.
+// String returns the summary in one line.
 func (s serveSummary) String() string {
 	return fmt.Sprintf("%s: %d documents, %d passages, language %q, model %q", oneLine(s.Name), s.Documents, s.Chunks,
 		s.Language, s.Model)
@@ -81,10 +81,10 @@ type leftOut struct {
 	Reason string `json:"reason" jsonschema:"why it is not indexed"`
 }
 
-// maxLeftOut bounds the skipped files in the status.
+// maxLeftOut limits the skipped files that the status shows.
 const maxLeftOut = 50
 
-// leftOutOf lists skipped files. Files of an unsupported type come last.
+// leftOutOf lists skipped files. Files of unsupported types come last.
 func leftOutOf(skipped []collection.Skip) []leftOut {
 	const common = "unsupported type"
 	all := slices.Clone(skipped)

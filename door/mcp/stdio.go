@@ -13,9 +13,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Stdio answers requests on in and out, one message a line, until in or ctx ends. Running calls
-// then have a bounded time to end; later ones get an error. Stdio answers a line that is no message
-// with an error, and reads on. The SDK ends the session instead. Stdio does not close out.
+// Stdio reads requests from in and writes answers to out, one message per line, until in or ctx ends. Calls that still
+// run then get some more time; after this time they get an error. If a line is not a message, Stdio answers with an
+// error and reads the next line; the SDK alone would end the session. Stdio does not close out.
 func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Writer) error {
 	said := &output{w: out}
 	reading, finished := context.WithCancel(ctx)
@@ -38,7 +38,7 @@ func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Wri
 	}
 }
 
-// output keeps lines whole: the session and lines both write to it.
+// output writes one line at a time, because both the session and lines write to it.
 type output struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -52,7 +52,7 @@ func (o *output) Write(line []byte) (int, error) {
 
 func (*output) Close() error { return nil }
 
-// lines reads the lines of in that are messages, and answers the others with an error.
+// lines reads lines from in. It passes on the lines that are messages, and answers the other lines with an error.
 type lines struct {
 	in       io.ReadCloser
 	buffered *bufio.Reader
@@ -90,7 +90,7 @@ func (l *lines) Read(p []byte) (int, error) {
 
 var errLine = fmt.Errorf("a line has more than %d bytes", sdk.DefaultMaxLineLength)
 
-// line returns the next line, or errLine when it is too long.
+// line returns the next line, or errLine if the line is too long.
 func (l *lines) line() ([]byte, error) {
 	var line []byte
 	for long := false; ; {

@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Rendering has bounds, since a small text can make the library use minutes and gigabytes. Usual documents need a
-// thousandth of that.
+// These limit the cost of rendering. Without limits, the library would need minutes and gigabytes for some small texts.
+// A usual document costs a thousandth of the limits.
 const (
 	// maxIntricacy is about half a second. Time grows with the square of the marks in a paragraph, of the
 	// quotes and lists in a line, and of the link definitions of a paragraph. It also grows with the
@@ -22,14 +22,14 @@ const (
 	maxOpen = 2_000_000
 )
 
-// blocks finds a document's blocks like rendering does, without parsing their content.
+// blocks finds the blocks of a document, as rendering does, but does not parse the text in them.
 var blocks = parser.NewParser(
 	parser.WithBlockParsers(append(parser.DefaultBlockParsers(), obsidianBlocks()...)...),
 	parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(),
 		util.Prioritized(extension.NewTableParagraphTransformer(), 200))...),
 )
 
-// intricate reports whether rendering a text would take too long.
+// intricate reports whether rendering a text would take too long or too much memory.
 func intricate(source []byte) bool {
 	total, lines, definitions, open, columns, pipes, blank := 0, 0, 0, 0, 0, 0, true
 	for line := range bytes.Lines(source) {
@@ -94,10 +94,10 @@ func intricate(source []byte) bool {
 	return total > maxIntricacy
 }
 
-// cellCost is the cost of one cell of a table.
+// cellCost is the cost of one cell in a table.
 const cellCost = 650
 
-// columnsOf returns how many columns of a table a line defines, or 0.
+// columnsOf returns the number of columns if a line defines a table, or 0.
 func columnsOf(line []byte) int {
 	if !bytes.ContainsRune(line, '|') || len(bytes.Trim(line, "|-: \t")) > 0 {
 		return 0
@@ -105,10 +105,10 @@ func columnsOf(line []byte) int {
 	return bytes.Count(line, []byte("|")) + 1
 }
 
-// linkLength bounds the address and title of a link.
+// linkLength limits the address and title of a link, in bytes.
 const linkLength = 300
 
-// linksIn counts the link addresses that begin in a line, and how many of them do not end within linkLength.
+// linksIn counts the link addresses that begin in a line. open is how many of them do not end within linkLength.
 func linksIn(line []byte) (all, open int) {
 	for {
 		_, rest, found := bytes.Cut(line, []byte("]("))
@@ -123,16 +123,16 @@ func linksIn(line []byte) (all, open int) {
 	}
 }
 
-// runs are the runs of backticks of a paragraph.
+// runs holds the runs of backticks in a paragraph.
 type runs struct {
 	length, at []int // length of each run, and cost of the search for an end up to it
 	end        int
 }
 
-// lineCost is the cost of a line in a search for the end of code, beside its bytes.
+// lineCost is added for each line when the renderer searches for the end of code. The bytes of the line cost more.
 const lineCost = 70
 
-// add adds the next line.
+// add adds the next line of the paragraph.
 func (r *runs) add(line []byte) {
 	for i := 0; i < len(line); i++ {
 		if line[i] != '`' {
@@ -147,8 +147,8 @@ func (r *runs) add(line []byte) {
 	r.end += lineCost + len(line)/2
 }
 
-// cost returns the cost of the searches for the ends of code. A search ends at the next run of the
-// same length, or at the end of the paragraph.
+// cost returns the cost of all searches for the end of code. A search ends at the next run of the same length, or at
+// the end of the paragraph.
 func (r *runs) cost() (total int) {
 	next, last := make([]int, len(r.length)), map[int]int{}
 	for i := len(next) - 1; i >= 0; i-- {
@@ -170,8 +170,8 @@ func (r *runs) cost() (total int) {
 	return total
 }
 
-// nesting counts the marks of quotes and list items at the beginning of a line. It also returns their indentation and
-// the rest of the line.
+// nesting counts the marks of quotes and list items at the beginning of a line. It also returns the indentation of the
+// line, and the rest after the marks.
 func nesting(line []byte) (quotes, items, indent int, rest []byte) {
 	for line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0; {
 		switch b := line[0]; {

@@ -16,9 +16,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// obsidian parses what Obsidian and others add to Markdown: ==marks==, %%comments%%, block names such as ^this,
-// footnotes, formulas, and boxes of tasks. Everything doubtful stays text. Formulas and comments are shown as
-// written.
+// obsidian extends Markdown with what Obsidian and other programs add: ==marks==, %%comments%%, names of blocks such as
+// ^this, footnotes, formulas, and check boxes of tasks. If it is unclear what a sign means, it stays text. The page
+// shows formulas and comments in their source form.
 type obsidian struct{}
 
 // Extend implements goldmark.Extender.
@@ -34,12 +34,12 @@ func (obsidian) Extend(m goldmark.Markdown) {
 		util.Prioritized(obsidianHTML{}, 500)))
 }
 
-// obsidianBlocks returns the parsers of those additions that are blocks.
+// obsidianBlocks returns the block parsers of obsidian.
 func obsidianBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
 
-// inlineParser calls parse where a line has one of the signs.
+// inlineParser calls parse at each of its signs in a line.
 type inlineParser struct {
 	signs string
 	parse func(block text.Reader, pc parser.Context) ast.Node
@@ -53,7 +53,7 @@ func (p inlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) as
 	return p.parse(block, pc)
 }
 
-// interrupting has the methods that all parsers of blocks share: a block may end a paragraph.
+// interrupting has the methods that all block parsers here share. Such a block can interrupt a paragraph.
 type interrupting struct{}
 
 // Close implements parser.BlockParser.
@@ -70,7 +70,7 @@ var (
 	kindBlock  = ast.NewNodeKind("ObsidianBlock")
 )
 
-// inlineNode is an element within a line.
+// inlineNode is an element inside a line.
 type inlineNode struct {
 	ast.BaseInline
 	open, close string // HTML around the content
@@ -80,7 +80,7 @@ type inlineNode struct {
 func (*inlineNode) Kind() ast.NodeKind           { return kindInline }
 func (n *inlineNode) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, nil, nil) }
 
-// blockNode is an element that holds lines of text or blocks.
+// blockNode is an element that contains lines or other blocks.
 type blockNode struct {
 	ast.BaseBlock
 	open, close string // HTML around the content
@@ -93,7 +93,7 @@ func (*blockNode) Kind() ast.NodeKind           { return kindBlock }
 func (n *blockNode) IsRaw() bool                { return n.sign != "" }
 func (n *blockNode) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, nil, nil) }
 
-// obsidianHTML writes these nodes.
+// obsidianHTML renders inlineNode and blockNode.
 type obsidianHTML struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -120,14 +120,14 @@ func (obsidianHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// wordByte reports whether a character is an ASCII letter or digit. Signs next to these most often belong to code.
+// wordByte reports whether a character is an ASCII letter or digit. A sign next to such a character is usually code.
 func wordByte[T byte | rune](c T) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 func wordAt(line []byte, i int) bool { return i < len(line) && wordByte(line[i]) }
 
-// highlightParser reads ==marks==.
+// highlightParser parses ==marks==.
 type highlightParser struct{}
 
 // Trigger implements parser.InlineParser.
@@ -162,8 +162,8 @@ func (highlightParser) OnMatch(int) ast.Node {
 	return &inlineNode{open: `<span class="highlight">`, close: `</span>`}
 }
 
-// parseEnclosed reads %%comments%% and $formulas$ within a paragraph. It looks for the next sign only, so many signs
-// take no longer.
+// parseEnclosed parses a %%comment%% or a $formula$ inside a paragraph. It looks only for the next sign, so that many
+// signs cost no more time.
 func parseEnclosed(block text.Reader, _ parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()
@@ -203,7 +203,7 @@ func parseEnclosed(block text.Reader, _ parser.Context) ast.Node {
 	return nil
 }
 
-// fencedParser reads comments and formulas of several lines, from one sign to the next.
+// fencedParser parses comments and formulas of several lines, which begin and end with a sign.
 type fencedParser struct{ interrupting }
 
 // Trigger implements parser.BlockParser.
@@ -229,7 +229,7 @@ func (fencedParser) Open(parent ast.Node, reader text.Reader, pc parser.Context)
 	return node, parser.NoChildren
 }
 
-// ends reports whether the next sign in source ends a line.
+// ends reports whether the next sign in source is at the end of a line.
 func ends(source []byte, sign string) bool {
 	_, behind, found := bytes.Cut(source, []byte(sign))
 	line, _, _ := bytes.Cut(behind, []byte("\n"))
@@ -249,8 +249,8 @@ func (fencedParser) Continue(n ast.Node, reader text.Reader, _ parser.Context) p
 	return parser.Continue | parser.NoChildren
 }
 
-// parseBlockName removes the name of a block, such as ^this, at its end. A number alone may be a power, and ^C
-// within a paragraph a key.
+// parseBlockName removes the name of a block, such as ^this, at the end of the block. It keeps a number alone, which
+// may be a power, and ^C inside a paragraph, which may be a key.
 func parseBlockName(block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	name := bytes.TrimRight(line[1:], " \t\r\n")
@@ -273,10 +273,10 @@ func parseBlockName(block text.Reader, _ parser.Context) ast.Node {
 	return &inlineNode{}
 }
 
-// maxLabel bounds the label of a footnote.
+// maxLabel limits the label of a footnote.
 const maxLabel = 100
 
-// footnoteLabel returns the label of a footnote in line, which begins with "[^", and the rest of the line.
+// footnoteLabel splits a line that begins with "[^" into the label of the footnote and the rest of the line.
 func footnoteLabel(line []byte) (label, rest []byte, ok bool) {
 	line, ok = bytes.CutPrefix(line, []byte("[^"))
 	end := bytes.IndexByte(line[:min(len(line), maxLabel+1)], ']')
@@ -286,7 +286,7 @@ func footnoteLabel(line []byte) (label, rest []byte, ok bool) {
 	return line[:end], line[end+1:], true
 }
 
-// footnotes are the defined labels. The value says whether a link leads there.
+// footnotes maps the label of each footnote in the text to whether a link leads to the footnote.
 type footnotes map[string]bool
 
 var footnotesKey = parser.NewContextKey()
@@ -295,7 +295,7 @@ func footnotesOf(pc parser.Context) footnotes {
 	return pc.ComputeIfAbsent(footnotesKey, func() any { return footnotes{} }).(footnotes)
 }
 
-// footnoteParser reads the text of a footnote and shows it where it was written.
+// footnoteParser parses a footnote. The page shows the footnote in the place where it was written.
 type footnoteParser struct{ interrupting }
 
 // Trigger implements parser.BlockParser.
@@ -344,7 +344,7 @@ func (footnoteParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context)
 	return parser.Continue | parser.HasChildren
 }
 
-// parseFootnoteLink reads [^1] as a link to an existing footnote.
+// parseFootnoteLink parses [^1] as a link, if the footnote exists.
 func parseFootnoteLink(block text.Reader, pc parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	label, rest, ok := footnoteLabel(line)
@@ -363,8 +363,9 @@ func parseFootnoteLink(block text.Reader, pc parser.Context) ast.Node {
 		`role="doc-noteref" aria-label="footnote %s">%s</a></sup>`, id, address, name, name)}
 }
 
-// footnotePlaces removes the way back from footnotes without a link. It moves a footnote link inside another link
-// behind that link, since links cannot nest.
+// footnotePlaces corrects footnotes after parsing. If no link leads to a footnote, it removes the link from the
+// footnote back to the text. If a footnote link is inside another link, it moves the footnote link behind the other,
+// because HTML does not allow a link in a link.
 type footnotePlaces struct{}
 
 // Transform implements parser.ASTTransformer.
@@ -399,7 +400,7 @@ func (footnotePlaces) Transform(doc *ast.Document, _ text.Reader, pc parser.Cont
 	}
 }
 
-// taskParser reads the boxes of tasks. A space must follow: [X](https://x.org) is a link.
+// taskParser parses the check boxes of tasks. A space must follow the box, because [X](https://x.org) is a link.
 type taskParser struct{ parser.InlineParser }
 
 // Parse implements parser.InlineParser.

@@ -23,9 +23,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// render makes HTML of a document's text. It shows an intricate document as plain text. HTML in the
-// text is shown as text. Links lead to documents of the collection or to other sites, and images
-// become links. Every heading with a chunk has the chunk's identifier.
+// render writes the text of a document as HTML. If the document is too intricate, the page shows plain text instead.
+// HTML in the document appears as text, and images become links. Links lead to documents of the collection or to other
+// sites. Each heading of a chunk has the ID of the chunk.
 func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 	if chunk.KindOf(doc.Path) != chunk.KindMarkdown {
 		p.Text = part.Text
@@ -63,11 +63,11 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 	return nil
 }
 
-// behindHeading matches the end of a heading: closing hashes, or the underline.
+// behindHeading matches what follows the text of a heading: closing hashes, or the underline.
 var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
 
-// withoutAttributes overwrites the attribute list of a chunk's heading in source with spaces, unless the list is part
-// of the title. source is the document from front on.
+// withoutAttributes replaces the attribute list after a chunk's heading by spaces, unless the title contains the list.
+// source is the document without its first front bytes.
 func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
 	if !c.HasHeading || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
@@ -81,10 +81,10 @@ func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	}
 }
 
-// linkKey is the key of a link: its text as written.
+// linkKey returns the key of a link in transformer.links: the target and the fragment, as written.
 func linkKey(target, fragment string) string { return target + "\x00" + fragment }
 
-// transformer gives headings the identifiers of their chunks, and links their targets.
+// transformer adds the IDs of chunks to headings, and sets the targets of links.
 type transformer struct {
 	doc   *sheaf.Document
 	front int
@@ -131,14 +131,14 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 	}
 }
 
-// lead sets the target of a link.
+// lead replaces the address of a link by its target on the page.
 func (t *transformer) lead(n *ast.Link, written string) {
 	n.Destination = t.destination(written)
 	apart(n, n.Destination)
 }
 
-// apart opens a link to another site in a new window. A link that opens another program would leave that window
-// empty.
+// apart makes a link to another site open a new window. It leaves links that open another program, such as mail,
+// because their new window would stay empty.
 func apart(n ast.Node, address []byte) {
 	if bytes.HasPrefix(bytes.ToLower(address), []byte("http")) {
 		n.SetAttributeString("rel", []byte("noreferrer noopener"))
@@ -146,8 +146,9 @@ func apart(n ast.Node, address []byte) {
 	}
 }
 
-// destination returns the target of a link on the page. It is a document if the catalog knew one,
-// or the address if it is another site, a mail address or Obsidian. Other links lead nowhere.
+// destination returns the target of a link on the page. If the catalog knows the document, the target is the document.
+// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise the result is
+// nowhere.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
 	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {
@@ -164,13 +165,13 @@ func (t *transformer) destination(written string) []byte {
 	return nowhere
 }
 
-// leads reports whether the page allows an address as a target.
+// leads reports whether a link on the page may lead to an address.
 func leads(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == "obsidian")
 }
 
-// nowhere is the target of a link without a target. The page removes the address.
+// nowhere is the address of a link that has no target. The page removes this address.
 var nowhere = []byte("#")
 
 func unescaped(s string) string {
@@ -184,7 +185,8 @@ func documentAddress(id sheaf.ID) []byte {
 	return []byte("?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
 }
 
-// autoLink links the allowed addresses and turns all others into text.
+// autoLink sets the target of an address that the text shows as a link. If the page does not allow the address, it
+// becomes text.
 func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	address := n.URL(source)
 	if n.AutoLinkType == ast.AutoLinkEmail {
@@ -199,8 +201,8 @@ func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	}
 }
 
-// unpicture turns an image into a link, or into its name inside another link. The page loads nothing from other
-// sites, and the server serves no files of the folder.
+// unpicture replaces an image by a link, or, inside another link, by its name. The page loads nothing from other sites,
+// and the server does not serve files of the folder.
 func (t *transformer) unpicture(n *ast.Image) {
 	var link ast.Node = &inlineNode{open: `<span class="image">`, close: `</span>`}
 	if !inLink(n) {
@@ -232,7 +234,7 @@ func inLink(n ast.Node) bool {
 	return false
 }
 
-// plainHTML shows HTML as text.
+// plainHTML renders HTML in a document as plain text.
 type plainHTML struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -265,10 +267,11 @@ func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// maxWiki bounds the search for the end of a wiki link.
+// maxWiki limits how far parseWiki searches for the end of a wiki link.
 const maxWiki = 1000
 
-// parseWiki reads [[target#fragment|text]] as a link, and an embedded note, with "!" before it, as a link too.
+// parseWiki parses [[target#fragment|text]] as a link. An embedded note, with "!" before the brackets, also becomes a
+// link.
 func parseWiki(block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	line, embeds := bytes.CutPrefix(line, []byte("!"))
@@ -300,6 +303,6 @@ func parseWiki(block text.Reader, _ parser.Context) ast.Node {
 	return link
 }
 
-// picture has the extensions of files that notes embed as pictures.
+// picture has the file extensions of pictures in notes.
 var picture = map[string]bool{".avif": true, ".bmp": true, ".gif": true, ".jpeg": true, ".jpg": true, ".png": true,
 	".svg": true, ".webp": true}

@@ -25,28 +25,29 @@ import (
 //go:embed static
 var static embed.FS
 
-// kinds are content types of the page. The types of operating systems differ and are slow to look up.
+// kinds are the content types of the page's files. The operating system has its own types, but they differ and are slow
+// to look up.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 
-// policy allows the page to show itself and to ask its own server.
+// policy allows the page to load only its own files, and to send requests only to its own server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// DocumentPath is where Handler serves documents as HTML.
+// DocumentPath is the path at which Handler serves documents as HTML.
 const DocumentPath = "/ui/document"
 
-// Handler serves the files of the page at / and /ui/... to everyone, and documents at DocumentPath to a caller whose
-// grant has the scope search. collection returns the collection of a name, or the first one for "". admit waits until a
-// request may work, and leave ends its work. For an API a of door/http:
+// Handler serves the files of the page at / and /ui/... to everyone. It serves documents at DocumentPath to callers
+// with the scope search. collection returns the collection of a name, or the first one for "". admit waits until a
+// request may run; Handler calls leave when the request ends. To mount the page on an API a of door/http:
 //
 //	page := func(grant access.Grant, admit http.Admit) http.Handler { return web.Handler(a.Collection, grant, admit) }
 //	a.Mount("/", "", page)
 //	a.Mount("/ui/", "", page)
 //	a.Mount(web.DocumentPath, access.ScopeSearch, page)
 //
-// All addresses of the page are relative, so a program can mount a below a path: http.StripPrefix("/notes", a) at
-// "/notes/".
+// The page uses only relative addresses. So a program can serve a below a path, such as "/notes/":
+// http.StripPrefix("/notes", a).
 func Handler(collection func(name string) (*collection.Collection, error), grant access.Grant,
 	admit func(context.Context) (leave func(), err error)) http.Handler {
 	d := documents{collection, grant, admit}
@@ -68,14 +69,14 @@ func Handler(collection func(name string) (*collection.Collection, error), grant
 	})
 }
 
-// documents serves documents to one caller: see Handler.
+// documents serves documents to one caller. See Handler.
 type documents struct {
 	collection func(name string) (*collection.Collection, error)
 	grant      access.Grant
 	admit      func(context.Context) (leave func(), err error)
 }
 
-// serveFile answers with a file of the page. index.html is at / only, because its addresses are relative.
+// serveFile answers with a file of the page. It serves index.html only at /, because the file has relative addresses.
 func serveFile(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/ui/")
 	if r.URL.Path == "/" {
@@ -94,21 +95,22 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// page is a document with its text as HTML.
+// page is a document, with its text as HTML.
 type page struct {
 	*collection.Document
 	HTML string `json:"html"`
-	// Text is the text of a document that is not Markdown or too intricate to render.
+	// Text is the text of the document, if it is not Markdown or is too intricate to render.
 	Text      string `json:"text,omitempty"`
 	Intricate bool   `json:"intricate,omitempty"`
-	// Chunk is the document or passage that was asked for, and Line the line of the file where it begins.
+	// Chunk is the ID of the document or passage that the caller asked for. Line is the line of the file where it
+	// begins.
 	Chunk sheaf.ID `json:"chunk"`
 	Line  int      `json:"line"`
-	// Words are pieces of the text, in turn one that does not match the query and one that does.
+	// Words has the words of the text that match the query, each split into parts. See collection.Reader.Words.
 	Words [][]string `json:"words,omitempty"`
 }
 
-// serve answers with the document of the parameter id, and with the words that match the parameter query.
+// serve answers with the document that the parameter id names. It adds the words that match the parameter query.
 func (d *documents) serve(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	p, err := d.page(r)
@@ -136,7 +138,7 @@ func (d *documents) serve(w http.ResponseWriter, r *http.Request) {
 	refuse(w, status, err.Error())
 }
 
-// refuse answers with a problem, like the API.
+// refuse answers with a problem in the form that the API uses.
 func refuse(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -44,29 +44,29 @@ type Words struct {
 type Vector struct {
 	Field  string
 	Vector []float32
-	// Exact compares every vector; without it large segments compare codes first.
+	// Exact compares every vector with the query. Without Exact, large segments first compare codes.
 	Exact bool
-	// Candidates is the smallest number of passages of a large segment to compare exactly. The
-	// segment has its own minimum, measured when it was written.
+	// Candidates is the least number of passages that a large segment compares exactly. The segment also has its own
+	// minimum, which was measured when it was written.
 	Candidates int
 }
 
-// Request asks for chunks by Words, or by Vector; with both, chunks must also match Words. Filter
-// and Within restrict the chunks; nil means no restriction, and an empty Within finds nothing.
+// Request asks for chunks by Words or by Vector. If both are set, Vector ranks the chunks, and chunks must also match
+// Words. Filter and Within restrict the chunks. If they are nil, they restrict nothing; an empty Within finds nothing.
 type Request struct {
 	Words  *Words
 	Vector *Vector
 	Filter sheaf.Filter
 	Within []sheaf.ID
 	Limit  int
-	// Work, if not nil, counts the work of requests that bounds can prune.
+	// Work, if not nil, counts the work of requests for which bounds can save work.
 	Work *Work
 }
 
 // Work counts postings.
 type Work struct {
-	// Postings counts the postings of the query's terms: the work of scoring every match.
+	// Postings counts the postings of the query's terms. Scoring every match would score all of them.
 	Postings int64
-	// Scored counts computed scores of postings; a chunk that is scored twice counts twice.
+	// Scored counts computed scores of postings. A posting that is scored twice counts twice.
 	Scored int64
 }

@@ -7,8 +7,8 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// queryMemory is the memory of one search: of its plan, its candidates and its hits. A search takes
-// it once and releases it when its plan, nodes and sets are no longer used.
+// queryMemory is the memory of one search: of its plan, its candidates and its hits. A search takes it once. It
+// releases the memory when its plan, nodes and sets are no longer used.
 type queryMemory struct {
 	candidates withinSets
 	asked      askedChunks
@@ -31,7 +31,7 @@ type queryMemory struct {
 	phrases pieces[planPhrase]
 	slots   pieces[slot]
 
-	// Evaluations of segments, parts of them, and the goroutines that evaluate these parts.
+	// Evaluations of segments, stretches of segments, and the goroutines that evaluate stretches.
 	pruned    []*maxScore
 	stretches []stretch
 	hands     [maxHelpers + 1]hand
@@ -41,7 +41,7 @@ var queryMemories = sync.Pool{New: func() any { return new(queryMemory) }}
 
 func takeMemory() *queryMemory { return queryMemories.Get().(*queryMemory) }
 
-// release gives the memory to the next search.
+// release makes the memory available to another search.
 func (m *queryMemory) release() {
 	m.candidates.reset()
 	m.asked.reset()
@@ -77,16 +77,16 @@ func (m *queryMemory) closePruned() {
 	m.pruned = m.pruned[:0]
 }
 
-// pieces hands out pieces of memory; reset ends all of them. The zero value is ready.
+// pieces hands out slices of one allocation. reset makes all these slices invalid. The zero value is ready.
 type pieces[T any] struct{ room []T }
 
 const (
-	// fewPieces is the smallest allocation of take, mostPieces the most that reset keeps.
+	// fewPieces is the smallest allocation of take. mostPieces is the largest that reset keeps.
 	fewPieces  = 16
 	mostPieces = 1 << 12
 )
 
-// take returns a piece of n zeros.
+// take returns a slice of n zeros.
 func (r *pieces[T]) take(n int) []T {
 	from := len(r.room)
 	if cap(r.room)-from < n { // earlier pieces stay valid
@@ -96,7 +96,7 @@ func (r *pieces[T]) take(n int) []T {
 	return r.room[from : from+n : from+n]
 }
 
-// reset ends all pieces.
+// reset makes all slices that take returned invalid.
 func (r *pieces[T]) reset() {
 	if cap(r.room) > mostPieces {
 		r.room = nil

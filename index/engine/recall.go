@@ -13,8 +13,8 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// Recall says how many of the true nearest chunks a search in one vector field finds: the mean
-// share of the nearest 10, and of the nearest 100.
+// Recall says how many of the truly nearest chunks a search in one vector field finds. At10 is the mean share of the
+// nearest 10 that it finds, At100 that of the nearest 100.
 type Recall struct {
 	Field    string
 	Dims     int
@@ -23,14 +23,13 @@ type Recall struct {
 	Queries  int // 0 when the field has no vectors
 	At10     float64
 	At100    float64
-	// Exhaustive means that searches compare every vector, so nothing can be lost.
+	// Exhaustive means that searches compare every vector. Then a search cannot miss a chunk.
 	Exhaustive bool
-	// Originals is the number of chunks whose vectors were compared as they were before rounding,
-	// in float32; 0 without originals. Float10 and Float100 are the found shares of the nearest 10
-	// and 100 of those.
+	// Originals is the number of chunks whose vectors before rounding (float32) were compared, 0 without originals.
+	// Float10 and Float100 are the found shares of the nearest 10 and 100 by these vectors.
 	Originals         int
 	Float10, Float100 float64
-	// Search and BruteForce are the median times of one search for 10.
+	// Search and BruteForce are the median times of one search for 10 chunks.
 	Search, BruteForce time.Duration
 }
 
@@ -38,18 +37,18 @@ type Recall struct {
 type RecallOptions struct {
 	// Queries is the number of sampled queries for each field.
 	Queries int
-	// Originals supply the vectors before rounding; nil compares only with the stored vectors.
+	// Originals supplies the vectors before rounding. If nil, Recall compares only with the stored vectors.
 	Originals Originals
-	// Progress gets how much is done, and at the end the total; it may be nil.
+	// Progress, if not nil, gets the amount of work done, and the total.
 	Progress func(done, total int)
 }
 
-// Recall compares, for each vector field, usual searches with searches that compare every stored
-// vector. The queries are stored vectors drawn at random; every second one is moved to a cosine of
-// about 0.7, so that they differ from the queries that set the depths of the segments. Stored
-// vectors are rounded to nine bits for each dimension, and originals are not kept: the numbers
-// include the loss by rounding only if o supplies the originals. The same snapshot gives the same
-// numbers, except the times.
+// Recall compares usual searches with searches that compare every stored vector, for each vector field.
+//
+// The queries are stored vectors drawn at random. Every second query is moved to a cosine of about 0.7, so that it
+// differs from the queries that set the depths of the segments. Stored vectors are rounded to nine bits for each
+// dimension, and the index does not keep the originals. So the numbers include the loss by rounding only if o supplies
+// the originals. The same snapshot gives the same numbers, except for the times.
 func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -102,7 +101,7 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 	return list, nil
 }
 
-// recall measures one field, and returns the results of its queries.
+// recall measures one field. It returns the results of the field's queries.
 func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress func(done int)) (asked []*original,
 	err error) {
 	rng := rand.New(rand.NewPCG(uint64(r.Passages), 0x7265_6361_6c6c))
@@ -153,8 +152,8 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 	return asked, nil
 }
 
-// recalled returns how many of the found hits are as near as the last hit of brute force, because
-// equally near chunks are interchangeable.
+// recalled returns how many of the found hits are at least as near as the last hit of brute force. Chunks that are
+// equally near are interchangeable.
 func recalled(found, exact sheaf.Ranking) int {
 	n := 0
 	for _, h := range found[:min(len(found), len(exact))] {
@@ -165,8 +164,8 @@ func recalled(found, exact sheaf.Ranking) int {
 	return n
 }
 
-// drawQuery returns a random vector, moved away from the stored ones if moved is set. It returns
-// nil when the field has no vectors or the draws meet only deleted ones.
+// drawQuery returns a random vector of the field. If moved is set, it moves the vector away from the stored ones. It
+// returns nil if the field has no vectors or if it draws only deleted ones.
 func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, error) {
 	v, err := s.drawVector(rng, r)
 	if err != nil || v == nil || !moved {
@@ -183,7 +182,7 @@ func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, 
 	return v, err
 }
 
-// drawVector returns a random live vector of a field; nil as in drawQuery.
+// drawVector returns a random vector of a field that is not deleted. It returns nil in the same cases as drawQuery.
 func (s *Snapshot) drawVector(rng *rand.Rand, r *Recall) ([]float32, error) {
 	for range 20 {
 		if r.Passages == 0 {

@@ -11,10 +11,10 @@ import (
 	"sheaf/index/vfs"
 )
 
-// flushing writes the content of builders as a file, and opens it.
+// flushing writes the chunks of builders to a file and opens the file.
 type flushing func(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error)
 
-// spilled writes a run.
+// spilled writes the chunks as a run.
 func spilled(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
 	if err := segment.FlushRun(fs, path, builders...); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func spilled(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Rea
 	return segment.OpenRun(fs, path)
 }
 
-// inOne writes a segment, with the memory that a commit leaves.
+// inOne writes the chunks as a segment. It may use the memory that workers do not need during a commit.
 func (l *Load) inOne(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
 	if err := segment.FlushWithin(fs, path, l.spare(), builders...); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (l *Load) inOne(fs vfs.FS, path string, builders ...*segment.Builder) (*seg
 	return segment.Open(fs, path)
 }
 
-// hasRuns reports whether there are runs.
+// hasRuns reports whether the load has written runs.
 func (l *Load) hasRuns() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,8 +42,8 @@ func (l *Load) hasRuns() bool {
 	return false
 }
 
-// join makes segments of all runs, as few as memory and mergeChunks allow. The caller holds the
-// locks of all workers, which are empty.
+// join makes segments of all runs, as few as memory and mergeChunks allow. The caller holds the locks of all workers,
+// and the workers are empty.
 func (l *Load) join(ctx context.Context) error {
 	for _, w := range l.all {
 		w.forget()
@@ -64,7 +64,7 @@ func (l *Load) join(ctx context.Context) error {
 	}
 }
 
-// nextRuns returns the runs to join next, oldest first; none when none are left.
+// nextRuns returns the runs to join next, oldest first. It returns none if no run is left.
 func (l *Load) nextRuns() (runs []*flushed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *Load) nextRuns() (runs []*flushed) {
 	return runs
 }
 
-// joinOnce makes a segment of runs; nil when they have no chunks left.
+// joinOnce makes a segment of runs. It returns nil if the runs have no chunks left.
 func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) {
 	var sources []segment.Source
 	taken := int64(0)
@@ -109,8 +109,8 @@ func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) 
 	return newFlushed(name, reader), nil
 }
 
-// replaceRuns replaces runs by what was joined from them, and removes their files. If it cannot
-// remove one now, a sweep does when the index is next opened for writing.
+// replaceRuns replaces runs by the segment that was made of them, and removes their files. If it cannot remove a file
+// now, a sweep removes it when the index is next opened for writing.
 func (l *Load) replaceRuns(runs []*flushed, joined *flushed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

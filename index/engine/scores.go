@@ -8,9 +8,9 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// Scores sets out[i][k] to the score of chunk ids[k] for word request reqs[i]. It does not write
-// out[i][k] if the request does not match the chunk; the caller must set it to 0 before. It ignores
-// Within and Limit of requests. helpers is the most goroutines beside the caller's.
+// Scores sets out[i][k] to the score of chunk ids[k] for word request reqs[i]. If the request does not match the
+// chunk, Scores leaves out[i][k] unchanged, so the caller must set it to 0 before. Scores ignores Within and Limit of
+// requests. It uses at most helpers goroutines besides the caller's.
 func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []sheaf.ID, helpers int) error {
 	m := takeMemory()
 	defer m.release()
@@ -39,19 +39,19 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 	})
 }
 
-// askedChunk is a chunk of a view, and the place of its identifier in ids.
+// askedChunk is a chunk of a view, and the index of its identifier in ids.
 type askedChunk struct {
 	ordinal uint32
 	at      int32
 }
 
-// askedChunks are the chunks of each view that Scores looks up.
+// askedChunks lists the chunks of each view that Scores looks up.
 type askedChunks struct{ lists [][]askedChunk }
 
-// mostAsked bounds the memory that is kept, in chunks of a view.
+// mostAsked limits how many chunks of a view the kept memory can hold.
 const mostAsked = 1 << 12
 
-// views returns n empty lists.
+// views returns n empty lists, one for each view.
 func (r *askedChunks) views(n int) [][]askedChunk {
 	for len(r.lists) < n {
 		r.lists = append(r.lists, nil)
@@ -62,7 +62,7 @@ func (r *askedChunks) views(n int) [][]askedChunk {
 	return r.lists[:n]
 }
 
-// reset drops large memory.
+// reset releases memory above mostAsked.
 func (r *askedChunks) reset() {
 	for i, list := range r.lists {
 		if cap(list) > mostAsked {
@@ -71,7 +71,7 @@ func (r *askedChunks) reset() {
 	}
 }
 
-// scoreAmong scores asked for one request. within holds the same chunks without deleted ones;
+// scoreAmong computes the scores of asked for one request. within has the same chunks, without deleted ones; all
 // requests share it.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {

@@ -11,7 +11,7 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// Search answers a request: at most Limit hits, best first, equal scores by
+// Search answers a request. It returns at most Limit hits, best first. Hits with equal scores are in order of
 // identifier.
 func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, error) {
 	m := takeMemory()
@@ -73,8 +73,8 @@ func (s *Snapshot) best(
 	return p.prune(ctx, terms, p.memory.pruned, req.Work)
 }
 
-// few reports whether visiting each allowed chunk is cheapest. When the request wants all allowed
-// chunks, pruning can skip none.
+// few reports whether it is cheapest to visit each allowed chunk. If the request wants all allowed chunks, pruning
+// cannot skip any.
 func few(allowed segment.Bitset, v *view, limit int) bool {
 	if allowed == nil {
 		return false
@@ -83,7 +83,7 @@ func few(allowed segment.Bitset, v *view, limit int) bool {
 	return n < v.live/256 || n <= limit && n < v.live/24
 }
 
-// exhaust scores every allowed match of a view in the order of ordinals. Calls do not overlap.
+// exhaust scores every allowed match of a view, in the order of ordinals. Calls must not overlap.
 func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
 	s := &p.memory.scores
 	s.byField = p.memory.weights.take(len(p.fields))
@@ -141,8 +141,8 @@ func (s *Snapshot) nearest(
 	return nil
 }
 
-// counted returns the number of chunks that match a request for one term, from its statistics;
-// false for other requests.
+// counted returns how many chunks match a request for a single term, from the term's statistics. It returns false for
+// other requests.
 func (p *plan) counted() (int, bool) {
 	terms, flat := p.root.flat()
 	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil ||
@@ -152,8 +152,8 @@ func (p *plan) counted() (int, bool) {
 	return terms[0].df[0], true
 }
 
-// Count returns the number of chunks that a request matches; it ignores Limit. A request by vector
-// matches the allowed chunks that have a vector.
+// Count returns how many chunks a request matches, and ignores Limit. A request by vector matches the allowed chunks
+// that have a vector.
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 	count, m := 0, takeMemory()
 	defer m.release()

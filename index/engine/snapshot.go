@@ -11,17 +11,17 @@ import (
 	"sheaf/internal/lru"
 )
 
-// handle is an open segment that snapshots share.
+// handle is an open segment that several snapshots share.
 type handle struct {
 	name   string
 	reader *segment.Reader
 	terms  lru.Cache[string, segment.Term]
 	refs   atomic.Int32
-	// lengths are the lengths of the last used virtual field.
+	// lengths are the lengths of the virtual field that was used last.
 	lengths atomic.Pointer[virtualLengths]
 }
 
-// newHandle returns an open segment with one user.
+// newHandle returns a handle with one user.
 func newHandle(name string, reader *segment.Reader) *handle {
 	h := &handle{name: name, reader: reader}
 	h.terms.Limit(termsKept)
@@ -36,8 +36,7 @@ func (h *handle) release() error {
 	return h.reader.Close()
 }
 
-// view is a segment without the chunks that were deleted when the snapshot was made. It never
-// changes.
+// view is a segment without the chunks that had been deleted when the snapshot was made. A view never changes.
 type view struct {
 	*handle
 	deleted segment.Bitset                 // nil when none is deleted
@@ -48,7 +47,7 @@ type view struct {
 	counts  dfCache
 }
 
-// newView returns a view of h, which it takes over; runs are the deleted chunks.
+// newView returns a view of h, and becomes a user of h. runs are the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
 	v := &view{handle: h, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())),
@@ -65,7 +64,7 @@ func newView(h *handle, runs []byte) (*view, error) {
 	return v, nil
 }
 
-// left returns the remaining chunks, nil when none is deleted. It must not be changed.
+// left returns the remaining chunks, or nil if no chunk is deleted. The caller must not change the set.
 func (v *view) left() segment.Bitset {
 	if v.deleted == nil {
 		return nil
@@ -80,8 +79,8 @@ func (v *view) left() segment.Bitset {
 	return set
 }
 
-// field returns the statistics of a field of the segment over the remaining chunks. They are
-// counted on first use, because that reads the lengths of the field.
+// field returns the statistics of a field over the remaining chunks. The first call computes them, because that must
+// read the lengths of the field.
 func (v *view) field(f int) (bm25.Field, error) {
 	if known := v.fields[f].Load(); known != nil {
 		return *known, nil
@@ -102,8 +101,7 @@ func (v *view) field(f int) (bm25.Field, error) {
 	return stats, nil
 }
 
-// fieldAs is like field, for stores that round lengths as Lucene does. The first call reads all
-// lengths.
+// fieldAs does what field does, for stores that round lengths as Lucene does. The first call reads all lengths.
 func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
 	if as == bm25.LengthsExact {
 		return v.field(f)
@@ -125,7 +123,7 @@ func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
 	return stats, nil
 }
 
-// liveDF returns the number of chunks of the view with a term in a field.
+// liveDF returns how many chunks of the view have a term in a field.
 func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, error) {
 	df := t.DF(field)
 	if df == 0 || v.deleted == nil {
@@ -161,25 +159,25 @@ func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, erro
 	return df - gone, nil
 }
 
-// dfCache caches the document frequencies of recent terms in some fields of a view with deleted
-// chunks, because counting them intersects postings with the deleted chunks. The start of one of
-// its lists identifies a term; terms with single postings need no cache. It may lose entries, takes
-// no lock and never grows.
+// dfCache caches how many chunks have a term, for recent terms in a view with deleted chunks. Without the cache, each
+// search would compare the postings with the deleted chunks. The start of one of its lists identifies a term. Terms
+// with single postings need no cache. The cache may lose entries, takes no lock and never grows.
 type dfCache struct {
-	// Frequency, mask of fields, and the part of the list's start that the index of the slot lacks. 0 is an empty slot.
+	// A slot has the document frequency, the mask of fields, and the high bits of the list's start. The index of the
+	// slot has the low bits. 0 is an empty slot.
 	slots [dfSlots]atomic.Uint64
 }
 
 const (
 	dfSlots = 1 << 10
-	// dfBits, dfFields and dfPlaces are the numbers of bits of a slot's parts.
+	// dfBits, dfFields and dfPlaces are how many bits each part of a slot has.
 	dfBits   = 25
 	dfFields = segment.MaxFields
 	dfPlaces = 64 - dfBits - dfFields
 )
 
-// entry returns the slot for fields of the term at a place, and the bits in it above the frequency;
-// nil for what is not cached.
+// entry returns the slot for the term whose list starts at place, and the bits above the frequency that the slot must
+// have. It returns nil if the cache cannot hold the term.
 func (c *dfCache) entry(place, fields uint64) (slot *atomic.Uint64, above uint64) {
 	if place/dfSlots >= 1<<dfPlaces || fields >= 1<<dfFields {
 		return nil, 0
@@ -202,8 +200,7 @@ func (c *dfCache) put(place, fields uint64, df int) {
 	}
 }
 
-// Snapshot is the index as it was at one moment. It does not change, and can be
-// used by several goroutines until Release.
+// Snapshot is the state of the index at one moment. It does not change. Several goroutines can use it until Release.
 type Snapshot struct {
 	generation uint64
 	views      []*view
@@ -212,19 +209,19 @@ type Snapshot struct {
 	norms      normCache
 	places     *places
 	filters    filters
-	// largestFirst has the numbers of the views, large segments first, because these raise the
-	// threshold for the others.
+	// largestFirst has the numbers of the views, large segments first. Large segments raise the threshold, which saves
+	// work in the others.
 	largestFirst []int
 }
 
-// newSnapshot returns a snapshot of an index without segments, for one user.
+// newSnapshot returns a snapshot without segments. It has one user.
 func newSnapshot(ix *Index, generation uint64) *Snapshot {
 	s := &Snapshot{generation: generation, index: ix, places: newPlaces()}
 	s.refs.Store(1)
 	return s
 }
 
-// order sorts the views.
+// order sorts the views into largestFirst.
 func (s *Snapshot) order() {
 	for i := range s.views {
 		s.largestFirst = append(s.largestFirst, i)
@@ -232,8 +229,8 @@ func (s *Snapshot) order() {
 	slices.SortStableFunc(s.largestFirst, func(i, j int) int { return s.views[j].live - s.views[i].live })
 }
 
-// Acquire adds a user, who must release the snapshot too; it returns false when the last user has
-// released it.
+// Acquire adds a user. It returns false if the last user has already released the snapshot. Every user must call
+// Release.
 func (s *Snapshot) Acquire() bool {
 	for {
 		n := s.refs.Load()
@@ -246,7 +243,7 @@ func (s *Snapshot) Acquire() bool {
 	}
 }
 
-// Release ends the use of the snapshot; every user must call it once.
+// Release ends one user's use of the snapshot. Every user must call it once.
 func (s *Snapshot) Release() error {
 	if s.refs.Add(-1) > 0 {
 		return nil
@@ -258,7 +255,7 @@ func (s *Snapshot) Release() error {
 	return errors.Join(errs...)
 }
 
-// Generation grows with every change of the index.
+// Generation returns the number of the snapshot. The number grows with every change of the index.
 func (s *Snapshot) Generation() uint64 { return s.generation }
 
 // Chunks returns the number of chunks.

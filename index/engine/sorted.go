@@ -10,14 +10,14 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// Order is an order of chunks by their values in a column. A chunk with several values counts by
-// the value that comes first; chunks without a value come last, equal ones by identifier.
+// Order is an order of chunks by their values in a column. For a chunk with several values, the value that comes first
+// counts. Chunks without a value come last. Chunks with equal values are in order of identifier.
 type Order struct {
 	Column     string
 	Descending bool
 }
 
-// keyed is a chunk with its ordering value, nil when it has none.
+// keyed is a chunk and the value that orders it. key is nil if the chunk has no value.
 type keyed struct {
 	key     []byte
 	view    int
@@ -26,8 +26,8 @@ type keyed struct {
 	score   float64
 }
 
-// Sorted returns at most req.Limit of the chunks that match a word request, in the given order,
-// with the scores that Search gives them.
+// Sorted returns the first req.Limit chunks that match a word request, in the given order. Their scores are those that
+// Search computes.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	m := takeMemory()
 	defer m.release()
@@ -71,7 +71,7 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	return hits, nil
 }
 
-// firstOf returns the first limit chunks of set, a set of one view, which it empties.
+// firstOf returns the first limit chunks of set in the given order. set has chunks of one view; firstOf empties it.
 func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order, limit int) ([]keyed, error) {
 	r := s.views[view].reader
 	var out []keyed
@@ -100,8 +100,8 @@ func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by
 	return s.appendGroup(out, nil, view, group, limit)
 }
 
-// appendGroup appends the chunks with one value; if that makes more than limit, those with the
-// first identifiers.
+// appendGroup appends the chunks of group, which have the same value. If out would then have more than limit chunks,
+// it appends only those with the first identifiers.
 func (s *Snapshot) appendGroup(out []keyed, key []byte, view int, group []uint32, limit int) ([]keyed, error) {
 	r := s.views[view].reader
 	if len(out)+len(group) > limit {
@@ -129,7 +129,7 @@ func (s *Snapshot) appendGroup(out []keyed, key []byte, view int, group []uint32
 	return out, nil
 }
 
-// scoreOf computes the scores of matching chunks.
+// scoreOf computes the scores of chunks that match.
 func (p *plan) scoreOf(chunks []keyed) error {
 	order := make([]*keyed, len(chunks))
 	for i := range chunks {

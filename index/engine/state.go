@@ -8,11 +8,10 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// stateVersion is the version of the manifest's payload.
+// stateVersion is the version of the payload that the manifest has.
 const stateVersion = 1
 
-// state is the content of the manifest: how the index was made, its segments, and which of their
-// chunks are deleted.
+// state is the content of the manifest: how the index was made, the segments, and the deleted chunks of each segment.
 type state struct {
 	generation uint64
 	analyzer   string
@@ -34,9 +33,9 @@ func (s *state) files() []string {
 	return names
 }
 
-// encode writes the payload: uvarints, and strings with their lengths before them. Version,
-// analyzer, next number, vector fields (field, model, dims), and for each file of the manifest the
-// runs of its deleted chunks.
+// encode writes the payload. Numbers are uvarints, and the length of a string comes before it. The parts are: version,
+// analyzer, next number, vector fields (field, model, dims), and for each file of the manifest the runs of deleted
+// chunks.
 func (s *state) encode() []byte {
 	b := binary.AppendUvarint(nil, stateVersion)
 	b = appendText(b, s.analyzer)
@@ -80,7 +79,7 @@ func decodeState(m manifest.Manifest) (state, error) {
 	return s, nil
 }
 
-// payload reads varints and texts, and keeps the first fault.
+// payload reads varints and texts. It keeps the first fault.
 type payload struct {
 	b   []byte
 	bad bool

@@ -30,8 +30,8 @@ func (s *Snapshot) Stats() Stats {
 	return st
 }
 
-// Check reads every file of the snapshot and returns one error for each fault, each wrapping
-// ErrCorrupt, or the context's error. progress gets the number of bytes read; it may be nil.
+// Check reads every file of the snapshot. It returns one error for each fault, each wrapping ErrCorrupt, or the error
+// of ctx. If progress is not nil, it gets the number of bytes read.
 func (s *Snapshot) Check(ctx context.Context, progress func(done, total int64)) []error {
 	var faults []error
 	var done, total int64

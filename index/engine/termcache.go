@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// termsKept is the number of terms that a segment caches. An entry takes some 200 bytes with two
-	// fields, and 1 kB with the most fields.
+	// termsKept is how many terms a segment caches. An entry takes some 200 bytes with two fields, and 1 kB with
+	// MaxFields fields.
 	termsKept = 1 << 10
 	// termBytes is the length of the longest cached term.
 	termBytes = 64
 )
 
-// walks are walks of dictionaries, for terms that are not cached.
+// walks are unused walks of dictionaries. They find terms that are not cached.
 var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
 
-// term finds a term of the segment. If the segment lacks the term, it returns a term without fields. The result must
-// not be changed. The segment caches recent terms: finding a term takes longer than scoring a short list, and one
-// search needs the same terms several times.
+// term finds a term of the segment. If the segment lacks the term, it returns a term without fields. The caller must
+// not change the result. The segment caches recent terms, because finding a term takes longer than scoring a short
+// list, and one search needs the same terms several times.
 func (h *handle) term(key []byte) (segment.Term, error) {
 	text := string(key)
 	if term, ok := h.terms.Get(text); ok {

@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// DefaultMergeRate is the most bytes that background merges write in a second.
+// DefaultMergeRate is the default limit for the bytes that background merges write in a second.
 const DefaultMergeRate = 64 << 20
 
-// NoMerges is the merge rate that stops merges.
+// NoMerges is the merge rate that pauses merges.
 const NoMerges = -1
 
-// besideSearches is how many times as long as it works a merge rests while there are searches that
-// it yields to.
+// besideSearches is the ratio of a merge's rest to its work, while searches run to which the merge yields.
 const besideSearches = 8
 
-// throttle slows a merge down to a rate, which leaves disk time for searches and loads. If the
-// merge yields to searches, it leaves processor time too.
+// throttle limits the rate at which a merge writes. This leaves disk time for searches and loads. If the merge yields
+// to searches, the throttle also leaves processor time to them.
 type throttle struct {
 	rate int64 // bytes in a second
-	// beside counts the searches that the merge yields to; nil when it does not.
+	// beside counts the running searches that the merge yields to. It is nil if the merge does not yield.
 	beside *atomic.Int32
 	pause  func(context.Context) error
 
@@ -29,7 +28,7 @@ type throttle struct {
 	owed    time.Duration // rest that the merge still owes searches
 }
 
-// wait pauses a merge that has written this many bytes.
+// wait pauses a merge as long as necessary. written is the number of bytes that the merge has written.
 func (t *throttle) wait(ctx context.Context, written int64) error {
 	if err := t.pause(ctx); err != nil {
 		return err

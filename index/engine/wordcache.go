@@ -7,10 +7,9 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// wordCache maps raw words to tokens with two hash tables with open addressing. One is for words of
-// at most headBytes, which are stored in their entries, the other for longer words. Words of up to
-// twice as many bytes are also stored in their entries; the middle of longer words is in one string
-// of bytes. So most words need one memory access. Very long words and words with many tokens are
+// wordCache maps raw words to tokens. It has two hash tables with open addressing: one for words of at most headBytes,
+// and one for longer words. An entry holds a word of up to twice headBytes completely. The middle of a longer word is
+// in a shared string of bytes. So most words need one memory access. Very long words and words with many tokens are
 // not cached.
 type wordCache struct {
 	short         offheap.List[shortWord]
@@ -20,7 +19,7 @@ type wordCache struct {
 	tokens        offheap.List[segment.Token] // positions are relative to the word's
 }
 
-// free makes c empty and releases its memory.
+// free empties c and releases its memory.
 func (c *wordCache) free() {
 	c.short.Free()
 	c.long.Free()
@@ -29,7 +28,7 @@ func (c *wordCache) free() {
 	*c = wordCache{}
 }
 
-// knownWord is the entry of a word.
+// knownWord is the part that the entries of both tables have.
 type knownWord struct {
 	first     uint32 // index of its first token, or the term of the only one
 	size      uint8  // length of the word; 0 marks a free entry
@@ -51,11 +50,12 @@ type longWord struct {
 
 const (
 	headBytes = 8
-	// alone marks one token with position 0, the usual case; its term is in the entry.
+	// alone is a count that marks a word with one token at position 0. This is the usual case, and the entry holds the
+	// term.
 	alone = math.MaxUint8
 )
 
-// wordHead returns the first headBytes of the word text[start:end]; a shorter word ends with zeros.
+// wordHead returns the first headBytes of the word text[start:end] as a number. A shorter word is padded with zeros.
 func wordHead(text string, start, end int) uint64 {
 	n := end - start
 	if len(text)-start >= headBytes {
@@ -89,7 +89,7 @@ func hashShort(head uint64, size int) uint32 {
 	return uint32((head ^ uint64(size)) * oddFactor >> 32)
 }
 
-// hashLong returns the hash of a longer word with this head.
+// hashLong returns the hash of a word of more than headBytes that begins with head.
 func hashLong(s string, head, tail uint64) uint32 {
 	h := (head ^ uint64(len(s))) * oddFactor
 	for at := headBytes; at+headBytes < len(s); at += headBytes {
@@ -99,7 +99,7 @@ func hashLong(s string, head, tail uint64) uint32 {
 	return uint32(h >> 32)
 }
 
-// middle returns the part of a long word between its first and last headBytes.
+// middle returns the bytes of a long word between its first and its last headBytes.
 func middle(raw string) string {
 	if len(raw) <= 2*headBytes {
 		return ""
@@ -107,7 +107,7 @@ func middle(raw string) string {
 	return raw[headBytes : len(raw)-headBytes]
 }
 
-// find returns the entry of a word with this head; nil when there is none.
+// find returns the entry of a word that begins with head, or nil.
 func (c *wordCache) find(raw string, head uint64) *knownWord {
 	if len(raw) > headBytes {
 		return c.findLong(raw, head)
@@ -148,7 +148,7 @@ func (c *wordCache) findLong(raw string, head uint64) *knownWord {
 	}
 }
 
-// insert adds a word whose tokens begin at first; false when the word is not cached.
+// insert adds a word whose tokens begin at first. It returns false if the word cannot be cached.
 func (c *wordCache) insert(raw string, head uint64, first int, positions uint32) bool {
 	count := len(c.tokens.Items) - first
 	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 ||

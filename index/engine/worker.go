@@ -9,8 +9,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// worker turns chunks into a segment under construction. It looks up the tokens of a raw word by
-// its bytes, so that each distinct word is analyzed once.
+// worker turns chunks into a segment in memory. It looks up the tokens of each raw word in a cache, so that it
+// analyzes each distinct word once.
 type worker struct {
 	mu       sync.Mutex
 	ended    bool
@@ -23,8 +23,8 @@ type worker struct {
 	found    []segment.Token // of one text
 	late     []segment.Token // of one text: parts of names that share a position with later words
 	key      []byte
-	// columns has the numbers of the values of columns whose memory several chunks of one call
-	// share, as chunks of a document do.
+	// columns caches the numbers of a column's values during one call. Several chunks of a call can share the memory
+	// of a column, for example the chunks of a document.
 	columns map[sharedColumn][]uint32
 }
 
@@ -35,8 +35,8 @@ type sharedColumn struct {
 	count int
 }
 
-// reset prepares the worker for the next segment. It keeps the cache of words up to limit bytes: a
-// large collection has endless names.
+// reset prepares the worker for the next segment. It keeps up to limit bytes of the cache of words, because a large
+// collection has an unlimited number of names.
 func (w *worker) reset(limit int64) {
 	clear(w.columns)
 	if w.builder.TermBytes()+w.words.bytes() > limit {
@@ -46,7 +46,7 @@ func (w *worker) reset(limit int64) {
 	w.builder.Reset()
 }
 
-// forget releases the memory outside the garbage collector.
+// forget releases the worker's memory outside the garbage collector.
 func (w *worker) forget() {
 	w.builder.Forget()
 	w.words.free()
@@ -74,7 +74,7 @@ func (w *worker) add(c *Chunk, fields []string) error {
 	return nil
 }
 
-// column returns the numbers of the values of a column.
+// column returns the numbers that the builder gave to the values of a column.
 func (w *worker) column(c *Column) []uint32 {
 	if len(c.Values) == 0 {
 		return nil
@@ -91,7 +91,7 @@ func (w *worker) column(c *Column) []uint32 {
 	return numbers
 }
 
-// textTokens is roughly how many tokens the builder gets at a time.
+// textTokens is roughly how many tokens the worker passes to the builder at a time.
 const textTokens = 1 << 12
 
 func (w *worker) text(field int, text string) {
@@ -132,8 +132,8 @@ func (w *worker) text(field int, text string) {
 	w.builder.Tokens(field, w.found)
 }
 
-// inOrder appends the tokens of a word at a position, and the waiting tokens of earlier words. It
-// orders them by position, up to the position of the next word. Later tokens wait.
+// inOrder appends the tokens of a word at a position, together with waiting tokens of earlier words. It orders tokens
+// by position, and appends those before next, the position of the next word. Later tokens wait.
 func (w *worker) inOrder(found, tokens []segment.Token, position, next uint32) []segment.Token {
 	w.late = appendTokens(w.late, tokens, position)
 	slices.SortStableFunc(w.late, func(a, b segment.Token) int { return int(a.Position) - int(b.Position) })
@@ -154,7 +154,7 @@ func appendTokens(found, tokens []segment.Token, position uint32) []segment.Toke
 	return found
 }
 
-// learn analyzes an unknown raw word. Positions of its tokens are relative to the word's.
+// learn analyzes a raw word that the cache lacks. The positions of the tokens are relative to the word's position.
 func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positions uint32) {
 	w.terms = w.analyzer.Terms(w.terms[:0], raw)
 	first := len(w.words.tokens.Items)

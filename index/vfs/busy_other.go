@@ -2,8 +2,8 @@
 
 package vfs
 
-// isReplaced returns false: on this system a replacement does not prevent opening a file.
+// isReplaced returns false. On this system a file can be opened while another file replaces it.
 func isReplaced(error) bool { return false }
 
-// isRead returns false: on this system a reader does not prevent replacing a file.
+// isRead returns false. On this system a file can be replaced while it is being read.
 func isRead(error) bool { return false }

@@ -18,8 +18,8 @@ type Disk struct{}
 
 var _ FS = Disk{}
 
-// glances is how often a locked file is tried again: a process that only checks the lock holds it
-// for less time than a retry takes.
+// glances is how often Lock tries again if a file is locked. A process that only checks a lock holds it for less time
+// than one retry takes.
 const glances = 5
 
 // Create implements [FS].
@@ -27,14 +27,14 @@ func (Disk) Create(name string) (File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// How long, and how often, an operation is repeated that another process blocks (on Windows): it
-// holds a manifest for less than a millisecond.
+// On Windows, another process can block an operation; it holds a manifest for less than a millisecond. The operation
+// is repeated for patience, with a pause of retry between two attempts.
 const (
 	patience = 2 * time.Second
 	retry    = time.Millisecond
 )
 
-// Open implements [FS]. It does not wait for the writer of a pipe that replaced a file.
+// Open implements [FS]. If a pipe has replaced the file, Open does not wait for a writer of the pipe.
 func (Disk) Open(name string) (File, error) {
 	for began := time.Now(); ; time.Sleep(retry) {
 		f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
@@ -59,8 +59,7 @@ func (Disk) Rename(from, to string) error {
 // Remove implements [FS].
 func (Disk) Remove(name string) error { return os.Remove(name) }
 
-// MkdirAll implements [FS]. Only the owner can enter new folders, because an index reveals the
-// content of notes.
+// MkdirAll implements [FS]. Only the owner can enter the new folders, because an index reveals the content of notes.
 func (Disk) MkdirAll(name string) error {
 	var above []string // folders that get a new entry
 	for dir := filepath.Clean(name); ; dir = filepath.Dir(dir) {
@@ -96,8 +95,8 @@ func (Disk) List(dir string) ([]string, error) {
 // Stat implements [FS].
 func (Disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// SyncDir implements [FS]. If folders cannot be synced (Windows), the operating system orders
-// renames itself, and SyncDir does nothing.
+// SyncDir implements [FS]. On Windows, folders cannot be synced. There the operating system orders renames itself, and
+// SyncDir does nothing.
 func (Disk) SyncDir(dir string) error { return syncDir(dir) }
 
 // Map implements [FS].
@@ -124,9 +123,9 @@ func (Disk) Map(name string) (Mapping, error) {
 	return mapFile(f, int(size))
 }
 
-// Lock implements [FS]. The file remains and names its last holder; the lock itself belongs to the
-// operating system and ends with the process. Lock refuses, and names, file systems without locks
-// and network file systems, whose locks may apply to one machine only.
+// Lock implements [FS]. The locked file stays and names its last holder. The lock itself belongs to the operating
+// system and ends with the process. Lock refuses file systems without locks. It also refuses network file systems,
+// because their locks may apply to one machine only. The error names the file system.
 func (Disk) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -150,23 +149,23 @@ func (Disk) Lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// bytesMapping is a mapping in memory of the garbage collector.
+// bytesMapping is a mapping whose bytes are in the memory of the garbage collector.
 type bytesMapping []byte
 
 func (m bytesMapping) Bytes() []byte { return m }
 func (m bytesMapping) Close() error  { return nil }
 
-// mapAlignment is the smallest alignment of the bytes of a Mapping.
+// mapAlignment is the smallest alignment of the bytes of a Mapping, in bytes.
 const mapAlignment = 64
 
-// aligned returns size zero bytes that begin at a multiple of mapAlignment.
+// aligned returns size zero bytes. Their address is a multiple of mapAlignment.
 func aligned(size int) []byte {
 	b := make([]byte, size+mapAlignment-1)
 	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (mapAlignment - 1)
 	return b[skip : skip+size : skip+size]
 }
 
-// readAll is Map for platforms that cannot map files.
+// readAll does what Map does, on platforms that cannot map files.
 func readAll(f *os.File, size int) (Mapping, error) {
 	data := aligned(size)
 	if _, err := io.ReadFull(f, data); err != nil {

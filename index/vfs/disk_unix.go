@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonBlocking makes opening a pipe return at once.
+// nonBlocking makes the opening of a pipe return at once.
 const nonBlocking = unix.O_NONBLOCK
 
 type mapping []byte
@@ -45,5 +45,5 @@ func syncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// deviceFull recognizes errors that only Windows has.
+// deviceFull recognizes errors that only Windows has. It returns false on this system.
 func deviceFull(error) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// nonBlocking is not needed here.
+// nonBlocking is 0, because this system does not need it.
 const nonBlocking = 0
 
 type mapping struct {
@@ -36,7 +36,7 @@ func mapFile(f *os.File, size int) (Mapping, error) {
 	return &mapping{unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&address))), size), handle}, nil
 }
 
-// lockFile locks one byte far behind the owner's name, so that others can still read the name.
+// lockFile locks one byte far after the name of the owner, so that other processes can still read the name.
 func lockFile(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0,
 		1, 0, &windows.Overlapped{Offset: 1 << 30})
@@ -48,7 +48,7 @@ func lockFile(f *os.File) error {
 
 func syncDir(string) error { return nil }
 
-// deviceFull recognizes this system's errors for a device without space.
+// deviceFull reports whether an error of this system means that the device is full.
 func deviceFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }

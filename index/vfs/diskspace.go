@@ -6,21 +6,21 @@ import (
 	"syscall"
 )
 
-// NoSpace reports whether a file could not be written for lack of space: on its device, in its
-// owner's quota, or within the largest size of a file.
+// NoSpace reports whether writing a file failed for lack of space: on the device, in the owner's quota, or because the
+// file reached the largest allowed size.
 func NoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) ||
 		deviceFull(err)
 }
 
-// Forbidden reports whether a file could not be read or written for lack of rights: those of the
-// file, of its folder, or of a read-only file system.
+// Forbidden reports whether reading or writing a file failed for lack of rights: on the file, on its folder, or
+// because the file system is read-only.
 func Forbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// TooManyFiles reports whether a file could not be opened because too many files and connections
-// are open; a later attempt may succeed.
+// TooManyFiles reports whether opening a file failed because too many files and connections are open. A later attempt
+// may succeed.
 func TooManyFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -26,8 +26,8 @@ const (
 	OpClose   Op = "close"
 )
 
-// Faulty is a file system with faults. It calls Fail before every call, and the call fails if Fail
-// returns an error, such as syscall.ENOSPC. A failing write first writes half of its bytes.
+// Faulty is a file system with faults. It calls Fail before every call. If Fail returns an error, such as
+// syscall.ENOSPC, the call fails with this error. A failing write first writes half of its bytes.
 type Faulty struct {
 	FS
 	Fail func(op Op, name string) error

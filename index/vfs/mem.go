@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Mem is a file system in memory that can crash. It keeps durable data apart from data that was
-// only written: content is durable after Sync, and the creation, renaming or removal of a file
-// after SyncDir of its folder. Make one with NewMem.
+// Mem is a file system in memory that can crash. It keeps durable data apart from data that was only written. The
+// content of a file is durable after Sync of the file. The creation, renaming or removal of a file is durable after
+// SyncDir of its folder. NewMem makes a Mem.
 type Mem struct {
 	mu      sync.Mutex
 	live    map[string]*memNode // files as programs see them
@@ -26,7 +26,7 @@ type Mem struct {
 	crashed bool
 }
 
-// memNode is the content of a file; names are not part of it.
+// memNode is the content of a file. It does not have the name.
 type memNode struct {
 	data    []byte
 	synced  []byte // data at the last Sync
@@ -43,9 +43,9 @@ func NewMem() *Mem {
 		locks: map[string]bool{}}
 }
 
-// Crash returns a file system as a sudden loss of power could leave it; seed chooses one. Synced
-// content and entries of synced folders survive. Other entries may survive or not, and content that
-// was not synced may be missing, cut short, or hold zeros. The file system m can no longer be used.
+// Crash returns a file system in a state that a sudden loss of power can leave. seed selects one of the possible
+// states. Synced content and the entries of synced folders survive. Other entries may or may not survive. Content that
+// was not synced may be missing, cut short, or hold zeros. After Crash, m can no longer be used.
 func (m *Mem) Crash(seed uint64) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +80,7 @@ func (m *Mem) Crash(seed uint64) *Mem {
 	return out
 }
 
-// afterCrash returns possible content of a file after a crash.
+// afterCrash returns one of the contents that a file may have after a crash.
 func (n *memNode) afterCrash(r *rand.Rand) []byte {
 	if n.clean {
 		return slices.Clone(n.data)
@@ -112,7 +112,7 @@ var (
 	errNotEmpty = errors.New("the folder is not empty")
 )
 
-// clean returns the key of a name; it fails after a crash. The caller holds mu.
+// clean returns the key of a name, or an error after a crash. The caller holds mu.
 func (m *Mem) clean(op, name string) (string, error) {
 	if m.crashed {
 		return "", m.fault(op, name, errCrashed)

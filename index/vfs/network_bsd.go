@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkName returns the name of f's network file system, "" for other file systems.
+// networkName returns the name of f's file system if that is a network file system, otherwise "".
 func networkName(f *os.File) string {
 	var s unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &s) != nil {
@@ -22,5 +22,5 @@ func networkName(f *os.File) string {
 	return ""
 }
 
-// silentName returns the result of [Silent] for a folder.
+// silentName returns the result of [Silent] for an open folder.
 func silentName(f *os.File) string { return networkName(f) }

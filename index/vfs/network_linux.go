@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkTypes are file systems whose locks may only apply to the processes of one machine, or
-// whose files may vanish under a mapping. 9P and other FUSE file systems are missing, because
-// virtual machines and containers use them for local disks.
+// networkTypes are file systems whose locks may apply only to one machine, or whose files may vanish while they are
+// mapped. 9P and other FUSE file systems are not listed, because virtual machines and containers use them for local
+// disks.
 var networkTypes = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.SMB_SUPER_MAGIC:  "smb",
@@ -23,11 +23,11 @@ var networkTypes = map[int64]string{
 	unix.NCP_SUPER_MAGIC:  "ncp",
 }
 
-// networkMounts are the FUSE file systems that keep files on other machines.
+// networkMounts are the FUSE file systems that store files on other machines.
 var networkMounts = []string{"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.gcsfuse", "fuse.goofys", "fuse.mount-s3",
 	"fuse.davfs", "fuse.curlftpfs", "fuse.glusterfs", "fuse.juicefs"}
 
-// networkName returns the name of f's network file system, "" for other file systems.
+// networkName returns the name of f's file system if that is a network file system, otherwise "".
 func networkName(f *os.File) string {
 	magic, mount := systemOf(f)
 	if slices.Contains(networkMounts, mount) {
@@ -36,13 +36,13 @@ func networkName(f *os.File) string {
 	return networkTypes[magic]
 }
 
-// vboxMagic is the type of shared folders of VirtualBox.
+// vboxMagic is the type of the shared folders of VirtualBox.
 const vboxMagic = 0x786f4256
 
-// silentName returns the result of [Silent] for a folder.
+// silentName returns the result of [Silent] for an open folder.
 func silentName(f *os.File) string { return silentOf(systemOf(f)) }
 
-// silentOf decides by the type of a file system, and for FUSE by that of its mount.
+// silentOf decides by the type of the file system. For FUSE it decides by the type of the mount.
 func silentOf(magic int64, mount string) string {
 	switch {
 	case magic == unix.V9FS_MAGIC:
@@ -55,7 +55,7 @@ func silentOf(magic int64, mount string) string {
 	return networkTypes[magic]
 }
 
-// systemOf returns the type of f's file system, and, only for FUSE, that of its mount.
+// systemOf returns the type of f's file system. For FUSE it also returns the type of the mount.
 func systemOf(f *os.File) (magic int64, mount string) {
 	var s unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &s) != nil {
@@ -84,7 +84,7 @@ func systemOf(f *os.File) (magic int64, mount string) {
 	return magic, ""
 }
 
-// mountType returns the type of file system in a line of mountinfo about the device: "36 35 98:0
+// mountType returns the type of file system in a line of mountinfo, if the line describes the device: "36 35 98:0
 // /root /mount options - type source options".
 func mountType(line, device string) string {
 	mount, system, _ := strings.Cut(line, " - ")

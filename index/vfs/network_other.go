@@ -4,8 +4,8 @@ package vfs
 
 import "os"
 
-// networkName returns "": here network file systems cannot be recognized.
+// networkName returns "", because on this system network file systems cannot be recognized.
 func networkName(*os.File) string { return "" }
 
-// silentName returns the result of [Silent] for a folder.
+// silentName returns the result of [Silent] for an open folder.
 func silentName(f *os.File) string { return networkName(f) }

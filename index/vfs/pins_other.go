@@ -2,5 +2,5 @@
 
 package vfs
 
-// Pins returns false: on this system the answer is unknown, or open files cannot be replaced.
+// Pins returns false. On this system the answer is unknown, or open files cannot be replaced.
 func Pins(File) bool { return false }

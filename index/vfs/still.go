@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// still is Still for any file system.
+// still does what Still does, on any file system.
 func still(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	now, err := fsys.Stat(name)
 	if err != nil {

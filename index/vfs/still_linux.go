@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// Still reports whether name leads to the file of info with unchanged size and time. Every search
-// calls it, so it avoids allocating a description of the file.
+// Still reports whether name leads to the file that info describes, with unchanged size and time. Every search calls
+// Still, so it does not allocate a new description of the file.
 func Still(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	known, ok := info.Sys().(*syscall.Stat_t)
 	if _, disk := fsys.(Disk); !disk || !ok {

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// WriteFile replaces the file at path, or creates it. It writes and syncs a temporary file beside
-// it and renames that, so that readers and a crash see the whole old or the whole new content.
-// After the folder is synced, a crash always leaves the new one. Only the owner can read the file,
-// unless mode says otherwise; 0 means 0600.
+// WriteFile replaces the file at path, or creates it. It writes and syncs a temporary file in the same folder, and
+// then renames that file. So readers, and a crash, find either the whole old content or the whole new content. After a
+// sync of the folder, a crash always leaves the new content. mode 0 means 0600: only the owner can read the file.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	file, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
@@ -31,15 +30,15 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// unfinished begins the names of files that WriteFile has not renamed yet.
+// unfinished begins the name of a file that WriteFile has not renamed yet.
 const unfinished = ".new-"
 
-// UnfinishedAge is how long after its last write an unfinished file of WriteFile counts as
-// abandoned.
+// UnfinishedAge is the time after which an unfinished file of WriteFile counts as abandoned, since the last write to
+// it.
 const UnfinishedAge = time.Minute
 
-// Sweep removes unfinished files of WriteFile from a folder if they were not written for age. A
-// missing folder has none.
+// Sweep removes unfinished files of WriteFile from a folder if nothing was written to them for age. A missing folder
+// is no error.
 func Sweep(dir string, age time.Duration) error {
 	names, err := Disk{}.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {

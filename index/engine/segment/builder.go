@@ -11,9 +11,9 @@ import (
 
 const maxChunks = postings.MaxOrdinal
 
-// Builder collects chunks in memory for [Flush] to write as a segment. Begin begins a chunk;
-// Tokens, Mark and Vectors add to that chunk. Forget ends the builder: most of its memory is
-// outside the garbage collector. Not safe for concurrent use.
+// Builder collects chunks in memory. [Flush] writes them as a segment. Begin begins a chunk; Tokens, Mark and Vectors
+// add to this chunk. The caller must call Forget at the end, because most of a builder's memory is outside the garbage
+// collector. Not safe for concurrent use.
 type Builder struct {
 	fields []string
 
@@ -37,7 +37,7 @@ type Builder struct {
 	heap    int64 // bytes owned by the garbage collector: columns, and the result of know
 }
 
-// runs are sets of ordinals as bounds of runs: start, end, start, end ...
+// runs is a set of ordinals. bounds has the start and end of each run of adjacent ordinals: start, end, start, end ...
 type runs struct{ bounds []uint32 }
 
 func (r *runs) add(ordinal uint32) {
@@ -59,8 +59,8 @@ func NewBuilder(fields []string) *Builder {
 	return b
 }
 
-// Reset empties b. It keeps the terms with their numbers, because later chunks have most of them;
-// any builder may reuse the memory of occurrences.
+// Reset empties b. It keeps the terms and their numbers, because later chunks use most of them again. Other builders
+// can use the memory of the occurrences.
 func (b *Builder) Reset() {
 	b.free()
 	b.known, b.heap = 0, 0
@@ -103,9 +103,8 @@ func (b *Builder) Forget() {
 	}
 }
 
-// Begin begins a chunk and returns its ordinal. An earlier chunk with the same ID must have been
-// removed, otherwise Flush fails. Begin fails with ErrTooLarge for too many chunks or occurrences,
-// or too many terms since Forget.
+// Begin begins a chunk and returns its ordinal. If an earlier chunk has the same ID and is not removed, Flush fails.
+// Begin fails with ErrTooLarge if the builder has too many chunks, occurrences, or terms since Forget.
 func (b *Builder) Begin(id, doc string) (uint32, error) {
 	if len(b.ids.Items) >= maxChunks || len(b.names.list.Items) > maxTerms {
 		return 0, ErrTooLarge
@@ -133,8 +132,8 @@ func (b *Builder) Begin(id, doc string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// know adds all chunks to byID and byDoc. Most loads remove none of their own chunks and need
-// neither.
+// know adds all chunks to byID and byDoc. Only removing chunks needs these maps, and most loads remove none of their
+// own chunks.
 func (b *Builder) know() {
 	for ; b.known < len(b.ids.Items); b.known++ {
 		i := b.known
@@ -153,15 +152,15 @@ func (b *Builder) Term(text []byte) uint32 {
 	return term
 }
 
-// A Token is an occurrence of a term.
+// A Token is one occurrence of a term.
 type Token struct {
-	// Term is its number, plus FormToken for a form, whose text begins with FormMark.
+	// Term is the number of the term. For a form, whose text begins with FormMark, FormToken is added.
 	Term     uint32
 	Position uint32
 }
 
-// FormToken marks a form: its occurrences are counted, but have no position and do not count in the
-// length of the field.
+// FormToken marks a form. Occurrences of a form are counted. They have no position and do not add to the length of the
+// field.
 const FormToken = 1 << 31
 
 // Tokens adds tokens to a field of the current chunk. Positions must not decrease within a field.
@@ -174,7 +173,7 @@ func (b *Builder) Tokens(field int, tokens []Token) {
 	}
 }
 
-// Column returns the number of a column's value for Mark, valid until Reset.
+// Column returns the number of a value of a column, for use with Mark. The number is valid until Reset.
 func (b *Builder) Column(name string, v Value) uint32 {
 	b.key = appendValue(appendColumn(b.key[:0], name), v)
 	n, ok := b.columns[string(b.key)]
@@ -213,7 +212,7 @@ func (b *Builder) Vectors(name string, passages [][]float32) error {
 	return nil
 }
 
-// RemoveChunk removes an earlier chunk, if it exists.
+// RemoveChunk removes the earlier chunk with this ID, if there is one.
 func (b *Builder) RemoveChunk(id string) {
 	b.know()
 	if ordinal, ok := b.byID[id]; ok {
@@ -237,22 +236,21 @@ func (b *Builder) RemoveDocument(doc string) {
 	delete(b.byDoc, doc)
 }
 
-// Len returns the number of chunks that the segment will have.
+// Len returns how many chunks a segment of b would have.
 func (b *Builder) Len() int { return len(b.ids.Items) - len(b.dead) }
 
 // TermBytes returns the approximate memory of the terms.
 func (b *Builder) TermBytes() int64 { return b.names.bytes() + b.sorted.Bytes() }
 
-// Empty reports whether no chunk was begun since Reset.
+// Empty reports whether no chunk has begun since Reset.
 func (b *Builder) Empty() bool { return len(b.ids.Items) == 0 }
 
-// Bytes returns the approximate memory of the builder, with that of Flush.
+// Bytes returns the approximate memory of the builder in bytes, including the memory that Flush needs.
 func (b *Builder) Bytes() int64 {
 	return b.held() + b.flushing() + garbage*b.heap
 }
 
-// garbage is the factor by which memory of the garbage collector counts: its heap grows to twice
-// the live memory.
+// garbage is the factor for memory on the garbage-collected heap, because that heap grows to twice the live memory.
 const garbage = 2
 
 // held returns the memory of b outside the garbage collector.
@@ -270,15 +268,15 @@ func (b *Builder) held() int64 {
 	return n
 }
 
-// The memory of Flush, in bytes. A term takes its dictionary entry with about half its name, and
-// four bytes for each field with text. A chunk takes its identifiers with their order and ranks,
-// and four bytes for each field when builders are joined.
+// The memory that Flush needs, in bytes. For each term, Flush keeps the dictionary entry, about half of the name, and
+// four bytes for each field with text. For each chunk, it keeps the identifiers with their order and ranks. If
+// builders are joined, four bytes for each field are added.
 const (
 	flushTerm  = 24
 	flushChunk = 48
 )
 
-// flushing returns the approximate memory of Flush beside the builder's.
+// flushing returns the approximate memory that Flush needs besides the builder's.
 func (b *Builder) flushing() int64 {
 	occurrences, fields := int64(0), int64(0)
 	for f := range b.texts {
@@ -293,7 +291,7 @@ func (b *Builder) flushing() int64 {
 	return max(made+terms, chunks)
 }
 
-// sortTerms fills sorted: it sorts the new terms and merges them with the others.
+// sortTerms sorts the new terms and merges them into sorted.
 func (b *Builder) sortTerms() {
 	list := b.names.list.Items
 	known := len(b.sorted.Items)

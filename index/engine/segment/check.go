@@ -6,8 +6,8 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// Check reads everything. It checks that every byte is unchanged, and that the sections agree. It
-// returns one error for each fault, each wrapping ErrCorrupt, or the context's error.
+// Check reads every byte of the segment. It verifies that no byte has changed and that the sections agree. It returns
+// one error for each fault, each wrapping ErrCorrupt, or the error of ctx.
 func (r *Reader) Check(ctx context.Context) []error {
 	faults := r.file.Check()
 	if len(faults) > 0 {
@@ -82,7 +82,7 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 	return nil
 }
 
-// checkIdentifiers compares the table of identifiers with the ranks.
+// checkIdentifiers compares the identifiers in the table with the ranks.
 func (r *Reader) checkIdentifiers(ctx context.Context) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ColumnEquals adds to set the chunks with a value of the column that equals v.
+// ColumnEquals adds to set the chunks that have the value v in the column.
 func (r *Reader) ColumnEquals(set Bitset, column string, v Value) error {
 	key := appendValue(appendColumn(nil, column), v)
 	var c tableCursor
@@ -22,8 +22,8 @@ func (r *Reader) ColumnExists(set Bitset, column string) error {
 	return r.columnPrefix(set, appendColumn(nil, column))
 }
 
-// ColumnPrefix adds to set the chunks with a text value of the column, of prefix's kind, that
-// begins with prefix.
+// ColumnPrefix adds to set the chunks that have a text value in the column that begins with prefix. The value must be
+// of the same kind as prefix.
 func (r *Reader) ColumnPrefix(set Bitset, column string, prefix Value) error {
 	return r.columnPrefix(set, appendValue(appendColumn(nil, column), prefix))
 }
@@ -39,14 +39,14 @@ func (r *Reader) columnPrefix(set Bitset, prefix []byte) error {
 	return c.err
 }
 
-// Bound is an end of a range of values; a nil *Bound means none.
+// Bound is one end of a range of values. If a *Bound is nil, the range has no end on that side.
 type Bound struct {
 	Value Value
 	Open  bool // excludes the value itself
 }
 
-// ColumnRange adds to set the chunks with a value of this kind between two bounds of that kind; at
-// least one must be set.
+// ColumnRange adds to set the chunks that have a value between two bounds. The value and the bounds have this kind. At
+// least one bound must be set.
 func (r *Reader) ColumnRange(set Bitset, column string, kind byte, low, high *Bound) error {
 	prefix := append(appendColumn(nil, column), kind)
 	start := prefix
@@ -82,9 +82,9 @@ func (r *Reader) addRuns(set Bitset, c *tableCursor) error {
 	return nil
 }
 
-// EachValue calls f with every value of a column in rising order; with descending, in falling order. f
-// gets the kind and the content as for DecodeValue, and the chunks with the value as bounds of runs
-// (start, end, start, end ...). Both are valid during the call. f returns false to stop.
+// EachValue calls f with every value of a column in rising order, or with descending in falling order. f gets the kind
+// and content of the value, as DecodeValue reads them. It also gets the chunks with the value, as bounds of runs:
+// start, end, start, end ... Both are valid only during the call. f returns false to stop.
 func (r *Reader) EachValue(column string, descending bool, f func(value []byte, runs []uint32) bool) error {
 	prefix := appendColumn(nil, column)
 	var c tableCursor
@@ -120,7 +120,7 @@ func (r *Reader) EachValue(column string, descending bool, f func(value []byte, 
 	return cmp.Or(walk.err, c.err)
 }
 
-// columnWalk calls f with entries of the table.
+// columnWalk calls f with one entry of the table after another.
 type columnWalk struct {
 	r      *Reader
 	prefix int // bytes of a key before the value

@@ -11,15 +11,16 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// Flush writes the chunks of builders with the same fields as one segment file and syncs it: the
-// chunks of one builder after those of another. Identifiers must be unique, and at least one chunk
-// must be left. It fails with ErrTooLarge when a segment cannot hold all. Builders stay unchanged.
+// Flush writes the chunks of builders as one segment file and syncs the file. The chunks of a builder come after the
+// chunks of the builder before. All builders must have the same fields. Identifiers must be unique, and at least one
+// chunk must not be removed. Flush fails with ErrTooLarge if one segment cannot hold all chunks. It does not change
+// the builders.
 func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 	return FlushWithin(fs, path, 0, builders...)
 }
 
-// FlushWithin is Flush with spare bytes of memory beyond the builders' own numbers, which make it
-// faster.
+// FlushWithin does what Flush does, and may use spare bytes of memory more than the builders report. With more memory
+// it is faster.
 func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
 	return flush(fs, path, kind, spare, builders)
 }
@@ -92,7 +93,7 @@ func (f *flusher) free() {
 	}
 }
 
-// flushPart is a builder and the place of its chunks in the segment.
+// flushPart is a builder, and where its chunks go in the segment.
 type flushPart struct {
 	*Builder
 	base  uint32 // ordinal of its first chunk
@@ -114,7 +115,8 @@ func (f *flusher) add(b *Builder) {
 	f.parts = append(f.parts, p)
 }
 
-// remap returns the new ordinals of the remaining chunks; nil when all remain.
+// remap returns the new ordinals of the remaining chunks and their number. It returns nil as the ordinals if all
+// chunks remain.
 func (b *Builder) remap() (remap []uint32, live int) {
 	if len(b.dead) == 0 {
 		return nil, len(b.ids.Items)
@@ -131,7 +133,7 @@ func (b *Builder) remap() (remap []uint32, live int) {
 	return remap, live
 }
 
-// to returns the ordinal of a chunk in the segment, or dropped.
+// to returns the ordinal that a chunk has in the segment, or dropped.
 func (p *flushPart) to(ordinal uint32) uint32 {
 	if p.remap != nil {
 		if ordinal = p.remap[ordinal]; ordinal == dropped {
@@ -141,7 +143,8 @@ func (p *flushPart) to(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live returns the parts' data of the remaining chunks, in out unless one part has all of it.
+// live returns the data of all remaining chunks. If one part has exactly this data, live returns that part's slice;
+// otherwise it collects the data in out.
 func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
 		return of(p.Builder)
@@ -153,7 +156,7 @@ func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	return out.Items
 }
 
-// appendLive appends list's data of the remaining chunks.
+// appendLive appends the data of the remaining chunks in list to out.
 func appendLive[T any](out, list []T, remap []uint32) []T {
 	if remap == nil {
 		return append(out, list...)
@@ -211,7 +214,7 @@ func (f *flusher) columns() {
 	f.file.endColumns()
 }
 
-// flushField is a vector field of several builders.
+// flushField is one vector field of several builders.
 type flushField struct {
 	name  string
 	parts []vectorPart
@@ -219,7 +222,7 @@ type flushField struct {
 	err   error
 }
 
-// vectorFields returns the vector fields of all builders, by name.
+// vectorFields returns the vector fields of all builders, sorted by name.
 func (f *flusher) vectorFields() []flushField {
 	var names []string
 	for _, p := range f.parts {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// postings writes the lists of all terms of all builders, by name. Ranges of terms are encoded in
-// parallel and written in order.
+// postings writes the lists of all terms of all builders, by name. Several goroutines encode ranges of terms. The
+// ranges are written in order.
 func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
 	var counts [256]int
@@ -42,7 +42,7 @@ func (f *flusher) postings(lengths [][]uint32) {
 	}
 }
 
-// countLetters counts the bytes of the terms that occur.
+// countLetters counts the bytes in the names of the terms that occur.
 func (f *flusher) countLetters(counts *[256]int) {
 	e := newRangeEncoder(f.parts, nil)
 	for i := range f.parts {
@@ -60,7 +60,7 @@ func (f *flusher) countLetters(counts *[256]int) {
 	}
 }
 
-// eachPart calls do for the number of every part, in parallel.
+// eachPart calls do with the index of every part, in parallel.
 func (f *flusher) eachPart(do func(i int)) {
 	var wait sync.WaitGroup
 	for i := range f.parts {
@@ -89,7 +89,7 @@ func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
 	return e
 }
 
-// encode walks the terms of all parts together, by name, in the range of this number.
+// encode writes to out the lists of the terms in one range, by name. It walks the terms of all parts together.
 func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	copy(e.at, r.parts)
 	for i, b := range r.parts {
@@ -121,7 +121,7 @@ func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	}
 }
 
-// next returns the first of the remaining terms, and finds the parts that have it; "" at the end.
+// next returns the first of the remaining terms, or "" at the end. It sets holders to the parts that have the term.
 func (e *rangeEncoder) next() (name string) {
 	e.holders = e.holders[:0]
 	for i, at := range e.at {

@@ -19,24 +19,24 @@ import (
 
 const (
 	kind = "segment"
-	// Version is the version of the format that this package writes. It also reads the one before,
-	// whose dictionary has plain keys.
+	// Version is the version of the format that this package writes. The package also reads the version before, whose
+	// dictionary does not encode keys in letters.
 	Version = 8
 	oldest  = 7
-	// MaxFields is the most text fields that a segment can have.
+	// MaxFields is the largest number of text fields in a segment.
 	MaxFields = 16
 )
 
-// FormMark begins the dictionary's entry of a form: the folded word of a text whose term differs
-// from it. Terms have no byte below 0x20, so forms come before all terms. Forms have frequencies
-// but no positions, and do not count in a field's length.
+// FormMark is the first byte of a form in the dictionary. A form is the folded word of the text, if the term differs
+// from that word. Terms have no byte below 0x20, so forms come before all terms. A form has frequencies but no
+// positions, and does not add to the length of a field.
 const FormMark = 0x01
 
-// ErrTooLarge means that a segment is full of chunks, terms or occurrences: the caller must begin
-// another.
+// ErrTooLarge means that a segment has no space for more chunks, terms or occurrences. The caller must begin another
+// segment.
 var ErrTooLarge = errors.New("segment is full")
 
-// Names of sections. Those with a dot are followed by the name of a field.
+// Names of sections. The name of a field follows a name that ends with a dot.
 const (
 	sectionMeta     = "meta"
 	sectionPostings = "postings"
@@ -53,7 +53,7 @@ const (
 	sectionFirsts   = "firsts."
 )
 
-// ordinalBytes is the width of an ordinal in a table of them.
+// ordinalBytes is the number of bytes of an ordinal in a table of ordinals.
 const ordinalBytes = 3
 
 // Field is a text field of a segment with its statistics.
@@ -74,7 +74,7 @@ type VectorField struct {
 	Depth vector.Depth
 }
 
-// meta is what a segment says about itself.
+// meta is the description of a segment, which the segment file stores.
 type meta struct {
 	chunks    int
 	documents int
@@ -116,7 +116,7 @@ func appendString(b []byte, s string) []byte {
 
 var errMeta = errors.New("numbers that cannot be")
 
-// decoder reads varints and strings, and remembers the first fault.
+// decoder reads varints and strings. It keeps the first fault.
 type decoder struct {
 	b   []byte
 	bad bool

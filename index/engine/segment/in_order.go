@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// inOrder writes the lists of n ranges of terms, one after the other. Several goroutines encode
-// them in parallel, each with its own function from begin, which gets the number of a range. Each
-// encodes one range while another waits to be written. rest, which may be nil, is called after each
-// range; its error ends the file.
+// inOrder writes the lists of n ranges of terms in order. Several goroutines encode ranges in parallel. Each goroutine
+// gets its own encoding function from begin; that function gets the number of a range. While one of a goroutine's
+// ranges waits to be written, the goroutine encodes another. inOrder calls rest, which may be nil, after each range.
+// An error of rest ends the file.
 func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), rest func() error) {
 	run := w.kind == runKind
 	wrote := func(lists *termLists) {

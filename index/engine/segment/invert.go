@@ -7,20 +7,20 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// An inversion sorts the occurrences of a builder by term, in two steps. Each step writes to few
-// places close together: first into ranges of terms, and then each range by its terms, see [lists]
-// (a radix sort, the highest digit first). The result of the first step takes twice the memory of
-// the occurrences, so not all ranges are made at once.
+// An inversion sorts the occurrences of a builder by term. It works in two steps: the first sorts occurrences into
+// ranges of terms, and the second sorts each range by term, see [lists]. This is a radix sort that begins with the
+// highest digit. Each step writes to few places, which are close together. The result of the first step takes twice
+// the memory of the occurrences, so the first step makes only some of the ranges at a time.
 type inversion struct {
 	part *flushPart
-	// counts has how often each of the sorted terms occurs: [field][term].
+	// counts says how often each of the sorted terms occurs: [field][term].
 	counts []offheap.List[uint32]
-	// places has, by the number of a term, its range, shifted left by termBits, plus its number
-	// within the range.
+	// places has an entry for each term number: the number of the term's range, shifted left by termBits, plus the
+	// term's number in the range.
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
-	// begins and ends are the bounds of these ranges in made: [field][range - first].
+	// begins and ends are the bounds of the current ranges in made: [field][range - first].
 	begins, ends [][]uint32
 	made         []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
@@ -30,16 +30,16 @@ type bound struct{ from, to int }
 
 const (
 	termBits = 8
-	// rangeTerms is the most terms of one builder in a range.
+	// rangeTerms is the largest number of terms of one builder in a range.
 	rangeTerms = 1 << termBits
-	// rangeOccurrences is the most occurrences of one builder in a range of several terms: few
-	// enough to sort them in the processor's caches.
+	// rangeOccurrences limits the occurrences of one builder in a range of several terms. The occurrences of a range
+	// fit into the processor's caches.
 	rangeOccurrences = 1 << 13
-	// roundOccurrences is the smallest number of occurrences that are made into ranges at a time;
-	// of many it is one in rounds.
+	// roundOccurrences is the least number of occurrences that one round sorts into ranges. If a builder has many, a
+	// round sorts one part in rounds.
 	roundOccurrences = 1 << 18
 	rounds           = 4
-	// madeBytes is the size of a made occurrence.
+	// madeBytes is the size in bytes of one occurrence in made.
 	madeBytes = 8
 )
 
@@ -81,7 +81,7 @@ func (v *inversion) free() {
 	}
 }
 
-// of returns how often the i-th of the sorted terms occurs.
+// of returns how often term number i of the sorted terms occurs.
 func (v *inversion) of(i int) int {
 	n := 0
 	for field := range v.counts {
@@ -92,14 +92,14 @@ func (v *inversion) of(i int) int {
 	return n
 }
 
-// termRange has, for each part, a range of its sorted terms, with the same names in all parts.
-// occurrences counts those in all parts.
+// termRange is a range of sorted terms of each part. The ranges of all parts cover the same names. occurrences is the
+// total number over all parts.
 type termRange struct {
 	parts       []bound
 	occurrences int
 }
 
-// ranges cuts the terms of all parts into ranges.
+// ranges splits the terms of all parts into ranges.
 func (f *flusher) ranges() []termRange {
 	var out []termRange
 	from := make([]int, len(f.parts))
@@ -130,7 +130,7 @@ func (f *flusher) ranges() []termRange {
 	}
 }
 
-// reach returns the end of a range of sorted terms that begins at from.
+// reach returns where a range of sorted terms ends that begins at from.
 func (v *inversion) reach(from int) int {
 	to, n := from, 0
 	for to < len(v.places.Items) && to-from < rangeTerms {
@@ -142,7 +142,7 @@ func (v *inversion) reach(from int) int {
 	return to
 }
 
-// place assigns sorted terms to a range; it returns how often they occur.
+// place assigns sorted terms to a range. It returns how often these terms occur.
 func (v *inversion) place(number int, b bound) (occurrences int) {
 	for i := b.from; i < b.to; i++ {
 		v.places.Items[v.part.sorted.Items[i]] = uint32(number)<<termBits | uint32(i-b.from)
@@ -151,8 +151,8 @@ func (v *inversion) place(number int, b bound) (occurrences int) {
 	return occurrences
 }
 
-// make sorts the occurrences of the terms of ranges by range. The ranges are those of the i-th part
-// from the range first on.
+// make sorts the occurrences of the terms in ranges by range. It uses the terms of part number i. first is the number
+// of the first of these ranges.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {
@@ -175,8 +175,8 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 	}
 }
 
-// scatter writes the occurrences of a field to the ends of their ranges. Those of other ranges all
-// go behind the last one, which avoids an unpredictable branch.
+// scatter copies each occurrence of a field to the end of its range. Occurrences that belong to no current range all
+// go to one place after the last range. This avoids a branch that the processor cannot predict.
 func (v *inversion) scatter(field int) {
 	made, ends, places, first := v.made[field].Items, v.ends[field], v.places.Items, uint32(v.first)
 	other := uint32(len(ends)) - 1
@@ -208,20 +208,20 @@ func (v *inversion) scatter(field int) {
 	})
 }
 
-// occurrences returns the occurrences of a field in a made range.
+// occurrences returns the occurrences of a field in one of the current ranges.
 func (v *inversion) occurrences(field, in int) []postings.Occurrence {
 	return v.made[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
 }
 
-// lists sorts the occurrences of a range of terms in one field by term.
+// lists sorts the occurrences of one range of terms in one field by term.
 type lists struct {
 	sorted []postings.Occurrence
 	ends   [rangeTerms]int // of each term in sorted
 	memory []postings.Occurrence
 }
 
-// sort sorts occurrences of terms whose numbers are below n. Those of one term are sorted already,
-// by chunk and position.
+// sort sorts occurrences by term. The term numbers in the range are below n. The occurrences of each term are already
+// sorted by chunk and position.
 func (l *lists) sort(made []postings.Occurrence, n int) {
 	clear(l.ends[:n])
 	if n <= 1 || len(made) == 0 {
@@ -245,7 +245,7 @@ func (l *lists) sort(made []postings.Occurrence, n int) {
 	}
 }
 
-// list returns the occurrences of the i-th term.
+// list returns the occurrences of term number i of the range.
 func (l *lists) list(i int) []postings.Occurrence {
 	from := 0
 	if i > 0 {
@@ -254,8 +254,7 @@ func (l *lists) list(i int) []postings.Occurrence {
 	return l.sorted[from:l.ends[i]]
 }
 
-// grown returns memory for n elements: list itself when it is large enough. Its content is
-// undefined.
+// grown returns a slice of n elements with undefined content. It uses the memory of list if that is large enough.
 func grown[T any](list []T, n int) []T {
 	if cap(list) < n {
 		return make([]T, n, n+n/8)

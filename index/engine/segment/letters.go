@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// letters encode the bytes of a dictionary's keys in units of four bits. The most frequent bytes
-// have one unit. The next ones have two; the first is one of a few that begin a pair. All others
-// have three, beginning with literal.
+// letters encode the bytes of a dictionary's keys in units of four bits. The most frequent bytes take one unit. The
+// next ones take two units; the first of them is one of a few values that begin a pair. All other bytes take three
+// units, and the first unit is literal.
 type letters struct {
 	pairs int    // number of units that begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two
-	// codes has, for each byte, its units, the first one lowest; read has, for the first two units,
-	// the byte. The upper half is the number of units, 0 for none.
+	// codes has the units of each byte, the first unit in the lowest bits. read has the byte for each two first units.
+	// The upper half of an entry is the number of units, 0 for no entry.
 	codes [256]uint16
 	read  [256]uint16
 }
@@ -24,10 +24,10 @@ const (
 	literalUnits = 3
 )
 
-// single returns how many bytes have one unit.
+// single returns how many different bytes take one unit.
 func (l *letters) single() int { return literal - l.pairs }
 
-// newLetters returns the shortest encoding for bytes with these counts.
+// newLetters returns the shortest encoding for bytes that occur this often.
 func newLetters(counts *[256]int) *letters {
 	var order []byte
 	for b := range counts {
@@ -56,7 +56,7 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters returns the letters with this many pairs and this order, which must fit.
+// makeLetters returns letters with this number of pairs and this order of bytes. The two must fit together.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {
@@ -81,7 +81,8 @@ func makeLetters(pairs int, order []byte) *letters {
 	return l
 }
 
-// append appends a text in whole bytes: a remaining half is an unfinished literal.
+// append appends an encoded text to dst in whole bytes. If half a byte is left, append fills it with an unfinished
+// literal.
 func (l *letters) append(dst []byte, text string) []byte {
 	open, have := uint32(0), 0
 	for i := range len(text) {
@@ -98,7 +99,7 @@ func (l *letters) append(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendText appends the decoded text of b to dst; ok is false for invalid bytes.
+// appendText decodes b and appends the text to dst. ok is false for invalid bytes.
 func (l *letters) appendText(dst, b []byte) (text []byte, ok bool) {
 	end, at := 2*len(b), 0 // in units
 	for at < end {
@@ -124,7 +125,7 @@ func (l *letters) appendText(dst, b []byte) (text []byte, ok bool) {
 	return dst, at == end
 }
 
-// count adds how often the bytes of a text occur.
+// count adds to counts how often each byte occurs in a text.
 func count[T string | []byte](counts *[256]int, text T) {
 	for i := range len(text) {
 		counts[text[i]]++

@@ -8,9 +8,8 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// termLists are the encoded posting lists of consecutive terms, without the parts that depend on
-// earlier lists of the file. Several goroutines can each fill one, and the results are written one
-// after the other.
+// termLists are the encoded posting lists of consecutive terms, without the parts that depend on earlier lists in the
+// file. Each of several goroutines can fill one. The results are then written one after another.
 type termLists struct {
 	encoder   postings.Encoder
 	run       bool // lists are those of a run
@@ -23,8 +22,8 @@ type termLists struct {
 	err       error
 }
 
-// listedTerm is a term with lists: their start in bytes, the end of its entries in entries, and its
-// fields.
+// listedTerm is a term with lists. start is where its lists start in bytes, end is where its entries end in entries,
+// and mask has its fields.
 type listedTerm struct {
 	name  string
 	start int
@@ -38,8 +37,8 @@ func (l *termLists) reset() {
 	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
 }
 
-// add adds occurrences of the open term in the next chunks; lengths are the lengths of the field,
-// by ordinal.
+// add adds occurrences of the current term. lengths are the lengths of the field, by ordinal. Later calls add later
+// chunks.
 func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
 	switch {
 	case l.run && form:
@@ -53,7 +52,7 @@ func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32)
 	}
 }
 
-// list ends the list of a field of the open term. An empty list is not written.
+// list ends the list of one field of the current term. It does not write an empty list.
 func (l *termLists) list(field int) {
 	var list postings.List
 	if l.run {
@@ -93,7 +92,7 @@ func (l *termLists) list(field int) {
 	l.positions += int64(len(list.Positions))
 }
 
-// term ends a term. A term without lists is not written.
+// term ends the current term and gives it a name. It does not write a term without lists.
 func (l *termLists) term(name string) {
 	if l.open.mask == 0 {
 		return
@@ -103,18 +102,18 @@ func (l *termLists) term(name string) {
 	l.open = listedTerm{}
 }
 
-// recentMasks are the different field masks of recent terms in a block of the dictionary, the last
-// first.
+// recentMasks are the field masks that recent terms in a block of the dictionary had. They are distinct, and the last
+// used one is first.
 type recentMasks [recentCount]uint64
 
 const (
 	recentCount = 3
 	recentBits  = 2 // bits of an index into them; recentCount means another mask
-	// maxCode is the largest first number of an entry.
+	// maxCode is the largest possible first number of an entry.
 	maxCode = 2*maxChunks + 1
 )
 
-// use returns the i-th mask and moves it to the front.
+// use returns mask number i and moves it to the front.
 func (m *recentMasks) use(i int) uint64 {
 	mask := m[i]
 	copy(m[1:i+1], m[:i])
@@ -128,7 +127,7 @@ func (m *recentMasks) add(mask uint64) uint64 {
 	return m.use(recentCount - 1)
 }
 
-// find returns the index of mask, recentCount for a new one, and moves it to the front.
+// find returns the index of mask and moves it to the front. For a new mask it returns recentCount.
 func (m *recentMasks) find(mask uint64) int {
 	for i, known := range m {
 		if known == mask {
@@ -143,7 +142,7 @@ func (m *recentMasks) find(mask uint64) int {
 // code reads the first number of an entry.
 func (d *decoder) code() uint64 { return d.number(maxCode) }
 
-// lists writes the content of l after everything that was written before.
+// lists writes the content of l after everything that the file has so far.
 func (w *fileWriter) lists(l *termLists) {
 	w.fail(l.err)
 	w.write(l.bytes)

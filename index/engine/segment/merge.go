@@ -11,16 +11,18 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// Source is a segment to merge, without the chunks in Deleted, which may be nil.
+// Source is a segment to merge. The merge leaves out the chunks in Deleted, which may be nil.
 type Source struct {
 	Reader  *Reader
 	Deleted Bitset
 }
 
-// Merge joins several segment files into one: their chunks in order, without the deleted ones; at
-// least one must be left. No identifier may be in two sources. goroutines encode posting lists in
-// parallel. When ctx is done it stops, removes the file and returns the context's error. pause,
-// which may be nil, gets the bytes written so far now and then, and may block.
+// Merge joins several segment files into one file. It keeps the order of chunks and leaves out deleted ones; at least
+// one chunk must be left. An identifier must not be in two sources.
+//
+// The number goroutines says how many goroutines encode posting lists in parallel. When ctx is done, Merge stops,
+// removes the file and returns the error of ctx. Merge calls pause, unless it is nil, from time to time with the
+// number of bytes written so far. pause may block.
 func Merge(ctx context.Context, fs vfs.FS, path string, goroutines int, sources []Source,
 	pause func(ctx context.Context, written int64) error) error {
 	w, err := createFile(fs, path, kind)
@@ -61,7 +63,7 @@ type merger struct {
 	goroutines int
 }
 
-// input is a source with its new ordinals.
+// input is a source, together with the new ordinals of its chunks.
 type input struct {
 	Source
 	base    uint32
@@ -97,7 +99,7 @@ func (m *merger) add(s Source) {
 	}
 }
 
-// numbers returns a zero for each chunk of the result, valid until free.
+// numbers returns a slice with one zero for each chunk of the result. It is valid until free.
 func (m *merger) numbers() []uint32 {
 	m.memory = append(m.memory, offheap.List[uint32]{})
 	list := &m.memory[len(m.memory)-1]
@@ -119,7 +121,7 @@ func (in *input) to(ordinal uint32) uint32 {
 	return in.remap[ordinal]
 }
 
-// breathe lets the caller stop the merge or slow it down.
+// breathe calls rest once in 1024 calls.
 func (m *merger) breathe() error {
 	m.steps++
 	if m.steps%1024 != 0 {
@@ -128,7 +130,7 @@ func (m *merger) breathe() error {
 	return m.rest()
 }
 
-// rest lets the caller stop the merge or slow it down.
+// rest calls pause, with which the caller can stop the merge or slow it down.
 func (m *merger) rest() error {
 	if m.pause != nil {
 		if err := m.pause(m.ctx, m.file.written); err != nil {
@@ -166,8 +168,8 @@ func (m *merger) lengths() error {
 	return nil
 }
 
-// identifiers merges the tables of identifiers and of documents, in the order of their keys. So no
-// table is in memory as a whole.
+// identifiers merges the tables of identifiers and of documents, in the order of their keys. So memory never holds a
+// whole table.
 func (m *merger) identifiers() error {
 	var ids tableWriter
 	defer ids.free()
@@ -220,7 +222,7 @@ func (m *merger) identifiers() error {
 	return err
 }
 
-// least returns the input with the smallest current key; nil when all are at their ends.
+// least returns the input whose current key is smallest. It returns nil if all inputs are at their ends.
 func (m *merger) least() *input {
 	var least *input
 	for _, in := range m.inputs {
@@ -231,7 +233,7 @@ func (m *merger) least() *input {
 	return least
 }
 
-// nextLive moves to the next identifier of a remaining chunk.
+// nextLive moves to the next identifier of a chunk that is not deleted.
 func (in *input) nextLive() error {
 	for in.more = in.cursor.next(); in.more; in.more = in.cursor.next() {
 		ordinal, err := in.Reader.identified(&in.cursor)
@@ -251,8 +253,8 @@ func (m *merger) columns() error {
 	return err
 }
 
-// runs merges tables whose payloads are runs of chunks: add gets every key with its remaining
-// chunks.
+// runs merges tables that have runs of chunks as payloads. It calls add with every key and the remaining chunks of the
+// key.
 func (m *merger) runs(section string, of func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
 		in.cursor.reset(of(in.Reader))

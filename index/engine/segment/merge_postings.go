@@ -8,15 +8,15 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// mergeRange is roughly how many bytes of lists a range of terms has: each goroutine collects this
-// many before they are written.
+// mergeRange is roughly the number of bytes of lists in a range of terms. A goroutine collects that many bytes before
+// they are written.
 const mergeRange = 256 << 10
 
-// GoroutineBytes is the approximate memory of a merge for each of its goroutines: two encoded
-// ranges, and the encoders.
+// GoroutineBytes is the approximate memory that a merge needs for each goroutine: two encoded ranges, and the
+// encoders.
 const GoroutineBytes = 6 * mergeRange
 
-// postings merges the dictionaries, by ranges of terms.
+// postings merges the dictionaries, one range of terms after another.
 func (m *merger) postings() error {
 	counts, err := m.countLetters()
 	if err != nil {
@@ -46,7 +46,7 @@ func (m *merger) postings() error {
 	return nil
 }
 
-// countLetters counts the bytes of the terms of all inputs.
+// countLetters counts the bytes in the terms of all inputs.
 func (m *merger) countLetters() (*[256]int, error) {
 	counts, errs := make([][256]int, len(m.inputs)), make([]error, len(m.inputs))
 	countIn := func(i int) {
@@ -84,7 +84,7 @@ func (m *merger) countLetters() (*[256]int, error) {
 	return &counts[0], nil
 }
 
-// numbersTo returns the numbers below n.
+// numbersTo returns the numbers from 0 to n-1.
 func numbersTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -93,8 +93,8 @@ func numbersTo(n int) []int {
 	return out
 }
 
-// bounds returns the first terms of the ranges except the first: each begins a block of the largest
-// dictionary.
+// bounds returns the first term of each range except the first range. Each of these terms begins a block of the
+// largest dictionary.
 func (m *merger) bounds() (bounds [][]byte, err error) {
 	size, largest := 0, m.inputs[0].Reader.terms
 	for _, in := range m.inputs {
@@ -128,8 +128,8 @@ func newRangeMerger(m *merger) *rangeMerger {
 	return &rangeMerger{merger: m, terms: make([]Terms, len(m.inputs))}
 }
 
-// merge merges the terms from one to another; nil means no bound. The smallest key of all inputs is
-// the next term, and the lists of the inputs with it follow one another.
+// merge merges the terms from one key to another; nil means no bound. The next term is the smallest key of all inputs.
+// The lists of the inputs that have the term follow one another.
 func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	more := make([]bool, len(r.inputs))
 	for i, in := range r.inputs {
@@ -189,7 +189,7 @@ func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	}
 }
 
-// copyList adds the list of a field of an input; false when there is none.
+// copyList adds the list of one field of an input. It returns false if the input has no such list.
 func (r *rangeMerger) copyList(out *termLists, in *input, f int, term *Term, form bool) (bool, error) {
 	if in.fields[f] < 0 {
 		return false, nil

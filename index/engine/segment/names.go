@@ -8,7 +8,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// names numbers names from 0, in the order of their first use: a hash table with open addressing.
+// names gives each name a number, counted from 0 in the order of first use. It is a hash table with open addressing.
 // The zero value is ready; free ends it.
 type names struct {
 	list  offheap.List[string] // by number
@@ -23,10 +23,10 @@ func (n *names) free() {
 	n.texts.Free()
 }
 
-// bytes returns the memory of the names.
+// bytes returns the memory of the names in bytes.
 func (n *names) bytes() int64 { return n.list.Bytes() + n.slots.Bytes() + n.texts.Bytes() }
 
-// number returns the number of a name; added says that it is new.
+// number returns the number of a name. added reports whether the name is new.
 func (n *names) number(name []byte) (number uint32, added bool) {
 	if len(n.list.Items)*4 >= len(n.slots.Items)*3 {
 		n.grow()
@@ -66,7 +66,8 @@ func (n *names) grow() {
 	}
 }
 
-// sortName is a name for sorting: its first bytes, which decide most comparisons, and its number.
+// sortName is a name to be sorted. It has the first bytes of the name, which decide most comparisons, and the name's
+// number.
 type sortName struct {
 	head   uint64
 	number uint32

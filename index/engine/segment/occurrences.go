@@ -2,14 +2,13 @@ package segment
 
 import "sheaf/internal/offheap"
 
-// occurrences are the terms of one field of all chunks in their original order: a number for each
-// occurrence, written one after another and read again in that order for sorting by term (see
-// inversion). So adding an occurrence only touches memory that is in the cache. The zero value is
-// ready.
+// occurrences are the terms of one field of all chunks, in their original order. The caller writes one number after
+// another, and later reads them in that order to sort them by term (see inversion). So adding an occurrence touches
+// only memory that is in the cache. The zero value is ready.
 //
-// A number is the term's, shifted left by stepBits, plus the distance from the previous occurrence
-// in the same chunk. The distance far means that the next number is the distance. With the term
-// noTerm, the next number is the ordinal of the chunk that begins here, with position 0.
+// A number is the number of the term, shifted left by stepBits, plus the distance from the previous occurrence in the
+// chunk. If the distance is far, the next number is the distance. If the term is noTerm, the next number is the
+// ordinal of a chunk that begins here, with position 0.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open
 	open    []uint32               // its numbers; the others have all of theirs
@@ -22,18 +21,17 @@ const (
 	stepBits = 4
 	far      = 1<<stepBits - 1
 	noTerm   = 1<<(32-stepBits) - 1
-	// maxTerms is how many terms a builder may have when a chunk begins; the rest, up to noTerm, is
-	// for that chunk.
+	// maxTerms is how many terms a builder may have at the beginning of a chunk. The remaining numbers, up to noTerm,
+	// are for the terms of that chunk.
 	maxTerms = noTerm / 4
-	// maxOccurrences is how many occurrences a field may have when a chunk begins: with as many
-	// more in that chunk, their places (see inversion) are below 1<<32.
+	// maxOccurrences is how many occurrences a field may have at the beginning of a chunk. The chunk can add as many
+	// again, and their places (see inversion) stay below 1<<32.
 	maxOccurrences = 1<<31 - 1
-	// pageNumbers are the numbers in a page.
+	// pageNumbers is how many numbers a page has.
 	pageNumbers = 1 << 14
 )
 
-// add adds occurrences in the chunk with this ordinal, which is the last one's or
-// larger.
+// add adds occurrences in the chunk with this ordinal. The ordinal must be at least the last one.
 func (o *occurrences) add(ordinal uint32, tokens []Token) {
 	if len(tokens) == 0 {
 		return
@@ -62,14 +60,14 @@ func (o *occurrences) add(ordinal uint32, tokens []Token) {
 	o.last = last
 }
 
-// room makes room for at least two numbers, because those that belong together must be on one page.
+// room makes space for two more numbers on the open page, because numbers that belong together must be on one page.
 func (o *occurrences) room() {
 	if cap(o.open)-len(o.open) < 2 {
 		o.turn()
 	}
 }
 
-// turn begins a page.
+// turn begins a new page.
 func (o *occurrences) turn() {
 	o.close()
 	o.counted += len(o.open)
@@ -86,10 +84,9 @@ func (o *occurrences) close() {
 	}
 }
 
-// count returns roughly the number of occurrences.
+// count returns roughly how many occurrences there are.
 func (o *occurrences) count() int { return o.counted + len(o.open) }
 
-// free empties o and releases its memory.
 func (o *occurrences) free() {
 	for i := range o.pages {
 		o.pages[i].Free()
@@ -97,7 +94,7 @@ func (o *occurrences) free() {
 	*o = occurrences{pages: o.pages[:0]}
 }
 
-// each calls yield for every page.
+// each calls yield with every page.
 func (o *occurrences) each(yield func(page []uint32)) {
 	o.close()
 	for i := range o.pages {
@@ -105,7 +102,7 @@ func (o *occurrences) each(yield func(page []uint32)) {
 	}
 }
 
-// countInto counts how often each term occurs.
+// countInto adds to counts how often each term occurs.
 func (o *occurrences) countInto(counts []uint32) {
 	o.each(func(page []uint32) {
 		for i := 0; i < len(page); i++ {

@@ -5,17 +5,17 @@ import (
 	"math/bits"
 )
 
-// Bitset is a set of ordinals, one bit each. It is as long as the segment,
-// rounded up to 64.
+// Bitset is a set of ordinals with one bit for each. It has as many bits as the segment has chunks, rounded up to a
+// multiple of 64.
 type Bitset []uint64
 
 // NewBitset returns an empty set for ordinals below n.
 func NewBitset(n int) Bitset { return make(Bitset, (n+63)/64) }
 
-// Set adds i.
+// Set adds i to s.
 func (s Bitset) Set(i uint32) { s[i>>6] |= 1 << (i & 63) }
 
-// Clear removes i.
+// Clear removes i from s.
 func (s Bitset) Clear(i uint32) { s[i>>6] &^= 1 << (i & 63) }
 
 // Has reports whether i is in s.
@@ -65,14 +65,14 @@ func (s Bitset) setRange(start, end int) {
 	s[last] |= tail
 }
 
-// And keeps what is in t too.
+// And removes the ordinals that are not in t.
 func (s Bitset) And(t Bitset) {
 	for i := range s {
 		s[i] &= t[i]
 	}
 }
 
-// AndNot removes the ordinals of t.
+// AndNot removes the ordinals that are in t.
 func (s Bitset) AndNot(t Bitset) {
 	for i := range s {
 		s[i] &^= t[i]
@@ -103,9 +103,8 @@ func (s Bitset) Next(i int) int {
 	return -1
 }
 
-// AppendRuns appends s as runs: for each, the uvarint of the gap after the previous run and of its
-// length minus one. The chunks of a document are adjacent, so sets of whole documents have few
-// runs.
+// AppendRuns appends s as runs of adjacent ordinals. A run is two uvarints: the gap after the previous run, and the
+// length of the run minus one. The chunks of a document are adjacent, so a set of whole documents has few runs.
 func (s Bitset) AppendRuns(dst []byte) []byte {
 	last := 0
 	for i := s.Next(0); i >= 0; i = s.Next(last) {
@@ -124,13 +123,13 @@ func appendRun(dst []byte, gap, length int) []byte {
 	return binary.AppendUvarint(dst, uint64(length-1))
 }
 
-// ReadRuns adds to s, a set of ordinals below n, what AppendRuns wrote; it returns false for
-// invalid bytes.
+// ReadRuns reads what AppendRuns wrote and adds it to s, a set of ordinals below n. It returns false for invalid
+// bytes.
 func (s Bitset) ReadRuns(b []byte, n int) bool {
 	return eachRun(b, n, s.setRange)
 }
 
-// eachRun calls f with the bounds of every run of b, which must be below n.
+// eachRun calls f with the bounds of every run in b. The bounds must not exceed n.
 func eachRun(b []byte, n int, f func(start, end int)) bool {
 	at := uint64(0)
 	for len(b) > 0 {
@@ -146,7 +145,7 @@ func eachRun(b []byte, n int, f func(start, end int)) bool {
 	return true
 }
 
-// runWriter encodes rising ordinals as runs.
+// runWriter encodes ordinals as runs. The ordinals must rise.
 type runWriter struct {
 	out        []byte
 	start, end int // of the open run

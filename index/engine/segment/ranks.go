@@ -8,21 +8,21 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// Ranks are the places of the chunks' identifiers among those of the segment, by ordinal. Adjacent
-// chunks mostly have similar identifiers. So a block of rankBlock ranks is written as differences to
-// its least rank, in as many bits as the largest difference needs:
+// The rank of a chunk is the place of its identifier among the sorted identifiers of the segment. Ranks are stored by
+// ordinal. Adjacent chunks mostly have similar identifiers. So a block of rankBlock ranks stores each rank as the
+// difference from the least rank of the block, in as many bits as the largest difference needs:
 //
-//	headers  for each block: the least rank (3 bytes), bits a rank (1 byte), and where
+//	headers  for each block: the least rank (3 bytes), the bits of a rank (1 byte), and where
 //	         the block begins after the headers (4 bytes), little endian
-//	blocks   the lowest bits first, each rounded up to bytes
-//	         4 bytes more, zeros, so that 4 can be read wherever a rank begins
+//	blocks   the lowest bits first, each block rounded up to bytes
+//	         4 zero bytes, so that a reader can read 4 bytes wherever a rank begins
 const (
 	rankBlock  = 64
 	rankHeader = ordinalBytes + 1 + 4
 	rankMore   = 4
 )
 
-// rankBlocks returns the number of blocks of n ranks.
+// rankBlocks returns how many blocks n ranks take.
 func rankBlocks(n int) int { return (n + rankBlock - 1) / rankBlock }
 
 func appendRanks(dst []byte, ranks []uint32) []byte {
@@ -48,7 +48,7 @@ func appendRanks(dst []byte, ranks []uint32) []byte {
 	return append(dst, make([]byte, rankMore)...)
 }
 
-// rankOf reads the rank of a chunk from a section with all headers.
+// rankOf reads the rank of a chunk. The section must have all headers.
 func rankOf(section *sectionfile.Paged, ordinal int, chunks int) (uint32, error) {
 	at := ordinal / rankBlock * rankHeader
 	header, err := section.Slice(at, rankHeader)

@@ -21,16 +21,16 @@ import (
 // wrap it name the file, the section and the offset.
 var ErrCorrupt = sectionfile.ErrCorrupt
 
-// Lengths take one byte each if nearly all are short, and two otherwise; the largest number marks a
-// longer length. A field that few chunks have takes none: its lengths above 0 are listed.
+// A length takes one byte if nearly all lengths of the field are short, otherwise two bytes. The largest number in a
+// byte or in two bytes marks a longer length. If few chunks have the field, the file only lists the lengths above 0.
 const (
-	// LongByte and LongWord mark lengths that do not fit.
+	// LongByte and LongWord mark lengths that do not fit into one or two bytes.
 	LongByte = 1<<8 - 1
 	LongWord = 1<<16 - 1
 )
 
-// Reader is an open segment. Opening reads a few pages, whatever the size; every other byte is
-// verified on first use. It is safe for concurrent use until Close.
+// Reader is an open segment. Open reads only a few pages, even of a large file. Every other byte is verified when it
+// is first used. A Reader is safe for concurrent use until Close.
 type Reader struct {
 	file     *sectionfile.Reader
 	run      bool // its lists are those of a run
@@ -130,22 +130,22 @@ func (r *Reader) section(name string) (*sectionfile.Paged, error) {
 	return section, nil
 }
 
-// Close unmaps the file. After it, no slice of r may be used.
+// Close unmaps the file. After Close, slices that r returned must not be used.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Chunks returns the number of chunks; ordinals are below it.
+// Chunks returns the number of chunks. Ordinals are below this number.
 func (r *Reader) Chunks() int { return r.meta.chunks }
 
-// Documents returns the number of documents of the chunks.
+// Documents returns how many documents the chunks belong to.
 func (r *Reader) Documents() int { return r.meta.documents }
 
-// Fields returns the text fields with their statistics over all chunks.
+// Fields returns the text fields, with statistics over all chunks.
 func (r *Reader) Fields() []Field { return r.meta.fields }
 
 // VectorFields returns the vector fields.
 func (r *Reader) VectorFields() []*VectorIndex { return r.vectors }
 
-// VectorField returns a vector field by name; nil when there is none.
+// VectorField returns the vector field with this name, or nil.
 func (r *Reader) VectorField(name string) *VectorIndex {
 	for _, v := range r.vectors {
 		if v.field.Name == name {
@@ -168,10 +168,9 @@ func (r *Reader) Field(name string) int {
 // Size is the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.file.Size() }
 
-// MergeBytes returns the approximate memory of r's chunks in a merge, without vectors: their
-// lengths and numbers, and the growing tables of dictionaries, identifiers and columns. The table
-// of documents does not count if it equals that of identifiers, because the two are not in memory
-// together.
+// MergeBytes returns the approximate memory that a merge needs for r, without vectors: the lengths and new ordinals of
+// the chunks, and the growing tables of dictionaries, identifiers and columns. The table of documents counts only if
+// it differs from the table of identifiers, because the two are not in memory at the same time.
 func (r *Reader) MergeBytes() int64 {
 	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
 	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {
@@ -180,7 +179,7 @@ func (r *Reader) MergeBytes() int64 {
 	return n
 }
 
-// Parts returns the bytes of the file by kind of content.
+// Parts returns how many bytes of the file each kind of content takes.
 func (r *Reader) Parts() map[string]int64 {
 	parts := map[string]int64{"positions": r.meta.positions}
 	for name, section := range r.sections {
@@ -203,7 +202,7 @@ type Lengths struct {
 	long  []byte // ordinal and length of the others, 4 bytes each
 }
 
-// Lengths returns the lengths of a field by its index.
+// Lengths returns the lengths of the field with this index.
 func (r *Reader) Lengths(field int) (Lengths, error) {
 	f := r.meta.fields[field]
 	data, err := r.sections[sectionLengths+f.Name].All()
@@ -220,9 +219,9 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 	return Lengths{words: data[:size], long: data[size:]}, nil
 }
 
-// Plain returns the lengths by ordinal as in the file, in one byte each or in two, little endian;
-// both are nil when few chunks have the field. LongByte and LongWord mark lengths that only Of
-// knows.
+// Plain returns the lengths by ordinal as the file has them: either in one byte each or in two, little endian. The
+// other slice is nil. Both are nil if few chunks have the field. LongByte and LongWord mark lengths that only Of can
+// tell.
 func (l *Lengths) Plain() (bytes, words []byte) { return l.short, l.words }
 
 // Of returns the number of terms in the field of a chunk.
@@ -265,8 +264,8 @@ func (r *Reader) ID(dst []byte, ordinal uint32) ([]byte, error) {
 	return append(dst, c.key...), nil
 }
 
-// Rank returns the place of a chunk's identifier among those of the segment, in the order of bytes,
-// from 0.
+// Rank returns the rank of a chunk's identifier: its number, from 0, among all identifiers of the segment in the order
+// of bytes.
 func (r *Reader) Rank(ordinal uint32) (uint32, error) {
 	if int(ordinal) >= r.meta.chunks {
 		return 0, fmt.Errorf("chunk %d of %d", ordinal, r.meta.chunks)
@@ -281,11 +280,10 @@ func (r *Reader) fault(err error, section string) error {
 	return err
 }
 
-// cursors have room for a key.
+// cursors are unused cursors that already have memory for a key.
 var cursors = sync.Pool{New: func() any { return &tableCursor{key: make([]byte, 0, 256)} }}
 
-// Find returns the ordinal of the chunk with this identifier; ok is false when
-// there is none.
+// Find returns the ordinal of the chunk with this identifier, or false if there is none.
 func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
 	c := cursors.Get().(*tableCursor)
 	defer cursors.Put(c)
@@ -305,8 +303,8 @@ func (r *Reader) identified(c *tableCursor) (uint32, error) {
 	return uint32(c.number), nil
 }
 
-// EachID calls f with every identifier, in the order of bytes, and the ordinal of its chunk. id is
-// valid during the call. An error of f ends it.
+// EachID calls f with every identifier and the ordinal of its chunk, in the order of bytes. id is valid only during
+// the call. An error of f ends the walk.
 func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {
@@ -321,8 +319,8 @@ func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	return c.err
 }
 
-// EachShared calls f with the ordinals of every chunk whose identifier is in both a and b. It skips
-// identifiers that cannot match, so segments of different folders cost only one look-up.
+// EachShared calls f with both ordinals of every chunk whose identifier is in a and in b. It skips identifiers that
+// cannot match. So segments of different folders need only one look-up.
 func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	x, y := tableCursor{}, tableCursor{}
 	x.reset(a.ids)
@@ -344,7 +342,8 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	return errors.Join(x.err, y.err)
 }
 
-// documents returns the table of documents: the table of identifiers if they are the same.
+// documents returns the table of documents. If that table is the same as the table of identifiers, the file has only
+// the latter.
 func (r *Reader) documents() *table {
 	if r.docs.count == 0 {
 		return r.ids
@@ -352,8 +351,7 @@ func (r *Reader) documents() *table {
 	return r.docs
 }
 
-// Document adds the ordinals of a document's chunks to set, and reports whether
-// there are any.
+// Document adds to set the ordinals of a document's chunks. It reports whether there are any.
 func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 	var c tableCursor
 	c.reset(r.documents())
@@ -366,13 +364,13 @@ func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 	return true, nil
 }
 
-// A Term is a term of the dictionary with its posting lists.
+// A Term is a dictionary term and its posting lists.
 type Term struct {
 	mask  uint64    // the fields with the term
 	lists []listRef // of these fields
 }
 
-// Clone returns a copy that stays valid when the walk moves on.
+// Clone returns a copy of t that stays valid when the walk moves on.
 func (t *Term) Clone() Term { return Term{t.mask, slices.Clone(t.lists)} }
 
 // None reports whether no field has the term.
@@ -381,7 +379,7 @@ func (t *Term) None() bool { return t.mask == 0 }
 // Fields returns how many fields have the term.
 func (t *Term) Fields() int { return bits.OnesCount64(t.mask) }
 
-// list returns the reference to a field's list; nil when there is none.
+// list returns the reference to the list of a field, or nil if the field lacks the term.
 func (t *Term) list(field int) *listRef {
 	if t.mask>>field&1 == 0 {
 		return nil
@@ -389,7 +387,7 @@ func (t *Term) list(field int) *listRef {
 	return &t.lists[bits.OnesCount64(t.mask&(1<<field-1))]
 }
 
-// listRef locates a posting list.
+// listRef says where a posting list is in the file.
 type listRef struct {
 	df                  int
 	single              postings.Single
@@ -397,8 +395,7 @@ type listRef struct {
 	postings, positions int
 }
 
-// DF returns the number of chunks with the term in a field, including chunks that were deleted
-// since.
+// DF returns how many chunks have the term in a field. It includes chunks that were deleted later.
 func (t *Term) DF(field int) int {
 	if l := t.list(field); l != nil {
 		return l.df
@@ -406,8 +403,8 @@ func (t *Term) DF(field int) int {
 	return 0
 }
 
-// Place returns the start of a list of t with more than one posting, in one of the fields of a
-// mask: it identifies the term. ok is false when there is none.
+// Place returns where a list of t with several postings starts, from one of the fields in a mask. This number
+// identifies the term. ok is false if there is no such list.
 func (t *Term) Place(fields uint64) (place uint64, ok bool) {
 	rest := t.mask
 	for i := range t.lists {
@@ -419,7 +416,7 @@ func (t *Term) Place(fields uint64) (place uint64, ok bool) {
 	return 0, false
 }
 
-// Terms walks the dictionary in the order of bytes.
+// Terms walks through the dictionary in the order of bytes.
 type Terms struct {
 	reader *Reader
 	cursor tableCursor
@@ -428,23 +425,23 @@ type Terms struct {
 	term   Term
 }
 
-// Terms returns a walk before the first term.
+// Terms returns a walk. The walk is before the first term.
 func (r *Reader) Terms() *Terms {
 	t := new(Terms)
 	t.Reset(r)
 	return t
 }
 
-// Reset makes t a walk of another reader's terms, before the first.
+// Reset makes t a walk over the terms of r, before the first term.
 func (t *Terms) Reset(r *Reader) {
 	t.reader = r
 	t.cursor.reset(r.terms)
 }
 
-// Next moves to the next term; false at the end and after a fault.
+// Next moves to the next term. It returns false at the end and after a fault.
 func (t *Terms) Next() bool { return t.cursor.next() && t.decode() }
 
-// Seek moves to the first term at or after key; false when there is none.
+// Seek moves to the first term at or after key. It returns false if there is none.
 func (t *Terms) Seek(key []byte) bool {
 	// Places of lists are sums from the beginning of the block.
 	t.cursor.toBlock(key)
@@ -521,14 +518,13 @@ func (t *Terms) decode() bool {
 	return true
 }
 
-// Find moves to the term key; false when the dictionary lacks it, and after a fault.
+// Find moves to the term key. It returns false if the dictionary lacks the term, and after a fault.
 func (t *Terms) Find(key []byte) bool {
 	return t.Seek(key) && string(t.cursor.key) == string(key)
 }
 
-// List returns the posting list of a term in a field, verified, with its positions if positions is
-// set; it has no postings when the field lacks the term. Its slices are valid until the reader is
-// closed.
+// List returns the verified posting list of a term in a field. It includes the positions if positions is set. If the
+// field lacks the term, the list has no postings. Its slices are valid until Close of the reader.
 func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error) {
 	ref := t.list(field)
 	if ref == nil {
@@ -545,8 +541,7 @@ func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error)
 	return list, err
 }
 
-// Corrupt returns an error that wraps ErrCorrupt, names the file and says that a posting list is
-// invalid.
+// Corrupt returns an error that says that a posting list is invalid. The error wraps ErrCorrupt and names the file.
 func (r *Reader) Corrupt(err error) error {
 	return r.file.Corrupt(sectionPostings, 0, "%v", err)
 }

@@ -2,18 +2,18 @@ package segment
 
 import "sheaf/index/vfs"
 
-// A run holds a part of the chunks of a load that exceed its memory; [Merge] later makes one
-// segment of all runs. Its file is like a segment of another kind, with posting lists of a
-// [postings.RunEncoder]: they are fast to write and read, but cannot be searched. It is not synced,
-// since no manifest names it: after a crash it is removed.
+// If the chunks of a load do not fit into memory, the load writes some of them as a run. [Merge] later makes one
+// segment of all runs. The file of a run is like that of a segment, but it has another kind, and a
+// [postings.RunEncoder] makes its posting lists. They are fast to write and read, but cannot be searched. A run is not
+// synced, because no manifest names it: after a crash it is removed.
 const runKind = "run"
 
-// FlushRun is [Flush] of a run.
+// FlushRun does what [Flush] does, but writes a run.
 func FlushRun(fs vfs.FS, path string, builders ...*Builder) error {
 	return flush(fs, path, runKind, 0, builders)
 }
 
-// OpenRun opens a run for finding its chunks and merging it.
+// OpenRun opens a run. The caller can find its chunks and merge it.
 func OpenRun(fs vfs.FS, path string) (*Reader, error) {
 	return openKind(fs, path, runKind, Version)
 }

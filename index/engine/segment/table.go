@@ -10,16 +10,15 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// A table is a sorted list of distinct keys, each with a payload. Keys share
-// prefixes inside blocks of tableBlock entries; the offsets of the blocks come
-// after the last one, so that a key is found by binary search and the entries
-// after it by reading on:
+// A table is a sorted list of distinct keys, each with a payload. A table is cut into blocks of tableBlock entries,
+// and the keys of a block share prefixes. The offsets of the blocks come after the last block. So a reader finds a key
+// by binary search, and later entries by reading on:
 //
-//	blocks   entries: one byte, 16 times the bytes shared with the key before (0 for
-//	         the first of a block) plus the bytes that follow; of each of the two, 15
-//	         stands for 15 and what a uvarint adds to it; the bytes that follow, in
-//	         the letters of the table if it has some; payload
-//	offsets  4 bytes a block, little endian
+//	blocks   entries: one byte, 16 times the number of bytes shared with the key before
+//	         (0 for the first of a block) plus the number of bytes that follow; if one of
+//	         the two is 15, a uvarint with the rest of the number follows; then the bytes
+//	         that follow, in the letters of the table if it has some; the payload
+//	offsets  4 bytes for each block, little endian
 //	footer   number of entries, number of blocks, 4 bytes each
 //
 // The kind of the table says how payloads are written.
@@ -33,22 +32,22 @@ const (
 type tableKind int
 
 const (
-	// tableOfBytes has payloads of any bytes, each after its uvarint length.
+	// tableOfBytes has byte strings as payloads. The length of a payload comes before it, as a uvarint.
 	tableOfBytes tableKind = iota
-	// tableOfNumbers has one number for each key: the zigzag uvarint of its difference from the
-	// number before, or from 0 for the first of a block.
+	// tableOfNumbers has one number for each key. It is stored as a zigzag uvarint: the difference from the number
+	// before, or from 0 for the first of a block.
 	tableOfNumbers
-	// tableOfRuns has a set of ordinals for each key: the zigzag uvarint of what the
-	// beginning of its first run exceeds the end of the first run before by, or 0 for
-	// the first of a block; the uvarint of twice its length less one, plus 1 if there
-	// are more runs; if so, these as appendRun writes them, their uvarint length
-	// before them.
+	// tableOfRuns has a set of ordinals for each key, stored as these parts. First a zigzag uvarint: where the first
+	// run begins, as the difference from the end of the first run of the entry before, or from 0 in the first entry of
+	// a block. Then a uvarint: twice the length of the run less one, plus 1 if there are more runs. If there are more,
+	// then the uvarint length of the other runs, and these runs as appendRun writes them.
 	tableOfRuns
-	// tableOfTerms has payloads that know their own end. A reader sets the cursor's rest.
+	// tableOfTerms has payloads that contain their own end. After reading a payload, a reader sets the rest of the
+	// cursor.
 	tableOfTerms
 )
 
-// tableWriter makes a table. Keys must rise; free ends it.
+// tableWriter makes a table. Keys must come in rising order. free ends the writer.
 type tableWriter struct {
 	letters *letters // encoding of keys; nil for plain keys
 	out     offheap.List[byte]
@@ -59,7 +58,7 @@ type tableWriter struct {
 	number  int // number that the next one is relative to
 }
 
-// key begins an entry, and reports whether the entry begins a block.
+// key begins an entry. It reports whether the entry is the first of a block.
 func (w *tableWriter) key(key string) (first bool) {
 	shared := 0
 	if first = w.count%tableBlock == 0; first {
@@ -113,7 +112,7 @@ func (w *tableWriter) addNumber(key string, n int) {
 	w.number = n
 }
 
-// addRuns adds an entry to a table of runs; runs has at least one.
+// addRuns adds an entry to a table of runs. runs must have at least one run.
 func (w *tableWriter) addRuns(key string, runs []byte) {
 	w.key(key)
 	start, _ := uvarint(&runs)
@@ -142,7 +141,7 @@ func (w *tableWriter) finish() []byte {
 // free releases the memory of the table that finish returned.
 func (w *tableWriter) free() { w.out.Free() }
 
-// table reads the output of tableWriter.
+// table reads what tableWriter wrote.
 type table struct {
 	kind    tableKind
 	letters *letters // encoding of keys; nil for plain keys
@@ -150,13 +149,13 @@ type table struct {
 	count   int
 	blocks  int
 	ends    int // offset of the block offsets
-	// heads caches the heads of the blocks' first keys, 0 for unread blocks. A search compares
-	// these adjacent numbers instead of keys all over the file.
+	// heads caches the head of the first key of each block, 0 for a block that was not read yet. A search compares
+	// these adjacent numbers instead of keys that are far apart in the file.
 	heads atomic.Pointer[[]atomic.Uint64]
 }
 
-// headOf returns the first eight bytes of a key as a number; a shorter key ends with zeros.
-// Different heads sort as their keys do.
+// headOf returns the first eight bytes of a key as a number. A shorter key is padded with zeros. Different heads sort
+// in the same way as their keys.
 func headOf(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)
@@ -168,7 +167,7 @@ func headOf(key []byte) uint64 {
 	return head
 }
 
-// headsOf returns memory for the heads of all blocks.
+// headsOf returns the heads of all blocks.
 func (t *table) headsOf() []atomic.Uint64 {
 	heads := t.heads.Load()
 	if heads == nil {
@@ -213,7 +212,7 @@ func (t *table) block(i int) ([]byte, error) {
 	return t.bytes.Slice(int(start), int(end-start))
 }
 
-// tableCursor walks a table. key and payload are valid until next or seek.
+// tableCursor walks through a table. key and payload are valid until the next call of next or seek.
 type tableCursor struct {
 	table   *table
 	at      int // number of the entry, count at the end
@@ -227,10 +226,10 @@ type tableCursor struct {
 
 func (c *tableCursor) reset(t *table) { *c = tableCursor{table: t, at: -1, key: c.key[:0]} }
 
-// next moves to the next entry; false at the end and after a fault.
+// next moves to the next entry. It returns false at the end and after a fault.
 func (c *tableCursor) next() bool { return c.step() && c.read() }
 
-// step moves to the next entry without reading it.
+// step moves to the next entry, but does not read it.
 func (c *tableCursor) step() bool {
 	if c.err != nil || c.at+1 >= c.table.count {
 		c.at = c.table.count
@@ -257,7 +256,7 @@ func (c *tableCursor) read() bool {
 	return c.readRest()
 }
 
-// readRest reads the part after the key.
+// readRest reads the part of an entry after the key.
 func (c *tableCursor) readRest() bool {
 	switch c.table.kind {
 	case tableOfTerms:
@@ -279,7 +278,7 @@ func (c *tableCursor) readRest() bool {
 	return true
 }
 
-// appendEnd decodes the end of a key and appends it to dst.
+// appendEnd decodes the last part of a key and appends it to dst.
 func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	if t.letters != nil {
 		return t.letters.appendText(dst, end)
@@ -287,7 +286,7 @@ func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	return append(dst, end...), true
 }
 
-// keyBytes reads how many bytes a key shares with the previous one, and its encoded end.
+// keyBytes reads the number of bytes that a key shares with the previous key, and the encoded rest of the key.
 func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	if len(*b) == 0 {
 		return 0, nil, false
@@ -311,7 +310,7 @@ func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	return shared, end, true
 }
 
-// add adds a difference to the number.
+// add reads a difference and adds it to the number.
 func (c *tableCursor) add() bool {
 	v, ok := uvarint(&c.rest)
 	c.number += int64(v>>1) ^ -int64(v&1)
@@ -341,8 +340,8 @@ func (c *tableCursor) readPayload() bool {
 	return true
 }
 
-// eachRun calls f with the bounds of every run of an entry: of runs, of bytes that are runs, or the
-// single number in a table of numbers. They must be below n.
+// eachRun calls f with the bounds of every run of the current entry. In a table of bytes, the payload is runs. In a
+// table of numbers, the number is the only run. The bounds must not exceed n.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
 	switch c.table.kind {
 	case tableOfBytes:
@@ -367,7 +366,7 @@ func (c *tableCursor) fail(what string) bool {
 	return false
 }
 
-// seek moves to the first key at or after target; false when there is none. It may move backward.
+// seek moves to the first key at or after target. It returns false if there is none. It may move backward.
 func (c *tableCursor) seek(target []byte) bool {
 	c.toBlock(target)
 	same := 0
@@ -382,10 +381,10 @@ func (c *tableCursor) seek(target []byte) bool {
 	}
 }
 
-// toward moves to the next entry. The cursor must be before target, and same is the number of bytes
-// that its key shares with target. reached reports whether the new entry is at or after target.
-// Only then is key set: for other entries, the length shared with the previous key decides. It does
-// not read payloads. ok is false at the end and after a fault.
+// toward moves to the next entry. The cursor must be before target. same is the number of bytes that its key shares
+// with target. reached reports whether the new entry is at or after target. toward sets key only if it may have
+// reached target; for other entries, the length shared with the previous key decides. It does not read payloads. ok is
+// false at the end and after a fault.
 func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false
@@ -415,8 +414,8 @@ func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
 	return n == len(target) || n < len(c.key) && c.key[n] > target[n], true
 }
 
-// toBlock moves to just before the last block whose first key is not after target, or before the
-// first block.
+// toBlock moves to just before the last block whose first key is at or before target. If there is no such block, it
+// moves to just before the first block.
 func (c *tableCursor) toBlock(target []byte) {
 	heads, head := c.table.headsOf(), headOf(target)
 	from, to := 0, len(heads) // blocks before from begin at target or before, those from to on after it
@@ -441,8 +440,8 @@ func (c *tableCursor) toBlock(target []byte) {
 	c.at = max(from-1, 0)*tableBlock - 1
 }
 
-// advance moves to the first key at or after target, which must not be before the current key;
-// false when there is none. For near targets it is cheaper than seek.
+// advance moves to the first key at or after target. It returns false if there is none. target must be at or after the
+// current key. For near targets, advance is cheaper than seek.
 func (c *tableCursor) advance(target []byte) bool {
 	for range tableBlock {
 		if c.at >= 0 && c.at < c.table.count && bytes.Compare(c.key, target) >= 0 {
@@ -455,7 +454,7 @@ func (c *tableCursor) advance(target []byte) bool {
 	return c.seek(target)
 }
 
-// seekEntry moves to the entry of this number.
+// seekEntry moves to entry number i.
 func (c *tableCursor) seekEntry(i int) bool {
 	if c.err != nil || i < 0 || i >= c.table.count {
 		return false
@@ -469,7 +468,7 @@ func (c *tableCursor) seekEntry(i int) bool {
 	return false
 }
 
-// find moves to the key target; false when there is none.
+// find moves to the key target. It returns false if the table lacks the key.
 func (c *tableCursor) find(target []byte) bool {
 	return c.seek(target) && bytes.Equal(c.key, target)
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// A Value of a column has a kind, which the caller defines (1 to 255), and a text or a number,
-// never NaN. Values sort by kind, then texts by bytes and numbers by size.
+// A Value of a column has a kind and either a text or a number. The caller defines the kinds, from 1 to 255. The
+// number must not be NaN. Values are sorted by kind first, then texts by bytes and numbers by size.
 type Value struct {
 	Kind   byte
 	IsText bool
@@ -18,8 +18,8 @@ type Value struct {
 // value. The value is the text, or eight bytes of the number that sort as numbers do. For an empty
 // text the key ends with the kind.
 
-// appendColumn appends the prefix of the keys of a column. A zero byte of the column's name becomes
-// 1 1, and a byte of 1 becomes 1 2. So no name contains the zero byte that ends it.
+// appendColumn appends the prefix that all keys of a column have. It writes a zero byte in the column's name as 1 1,
+// and a byte of 1 as 1 2. So the zero byte that ends the name does not occur in it.
 func appendColumn(dst []byte, column string) []byte {
 	for i := range len(column) {
 		switch c := column[i]; c {
@@ -40,7 +40,7 @@ func appendValue(dst []byte, v Value) []byte {
 	return binary.BigEndian.AppendUint64(dst, sortable(v.Number))
 }
 
-// sortable maps numbers to integers in the same order; -0 becomes 0.
+// sortable maps numbers to integers that have the same order. -0 becomes 0.
 func sortable(f float64) uint64 {
 	bits := math.Float64bits(f + 0)
 	if bits>>63 != 0 {
@@ -49,8 +49,8 @@ func sortable(f float64) uint64 {
 	return bits | 1<<63
 }
 
-// DecodeValue returns the value that appendValue wrote; ok is false for invalid bytes. The caller
-// knows which kinds are texts.
+// DecodeValue reads a value that appendValue wrote. ok is false for invalid bytes. The caller must know which kinds
+// are texts.
 func DecodeValue(b []byte, isText bool) (v Value, ok bool) {
 	switch {
 	case len(b) == 0:

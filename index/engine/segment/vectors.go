@@ -11,13 +11,13 @@ import (
 // The passages of a vector field are five sections, as in doc/formats/vectors.md: rows, codes,
 // scales, owners and firsts, those of a vector.Set.
 
-// vectorPart is a part of the vectors of a field; base is added to their owners.
+// vectorPart is a part of the vectors of a field. The writer adds base to each owner.
 type vectorPart struct {
 	set  *vector.Set
 	base uint32
 }
 
-// vectors writes a vector field: parts, of the same dimensions, one after another.
+// vectors writes a vector field. The parts have the same dimensions and are written one after another.
 func (w *fileWriter) vectors(name string, depth vector.Depth, parts []vectorPart) {
 	one := parts[0].set
 	if w.err != nil {
@@ -58,7 +58,7 @@ func (w *fileWriter) vectors(name string, depth vector.Depth, parts []vectorPart
 		VectorField{Name: name, Dims: one.Encoder.Dims(), Passages: one.Count, Owned: one.Owned, Depth: depth})
 }
 
-// codeWriter arranges the codes of several sets in common groups.
+// codeWriter puts the codes of several sets into shared groups.
 type codeWriter struct {
 	file  *fileWriter
 	group []byte
@@ -78,7 +78,7 @@ func (c *codeWriter) add(s *vector.Set, row int) {
 	}
 }
 
-// finish writes the last group, padded with zeros, if it is not empty.
+// finish writes the last group, padded with zeros. It does nothing if the group is empty.
 func (c *codeWriter) finish() {
 	if c.n > 0 {
 		c.file.write(c.group)
@@ -131,8 +131,7 @@ func (r *Reader) openVectors(field VectorField) (*VectorIndex, error) {
 // Field describes the vector field.
 func (v *VectorIndex) Field() VectorField { return v.field }
 
-// Set returns the vectors after verifying everything but the rows, which are verified when they are
-// read.
+// Set returns the vectors. It verifies everything except the rows; a row is verified when it is read.
 func (v *VectorIndex) Set() (*vector.Set, error) {
 	if v.ready.Load() {
 		return &v.set, nil
@@ -149,7 +148,8 @@ func (v *VectorIndex) Set() (*vector.Set, error) {
 	return &v.set, nil
 }
 
-// Search appends to dst the k best chunks of allowed (nil allows all), as [vector.Set.Search] does.
+// Search appends the k best chunks of allowed to dst, as [vector.Set.Search] does. If allowed is nil, all chunks are
+// allowed.
 func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query []float32, allowed Bitset, k int,
 	o vector.Options) ([]vector.Neighbor, error) {
 	set, err := v.Set()
@@ -159,7 +159,7 @@ func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query [
 	return set.Search(ctx, dst, query, allowed, k, o)
 }
 
-// Count returns the number of chunks of allowed (nil allows all) with passages.
+// Count returns how many chunks of allowed have passages. If allowed is nil, all chunks are allowed.
 func (v *VectorIndex) Count(allowed Bitset) (int, error) {
 	if allowed == nil {
 		return v.field.Owned, nil

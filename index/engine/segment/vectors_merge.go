@@ -16,7 +16,7 @@ func (m *merger) vectors() error {
 	return nil
 }
 
-// vectorFields returns the names of the vector fields of all inputs, in their order.
+// vectorFields returns the names of the vector fields of all inputs, sorted.
 func (m *merger) vectorFields() []string {
 	var names []string
 	known := map[string]bool{}
@@ -37,7 +37,7 @@ type vectorSource struct {
 	set *vector.Set
 }
 
-// each calls yield with every remaining row and the new ordinal of its owner.
+// each calls yield with every remaining row and the new ordinal of the chunk that owns it.
 func (s *vectorSource) each(m *merger, yield func(row int, owner uint32)) error {
 	for row := range s.set.Count {
 		if err := m.breathe(); err != nil {

@@ -14,7 +14,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// fileWriter writes the sections of a segment in their order. finish returns the first error.
+// fileWriter writes the sections of a segment in their fixed order. finish returns the first error.
 type fileWriter struct {
 	path string
 	kind string
@@ -49,8 +49,8 @@ func (w *fileWriter) fail(err error) {
 	}
 }
 
-// writeTermsIn chooses the letters that encode names with these byte counts best. A run has plain
-// names, which are faster to read.
+// writeTermsIn chooses the letters that encode names best. counts says how often each byte occurs in the names. A run
+// has plain names, which are faster to read.
 func (w *fileWriter) writeTermsIn(counts *[256]int) {
 	if w.meta.letters = newLetters(counts); w.kind != runKind {
 		w.terms.letters = w.meta.letters
@@ -71,8 +71,9 @@ func (w *fileWriter) section(name string, data []byte) {
 	w.write(data)
 }
 
-// lengths writes the lengths of the fields and their statistics: zero, one or two bytes for each
-// chunk. The largest number marks a longer length, listed behind with its ordinal, 4 bytes each.
+// lengths writes the lengths of the fields and their statistics. A length takes zero, one or two bytes for each chunk.
+// The largest number marks a longer length; longer lengths are listed after the others with their ordinals, 4 bytes
+// each.
 func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	for f, name := range fields {
 		field := Field{Name: name, width: lengthWidth(lengths[f])}
@@ -100,9 +101,9 @@ func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	}
 }
 
-// lengthWidth returns how many bytes a length takes: two when more than one chunk in 256 is too
-// long for one, because looking up the long ones costs a search; none when few chunks have the
-// field.
+// lengthWidth returns how many bytes a length takes. It returns 0 if few chunks have the field. It returns 2 if more
+// than one chunk in 256 has a length too long for one byte, because a long length must be searched in a list.
+// Otherwise it returns 1.
 func lengthWidth(lengths []uint32) int {
 	long, some := 0, 0
 	for _, n := range lengths {
@@ -122,7 +123,7 @@ func lengthWidth(lengths []uint32) int {
 	return 1
 }
 
-// identifiers writes the tables of chunks and documents.
+// identifiers writes the table of chunks and the table of documents.
 func (w *fileWriter) identifiers(ids, docs []string) {
 	w.meta.chunks = len(ids)
 	var table tableWriter
@@ -152,8 +153,8 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 	w.documents(ids, docs)
 }
 
-// documents writes the chunks of each document, nothing if each chunk is a document with the same
-// identifier. Chunks of a document are usually adjacent, so it sorts runs.
+// documents writes the chunks of each document. It writes nothing if each chunk is a document with the same
+// identifier. The chunks of a document are usually adjacent, so it sorts runs instead of chunks.
 func (w *fileWriter) documents(ids, docs []string) {
 	if slices.Equal(docs, ids) {
 		w.meta.documents, docs = len(docs), nil
@@ -183,7 +184,7 @@ func (w *fileWriter) documents(ids, docs []string) {
 
 func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 
-// column writes the chunks with a value; an empty set is not written.
+// column writes the chunks that have a value. It does not write an empty set.
 func (w *fileWriter) column(key string, runs []byte) {
 	if len(runs) > 0 {
 		w.columns.add(key, runs)
@@ -192,7 +193,8 @@ func (w *fileWriter) column(key string, runs []byte) {
 
 func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()) }
 
-// finish writes the description of the segment, syncs the file unless it is a run, and closes it.
+// finish writes the description of the segment and closes the file. Before closing it syncs the file, unless the file
+// is a run.
 func (w *fileWriter) finish() error {
 	w.terms.free()
 	w.columns.free()

@@ -7,8 +7,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// Buffer collects vectors in memory, encoded and laid out as in a Set. Free ends it. Not safe for
-// concurrent use.
+// Buffer collects encoded vectors in memory, in the layout of a Set. The caller must call Free at the end. Not safe
+// for concurrent use.
 type Buffer struct {
 	encoder *Encoder
 	rows    offheap.List[byte]
@@ -21,18 +21,18 @@ type Buffer struct {
 // NewBuffer returns a buffer for vectors of dims dimensions.
 func NewBuffer(dims int) *Buffer { return &Buffer{encoder: NewEncoder(dims)} }
 
-// Dims returns the number of dimensions of its vectors.
+// Dims returns the number of dimensions of the vectors.
 func (b *Buffer) Dims() int { return b.encoder.dims }
 
 // Len returns the number of vectors.
 func (b *Buffer) Len() int { return len(b.owners.Items) }
 
-// Bytes returns the memory of the vectors.
+// Bytes returns the memory of the vectors in bytes.
 func (b *Buffer) Bytes() int64 {
 	return b.rows.Bytes() + b.codes.Bytes() + b.scales.Bytes() + b.owners.Bytes()
 }
 
-// Free makes b empty and releases its memory; sets that share it become invalid.
+// Free empties b and releases its memory. Sets that share the memory become invalid.
 func (b *Buffer) Free() {
 	b.rows.Free()
 	b.codes.Free()
@@ -40,7 +40,7 @@ func (b *Buffer) Free() {
 	b.owners.Free()
 }
 
-// Add adds a passage of a chunk; owner must not fall.
+// Add adds a passage of the chunk owner. An owner must not be less than the owner before.
 func (b *Buffer) Add(owner uint32, v []float32) {
 	b.rows.Grow(b.encoder.RowBytes())
 	var scale float32
@@ -48,7 +48,7 @@ func (b *Buffer) Add(owner uint32, v []float32) {
 	b.add(owner, scale)
 }
 
-// add adds the next vector except its row. Its code is in b.code.
+// add adds everything of the next vector except its row. The vector's code is in b.code.
 func (b *Buffer) add(owner uint32, scale float32) {
 	i := b.Len()
 	if i%GroupRows == 0 {
@@ -63,8 +63,8 @@ func (b *Buffer) add(owner uint32, scale float32) {
 	b.owners.Add(owner)
 }
 
-// Set prepares the vectors for searching; their owners are below chunks. The set shares the memory
-// of b, and is valid until the next Add or Free.
+// Set returns the vectors as a set that can be searched. All owners are below chunks. The set shares the memory of b
+// and is valid until the next Add or Free.
 func (b *Buffer) Set(chunks int) *Set {
 	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows.Items, Codes: b.codes.Items,
 		Scales: b.scales.Items}
@@ -76,8 +76,8 @@ func (b *Buffer) Set(chunks int) *Set {
 	return s
 }
 
-// Kept returns a buffer of the vectors with new owners from remap, in the same order; it drops
-// those for which remap returns false.
+// Kept returns a buffer with the vectors in the same order and with new owners from remap. It leaves out vectors for
+// which remap returns false.
 func (b *Buffer) Kept(remap func(owner uint32) (to uint32, ok bool)) *Buffer {
 	e := b.encoder
 	size := e.RowBytes()
@@ -100,14 +100,14 @@ func AppendScale(b []byte, scale float32) []byte {
 	return binary.LittleEndian.AppendUint32(b, math.Float32bits(scale))
 }
 
-// OwnerList makes the owners of a set, and the first rows.
+// OwnerList makes the Owners and Firsts of a set.
 type OwnerList struct {
 	Owners, Firsts []byte // those of Set
 	Owned          int
 	last           uint32
 }
 
-// Add adds the owner of the next row; owners must not fall and are below 1<<24.
+// Add adds the owner of the next row. An owner must not be less than the owner before, and must be below 1<<24.
 func (l *OwnerList) Add(owner uint32) {
 	rows := len(l.Owners) / OwnerBytes
 	if rows == 0 || owner != l.last {

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Check fails when the parts of s do not agree, which no writer of this program produces: sizes,
-// falling or invalid owners, wrong first rows, scales that are negative or not finite. It does not
-// read rows and codes, because all their values are valid.
+// Check returns an error if the parts of s do not agree. It checks sizes, owners, first rows, and that scales are
+// finite and not negative. No writer of this program produces such faults. Check does not read rows and codes, because
+// all their values are valid.
 func (s *Set) Check() error {
 	dims := s.Encoder.Dims()
 	if s.Count < 0 || len(s.Rows) != s.Count*s.Encoder.RowBytes() || len(s.Codes) != CodeBytes(dims, s.Count) ||

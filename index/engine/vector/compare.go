@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// blockRows is how many rows the kernels get at once. It is a multiple of GroupRows.
+// blockRows is how many rows a kernel gets in one call. It is a multiple of GroupRows.
 const blockRows = 1024
 
-// worker is the memory of one search, kept for the next one.
+// worker is the memory of a search. The next search reuses it.
 type worker struct {
 	query query
 	scanner
@@ -24,7 +24,7 @@ type worker struct {
 
 var workers = sync.Pool{New: func() any { return &worker{} }}
 
-// compare offers the rows in c.index, which rise, to found.
+// compare computes the similarity of the rows in c.index and adds them to found. The row numbers must rise.
 func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 	size, scales, scale := s.Encoder.RowBytes(), s.Scales, q.scale
 	least := found.need()
@@ -50,7 +50,7 @@ func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 	return nil
 }
 
-// verify checks that rows, which rise, are unchanged since they were written.
+// verify checks that rows have not changed since they were written. The row numbers must rise.
 func (s *Set) verify(rows ...uint32) error {
 	if s.Verify == nil {
 		return nil
@@ -101,8 +101,8 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	return flush()
 }
 
-// comparePassages compares all passages of the found chunks, because the best passage of a chunk
-// may not have survived.
+// comparePassages compares all passages of the found chunks, because the best passage of a chunk may not be among the
+// survivors.
 func (s *Set) comparePassages(w *worker) error {
 	if s.single() {
 		return nil
@@ -119,20 +119,20 @@ func (s *Set) comparePassages(w *worker) error {
 	return s.compare(&w.query, &w.scanner, &w.nearest)
 }
 
-// nearest keeps the best of many chunks: it collects more than twice as many as wanted, and then
-// drops the worse ones at once. Rows come in rounds and rise within each, so that the passages of a
-// chunk are adjacent.
+// nearest keeps the best of many chunks. It collects more than twice as many chunks as wanted, and then drops the
+// worse ones at once. Rows come in rounds. Within a round the row numbers rise, so the passages of a chunk are
+// adjacent.
 type nearest struct {
 	set *Set
-	// list has the caller's hits, then the found ones: from start on the hits of earlier rounds,
-	// from round on the hits of this round, both by ordinals.
+	// list has the hits that the caller already had, then the found hits. From start on it has the hits of earlier
+	// rounds, and from round on the hits of this round, both sorted by ordinal.
 	list         []Neighbor
 	start, round int
 	k            int
 	limit        int // length at which the worse ones are dropped
 	least        float64
 	bounds       bool // least is the score that a chunk needs
-	// floor is the score that a chunk needs from the beginning, if floored.
+	// floor is the lowest score that a chunk may have from the beginning, if floored is set.
 	floor   float64
 	floored bool
 	few     bool // keep no more than k: chunks that score as the k-th best are interchangeable
@@ -152,7 +152,7 @@ func (t *nearest) reset(s *Set, dst []Neighbor, k int) {
 
 func (t *nearest) found() []Neighbor { return t.list[t.start:] }
 
-// need returns the score that a chunk needs.
+// need returns the lowest score with which a chunk can still be kept.
 func (t *nearest) need() float64 {
 	if !t.bounds {
 		return math.Inf(-1)
@@ -160,11 +160,11 @@ func (t *nearest) need() float64 {
 	return t.least
 }
 
-// misses reports whether a passage with this score is too low, even for an open chunk.
+// misses reports whether a passage scores so low that it cannot matter, not even for the open chunk.
 func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
 
-// passage adds a row that does not miss. Until finish computes the passage number of kept hits, the
-// field has the row.
+// passage adds a row that does not miss. The field Passage holds the row number, until finish replaces it by the
+// number of the passage in the chunk.
 func (t *nearest) passage(row int, score float64) {
 	ordinal := uint32(row)
 	if !t.set.single() {
@@ -180,7 +180,7 @@ func (t *nearest) passage(row int, score float64) {
 	t.best, t.open = Neighbor{Ordinal: ordinal, Passage: row, Score: score}, true
 }
 
-// close ends the open chunk.
+// close adds the open chunk to the list.
 func (t *nearest) close() {
 	if !t.open {
 		return
@@ -192,7 +192,7 @@ func (t *nearest) close() {
 	}
 }
 
-// finish returns the list with the best hits at its end, in order.
+// finish returns the list. Its end has the best hits, sorted.
 func (t *nearest) finish() []Neighbor {
 	t.cut()
 	found := t.found()
@@ -214,7 +214,7 @@ func (t *nearest) finish() []Neighbor {
 	return list
 }
 
-// cut ends a round and drops hits that score less than the k-th best.
+// cut ends a round. It drops hits that score less than the k-th best hit.
 func (t *nearest) cut() {
 	t.close()
 	if t.round == len(t.list) && t.bounds {
@@ -252,8 +252,8 @@ func (t *nearest) cut() {
 	t.round = len(t.list)
 }
 
-// merge adds the hits of this round to earlier ones. For a chunk in both it keeps the better
-// passage, and of equal ones the first.
+// merge merges the hits of this round with the hits of earlier rounds. If both have a chunk, it keeps the better
+// passage, and the earlier of two equal ones.
 func (t *nearest) merge() {
 	old, found := t.list[t.start:t.round], t.list[t.round:]
 	t.round = len(t.list)
@@ -279,8 +279,8 @@ func (t *nearest) merge() {
 	t.list, t.round = out, len(out)
 }
 
-// largest returns the k-th largest number of a list, from 1, and reorders the list: Hoare's
-// selection.
+// largest returns the k-th largest number of a list, counted from 1. It changes the order of the list (Hoare's
+// selection).
 func largest(list []float64, k int) float64 {
 	for low, high := 0, len(list)-1; low < high; {
 		pivot := list[low+(high-low)/2]

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Depth is how many rows must survive the first step of a search for the nearest 10 and the nearest
-// 100 chunks. The zero Depth is unknown.
+// Depth says how many rows must survive the first step of a search, for the nearest 10 chunks and for the nearest 100.
+// The zero Depth means unknown.
 type Depth struct{ Ten, Hundred int }
 
-// At returns the depth for the nearest k chunks. Up to 10 it is the measured depth for 10. Between
-// 10 and 100 it is a power of k. Above 100 it is proportional, which is more than needed.
+// At returns the depth for the nearest k chunks. Up to 10, this is the measured depth for 10. Between 10 and 100, the
+// depth grows as a power of k. Above 100, it grows in proportion to k, which is more than needed.
 func (d Depth) At(k int) int {
 	switch {
 	case k <= 10:
@@ -24,14 +24,14 @@ func (d Depth) At(k int) int {
 	return max(k, int(ten*math.Pow(hundred/ten, math.Log10(float64(k)/10))))
 }
 
-// Part is a set without the chunks that are not in Live (nil keeps all).
+// Part is a set without the chunks that are missing in Live. If Live is nil, it has all chunks.
 type Part struct {
 	*Set
 	Live []uint64
 }
 
-// How many queries Measure uses by default, from manyRows rows on and below. A small segment soon
-// becomes a part of a larger one, which is measured again.
+// The default numbers of queries for Measure: samples from manyRows rows on, fewSamples below. A small segment soon
+// becomes a part of a larger one, and that one is measured again.
 const (
 	samples    = 128
 	fewSamples = 32
@@ -41,12 +41,13 @@ const (
 // depthShare is the share of the nearest chunks that must survive.
 const depthShare = 0.999
 
-// Measure finds the depth for searches of all parts together. For sampled vectors it compares every
-// row, and counts how many rows have a better estimate than the nearest ones. Every second query is
-// moved away from its vector (Perturb), because real questions are not among the answers. The
-// sample depends only on the number of rows; queries 0 means a default number. The zero Depth means
-// that the parts have too few rows to matter. breathe is called about every millisecond; its error
-// ends the measurement.
+// Measure finds the depth for searches of all parts together. It takes sampled vectors as queries and compares each
+// with every row. Then it counts how many rows have a better estimate than the nearest rows.
+//
+// Every second query is moved away from its vector (see Perturb), because real questions are not among the stored
+// vectors. The sample depends only on the number of rows. If queries is 0, a default number is used. Measure returns
+// the zero Depth if the parts have too few rows to matter. It calls breathe about every millisecond; an error of
+// breathe ends the measurement.
 func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	total := 0
 	for _, p := range parts {
@@ -99,9 +100,9 @@ func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	return d, nil
 }
 
-// Perturb moves v, of unit length, by 1.25 times the difference of two other vectors of its set,
-// and restores unit length. A real question is about as far from its passage. The result keeps what
-// all vectors of a model have in common; a random direction would destroy it.
+// Perturb moves v by 1.25 times the difference of two other vectors of its set, and restores unit length. v must have
+// unit length. A real question is about as far from its passage. Perturb keeps what all vectors of a model have in
+// common; a random direction would destroy it.
 func Perturb(v, from, to []float32) {
 	const share = 1.25
 	var square float64
@@ -118,8 +119,8 @@ func Perturb(v, from, to []float32) {
 	}
 }
 
-// sampleOf returns a random live vector of parts, which have total rows; nil when the draws only
-// meet deleted rows.
+// sampleOf returns a random vector of parts that is not deleted. total is the number of rows in parts. It returns nil
+// if it draws only deleted rows.
 func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	for range 20 {
 		at := rng.IntN(total)
@@ -138,7 +139,7 @@ func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	return nil, nil
 }
 
-// quantile returns the depth at which depthShare of the needed rows survive.
+// quantile returns the depth with which depthShare of the needed rows survive.
 func quantile(needed []int) int {
 	if len(needed) == 0 {
 		return 0
@@ -147,7 +148,7 @@ func quantile(needed []int) int {
 	return needed[min(len(needed)-1, int(math.Ceil(depthShare*float64(len(needed))))-1)]
 }
 
-// sample is a query of a measurement.
+// sample is one query of a measurement.
 type sample struct {
 	query   query
 	nearest nearest
@@ -161,8 +162,8 @@ type candidate struct {
 	estimate int32
 }
 
-// sample compares every live row with every query. Blocks are the outer loop and queries the inner
-// one, so that rows are read from memory once.
+// sample compares every remaining row with every query. The outer loop runs over blocks and the inner loop over
+// queries, so that memory is read only once.
 func (p *Part) sample(breathe func() error, list []*sample) error {
 	size, words := p.Encoder.RowBytes(), p.Encoder.Words()
 	var out [blockRows]int32
@@ -213,7 +214,8 @@ func (p *Part) sample(breathe func() error, list []*sample) error {
 	return nil
 }
 
-// needed returns, for each of the nearest 100 chunks, how many rows must survive to include it.
+// needed returns, for each of the nearest 100 chunks, how many rows must survive so that the chunk's row is among
+// them.
 func (q *sample) needed() []int {
 	slices.SortFunc(q.near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.estimate, a.estimate))

@@ -13,18 +13,19 @@ import (
 // is stored twice.
 
 const (
-	// GroupRows is the number of codes in a group: first the first words of all codes, then the
-	// second words, so that a kernel compares as many vectors at once as its registers can hold.
+	// GroupRows is the number of codes in a group. A group has the first words of all its codes, then the second
+	// words, and so on. So a kernel can compare as many vectors at once as its registers hold.
 	GroupRows = 8
 	wordBits  = 64
 	maxLevel  = 255 // the largest magnitude
 	tiny      = 1e-30
 )
 
-// MaxDims is the largest number of dimensions.
+// MaxDims is the largest supported number of dimensions.
 const MaxDims = 1 << 16
 
-// Encoder turns vectors of one length into codes and rows and back. It is safe for concurrent use.
+// Encoder turns vectors with the same number of dimensions into codes and rows and back. It is safe for concurrent
+// use.
 type Encoder struct {
 	dims   int
 	padded int
@@ -33,7 +34,7 @@ type Encoder struct {
 
 var encoders sync.Map // dims -> *Encoder: the rotation is computed once
 
-// NewEncoder returns the encoder of vectors of dims dimensions, 1..MaxDims.
+// NewEncoder returns the encoder of vectors of dims dimensions. dims is from 1 to MaxDims.
 func NewEncoder(dims int) *Encoder {
 	if e, ok := encoders.Load(dims); ok {
 		return e.(*Encoder)
@@ -43,11 +44,10 @@ func NewEncoder(dims int) *Encoder {
 	return e.(*Encoder)
 }
 
-// Padded returns dims rounded up to a multiple of 64: the length of a row in bytes, and of a code
-// in bits.
+// Padded returns dims rounded up to a multiple of 64. This is the length of a row in bytes, and of a code in bits.
 func Padded(dims int) int { return (dims + wordBits - 1) / wordBits * wordBits }
 
-// CodeBytes returns the size of the codes of count vectors: whole groups, the last padded with
+// CodeBytes returns the size of the codes of count vectors. The codes are stored in whole groups, the last padded with
 // zeros.
 func CodeBytes(dims, count int) int {
 	return (count + GroupRows - 1) / GroupRows * GroupRows * Padded(dims) / 8
@@ -59,14 +59,15 @@ func (e *Encoder) Dims() int { return e.dims }
 // Words returns the length of a code in words of 64 bits.
 func (e *Encoder) Words() int { return e.padded / wordBits }
 
-// RowBytes returns the length of a row.
+// RowBytes returns the length of a row in bytes.
 func (e *Encoder) RowBytes() int { return e.padded }
 
-// Encode appends the magnitudes of v to row and its signs to code, one bit for each dimension, set
-// when it is negative, and returns the scale: a number is its magnitude times the scale. The scale
-// makes the similarity of v with its encoding equal to that of v with itself. Rounding alone would
-// change it a little, which would reorder neighbors that are about equally near. (Gao and Long,
-// RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
+// Encode appends the magnitudes of v to row and the signs to code. A sign is one bit, set if the number is negative.
+// Encode returns the scale: a number is its magnitude times the scale.
+//
+// Rounding alone would change the similarity of v with its encoding a little. This would reorder neighbors that are
+// about equally near. So Encode chooses the scale that makes this similarity equal to that of v with itself. (Gao and
+// Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
 func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint64, float32) {
 	var space [512]float32
 	x := space[:]
@@ -106,7 +107,7 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 		product[3]))
 }
 
-// noSign masks the sign of a float32. Without signs, floats sort as their bits do.
+// noSign masks the sign of a float32. Without the sign, float32 numbers sort in the same way as their bits.
 const noSign = 1<<31 - 1
 
 func maxAbs(v []float32) float32 {
@@ -117,8 +118,7 @@ func maxAbs(v []float32) float32 {
 	return math.Float32frombits(largest)
 }
 
-// Decode writes the vector that is stored as row, code and scale to dst, whose length is the number
-// of dimensions.
+// Decode decodes row, code and scale and writes the vector to dst. The length of dst is the number of dimensions.
 func (e *Encoder) Decode(dst []float32, row []byte, code []uint64, scale float32) {
 	x := make([]float32, e.padded)
 	for i, n := range row[:e.padded] {
@@ -131,17 +131,17 @@ func (e *Encoder) Decode(dst []float32, row []byte, code []uint64, scale float32
 	copy(dst, x[:e.dims])
 }
 
-// PutCode writes the code of vector i into codes, the codes of a whole field.
+// PutCode writes the code of vector i into codes. codes has the codes of a whole field.
 func PutCode(codes []byte, i int, code []uint64) {
 	for w, word := range code {
 		binary.LittleEndian.PutUint64(codes[codeAt(i, w, len(code)):], word)
 	}
 }
 
-// codeAt returns the position of word w of the code of vector i in codes of words words.
+// codeAt returns the offset of word w of the code of vector i in codes. words is the number of words of a code.
 func codeAt(i, w, words int) int { return 8 * ((i/GroupRows*words+w)*GroupRows + i%GroupRows) }
 
-// Code appends the code of vector i of codes, words long.
+// Code appends the code of vector i to dst. words is the number of words of a code.
 func Code(dst []uint64, codes []byte, i, words int) []uint64 {
 	at := codeAt(i, 0, words)
 	for range words {
@@ -151,23 +151,23 @@ func Code(dst []uint64, codes []byte, i, words int) []uint64 {
 	return dst
 }
 
-// A query is a vector prepared for comparisons: rotated, as 15-bit numbers for rows, and as 4-bit
-// numbers, by bit planes, for codes.
+// A query is a vector prepared for comparisons. It is rotated and stored twice: as 15-bit numbers to compare with
+// rows, and as 4-bit numbers, in bit planes, to compare with codes.
 type query struct {
 	numbers []int16
-	// scale times a dot product with a row, times the row's scale, is the similarity.
+	// scale is a factor: the similarity is scale, times the scale of a row, times the dot product with the row.
 	scale float64
-	// planes has, for each word of a code, the four bit planes of its numbers. The last plane
-	// weighs -8, as in two's complement.
+	// planes has four bit planes of the 4-bit numbers for each word of a code. The last plane weighs -8, as in two's
+	// complement.
 	planes []uint64
-	// tables has the same numbers as sums, each plus tableBias. For each word of a code it has 16
-	// sums for the low half of each byte, then 16 for the high half of each byte: one sum of the
-	// numbers with set bits for each value of the half.
+	// tables has sums of the same 4-bit numbers, each sum plus tableBias. For each word of a code, it has 16 sums for
+	// the low half of each byte, then 16 for the high half. There is one sum for each value of the half: the sum of
+	// the numbers whose bits are set in the value.
 	tables []byte
 	x      []float32
-	// of is the last prepared vector, because a search compares it in several fields and segments.
+	// of is the vector that was prepared last. A search compares the same vector in several fields and segments.
 	of []float32
-	// reach says how estimates and similarities are related.
+	// reach relates estimates to similarities.
 	reach reach
 }
 
@@ -179,7 +179,7 @@ const (
 	tableBias  = 32         // so that no sum is negative
 )
 
-// prepare prepares q; v has the encoder's number of dimensions.
+// prepare prepares q for v. v must have the encoder's number of dimensions.
 func (e *Encoder) prepare(q *query, v []float32) {
 	if slices.Equal(q.of, v) { // never equal with NaN
 		return
@@ -221,7 +221,7 @@ func (e *Encoder) prepare(q *query, v []float32) {
 	}
 }
 
-// tabulate makes the tables of the planes, eight numbers of a byte each at once.
+// tabulate computes the tables from the planes, for the eight numbers of a byte at once.
 func (q *query) tabulate() {
 	const every = 0x0101010101010101
 	q.tables = resize(q.tables, len(q.planes)/planeCount*tableBytes)
@@ -240,7 +240,7 @@ func (q *query) tabulate() {
 	}
 }
 
-// bitSums has, for each set of three bits, eight bytes: how many of the bits are set in 0 to 7.
+// bitSums has eight bytes for each set of three bits. Byte i says how many bits of i are in the set.
 var bitSums = func() (out [8]uint64) {
 	for set := range out {
 		for i := range 8 {
@@ -257,7 +257,7 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// estimate returns the similarity with a vector from codes alone, larger is nearer: the negated sum
+// estimate returns an estimate of the similarity from a code alone; a larger estimate is nearer. It is the negated sum
 // of the query's 4-bit numbers over the dimensions in which the vector is negative.
 func estimate(planes, code []uint64) int32 {
 	var sums [planeCount]int

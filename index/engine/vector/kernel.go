@@ -6,29 +6,29 @@ import (
 	"slices"
 )
 
-// A kernel has the inner loops for one kind of processor. All kernels compute exactly the same
-// integers as the one in plain Go.
+// A kernel has the inner loops for one kind of processor. All kernels compute exactly the same integers as the kernel
+// in plain Go.
 type kernel struct {
 	name string
-	// scan estimates groups of GroupRows vectors. out gets their estimates, and mask one bit for
-	// each, set when its estimate is above least. There are len(mask) groups.
+	// scan estimates groups of GroupRows vectors. It writes their estimates to out. In mask, it sets one bit for each
+	// vector whose estimate is above least. There are len(mask) groups.
 	scan func(out []int32, mask []byte, codes []byte, q *query, least int32)
-	// above sets the bits of estimates above least, and clears the others. There are 8 len(mask)
-	// estimates, a multiple of wordBits.
+	// above sets the bits of estimates above least, and clears the other bits. There are 8 len(mask) estimates. Their
+	// number must be a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
-	// dot multiplies a query with the rows in index, whose numbers rise. Like rows, codes are those
-	// of all rows.
+	// dot computes the dot products of a query with the rows in index. The row numbers in index must rise. rows and
+	// codes are those of all rows.
 	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
 
 // plain is the kernel in plain Go.
 var plain = kernel{"go", scanGo, aboveGo, dotGo}
 
-// kernels are the kernels for this processor, the fastest first. On some architectures, faster ones
-// are added before the plain one when the program starts.
+// kernels are the kernels for this processor, fastest first. On some architectures, the program adds faster kernels
+// before the plain one when it starts.
 var kernels = []kernel{plain}
 
-// Kernel returns the name of the kernel in use.
+// Kernel returns the name of the kernel that is in use.
 func Kernel() string { return kernels[0].name }
 
 func scanGo(out []int32, mask []byte, codes []byte, q *query, least int32) {
@@ -84,8 +84,7 @@ func dotGo(out []int32, rows []byte, index []uint32, codes []byte, numbers []int
 	}
 }
 
-// checkScan checks the bounds for a kernel in assembly, and reports whether there is anything to
-// do.
+// checkScan checks the slice bounds before a call of a kernel in assembly. It reports whether there is anything to do.
 func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	groups := len(mask)
 	if groups == 0 || words == 0 {
@@ -95,7 +94,7 @@ func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	return true
 }
 
-// aboveWith checks the bounds for a kernel in assembly.
+// aboveWith returns an above that checks the slice bounds and calls a kernel in assembly.
 func aboveWith(above func(mask *byte, estimates *int32, words int, least int32)) func([]byte, []int32, int32) {
 	return func(mask []byte, estimates []int32, least int32) {
 		if words := 8 * len(mask) / wordBits; words > 0 {

@@ -15,9 +15,9 @@ import (
 //
 // Of the 10,000 best estimates a question of a few words needs some hundreds.
 
-// deviations returns how many standard deviations too low an estimate may be in a search for the
-// nearest k. With many neighbors, lost neighbors are nearly always among the last, four to eight in
-// a thousand, and half as many rows are read.
+// deviations returns by how many standard deviations a search for the nearest k lets an estimate be too low. With many
+// neighbors the number is smaller, so that a search reads half as many rows. It then loses four to eight neighbors in
+// a thousand, nearly always the last ones.
 func deviations(k int) float64 {
 	const many = 20
 	if k >= many {
@@ -26,19 +26,19 @@ func deviations(k int) float64 {
 	return 3
 }
 
-// reach says how the estimates of one query and similarities are related.
+// reach relates the estimates of one query to similarities.
 type reach struct {
 	length float64 // of the query
-	// An estimate e means a similarity of length x (offset + slope e), with an error of deviation x
-	// sqrt(1 - similarity^2) and of rounding.
+	// An estimate e means a similarity of length x (offset + slope e). Its error has two parts: deviation x sqrt(1 -
+	// similarity^2), and rounding.
 	offset, slope       float64
 	deviation, rounding float64
-	// deviations is how many standard deviations too low an estimate may be.
+	// deviations is the number of standard deviations by which an estimate may be too low.
 	deviations float64
 }
 
-// newReach returns the reach of a query whose rotated numbers, divided by largest, are x; most is
-// the largest of their magnitudes. It leaves deviations unset.
+// newReach returns the reach of a query. x has the query's rotated numbers, each divided by largest. most is the
+// largest magnitude in x. newReach does not set deviations.
 func newReach(x []float32, most, largest float64) reach {
 	var sum, square float64
 	for _, f := range x {
@@ -59,7 +59,7 @@ func newReach(x []float32, most, largest float64) reach {
 	}
 }
 
-// least returns the lowest estimate with which a row may have a similarity of t.
+// least returns the lowest estimate of a row that may have a similarity of t.
 func (r *reach) least(t float64) int32 {
 	if r.slope == 0 || math.IsInf(t, -1) {
 		return math.MinInt32
@@ -69,17 +69,17 @@ func (r *reach) least(t float64) int32 {
 	return int32(max(math.MinInt32, min(math.MaxInt32, math.Ceil((low-r.offset)/r.slope))))
 }
 
-// seedRows is how many rows are compared first, for each wanted chunk, to find the score that a
-// chunk needs; leastSeeds is the minimum. Each further round compares roundGrowth times as many.
+// The first round compares seedRows rows for each wanted chunk, and at least leastSeeds rows, to find the score that a
+// chunk needs. Each later round compares roundGrowth times as many rows.
 const (
 	seedRows    = 4
 	leastSeeds  = 128
 	roundGrowth = 8
 )
 
-// compareSurvivors compares the survivors of a scan: of the best depth estimates, those that may be
-// among the k nearest and are allowed. all says that no other row may be. When the caller sets the
-// number of survivors, it compares them all.
+// compareSurvivors compares the survivors of a scan with the query. It takes the allowed rows with the best estimates,
+// at most depth of them, and skips rows that cannot be among the k nearest. If the caller has set the number of
+// survivors, it compares all of them. all reports that no other row can be among the k nearest.
 func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool,
 	err error) {
 	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}

@@ -2,15 +2,14 @@ package vector
 
 import "math"
 
-// A rotation spreads the content of a few dimensions of a padded vector over all dimensions. Then
-// signs carry about equal information in every dimension, and no dimension is so large that the
-// others lose precision as bytes. Lengths and dot products stay unchanged.
+// A rotation spreads the content of a few dimensions of a padded vector over all dimensions. After a rotation, signs
+// carry about equal information in every dimension. No dimension is so large that the others lose precision as bytes.
+// Lengths and dot products stay unchanged.
 //
-// It is a randomized Hadamard transform: signs are flipped, then the first p numbers, p the largest
-// power of two, are transformed. If some numbers are left out, signs are flipped again and the last
-// p are transformed. The signs are part of the format and never change. After Ailon and Chazelle,
-// The Fast Johnson-Lindenstrauss Transform, 2009, section 2; two overlapping transforms avoid
-// padding to a power of two.
+// It is a randomized Hadamard transform. First, signs are flipped, and the first p numbers are transformed; p is the
+// largest power of two that fits. If some numbers are left, signs are flipped again, and the last p numbers are
+// transformed. The signs are part of the format and never change. After Ailon and Chazelle, The Fast
+// Johnson-Lindenstrauss Transform, 2009, section 2; two overlapping transforms avoid padding to a power of two.
 type rotation struct {
 	first, second []float32 // +1 and -1
 	power         int
@@ -26,8 +25,7 @@ func newRotation(padded int) *rotation {
 	return r
 }
 
-// flips returns the signs of one step: those of word w are the bits of splitmix64 of 2w + step; a
-// set bit means -1.
+// flips returns n signs for one step. The signs of word w are the bits of splitmix64 of 2w + step. A set bit means -1.
 func flips(n int, step uint64) []float32 {
 	out := make([]float32, n)
 	for i := range out {
@@ -39,7 +37,7 @@ func flips(n int, step uint64) []float32 {
 	return out
 }
 
-// splitmix64 returns number x of the generator of Steele, Lea and Flood, 2014.
+// splitmix64 returns number x of the random number generator of Steele, Lea and Flood, 2014.
 func splitmix64(x uint64) uint64 {
 	z := (x + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -62,7 +60,7 @@ func (r *rotation) apply(v []float32) {
 	r.transform(v[len(v)-r.power:])
 }
 
-// undo reverses apply: every step is its own inverse.
+// undo reverses apply. Every step is its own inverse.
 func (r *rotation) undo(v []float32) {
 	if r.power < len(v) {
 		r.transform(v[len(v)-r.power:])
@@ -76,8 +74,8 @@ func (r *rotation) undo(v []float32) {
 	}
 }
 
-// transform computes the Walsh-Hadamard transform of a power of two numbers, at least 64, divided
-// by the square root of their count. It does two stages at a time.
+// transform computes the Walsh-Hadamard transform of x, divided by the square root of len(x). len(x) is a power of
+// two, at least 64. transform does two stages at a time.
 func (r *rotation) transform(v []float32) {
 	for i := 0; i+4 <= len(v); i += 4 {
 		q := v[i : i+4 : i+4]

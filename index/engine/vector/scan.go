@@ -15,40 +15,38 @@ import (
 // The first step estimates all rows and compares the best. The choice of rows does not depend on
 // how the work is divided.
 
-// survivor is a row that survives.
+// survivor is a row that survives the first step.
 type survivor struct {
 	row      uint32
 	estimate int32
 }
 
 const (
-	// splitRows is the smallest number of rows of a range. Several cores may scan ranges, and this
-	// size is worth starting another one. The number of ranges depends only on the rows, so that
-	// the answer does too.
+	// splitRows is the least number of rows in a range that makes another goroutine worthwhile. The number of ranges
+	// depends only on the number of rows, so that the result does not depend on the processors.
 	splitRows = 1 << 18
-	// stretchRows is the most rows whose estimates are kept at once. With fewer, more rows are
-	// compared before near ones are known; with more, they leave the cache.
+	// stretchRows limits how many rows have their estimates in memory at once. With a smaller limit, more rows would
+	// be compared before near rows are known. With a larger one, estimates would not stay in the cache.
 	stretchRows = 1 << 18
-	// cancelBlocks is the number of blocks after which a scan checks for cancellation: about 0.1
-	// ms.
+	// cancelBlocks is the number of blocks after which a scan checks whether it was canceled. That takes about 0.1 ms.
 	cancelBlocks = 64
-	// countedEvery: one of this many estimates is counted, to predict how many rows an estimate
-	// selects. It is a power of two; countedShift keeps as many of the top bits of 32.
+	// countedEvery says that one of this many estimates is counted, to predict how many rows an estimate selects. It
+	// is a power of two. countedShift keeps the same number of the top bits of a 32-bit number.
 	countedEvery = 32
 	countedShift = 27
 )
 
-// scanJob says what a scan looks for.
+// scanJob says what a scan searches for.
 type scanJob struct {
 	allowed []uint64
 	depth   int // the most survivors
 	k       int // number of wanted chunks
-	// prune compares rows while others are still estimated, and skips rows that cannot be among the
-	// nearest known. Otherwise exactly the best depth survive, to be compared at the end.
+	// prune lets the scan compare rows while it still estimates others, and skip rows that cannot be among the
+	// nearest. Without prune, exactly the best depth rows survive, and the caller compares them at the end.
 	prune bool
 }
 
-// scanner is the memory of a goroutine that chooses and compares rows.
+// scanner is the memory of a goroutine that selects and compares rows.
 type scanner struct {
 	counter            // of limit
 	sampled counter    // some estimates of the current range
@@ -57,14 +55,14 @@ type scanner struct {
 	index   []uint32   // rows to compare
 	out     [blockRows]int32
 	scales  [blockRows]float32
-	// For each row of a stretch: its estimate, and one bit each for waiting to be chosen and for
-	// being chosen.
+	// For each row of a stretch: the estimate, one bit that says that the row waits to be chosen, and one bit that
+	// says that it is chosen.
 	estimates       []int32
 	waiting, chosen []byte
 }
 
-// part is the result of a scan in one range of rows. There may be many, so large memory belongs to
-// a scanner.
+// part is the result of a scan in one range of rows. A search may have many parts, so the large memory belongs to a
+// scanner.
 type part struct {
 	list    []survivor
 	lost    int32
@@ -72,8 +70,8 @@ type part struct {
 	err     error
 }
 
-// scan estimates all rows and leaves the best in w.list, in the order of rows. Rows that it
-// compared meanwhile are in w.nearest instead.
+// scan estimates all rows. It leaves the best rows in w.list, in the order of rows. If it has compared rows, their
+// results are in w.nearest instead.
 func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	parts := max(1, s.Count/splitRows)
 	for len(w.parts) < parts {
@@ -99,7 +97,7 @@ func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	return ctx.Err()
 }
 
-// scanPart scans range i of n ranges of rows, in the memory of c.
+// scanPart scans range i of n ranges of rows. It uses the memory of c.
 func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob, i, rows int) {
 	p := &w.parts[i]
 	p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored
@@ -108,7 +106,7 @@ func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob,
 	p.list, p.lost = append(p.list[:0], c.list...), c.lost
 }
 
-// scanParts scans all ranges, several at once when there are processors.
+// scanParts scans all ranges. It scans several at once if there are several processors.
 func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows int) {
 	var next atomic.Int32
 	take := func(c *scanner) {
@@ -128,8 +126,8 @@ func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows
 	others.Wait()
 }
 
-// limit drops from the list all but the best n by their estimates, of equal ones the last. It
-// returns how many of the first known are left.
+// limit removes all rows from the list except the n with the best estimates. Of rows with equal estimates it removes
+// the last. It returns how many of the first known rows are left.
 func (c *scanner) limit(n, padded, known int) int {
 	if len(c.list) <= n {
 		return known
@@ -156,8 +154,8 @@ func (c *scanner) limit(n, padded, known int) int {
 	return known
 }
 
-// run compares, or keeps in c.list, the best of the rows from start, a multiple of blockRows, up to
-// end.
+// run selects the best rows from start up to end. It compares them or keeps them in c.list. start is a multiple of
+// blockRows.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found *nearest, start, end int) error {
 	c.list, c.lost = c.list[:0], math.MinInt32
 	c.sampled.reset(s.Encoder.padded, countedEvery)
@@ -185,7 +183,8 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 	return nil
 }
 
-// least returns the lowest estimate that a later row needs. A row equal to a lost one is lost too.
+// least returns the lowest estimate with which a later row can be kept. A later row that equals a lost row is also
+// lost.
 func (c *scanner) least() int32 {
 	if c.lost == math.MinInt32 {
 		return c.lost
@@ -193,8 +192,8 @@ func (c *scanner) least() int32 {
 	return c.lost + 1
 }
 
-// keep takes the candidate rows in c.index, whose stretch begins at row at. It adds them to c.list,
-// keeps the best n rows there, and keeps only these rows in c.index.
+// keep adds the candidate rows in c.index to c.list, and keeps the best n rows of the list. In c.index, it leaves only
+// candidates that are still in the list. The stretch begins at row at.
 func (c *scanner) keep(n, padded, at int) {
 	known := len(c.list)
 	c.list = slices.Grow(c.list, len(c.index))
@@ -211,7 +210,8 @@ func (c *scanner) keep(n, padded, at int) {
 	}
 }
 
-// estimate estimates a stretch of rows from at on. Rows with an estimate of least or better wait.
+// estimate computes the estimates of a stretch of rows that begins at row at. It marks rows with an estimate of at
+// least least as waiting.
 func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint64, at, rows int, least int32) error {
 	words := (rows + wordBits - 1) / wordBits
 	c.estimates = resize(c.estimates, words*wordBits)
@@ -244,13 +244,12 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 	return nil
 }
 
-// before returns the next lower estimate; no row has the lowest of all.
+// before returns the next lower estimate. No row has the lowest estimate of all.
 func before(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
-// takeStretch compares those rows of a stretch that may be among the nearest, or keeps the best. It
-// compares the best estimates first, so that later rows are compared with better knowledge. A
-// sample predicts how many rows to take at once and affects nothing else; the limit of job.depth is
-// counted exactly.
+// takeStretch compares the rows of a stretch that may be among the nearest, or keeps the best rows. It compares the
+// best estimates first, because their scores let it skip more of the later rows. A sample predicts how many rows to
+// take at once; it does not affect the result. The limit of job.depth is counted exactly.
 func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at, rows int, least int32) error {
 	c.sample(s, job.allowed, at, rows)
 	enough := job.depth + job.depth/4
@@ -284,8 +283,8 @@ func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at
 	}
 }
 
-// sample counts some of the estimates of waiting rows. The golden ratio scatters them, because
-// similar rows, or rows that pass a filter, may come at equal distances.
+// sample counts some of the estimates of waiting rows. It picks rows by the golden ratio, at irregular distances. At
+// equal distances, it could pick only similar rows, or only rows that pass a filter.
 func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	filter := allowed != nil && !s.single()
 	for from := 0; from < rows; from += countedEvery {
@@ -296,8 +295,8 @@ func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	}
 }
 
-// choose writes the allowed waiting rows of a stretch with an estimate of low or better to c.index.
-// They then wait no longer.
+// choose writes to c.index the waiting rows of a stretch that are allowed and have an estimate of at least low. These
+// rows no longer wait.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, before(low))
 	index, n := c.index[:cap(c.index)], 0
@@ -335,8 +334,8 @@ func has(set []uint64, i uint32) bool {
 	return int(i>>6) < len(set) && set[i>>6]>>(i&63)&1 != 0
 }
 
-// anyAllowed reports whether a chunk with rows in from..to is allowed; a chunk between them without
-// rows may count too.
+// anyAllowed reports whether a chunk with rows in from..to is allowed. It may also return true for a chunk without
+// rows between them.
 func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	low, high := uint32(from), uint32(to-1)
 	if !s.single() {
@@ -357,8 +356,8 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// counter counts estimates. They have few values: at most planeMost for each dimension, of either
-// sign.
+// counter counts how often each estimate occurs. There are few different estimates: at most planeMost for each
+// dimension, of either sign.
 type counter struct {
 	counts  []uint32 // lowest possible estimate first
 	highest int      // the highest counted estimate, as an index
@@ -377,8 +376,8 @@ func (c *counter) add(estimate int32) {
 	c.highest = max(c.highest, i)
 }
 
-// edge returns the estimate of the n-th best, and roughly how many with it are among them; the
-// lowest number when there are fewer.
+// edge returns the n-th best estimate, and roughly how many rows with this estimate are among the best n. If there are
+// fewer than n rows, it returns the lowest number.
 func (c *counter) edge(n int) (edge int32, left int) {
 	left = n / c.every
 	for i := c.highest; i >= 0; i-- {

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// OwnerBytes is the width of an owner.
+	// OwnerBytes is the number of bytes of an owner.
 	OwnerBytes = 3
-	// ScaleBytes is the width of a scale.
+	// ScaleBytes is the number of bytes of a scale.
 	ScaleBytes = 4
-	// FirstEvery is the number of ordinals for which one first row is kept.
+	// FirstEvery is how many ordinals share one first row.
 	FirstEvery = 64
-	// FirstBytes is the width of a first row.
+	// FirstBytes is the number of bytes of a first row.
 	FirstBytes = 4
 )
 
-// Set has the vectors of one field: passages in rows, each owned by a chunk with an ordinal. It
-// does not change, and is safe for concurrent use. Its slices may be in a mapped file.
+// Set has the vectors of one field. A vector is a row, and a row is a passage of a chunk, its owner. A Set does not
+// change and is safe for concurrent use. Its slices may be in a mapped file.
 type Set struct {
 	Encoder *Encoder
 	Count   int    // rows
@@ -28,23 +28,23 @@ type Set struct {
 	Codes   []byte // CodeBytes: PutCode determines the place of a row's code
 	Rows    []byte // Count x RowBytes
 	Scales  []byte // Count float32
-	// Owners are the ordinals of the rows' chunks, OwnerBytes each, never falling.
+	// Owners has the ordinal of each row's chunk, OwnerBytes each. The ordinals never fall.
 	Owners []byte
-	// Firsts has, for every FirstEvery-th ordinal from 0 on, the first row of that ordinal or a
-	// later one, FirstBytes each.
+	// Firsts has an entry of FirstBytes for the ordinals 0, FirstEvery, 2 FirstEvery and so on: the first row of this
+	// ordinal or of a later one.
 	Firsts []byte
-	// Depth is how many survivors a search needs; it allows a multiple of them. The zero Depth
+	// Depth says how many survivors a search needs. A search allows a multiple of this number. With the zero Depth, it
 	// compares every row.
 	Depth Depth
-	// Verify checks that rows, which rise, are unchanged since they were written, before they are
-	// read; nil when they can be trusted.
+	// Verify, if not nil, checks before reading that rows have not changed since they were written. The row numbers
+	// must rise. If Verify is nil, the rows are trusted.
 	Verify func(rows []uint32) error
 }
 
-// single reports whether row i belongs to ordinal i, for every i.
+// single reports whether every row i belongs to ordinal i.
 func (s *Set) single() bool { return s.Count == s.Chunks && s.Owned == s.Chunks }
 
-// Owner returns the ordinal of the chunk that owns a row.
+// Owner returns the ordinal of the chunk that a row belongs to.
 func (s *Set) Owner(row int) uint32 {
 	b := s.Owners[OwnerBytes*row:][:OwnerBytes]
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
@@ -54,7 +54,7 @@ func (s *Set) scale(row int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.Scales[ScaleBytes*row:])))
 }
 
-// rows returns the rows of a chunk; an empty range when it has none. The search begins at row from.
+// rows returns the range of rows that a chunk has, or an empty range. It begins to search at row from.
 func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	if s.single() {
 		return int(ordinal), int(ordinal) + 1
@@ -73,7 +73,7 @@ func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	return low, end
 }
 
-// around returns the rows of the chunk that owns a row.
+// around returns the range of rows of the chunk that a row belongs to.
 func (s *Set) around(row int) (first, end int) {
 	first, end = row, row+1
 	if s.single() {
@@ -98,10 +98,9 @@ func (s *Set) first(group int) int {
 type Options struct {
 	// Exact compares every allowed row.
 	Exact bool
-	// Survivors is how many rows survive the first step; 0 leaves it to the set's Depth and to the
-	// estimates.
+	// Survivors is how many rows survive the first step. If it is 0, the set's Depth and the estimates decide.
 	Survivors int
-	// Threshold is the score below which chunks are not wanted, if Bounded is set; that saves work.
+	// Threshold is the lowest score of a wanted chunk, if Bounded is set. A threshold saves work.
 	Threshold float64
 	Bounded   bool
 }
@@ -113,11 +112,12 @@ type Neighbor struct {
 	Score   float64 // similarity of that passage: the dot product
 }
 
-// Search appends to dst the k allowed chunks whose best passage is most similar to v: best first,
-// equal scores by ordinal. allowed has a bit for each ordinal; nil allows all. v has the encoder's
-// number of dimensions. After them it appends all other compared chunks with the score of the last,
-// so that the caller can break ties with other sets by identifier. An error comes from Verify or
-// from ctx.
+// Search appends to dst the k allowed chunks whose best passage is most similar to v, best first. Chunks with equal
+// scores are in order of ordinal. allowed has a bit for each ordinal; if it is nil, all chunks are allowed. v has the
+// encoder's number of dimensions.
+//
+// After these chunks, Search appends every other compared chunk that scores the same as the last one. So the caller
+// can order equal scores of several sets by identifier. An error comes from Verify or from ctx.
 func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed []uint64, k int, o Options) ([]Neighbor,
 	error) {
 	if s.Count == 0 || k < 1 {
@@ -152,21 +152,20 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	return w.nearest.finish(), nil
 }
 
-// sparseShare decides when the rows that pass a filter are compared without codes. Reading a row
-// costs about as much as this many codes; a survivor, which must be chosen first and may be
-// anywhere, costs as much as two rows.
+// sparseShare decides when a search compares the rows that pass a filter without codes first. Reading a row costs
+// about as much as reading this many codes. A survivor costs as much as two rows, because it must be chosen first and
+// may be anywhere.
 const sparseShare = 40
 
-// exactRows is the number of rows up to which all are compared by default: that takes less than 0.1
-// ms.
+// exactRows is the number of rows up to which a search compares all rows by default. That takes less than 0.1 ms.
 const exactRows = 4 << 10
 
-// depthMargin is the factor by which a search exceeds the measured depth: questions of a few words
-// are harder than the measured vectors. Only they take more time; for others reach leaves fewer.
+// depthMargin is the factor by which a search may exceed the measured depth, because questions of a few words are
+// harder than the measured vectors. Only such questions take more time; for others, reach leaves fewer rows.
 const depthMargin = 4
 
-// survivors returns how many rows are expected to survive the first step, and the most that do; 0
-// means that every row is compared.
+// survivors returns how many rows it expects to survive the first step, and the largest number that may. It returns 0
+// if a search must compare every row.
 func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:
@@ -186,8 +185,7 @@ func (s *Set) survivors(k int, o Options) (expected, most int) {
 	return expected, most
 }
 
-// left returns roughly how many rows are allowed: with several passages in a chunk it uses the
-// average.
+// left returns roughly how many rows are allowed. If chunks have several passages, it uses the average number.
 func (s *Set) left(allowed []uint64) int {
 	if allowed == nil {
 		return s.Count
@@ -202,7 +200,7 @@ func (s *Set) left(allowed []uint64) int {
 	return int(int64(chunks)*int64(s.Count)/int64(s.Owned)) + 1
 }
 
-// At decodes a row into dst, whose length is the number of dimensions.
+// At decodes row i into dst. The length of dst is the number of dimensions.
 func (s *Set) At(dst []float32, row int) error {
 	if err := s.verify(uint32(row)); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Generation reads only the number of a folder's current generation: cheap enough to check for
-// changes before every query. Read verifies the whole manifest.
+// Generation reads only the number of a folder's current generation. This is cheap enough to check for changes before
+// every query. Read verifies the whole manifest.
 func Generation(fsys vfs.FS, dir string) (uint64, error) {
 	path := filepath.Join(dir, Name)
 	f, err := fsys.Open(path)
@@ -22,7 +22,7 @@ func Generation(fsys vfs.FS, dir string) (uint64, error) {
 	return generation, errors.Join(err, f.Close())
 }
 
-// readGeneration reads the generation from a manifest's header.
+// readGeneration reads the number of the generation from a manifest's header.
 func readGeneration(f vfs.File) (uint64, error) {
 	var header [24]byte
 	n, err := f.ReadAt(header[:], 0)

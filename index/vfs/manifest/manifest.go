@@ -1,6 +1,6 @@
-// Package manifest publishes the content of a folder of immutable files: one small file names the
-// files of the current generation, and only its replacement changes what readers see. A crash at
-// any moment leaves the whole old generation or the whole new one.
+// Package manifest publishes the content of a folder of immutable files. One small file, the manifest, names the files
+// of the current generation. Readers see a change only when the manifest is replaced. So a crash at any moment leaves
+// either the whole old generation or the whole new one.
 //
 // The format is documented in doc/formats/manifest.md.
 package manifest
@@ -18,7 +18,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// ErrCorrupt means that a manifest's bytes have changed since they were written.
+// ErrCorrupt means that the bytes of a manifest have changed since they were written.
 var ErrCorrupt = vfs.ErrCorrupt
 
 // ErrVersion means that another version of this program wrote a manifest.
@@ -26,14 +26,13 @@ var ErrVersion = vfs.ErrVersion
 
 const (
 	magic = "SHEAFMAN"
-	// Version is the version of the envelope; the payload has its own.
+	// Version is the version of the manifest's own format. The payload has its own version.
 	Version = 1
 
-	// Name is the name of the file.
+	// Name is the name of the manifest file.
 	Name      = "MANIFEST"
 	temporary = Name + TemporarySuffix
-	// TemporarySuffix ends the name of every file that is still being
-	// written.
+	// TemporarySuffix ends the name of every file that is not complete yet.
 	TemporarySuffix = ".tmp"
 
 	headerBytes = 40
@@ -45,7 +44,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Manifest is one generation of a folder.
 type Manifest struct {
-	// Generation grows by at least one with every publication, from 1.
+	// Generation is the number of the generation. It begins at 1 and grows by at least one with every publication.
 	Generation uint64
 	// Files are the names of the generation's files, inside the folder.
 	Files []string
@@ -53,7 +52,7 @@ type Manifest struct {
 	Payload []byte
 }
 
-// Read returns the current generation of a folder. Without one it fails with fs.ErrNotExist.
+// Read returns the current generation of a folder. If the folder has none, Read fails with fs.ErrNotExist.
 func Read(fsys vfs.FS, dir string) (Manifest, error) {
 	path := filepath.Join(dir, Name)
 	f, err := fsys.Open(path)
@@ -71,10 +70,9 @@ func Read(fsys vfs.FS, dir string) (Manifest, error) {
 	return m, nil
 }
 
-// decode reads a manifest, little endian. It has the magic, the version (4 bytes), the number of
-// files (4), the generation (8), and the lengths of the names (8) and of the payload (8). Then
-// follow the names, each ended by a zero byte, the payload, and the CRC-32C of everything before
-// (4).
+// decode reads a manifest, little endian: the magic, the version (4 bytes), the number of files (4), the generation
+// (8), the length of all names (8), the length of the payload (8), the names, each with a zero byte after it, the
+// payload, and the CRC-32C of all that (4).
 func decode(data []byte) (Manifest, error) {
 	le := binary.LittleEndian
 	if len(data) < headerBytes+4 || len(data) > maxBytes || string(data[:len(magic)]) != magic {
@@ -110,7 +108,7 @@ func decode(data []byte) (Manifest, error) {
 	return m, nil
 }
 
-// valid reports whether a name stays inside its folder.
+// valid reports whether a name leads to a file inside the folder.
 func valid(name string) bool {
 	return name != "" && name != "." && name != ".." && name != Name && !strings.ContainsAny(name, "/\\\x00")
 }
@@ -134,9 +132,9 @@ func encode(m Manifest) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// Publish makes m the current generation of the folder, durably. The caller must have written and
-// synced the files that it names; Publish syncs their entries in the folder before the manifest
-// names them. Only the holder of the folder's lock may publish.
+// Publish makes m the current generation of the folder, durably. The caller must have written and synced the files
+// that m names. Publish makes their entries in the folder durable before it writes the manifest. Only the holder of
+// the folder's lock may publish.
 func Publish(fsys vfs.FS, dir string, m Manifest) error {
 	for _, name := range m.Files {
 		if !valid(name) {
@@ -168,10 +166,9 @@ func write(fsys vfs.FS, path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Open reads the current generation and passes it to open, which opens its files. If one is gone
-// because the writer published a newer generation meanwhile, Open tries again. A file that is
-// missing from the current generation is ErrCorrupt; only a folder without a generation is
-// fs.ErrNotExist.
+// Open reads the current generation and passes it to open, which opens the files. If a file is gone because the writer
+// has published a newer generation meanwhile, Open tries again. If a file of the current generation is missing, the
+// error wraps ErrCorrupt. If the folder has no generation, the error wraps fs.ErrNotExist.
 func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Manifest, error) {
 	var none T
 	m, err := Read(fsys, dir)
@@ -198,9 +195,9 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 	}
 }
 
-// Sweep removes temporary files, and files that the writer owns (owned decides by name) and that m
-// does not name. Files that cannot be removed now, because a reader on Windows has them open, stay
-// for the next time. It returns the names of the removed files.
+// Sweep removes temporary files, and files of the writer that m does not name. owned decides by name whether a file
+// belongs to the writer. On Windows, a file that a reader has open cannot be removed now; it stays for the next Sweep.
+// Sweep returns the names of the removed files.
 func Sweep(fsys vfs.FS, dir string, m Manifest, owned func(name string) bool) (removed []string, err error) {
 	names, err := fsys.List(dir)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Watch reads the current generation of a folder repeatedly, as [Generation] does. It keeps the
-// manifest open if that keeps the file's identity (see [vfs.Pins]): while the name leads to that
-// file, nothing was published, however fast publications are and however coarse file times are.
-// Otherwise it reads the file each time. All methods are safe for concurrent use.
+// Watch reads the current generation of a folder repeatedly, as [Generation] does. If open files keep their identity
+// (see [vfs.Pins]), Watch keeps the manifest open. While the name still leads to the open file, nothing was published.
+// This holds for fast publications and for coarse file times. On other file systems, Watch reads the file each time.
+// All methods are safe for concurrent use.
 type Watch struct {
 	fs   vfs.FS
 	path string
@@ -29,7 +29,7 @@ type held struct {
 // ended marks a closed Watch.
 var ended = &held{}
 
-// NewWatch returns a Watch of a folder, which may be missing.
+// NewWatch returns a Watch of a folder. The folder may be missing.
 func NewWatch(fsys vfs.FS, dir string) *Watch {
 	return &Watch{fs: fsys, path: filepath.Join(dir, Name)}
 }
@@ -71,7 +71,7 @@ func (w *Watch) Generation() (uint64, error) {
 	return generation, nil
 }
 
-// Close releases the file. The Watch still works and reads the file each time.
+// Close closes the manifest file. The Watch still works, and reads the file each time.
 func (w *Watch) Close() error {
 	if h := w.held.Swap(ended); h != nil && h != ended {
 		return h.file.Close()

@@ -6,22 +6,21 @@ import (
 )
 
 const (
-	// pageBytes is the number of bytes under one checksum. A reader verifies a page on first use: a
-	// section may have hundreds of megabytes, and neither opening nor a search may read all of it.
-	// The data of a search is scattered, so a page is small: each page costs a short search its
-	// verification.
+	// pageBytes is the number of bytes for one checksum. A reader verifies a page when it first uses the page, because
+	// a section may have hundreds of megabytes, and neither opening nor a search should read all of it. A search reads
+	// scattered data and must verify each page that it touches, so a page is small.
 	pageBytes = 2 << 10
 	sumBytes  = 4
-	// fanOut is the number of pages whose checksums fill a page.
+	// fanOut is the number of checksums in a page, and so the number of pages that it covers.
 	fanOut = pageBytes / sumBytes
 )
 
-// pages returns the number of pages of n bytes.
+// pages returns how many pages n bytes take.
 func pages(n int) int { return (n + pageBytes - 1) / pageBytes }
 
-// eachList calls f with the length of each list of checksums after a section of n bytes. The first
-// list has the checksums of the section's pages. A list that is longer than a page is followed by
-// the list of the checksums of its own pages. A section of one page has no list.
+// eachList calls f with the length of each list of checksums that follows a section of n bytes. The first list has the
+// checksums of the section's pages. If a list is longer than a page, another list with the checksums of its pages
+// follows. A section of one page has no list.
 func eachList(n int, f func(length int)) {
 	for n > pageBytes {
 		n = sumBytes * pages(n)
@@ -29,15 +28,15 @@ func eachList(n int, f func(length int)) {
 	}
 }
 
-// listBytes returns the length of all lists of checksums after a section of n bytes.
+// listBytes returns the total length of the lists of checksums that follow a section of n bytes.
 func listBytes(n int) int {
 	sum := 0
 	eachList(n, func(length int) { sum += length })
 	return sum
 }
 
-// Paged is a section that verifies each page on first use. So a search in a large section reads
-// little and uses only verified bytes. It is safe for concurrent use.
+// Paged is a section that verifies each page when the page is first used. So a search in a large section reads little
+// and uses only verified bytes. A Paged is safe for concurrent use.
 type Paged struct {
 	r     *Reader
 	entry entry
@@ -46,7 +45,7 @@ type Paged struct {
 	left  atomic.Int64
 }
 
-// level is bytes that are verified page by page.
+// level is a range of bytes that is verified page by page.
 type level struct {
 	data   []byte
 	offset int             // in the file
@@ -82,21 +81,21 @@ func (r *Reader) paged(e entry) *Paged {
 	return p
 }
 
-// verify verifies all of a section.
+// verify verifies the whole section.
 func (r *Reader) verify(e entry) error {
 	_, err := r.paged(e).All()
 	return err
 }
 
-// Len returns the number of bytes of the section.
+// Len returns the length of the section in bytes.
 func (p *Paged) Len() int { return len(p.data) }
 
-// Bytes returns the unverified bytes of the section: a slice of the mapped file that is valid until
-// the reader is closed. Callers verify what they use with Slice, Records or All.
+// Bytes returns the bytes of the section without verifying them. The slice is in the mapped file and valid until Close
+// of the reader. Callers must verify the bytes that they use, with Slice, Records or All.
 func (p *Paged) Bytes() []byte { return p.data }
 
-// Slice returns n verified bytes from offset on: the mapped bytes, valid until the reader is
-// closed. It fails with ErrCorrupt, also for a range outside the section.
+// Slice returns n bytes from offset on and verifies them. The slice is in the mapped file and valid until Close of the
+// reader. Slice fails with ErrCorrupt if the bytes are damaged or outside the section.
 func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	if offset < 0 || n < 0 || n > len(p.data)-offset {
 		return nil, p.Corrupt(min(max(offset, 0), len(p.data)), "%d bytes at %d of a section of %d", n, offset, len(p.data))
@@ -117,8 +116,8 @@ func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	return p.data[offset : offset+n : offset+n], nil
 }
 
-// Records verifies the records of size bytes each with these rising numbers. It fails with
-// ErrCorrupt, also for a record outside the section.
+// Records verifies the records with these numbers. Each record has size bytes, and the numbers must rise. Records
+// fails with ErrCorrupt if a record is damaged or outside the section.
 func (p *Paged) Records(numbers []uint32, size int) error {
 	if n := len(numbers); n > 0 && p.left.Load() == 0 && (int(numbers[n-1])+1)*size <= len(p.data) {
 		return nil
@@ -140,11 +139,11 @@ func (p *Paged) Records(numbers []uint32, size int) error {
 	return nil
 }
 
-// All returns the whole section, verified.
+// All verifies and returns the whole section.
 func (p *Paged) All() ([]byte, error) { return p.Slice(0, len(p.data)) }
 
-// verify verifies a page of the section. A container of version 1 has no checksums of pages, so it
-// verifies the whole section.
+// verify verifies page i of the section. A container of version 1 has no checksums of pages, so verify verifies the
+// whole section.
 func (p *Paged) verify(i int) error {
 	if p.r.whole {
 		if err := Verify(p.data, p.entry.checksum); err != nil {
@@ -169,8 +168,8 @@ func (p *Paged) verify(i int) error {
 	return nil
 }
 
-// sum returns the checksum of page i of the data under list number list. It first verifies the page
-// of the list that holds the checksum. The checksum of the last list is in the table of contents.
+// sum returns the checksum of page i, from list number list. It first verifies the page of the list that has the
+// checksum. The checksum of the last list is in the table of contents.
 func (p *Paged) sum(list, i int) (uint32, error) {
 	if list == len(p.lists) {
 		return p.entry.checksum, nil
@@ -197,8 +196,8 @@ func (p *Paged) verifyPage(l *level, i int, want uint32, what string) error {
 	return nil
 }
 
-// Corrupt returns an error that wraps ErrCorrupt and names the file, this
-// section, the offset within it, and what is wrong.
+// Corrupt returns an error that wraps ErrCorrupt. The error names the file, this section, the offset in the section,
+// and what is wrong.
 func (p *Paged) Corrupt(offset int, format string, args ...any) error {
 	return p.r.corrupt(p.entry.name, p.offset+offset, format, args...)
 }

@@ -1,7 +1,7 @@
-// Package sectionfile is the container of all files that are written once: named sections, with a
-// checksum for each page of them, and a table of contents at the end. Writing goes from front to
-// back. Opening reads only the table, whatever the size of the file. A section is a slice of the
-// mapped file, verified page by page on use.
+// Package sectionfile is the container of all files that are written only once. Such a file has named sections, a
+// checksum for each page of a section, and a table of contents at the end. It is written from front to back. Opening
+// reads only the table of contents, even of a large file. A section is a slice of the mapped file, and its pages are
+// verified when they are used.
 //
 // The format is documented in doc/formats/sectionfile.md.
 package sectionfile
@@ -28,8 +28,8 @@ var ErrVersion = vfs.ErrVersion
 
 const (
 	magic = "SHEAFSEC"
-	// Version is the version of the container's format that is written. The one before is also
-	// read: documents given to such a catalog exist nowhere else.
+	// Version is the version of the container's format that this package writes. It also reads the version before,
+	// because a catalog of that version may have documents that exist nowhere else.
 	Version = 2
 	oldest  = 1
 
@@ -44,11 +44,11 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum returns the checksum of sections: CRC-32C.
+// Checksum returns the checksum of data as section files use it: CRC-32C.
 func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// Verify compares mapped bytes with their checksum. The error says what differs, or wraps
-// vfs.ErrFault when they cannot be read.
+// Verify compares mapped bytes with their checksum. The error says what differs, or wraps vfs.ErrFault if the bytes
+// cannot be read.
 func Verify(b []byte, want uint32) error {
 	var got uint32
 	if err := vfs.Safely(func() { got = Checksum(b) }); err != nil {
@@ -67,8 +67,8 @@ type entry struct {
 	checksum uint32 // of the section, or of the last list of checksums after it
 }
 
-// Reader is an open section file. It is safe for concurrent use until Close; after that none of its
-// slices may be used.
+// Reader is an open section file. It is safe for concurrent use until Close. After Close, none of its slices may be
+// used.
 type Reader struct {
 	path    string
 	mapping vfs.Mapping
@@ -78,9 +78,9 @@ type Reader struct {
 	whole   bool   // version 1: a section has one checksum, and no lists after it
 }
 
-// Open maps a file with content of this kind, at most 16 bytes of ASCII, and reads its table of
-// contents. It fails with ErrCorrupt when the file is damaged or something else, and with
-// ErrVersion when its container or content has another version.
+// Open maps a file and reads its table of contents. The file must have content of this kind, at most 16 bytes of
+// ASCII. Open fails with ErrCorrupt if the file is damaged or no section file of this kind, and with ErrVersion if the
+// container or the content has another version.
 func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 	mapping, err := fs.Map(path)
 	if err != nil {
@@ -100,7 +100,7 @@ func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 // Version returns the version of the content.
 func (r *Reader) Version() uint32 { return r.version }
 
-// listed formats versions for errors, the smallest first.
+// listed formats versions for errors, smallest first.
 func listed(versions []uint32) string {
 	s := fmt.Sprint(slices.Sorted(slices.Values(versions)))
 	return strings.ReplaceAll(s[1:len(s)-1], " ", " and ")
@@ -176,7 +176,7 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 	return nil
 }
 
-// end returns the end of a section with its lists of checksums.
+// end returns where a section, including its lists of checksums, ends.
 func (r *Reader) end(e *entry) uint64 {
 	if r.whole {
 		return e.offset + e.length
@@ -191,9 +191,9 @@ func trimZeros(b []byte) []byte {
 	return b
 }
 
-// Section returns the bytes of a section, without verifying them (see Paged); ok is false when
-// there is none with that name. The bytes are aligned to 64, must not be changed, and must not be
-// used after Close.
+// Section returns the bytes of a section without verifying them (see Paged). ok is false if the file has no section
+// with this name. The address of the bytes is a multiple of 64. The caller must not change the bytes, and must not use
+// them after Close.
 func (r *Reader) Section(name string) (data []byte, ok bool) {
 	for i := range r.entries {
 		if e := &r.entries[i]; e.name == name {
@@ -203,8 +203,8 @@ func (r *Reader) Section(name string) (data []byte, ok bool) {
 	return nil, false
 }
 
-// Check verifies every section, and that only zeros are between them. It returns one error for each
-// section with a fault, and for each fault between them, each wrapping ErrCorrupt.
+// Check verifies every section, and verifies that all bytes between sections are zeros. It returns one error for each
+// section with a fault and for each fault between sections. Each error wraps ErrCorrupt.
 func (r *Reader) Check() []error {
 	var faults []error
 	end := uint64(headerBytes)
@@ -233,8 +233,8 @@ func (r *Reader) Check() []error {
 	return faults
 }
 
-// Corrupt returns an error that wraps ErrCorrupt and names this file, the
-// section, the offset within the section, and what is wrong.
+// Corrupt returns an error that wraps ErrCorrupt. The error names this file, the section, the offset in the section,
+// and what is wrong.
 func (r *Reader) Corrupt(section string, offset int, format string, args ...any) error {
 	for _, e := range r.entries {
 		if e.name == section {
@@ -249,7 +249,7 @@ func (r *Reader) corrupt(section string, offset int, format string, args ...any)
 		fmt.Sprintf(format, args...))
 }
 
-// Names returns the names of the sections, in the order in which they were written.
+// Names returns the names of the sections in the order of writing.
 func (r *Reader) Names() []string {
 	names := make([]string, len(r.entries))
 	for i, e := range r.entries {

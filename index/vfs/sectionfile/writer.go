@@ -11,9 +11,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Writer writes a section file from front to back. Sections are written one at a time: Begin, any
-// number of Write, then the next Begin or Close. Not safe for concurrent use. Close returns the
-// first error.
+// Writer writes a section file from front to back, one section at a time: Begin, any number of calls of Write, then
+// the next Begin, or Close. Not safe for concurrent use. Close returns the first error.
 type Writer struct {
 	fs      vfs.FS
 	path    string
@@ -58,8 +57,8 @@ func (w *Writer) put(b []byte) {
 	w.pos += uint64(len(b))
 }
 
-// Begin ends the previous section and begins one with this unique name. Close returns errors of
-// names and of writing.
+// Begin ends the previous section and begins a section with this name. The name must be unique. Begin returns no
+// error; Close returns errors of names and of writing.
 func (w *Writer) Begin(name string) {
 	w.end()
 	w.open = true
@@ -141,7 +140,7 @@ func (w *Writer) Section(name string, data []byte) {
 	_, _ = w.Write(data) // Close returns the error
 }
 
-// Offset returns the number of bytes written to the open section.
+// Offset returns how many bytes the open section has so far.
 func (w *Writer) Offset() int64 {
 	if !w.open {
 		return 0
@@ -149,11 +148,11 @@ func (w *Writer) Offset() int64 {
 	return int64(w.entries[len(w.entries)-1].length)
 }
 
-// Close writes the table of contents, syncs and closes the file. After an error it removes the
-// file. It does not sync the folder: see vfs.FS.SyncDir.
+// Close writes the table of contents, and syncs and closes the file. If there was an error, Close removes the file.
+// Close does not sync the folder; see vfs.FS.SyncDir.
 func (w *Writer) Close() (size int64, err error) { return w.close(w.file.Sync) }
 
-// CloseUnsynced is Close for a file that is not needed after a crash.
+// CloseUnsynced does what Close does, but does not sync the file. It is for files that are not needed after a crash.
 func (w *Writer) CloseUnsynced() error {
 	_, err := w.close(func() error { return nil })
 	return err

@@ -18,8 +18,8 @@ import (
 // values are the bits of their number. A server cannot trim, fold or misread such a word. ColumnWord
 // and ValueWord write the two halves of a word, ReadWords reads whole words.
 
-// LongestWord is how many bytes of a text value or a name a word contains. If a text is longer, the word contains its
-// beginning and a hash. If a name is longer, the word contains a hash of the name.
+// LongestWord limits texts and names in words, in bytes. Instead of a longer text, a word contains the beginning and a
+// hash of the text. Instead of a longer name, it contains a hash of the name.
 const LongestWord = 4000
 
 // ColumnWord returns the text with which all words of a column begin, and no other words.

@@ -8,8 +8,8 @@ import (
 	"sheaf/store"
 )
 
-// together checks that requests sent together get the same answers as alone, even with unknown
-// words before, among and after them.
+// together checks that requests sent together get the same answers as single requests, even if requests with unknown
+// words are among them.
 func together(t *testing.T, b store.Backend) {
 	all, ok := b.(store.Batcher)
 	if !ok {
@@ -49,8 +49,7 @@ func together(t *testing.T, b store.Backend) {
 	}
 }
 
-// agree checks that requests sent together get the same answers as alone, and returns the number of
-// hits.
+// agree checks that requests sent together get the same answers as single requests. It returns the number of hits.
 func agree(t *testing.T, b store.Backend, reqs []store.Request) int {
 	t.Helper()
 	ctx := context.Background()

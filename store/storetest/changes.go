@@ -13,7 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// changes checks that writes, replacements and deletions are visible when the call returns.
+// changes checks that the effects of writes, replacements and deletions are visible when the call returns.
 func changes(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	x := body(sheaf.Match{Text: "x y"})
@@ -47,8 +47,8 @@ func changes(t *testing.T, b store.Backend) {
 	expect(t, b, "not the first of equal ids", body(sheaf.Match{Text: "x"}), "")
 }
 
-// emptied checks that Empty leaves nothing, that later writes score as in a new store, and that an
-// empty store can be emptied.
+// emptied checks three things: Empty leaves nothing, later writes score as in a new store, and Empty works on an
+// empty store.
 func emptied(t *testing.T, b store.Backend) {
 	e, ok := b.(store.Emptier)
 	if !ok {
@@ -98,7 +98,7 @@ func within(t *testing.T, b store.Backend) {
 	expect(t, b, "no bound", req, "t:a t:b")
 }
 
-// many checks bounds, filters and deletions with more values than PostgreSQL allows parameters in a
+// many checks Within, filters and deletions with very many values: more than PostgreSQL allows parameters in a
 // statement (65,535), or Lucene clauses in a query. A store may refuse them as unsupported.
 func many(t *testing.T, b store.Backend) {
 	write(t, b, withColumns(Chunk("t:a", "body", "x"), column("n", sheaf.NumberValue(69_999))), Chunk("t:b", "body", "x"))
@@ -186,8 +186,8 @@ func vectors(t *testing.T, b store.Backend) {
 	expect(t, b, "after a deletion", req, "t:b")
 }
 
-// invalid checks that bad requests and batches are errors and change nothing. The tests of package
-// store check every rule.
+// invalid checks that the store refuses invalid requests and batches, and changes nothing. The tests of package store
+// check every rule.
 func invalid(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	one := unit(1, 0, 0, 0, 0, 0, 0, 0)
@@ -234,7 +234,7 @@ func invalid(t *testing.T, b store.Backend) {
 	expect(t, b, "nothing of a bad batch", good, "t:a t:v")
 }
 
-// hostile checks any bytes in IDs, fields, columns and queries.
+// hostile checks that IDs, fields, columns and queries may contain any bytes.
 func hostile(t *testing.T, b store.Backend) {
 	texts := []string{"\x00", "\xff\xfe", "'; DROP TABLE x; --", `{"match_all":{}}`, "a\nb\r\nc",
 		strings.Repeat("long ", 10_000), strings.Repeat("x", 100_000), "%s %n", "../../etc", "<script>", "\u202e", "🚀",
@@ -268,7 +268,7 @@ func hostile(t *testing.T, b store.Backend) {
 	}
 }
 
-// bulk checks that added chunks appear at Commit, all at once, and never without it.
+// bulk checks that Commit makes all added chunks visible at once, and that they do not appear without Commit.
 func bulk(t *testing.T, b store.Backend) {
 	loader, ok := b.(store.Bulk)
 	if !ok {
@@ -329,7 +329,7 @@ func bulk(t *testing.T, b store.Backend) {
 	expect(t, b, "written after the load", body(sheaf.Match{Text: "after"}), "t:after")
 }
 
-// concurrent checks that readers see a whole batch or nothing of it during writes.
+// concurrent checks that readers during a write see the whole batch or nothing of it.
 func concurrent(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	batch := func(n int) store.Batch {
@@ -370,8 +370,8 @@ func concurrent(t *testing.T, b store.Backend) {
 	expect(t, b, "the last version", body(sheaf.Match{Text: "version25"}), "t:d#0 t:d#1 t:d#2 t:d#3 t:d#4")
 }
 
-// explain checks that the parts of an explanation give the score of Retrieve, and that chunks that
-// Retrieve does not find have no explanation.
+// explain checks that an explanation has the score of Retrieve, and that its parts give this score. A chunk that
+// Retrieve does not find must have no explanation.
 func explain(t *testing.T, b store.Backend) {
 	e, ok := b.(store.Explainer)
 	if !ok {
@@ -417,7 +417,7 @@ func reopen(t *testing.T, b store.Backend) {
 	expect(t, b, "reopened again", body(sheaf.Match{Text: "x"}), "t:b t:c")
 }
 
-// cancel checks that calls with an ended context fail and write nothing.
+// cancel checks that calls fail and write nothing if their context has ended.
 func cancel(t *testing.T, b store.Backend) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()

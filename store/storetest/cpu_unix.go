@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPU returns the processor time of this process, 0 when unknown. Other work on the machine
-// disturbs it less than elapsed time, and it leaves out the servers' work.
+// CPU returns the processor time that this process has used, or 0 if it is unknown. It does not include the work of
+// servers. Other programs disturb it less than they disturb elapsed time.
 func CPU() time.Duration {
 	var use unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {

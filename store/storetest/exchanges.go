@@ -20,14 +20,14 @@ import (
 	"sheaf/store"
 )
 
-// Exchanges are HTTP requests of a store and the server's answers, kept in a golden file. Without
-// the server the file answers. Then a request that is missing from the file, or not sent, fails the
-// test: so requests are reviewed and tested without the server.
+// Exchanges are HTTP requests of a store and the server's answers, stored in a golden file. In a test without the
+// server, the file answers. The test then fails if the store sends a request that is not in the file, or does not
+// send one that is. So a review of the file shows what changes.
 type Exchanges struct {
-	// About says what the next requests show.
+	// About names what the next requests show, for example a search.
 	About string
-	// Alter changes the file's answer to a request, for a test that sends only some requests of the
-	// file; nil changes nothing.
+	// Alter changes the answer that the file has for a request. It is for a test that sends only some of the requests
+	// in the file. Nil changes nothing.
 	Alter func(path string, answer []byte) []byte
 
 	t    testing.TB
@@ -38,8 +38,8 @@ type Exchanges struct {
 	used []bool
 }
 
-// exchange is a request and its answer. Bodies are JSON; a body of several lines becomes a list.
-// Refused is the store's error, if it sends no request.
+// exchange is a request and its answer. A body of several JSON lines is stored as a list. If the store sends no
+// request, Refused is the store's error.
 type exchange struct {
 	About   string
 	Request string          `json:",omitempty"`
@@ -49,8 +49,8 @@ type exchange struct {
 	Refused string          `json:",omitempty"`
 }
 
-// NewExchanges reads a golden file. With update it writes the file at the end of the test from the
-// server's answers.
+// NewExchanges reads a golden file. With update, requests go to the server instead, and the end of the test writes
+// them and the answers to the file.
 func NewExchanges(t testing.TB, path string, update bool) *Exchanges {
 	t.Helper()
 	e := &Exchanges{t: t, path: path, real: update}
@@ -89,7 +89,7 @@ func (e *Exchanges) finish() {
 	}
 }
 
-// Client sends requests to the server, or answers them from the file.
+// Client returns a client whose requests go to the server, or to the golden file.
 func (e *Exchanges) Client() *http.Client { return &http.Client{Transport: e} }
 
 // RoundTrip implements [http.RoundTripper].
@@ -138,7 +138,7 @@ func (e *Exchanges) keep(one exchange) {
 	e.kept = append(e.kept, one)
 }
 
-// take returns the answer to a request, from the answers that were not used yet.
+// take finds the first unused answer to a request, and marks it as used.
 func (e *Exchanges) take(want exchange) (exchange, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -160,7 +160,8 @@ func same(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && x.String() == y.String()
 }
 
-// Result records an unsupported error in the golden file. Other errors fail the test.
+// Result checks the result of a call. It records an unsupported error in the golden file; any other error fails the
+// test.
 func (e *Exchanges) Result(err error) {
 	e.t.Helper()
 	switch {
@@ -176,10 +177,10 @@ func (e *Exchanges) Result(err error) {
 	}
 }
 
-// changing matches the parts of a body that differ each time: tokens of writes, clocks.
+// changing matches the parts of a body that differ in each run: tokens of writes, and times.
 var changing = regexp.MustCompile(`"[A-Z2-7]{26}"|"took":\d+|"(?:creation|lastUpdate)TimeUnix":\d+`)
 
-// readable turns a body into JSON; several lines become a list.
+// readable turns a body into JSON. A body of several lines becomes a list.
 func readable(body []byte) json.RawMessage {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 {
@@ -205,8 +206,8 @@ func readable(body []byte) json.RawMessage {
 	return out
 }
 
-// All makes a store write the library, send every kind of request, and delete. The results have
-// their own golden file beside that of e.
+// All makes a store write the documents of Library, send every kind of request, and delete a document. It compares
+// the hits with the golden file found.txt beside the file of e.
 func (e *Exchanges) All(ctx context.Context, s interface {
 	store.Backend
 	store.Counter

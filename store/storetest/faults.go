@@ -17,8 +17,8 @@ import (
 	"sheaf/store"
 )
 
-// Between puts a proxy before a server and returns its address. The proxy answers some requests
-// itself: answer returns false for requests that must pass.
+// Between starts a proxy in front of a server and returns the proxy's address. For each request the proxy calls
+// answer. If answer returns false, the proxy passes the request on to the server.
 func Between(t testing.TB, address string,
 	answer func(w http.ResponseWriter, r *http.Request, body []byte) bool) string {
 	t.Helper()
@@ -42,9 +42,9 @@ func Between(t testing.TB, address string,
 	return front.URL
 }
 
-// Patience checks that the store repeats a request when the server is busy, away for a moment,
-// hangs up, or breaks off its answer. some selects the requests to disturb. open opens an empty
-// store behind a proxy. With lost, the server does the work and its answer is lost.
+// Patience checks that the store repeats a request if the server is busy or unavailable for a moment, closes the
+// connection, or breaks off its answer. some selects the requests to disturb. open opens an empty store at the
+// address of a proxy.
 func Patience(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
 	t.Helper()
 	var n atomic.Int64
@@ -87,9 +87,8 @@ func Patience(t *testing.T, address string, open func(address string) store.Back
 	}
 }
 
-// PatienceEnds checks a server that stays away, or answers nonsense or nothing: searches and writes
-// fail as unavailable when the time of a call is over, and writing works again when the server is
-// back.
+// PatienceEnds checks a server that stays unavailable, answers nonsense, or does not answer. Searches and writes must
+// fail as unavailable at the end of their time limit. When the server works again, writes must work again.
 func PatienceEnds(t *testing.T, address string, open func(address string) store.Backend) {
 	t.Helper()
 	for what, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
@@ -126,9 +125,8 @@ func PatienceEnds(t *testing.T, address string, open func(address string) store.
 	}
 }
 
-// TooLarge checks that a batch too large for one request is sent in parts, whether the server or a
-// proxy refuses it. A document that is too large alone must be named while the rest is written.
-// some selects the requests with documents.
+// TooLarge checks that the store sends a batch in parts if the server or a proxy refuses it as too large. If a single
+// document is too large, the store must name it and write the rest. some selects the requests with documents.
 func TooLarge(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
 	t.Helper()
 	const most = 20_000

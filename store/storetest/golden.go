@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// Golden compares text with a file of testdata, or with update writes the file.
+// Golden compares text with a golden file. With update it first writes text to the file.
 func Golden(t testing.TB, path, text string, update bool) {
 	t.Helper()
 	if update {
@@ -26,7 +26,7 @@ func Golden(t testing.TB, path, text string, update bool) {
 	}
 }
 
-// Written formats a ranking for a golden file: identifiers, scores, and passages except the first.
+// Written formats a ranking for a golden file: IDs, scores, and passages other than the first.
 func Written(r sheaf.Ranking) string {
 	var b strings.Builder
 	for _, h := range r {

@@ -15,11 +15,10 @@ import (
 	"sheaf/store"
 )
 
-// RandomHistory makes the same random changes to two stores and compares their answers to random
-// requests after each: the same chunks in the order of a ranking, with equal scores. Scores of words
-// may differ by 1e-9, or by the limit that [Limited] sets; similarities by vectorTolerance. The
-// vectors have 8 dimensions. reopen, if not nil, closes the first store and opens it again now and
-// then. A failure names the seed.
+// RandomHistory makes the same random changes to two stores. After each change, it compares their answers to random
+// requests: both must find the same chunks with equal scores. Scores of words may differ by 1e-9, or by the tolerance
+// that [Limited] sets. Similarities may differ by vectorTolerance. The vectors have 8 dimensions. If reopen is not
+// nil, RandomHistory calls it from time to time to close the first store and open it again. A failure names the seed.
 func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend,
 	reopen func(store.Backend) store.Backend) {
 	t.Helper()
@@ -61,8 +60,8 @@ func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 	}
 }
 
-// vectorTolerance is the largest difference of similarities between a store and the oracle: a store
-// may keep vectors with less precision.
+// vectorTolerance is how much the similarities of a store and the oracle may differ. A store may keep vectors with
+// less precision.
 const vectorTolerance = 0.01
 
 // history makes random changes and requests.
@@ -97,7 +96,7 @@ func (h *history) check(t *testing.T, req store.Request, a, oracle store.Backend
 	}
 }
 
-// checkScores checks that a [store.Scorer] gives chunks exactly the scores of a ranking of only them.
+// checkScores checks that a [store.Scorer] returns the same scores as a ranking of only the given chunks.
 func (h *history) checkScores(t *testing.T, req store.Request, a store.Backend) {
 	t.Helper()
 	scorer, ok := a.(store.Scorer)
@@ -127,7 +126,7 @@ func (h *history) checkScores(t *testing.T, req store.Request, a store.Backend) 
 	}
 }
 
-// dot returns the similarity of a hit's passage; ok is false when there is no such passage.
+// dot returns the similarity of a hit's passage; ok is false if the chunk has no such passage.
 func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok bool) {
 	for _, v := range h.passages[hit.ID] {
 		if v.Name == req.Field && hit.Passage < len(v.Passages) {
@@ -140,9 +139,9 @@ func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok 
 	return 0, false
 }
 
-// compare compares the answers of two stores: as many hits, in the order of a ranking, each with the
-// oracle's score. So only hits whose scores are nearly equal can change places. It returns the hits of
-// a and the scores of the oracle.
+// compare compares the answers of two stores. The store a must find as many hits as the oracle, in the order of a
+// ranking, each with the oracle's score. So only hits with nearly equal scores may be in other places. compare
+// returns the hits of a and the scores of the oracle.
 func compare(t *testing.T, where string, req store.Request, a, oracle store.Backend,
 	near func(x, y float64) bool) (got sheaf.Ranking, scores map[sheaf.ID]float64) {
 	t.Helper()
@@ -227,7 +226,7 @@ func (h *history) batch() store.Batch {
 	return b
 }
 
-// many returns a column with several values of every kind, or none.
+// many returns a column that has no value, or one or more values of several kinds.
 func (h *history) many() store.Column {
 	c := store.Column{Name: "many"}
 	for _, v := range []sheaf.Value{sheaf.NumberValue(float64(h.r.IntN(40)) - 20), sheaf.TextValue(h.words(1)),
@@ -271,7 +270,8 @@ func (h *history) request() store.Request {
 	return req
 }
 
-// nearest turns a request by words into a request by vector, perhaps bounded by the words.
+// nearest turns a request by words into a request by vector. If matches is true, the vector request may have the
+// words as Matching.
 func (h *history) nearest(req store.Request, matches bool) store.Request {
 	words := req.Text
 	req.Text, req.Vector = nil, &store.VectorRequest{Field: []string{"body", "body", "title", "none"}[h.r.IntN(4)],
@@ -282,7 +282,7 @@ func (h *history) nearest(req store.Request, matches bool) store.Request {
 	return req
 }
 
-// vector returns one of a few directions, perhaps slightly moved.
+// vector returns a random unit vector near one of a few directions.
 func (h *history) vector() []float32 {
 	v := make([]float32, 8)
 	v[h.r.IntN(8)], v[h.r.IntN(8)] = 1, 1
@@ -308,7 +308,7 @@ func (h *history) vectors() []store.Vectors {
 	return out
 }
 
-// filter returns a random filter over the columns that batch writes and a missing column.
+// filter returns a random filter. Its columns are those that batch writes, and a missing one.
 func (h *history) filter(depth int) sheaf.Filter {
 	column := []string{"n", "c", "many", "none"}[h.r.IntN(4)]
 	value := func() sheaf.Value {
@@ -381,7 +381,7 @@ func (h *history) query(depth int) sheaf.TextQuery {
 	return b
 }
 
-// checkColumns compares facets and orders of two stores that support them.
+// checkColumns compares the facets and the sorted hits of two stores that support them.
 func checkColumns(t *testing.T, where string, req store.Request, a, oracle store.Backend) {
 	t.Helper()
 	ctx := context.Background()

@@ -13,19 +13,19 @@ import (
 	"sheaf/store"
 )
 
-// Hollow removes something from a JSON answer.
+// Hollow says what to remove from a JSON answer.
 type Hollow struct {
-	// About is the step of the golden file: write, count, delete, or a search.
+	// About is the step of the golden file: write, count, delete, or the name of a search.
 	About string
-	// Path is the end of the address of the requests whose answers are changed.
+	// Path selects the requests whose answers change: their addresses end with Path.
 	Path string
-	// From matches the part of the answer that To replaces.
+	// From is a regular expression. To replaces each match in the answer.
 	From, To string
 }
 
-// HollowAnswers checks that an incomplete answer is a fault of the server. It is never an empty
-// list, a zero, a success, or the fault of a document. open opens the store of the golden file at
-// path, through a client.
+// HollowAnswers checks that the store reports an incomplete answer as a fault of the server. The store must not take
+// the answer for an empty list, a zero, a success, or the fault of a document. path is the golden file. open opens
+// its store with a client.
 func HollowAnswers(t *testing.T, path string, open func(client *http.Client) store.Backend, list []Hollow) {
 	t.Helper()
 	words := Words(sheaf.Match{Text: "tea"})

@@ -11,8 +11,8 @@ import (
 	"sheaf/store"
 )
 
-// large checks texts and values that are larger than index keys. If the store cannot take a
-// document, it must name the document and the limit, and write the rest.
+// large checks texts and values that are larger than the keys of an index. If the store cannot write a document, it
+// must name the document and the limit, and write the rest.
 func large(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	value := strings.Repeat("v", 40_000)
@@ -74,8 +74,8 @@ func large(t *testing.T, b store.Backend) {
 	}
 }
 
-// names checks names of fields and columns that look like parts of a request. If the store cannot
-// use a name, its error must name it, before it writes anything.
+// names checks names of fields and columns that look like parts of a request. If the store cannot use a name, it must
+// write nothing, and the error must contain the name.
 func names(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	for i, name := range []string{`x"}}}) {y`, "x'; DROP TABLE chunk; --", "x) OR true", "a.b.c", "_id", "t_body", "Ä ö",

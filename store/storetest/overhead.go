@@ -17,10 +17,10 @@ import (
 	"sheaf/store"
 )
 
-// Overhead compares two ways to do the same work. It runs each n times in turns, so that other work
-// on the machine disturbs both alike. prepare, if not nil, runs before each. Overhead reports the
-// median times of both, the median of their differences, the ratio of the medians, and the processor
-// time of this program in each. Times are in milliseconds.
+// Overhead compares two ways to do the same work. It runs both in turns, n times each, so that other work on the
+// machine disturbs both alike. If prepare is not nil, it runs before each. Overhead reports the median times of both,
+// the median of their differences, the ratio of the medians, and the processor time of this program in each. Times
+// are in milliseconds.
 func Overhead(b *testing.B, n int, prepare func(), ours, plain func(i int) error) {
 	b.Helper()
 	var times [2][]time.Duration
@@ -75,8 +75,8 @@ type Sent struct {
 	Method, URL string
 	Header      http.Header
 	Body        []byte
-	// Round counts from 0: a request that was sent after all earlier ones were answered begins the
-	// next round.
+	// Round is the number of the round, from 0. If a request is sent when all earlier requests are answered, it
+	// begins the next round.
 	Round int
 }
 
@@ -103,7 +103,7 @@ func (t *Tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.HTTP.RoundTrip(again)
 }
 
-// Take returns the requests since the last call.
+// Take returns the requests that were sent since the last call of Take.
 func (t *Tap) Take() []Sent {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +111,7 @@ func (t *Tap) Take() []Sent {
 	return t.sent
 }
 
-// send repeats a request and reads the answer without examining it.
+// send sends a recorded request again, and reads the answer without examining it.
 func (t *Tap) send(ctx context.Context, s Sent) error {
 	req, err := http.NewRequestWithContext(ctx, s.Method, s.URL, bytes.NewReader(s.Body))
 	if err != nil {
@@ -127,9 +127,9 @@ func (t *Tap) send(ctx context.Context, s Sent) error {
 	return err
 }
 
-// Overhead compares queries through this program with the requests that it sends for each, in the
-// same rounds; requests of one round run at once. See [Overhead]. It reports the number of rounds:
-// the requests of a later round depend on the answers of earlier ones.
+// Overhead compares queries through this program with the bare requests of these queries. The requests of one round
+// run at once; later rounds need the answers of earlier ones. It reports what the function [Overhead] reports, and
+// the number of rounds for each query.
 func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 	b.Helper()
 	requests := make([][]Sent, queries)
@@ -155,7 +155,7 @@ func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 	b.ReportMetric(float64(rounds)/float64(queries), "rounds")
 }
 
-// rounds sends requests, those of a round at the same time.
+// rounds sends requests, round by round. It sends the requests of one round at the same time.
 func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	for len(list) > 0 {
 		group, one := errgroup.WithContext(ctx)
@@ -172,9 +172,9 @@ func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	return nil
 }
 
-// Fill compares a write of chunks with a repetition of those of its requests that fills selects.
-// fresh opens an empty store through t and returns the name of its place. Repeated requests use
-// that name instead of the first store's.
+// Fill compares a write of chunks with sending the write's requests again. fills selects the requests to send. fresh
+// opens an empty store through t and returns the name of the store's place. Repeated requests contain the new name
+// instead of the first one.
 func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Backend, place string),
 	fills func(s Sent) bool) {
 	b.Helper()
@@ -198,7 +198,7 @@ func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Ba
 	})
 }
 
-// Collected is a store that keeps what is written to it and the last request, and finds nothing.
+// Collected is a store that remembers the written chunks and the last request. It finds nothing.
 type Collected struct {
 	Chunks []store.Chunk
 	Asked  store.Request

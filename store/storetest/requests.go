@@ -13,7 +13,7 @@ type Named struct {
 	Request store.Request
 }
 
-// Requests returns one request for each feature of requests. Their vectors have three dimensions.
+// Requests returns one request for each feature of requests. Vectors have three dimensions.
 func Requests() []Named {
 	text := sheaf.TextValue
 	day := func(n int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC)) }

@@ -9,8 +9,8 @@ import (
 	"sheaf/store"
 )
 
-// Removed checks that a search says so when the place of an open store on the server is removed. An
-// invalid request or an empty result would be wrong.
+// Removed checks the error of a search after drop removes the store's place on the server. The search must fail with
+// sheaf.ErrNotFound; an invalid request or an empty result would be wrong.
 func Removed(t *testing.T, b store.Backend, drop func() error) {
 	t.Helper()
 	if err := b.Write(t.Context(), One("t:a", "stone")); err != nil {
@@ -27,8 +27,8 @@ func Removed(t *testing.T, b store.Backend, drop func() error) {
 	}
 }
 
-// ListOnly checks that a store with the documents of [Library] can be opened for listing with
-// options that it was not made with: it returns the documents and accepts no write.
+// ListOnly makes a store with one set of options, and opens it for listing with another set. The store must return
+// the documents of [Library] and refuse writes.
 func ListOnly[O any](t *testing.T, s *Stores[O], made O, listed O) {
 	t.Helper()
 	b := s.Open(t, made)

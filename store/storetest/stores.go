@@ -11,8 +11,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Stores opens stores for tests and remembers the options of each, so that they can be opened
-// again.
+// Stores opens stores for tests. It remembers the options of each store, so that Reopen can open the store again.
 type Stores[O any] struct {
 	// New returns the options of a new, empty store.
 	New func(t testing.TB) O
@@ -51,7 +50,7 @@ func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
 	return s.Open(t, s.made[b])
 }
 
-// Refusing returns a function that checks that no store opens with good after a change.
+// Refusing returns a function that checks a refusal: with a change to the options good, no store may open.
 func (s *Stores[O]) Refusing(t *testing.T, good O) func(what string, change func(o *O), want error, says string) {
 	return func(what string, change func(o *O), want error, says string) {
 		t.Helper()
@@ -67,7 +66,7 @@ func (s *Stores[O]) Refusing(t *testing.T, good O) func(what string, change func
 	}
 }
 
-// Healthy checks that an examination found no fault.
+// Healthy checks that the findings of an Examine contain no fault.
 func Healthy(t *testing.T, found []store.Finding) {
 	t.Helper()
 	for _, f := range found {

@@ -19,36 +19,37 @@ import (
 	"sheaf/store"
 )
 
-// Options describe the abilities of a store.
+// Options say how to open a store and what it can do.
 type Options struct {
-	// Open returns an empty store with an English analyzer; the test closes it.
+	// Open returns an empty store with an English analyzer. The test closes the store.
 	Open func(t testing.TB) store.Backend
-	// Reopen closes a store and opens it again with its content; nil for stores that keep nothing.
+	// Reopen closes a store and opens it again with the same content. It is nil for stores that lose their content
+	// when they close.
 	Reopen func(t testing.TB, b store.Backend) store.Backend
-	// Lacks says which requests the store refuses: it must answer each of them with
-	// sheaf.ErrUnsupported. Nil means none.
+	// Lacks reports whether the store refuses a request. The store must then answer the request with
+	// sheaf.ErrUnsupported. Nil means that the store refuses no request.
 	Lacks func(req store.Request) bool
-	// Shape, if not nil, changes random requests into requests that the store answers, so that more
-	// of them are tested.
+	// Shape changes random requests into requests that the store can answer, so that the tests cover more. Nil
+	// changes nothing.
 	Shape func(req *store.Request)
 	// Skip names tests that the store cannot pass, each with the reason.
 	Skip map[string]string
-	// Torn means that readers may see a part of a batch during its write.
+	// Torn means that readers may see a part of a batch while a write runs.
 	Torn bool
-	// Tolerance is the relative error of scores compared with float64; 0 means 1e-9.
+	// Tolerance is the largest relative error of scores; 0 means 1e-9.
 	Tolerance float64
 }
 
-// limits has the Options of the open stores.
+// limits has the Options of each open store.
 var limits sync.Map
 
-// Limited records the limits of a store that a test opened itself.
+// Limited records the Options of a store that a test opened by itself.
 func Limited(b store.Backend, o Options) store.Backend {
 	limits.Store(b, o)
 	return b
 }
 
-// remembering returns o with stores that [limits] knows.
+// remembering returns o with functions that record each opened store in limits.
 func (o Options) remembering() Options {
 	open, reopen := o.Open, o.Reopen
 	o.Open = func(t testing.TB) store.Backend {
@@ -69,7 +70,8 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether the options of b say that it refuses a request, and checks that it does.
+// refused reports whether the Options of b say that the store refuses a request. If so, refused checks that the store
+// does.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks
@@ -82,7 +84,7 @@ func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	return true
 }
 
-// Run runs the suite.
+// Run runs all tests for stores.
 func Run(t *testing.T, o Options) {
 	o = o.remembering()
 	tests := map[string]func(*testing.T, store.Backend){
@@ -106,7 +108,7 @@ func Run(t *testing.T, o Options) {
 	}
 }
 
-// Chunk returns the chunk "doc#slug" with fields given as pairs of name and text.
+// Chunk returns the chunk with this ID, "doc#slug". fields are pairs of a name and a text.
 func Chunk(id string, fields ...string) store.Chunk {
 	doc, _, _ := strings.Cut(id, "#")
 	c := store.Chunk{ID: sheaf.ID(id), Doc: sheaf.ID(doc)}
@@ -133,13 +135,13 @@ func write(t testing.TB, b store.Backend, chunks ...store.Chunk) {
 	}
 }
 
-// Words returns a request for any of some words in title and body.
+// Words returns a request for the query q in title and body.
 func Words(q sheaf.TextQuery) store.Request {
 	return store.Request{Limit: 100, Text: &store.TextRequest{Query: q, K1: store.DefaultK1, B: store.DefaultB,
 		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 2}, {Name: sheaf.FieldBody, Weight: 1}}}}
 }
 
-// One returns the write of a chunk with words in its body, which replaces its document.
+// One returns a batch with one chunk, which has words in its body. The batch replaces the chunk's document.
 func One(id, words string) store.Batch {
 	c := Chunk(id, sheaf.FieldBody, words)
 	return store.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []store.Chunk{c}}
@@ -161,7 +163,7 @@ func body(q sheaf.TextQuery) store.Request {
 	return r
 }
 
-// retrieve skips the rest of a test when the store refuses the request.
+// retrieve returns the hits of a request. If the store refuses the request, it skips the rest of the test.
 func retrieve(t testing.TB, b store.Backend, req store.Request) sheaf.Ranking {
 	t.Helper()
 	if refused(t, b, req) {
@@ -192,7 +194,7 @@ func expect(t testing.TB, b store.Backend, what string, req store.Request, want 
 	}
 }
 
-// near reports whether two scores of store s are equal within its precision.
+// near reports whether two scores of store s differ by no more than the store's tolerance.
 func near(s store.Backend, a, b float64) bool {
 	tolerance := optionsOf(s).Tolerance
 	if tolerance == 0 {
@@ -203,7 +205,7 @@ func near(s store.Backend, a, b float64) bool {
 
 func idf(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 
-// scores checks BM25 against numbers computed here.
+// scores checks BM25 scores against numbers that the test computes.
 func scores(t *testing.T, b store.Backend) {
 	write(t, b, Chunk("t:a", "body", "apple banana apple"), Chunk("t:b", "body", "banana cherry cherry cherry cherry"),
 		Chunk("t:c", "title", "apple"))
@@ -229,7 +231,7 @@ func scores(t *testing.T, b store.Backend) {
 	}
 }
 
-// combine checks the ways to combine fields against numbers computed here.
+// combine checks the ways to combine fields against numbers that the test computes.
 func combine(t *testing.T, b store.Backend) {
 	write(t, b, Chunk("t:a", "title", "apple", "body", "apple pie apple"), Chunk("t:b", "title", "pie", "body", "banana"))
 	title := 2 * idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*1/1)))
@@ -258,7 +260,8 @@ func combine(t *testing.T, b store.Backend) {
 	}
 }
 
-// statistics checks scores with idf and lengths of all chunks, of candidates, and of Among.
+// statistics checks scores with each kind of statistics: of all chunks, of the candidates, and of the chunks in
+// Among.
 func statistics(t *testing.T, b store.Backend) {
 	in := column("g", sheaf.TextValue("in"))
 	write(t, b, withColumns(Chunk("t:a", "body", "apple pie"), in, column("only", sheaf.BoolValue(true))),
@@ -290,7 +293,7 @@ func statistics(t *testing.T, b store.Backend) {
 	}
 }
 
-// filters checks every operator against its own Match.
+// filters checks every filter operator against the filter's own method Match.
 func filters(t *testing.T, b store.Backend) {
 	day := func(d int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, d, 0, 0, 0, 0, time.UTC)) }
 	old := sheaf.DateValue(time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -354,7 +357,8 @@ func filters(t *testing.T, b store.Backend) {
 	}
 }
 
-// order checks that equal scores are ordered by ID, and that limits cut the same ranking.
+// order checks that equal scores are ordered by ID, and that requests with different limits get parts of the same
+// ranking.
 func order(t *testing.T, b store.Backend) {
 	var chunks []store.Chunk
 	for i := range 40 {

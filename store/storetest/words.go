@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// textTest is a test of what queries find among some chunks.
+// textTest has chunks, and cases that say which of them a query finds.
 type textTest struct {
 	chunks []store.Chunk
 	cases  []textCase
@@ -23,7 +23,7 @@ type textCase struct {
 	want  string
 }
 
-// check writes the chunks, and compares what each query finds and counts.
+// check writes the chunks. Then it compares what each query finds and counts with the expected chunks.
 func (x textTest) check(t *testing.T, b store.Backend) {
 	write(t, b, x.chunks...)
 	for _, c := range x.cases {
@@ -54,7 +54,7 @@ func phrases(pairs ...string) (out []textCase) {
 	return out
 }
 
-// matches is phrases for plain words.
+// matches is like phrases, for plain words instead of phrases.
 func matches(pairs ...string) (out []textCase) {
 	for pair := range slices.Chunk(pairs, 2) {
 		out = append(out, textCase{sheaf.Match{Text: pair[0]}, pair[1]})
@@ -62,7 +62,7 @@ func matches(pairs ...string) (out []textCase) {
 	return out
 }
 
-// textTests are the tests of what queries find, by name.
+// textTests returns the tests of what queries find, by name.
 func textTests() map[string]textTest {
 	match := func(text string) sheaf.TextQuery { return sheaf.Match{Text: text} }
 	all := func(list ...sheaf.TextQuery) []sheaf.TextQuery { return list }

@@ -47,7 +47,7 @@ func (q *query) yql() string {
 	return out
 }
 
-// The functions and, or and not remove the conditions everything and nothing from a combination.
+// and, or and not remove the conditions everything and nothing from a combination.
 func and(list ...string) string {
 	var parts []string
 	for _, c := range list {

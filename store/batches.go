@@ -14,10 +14,11 @@ import (
 
 // Batcher is implemented by stores on a network that answer several requests in about the time of one request.
 type Batcher interface {
-	// RetrieveAll answers each request as Retrieve does, in their order. It fails with the first
-	// error.
+	// RetrieveAll answers each request as Retrieve does. The rankings are in the order of reqs. If a request fails,
+	// RetrieveAll returns the first error.
 	RetrieveAll(ctx context.Context, reqs []Request) ([]sheaf.Ranking, error)
-	// CountAll counts each request as Count does, in their order. It fails with the first error.
+	// CountAll counts each request as Count does. The counts are in the order of reqs. If a request fails, CountAll
+	// returns the first error.
 	CountAll(ctx context.Context, reqs []Request) ([]int, error)
 }
 
@@ -62,11 +63,11 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 
 // Scorer is implemented by stores that score given chunks without ranking them.
 type Scorer interface {
-	// Scores returns how strongly each of the different IDs matches each of the word requests.
-	// out[i][k] is the score of ids[k] when Retrieve answers reqs[i] with ids as its Within and a
-	// limit for all of them; 0 when that answer lacks it. The caller may change the result. Scores
-	// ignores Within and Limit of reqs, also for StatisticsCandidates. A store in front of one that
-	// is not a Scorer fails with sheaf.ErrUnsupported: use Retrieve then.
+	// Scores returns how strongly each of the different IDs matches each of the word requests. out[i][k] is the score
+	// that Retrieve gives ids[k] if it answers reqs[i] with ids as Within and a limit for all of them, or 0 if
+	// Retrieve does not find ids[k]. The caller may change the result. Scores ignores Within and Limit of reqs, also
+	// for StatisticsCandidates. If a store wraps a store that is not a Scorer, Scores fails with
+	// sheaf.ErrUnsupported; the caller must then use Retrieve.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 

@@ -85,9 +85,10 @@ func Matches(b Backend) bool {
 // ColumnWriter is implemented by stores that can change the columns of chunks without writing their
 // words and vectors again.
 type ColumnWriter interface {
-	// WriteColumns replaces all columns of chunks; if a chunk is changed twice, the last change
-	// counts. Changes are durable and visible when it returns. After an error, some of them may be,
-	// and it is safe to repeat them. A missing chunk is sheaf.ErrNotFound and is not created.
+	// WriteColumns replaces all columns of chunks. If a chunk is changed twice, the last change counts. When
+	// WriteColumns returns, the changes are durable and visible. After an error, some of the changes may be visible,
+	// and it is safe to repeat the call. If a chunk does not exist, WriteColumns fails with sheaf.ErrNotFound and
+	// does not create the chunk.
 	WriteColumns(ctx context.Context, changes []ColumnChange) error
 }
 
@@ -100,8 +101,8 @@ type ColumnChange struct {
 
 // Emptier is implemented by stores that can remove all their chunks and keep their settings.
 type Emptier interface {
-	// Empty removes every chunk. The removal is durable and visible when it returns. After an
-	// error, some chunks may be left, and it is safe to repeat the call.
+	// Empty removes every chunk. When Empty returns, the removal is durable and visible. After an error, some chunks
+	// may be left, and it is safe to repeat the call.
 	Empty(ctx context.Context) error
 }
 
@@ -122,8 +123,8 @@ type Reporter interface {
 
 // Versioned is implemented by stores that can quickly tell whether their content has changed.
 type Versioned interface {
-	// Version changes whenever an answer may change. Requests that run during a change may be
-	// answered from either state.
+	// Version returns a number that changes whenever an answer may change. A request that runs during a change may be
+	// answered from the state before or after the change.
 	Version() (uint64, error)
 }
 
@@ -195,22 +196,22 @@ const MaxSkew = time.Minute
 // Sharded is implemented by stores that may split their chunks into shards. Each shard may have its own word
 // statistics.
 type Sharded interface {
-	// Shards returns the number of shards, 0 when the server does not tell it.
+	// Shards returns the number of shards, or 0 if the server does not tell it.
 	Shards() int
 }
 
 // Mover is implemented by stores that are opened by a name, for example an alias, which may later move to another
 // store.
 type Mover interface {
-	// Moved returns an error when the name now belongs to a store that was made differently; the
-	// open store then stays with the earlier one. Otherwise it returns nil.
+	// Moved returns an error if the name now leads to a store with other settings. The open store then continues to
+	// use the earlier store. Otherwise Moved returns nil.
 	Moved() error
 }
 
 // Switcher is implemented by stores that can have a second name, for example an alias.
 type Switcher interface {
-	// Alias gives the store a second name, and takes the name from any other store in the same
-	// instant: the name always leads to one of the two. A name that belongs to a store itself is
+	// Alias gives the store a second name. If another store has the name, Alias takes it away in the same instant, so
+	// the name always leads to one of the two stores. If the name is the first name of a store, Alias fails with
 	// sheaf.ErrInvalid.
 	Alias(ctx context.Context, name string) error
 }

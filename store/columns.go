@@ -11,10 +11,10 @@ import (
 
 // Faceter is implemented by stores that can count matching chunks by the values of columns.
 type Faceter interface {
-	// Facets counts, for each column, how many matching chunks have each value; a chunk with
-	// several values counts for each of them. Matching means: by req's words, filters and bound. It
-	// returns one Facet for each column, in their order, with at most limit values, and ignores
-	// req.Limit. Vector requests fail with sheaf.ErrUnsupported.
+	// Facets counts, for each column, how many matching chunks have each value. A chunk with several values counts
+	// for each of them. A chunk matches if it passes req's words, Filter and Within. Facets returns one Facet for
+	// each column, in the order of columns, with at most limit values, and ignores req.Limit. Vector requests fail
+	// with sheaf.ErrUnsupported.
 	Facets(ctx context.Context, req Request, columns []string, limit int) ([]Facet, error)
 }
 
@@ -37,7 +37,7 @@ type Facet struct {
 	Distinct int
 }
 
-// FacetValue is a value and the number of chunks with it, above 0.
+// FacetValue is a value and the number of chunks that have it. The number is above 0.
 type FacetValue struct {
 	Value  sheaf.Value
 	Chunks int

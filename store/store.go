@@ -15,21 +15,19 @@ import (
 	"sheaf"
 )
 
-// Backend is a store of chunks. All methods are safe for concurrent use; one Write or Delete runs at
-// a time, and readers never wait for it.
+// Backend is a store of chunks. All methods are safe for concurrent use. Only one Write or Delete runs at a time, and
+// readers never wait for it.
 type Backend interface {
-	// Write removes every chunk of the documents in batch.Replace and adds batch.Chunks, each of
-	// which replaces a chunk with the same ID. The whole batch becomes durable and visible at once,
-	// before Write returns. After an error nothing of it is visible, unless the error is a
-	// [PartialError], which names the rejected documents.
+	// Write removes every chunk of the documents in batch.Replace and adds batch.Chunks. An added chunk replaces a
+	// chunk with the same ID. The whole batch becomes durable and visible at once, before Write returns. After an
+	// error nothing of the batch is visible. The exception is a [PartialError], which names the rejected documents.
 	Write(ctx context.Context, batch Batch) error
-	// Delete removes every chunk of the named documents and ignores documents that do not exist.
-	// The deletion is durable and visible when it returns.
+	// Delete removes every chunk of the named documents and ignores documents that do not exist. When Delete returns,
+	// the deletion is durable and visible.
 	Delete(ctx context.Context, docs []sheaf.ID) error
-	// Retrieve answers one branch of a query with at most req.Limit hits, best first, equal scores
-	// by ID. Higher scores are better; they are exactly what the store computes. If the store
-	// cannot answer a request exactly, it fails with sheaf.ErrUnsupported and never answers a
-	// similar request instead.
+	// Retrieve answers one branch of a query with at most req.Limit hits. The best hit comes first; hits with equal
+	// scores are sorted by ID. Scores are exactly what the store computes. If the store cannot answer a request
+	// exactly, Retrieve fails with sheaf.ErrUnsupported and never answers a similar request instead.
 	Retrieve(ctx context.Context, req Request) (sheaf.Ranking, error)
 	// Close waits for running calls, then releases the store.
 	Close() error
@@ -37,7 +35,7 @@ type Backend interface {
 
 // Batch is a set of changes that become visible together.
 type Batch struct {
-	// Replace names documents whose chunks are all removed before Chunks are added.
+	// Replace names documents. Write removes all their chunks before it adds Chunks.
 	Replace []sheaf.ID
 	Chunks  []Chunk
 }
@@ -126,7 +124,7 @@ type TextRequest struct {
 	// Among selects the chunks that StatisticsCorpus counts; nil selects all chunks. The scores are those of an index
 	// that has only the selected chunks. The selection must include all chunks that pass Filter.
 	Among sheaf.Filter
-	// K1 and B are BM25's parameters; see bm25. K1 >= 0, B in [0,1].
+	// K1 and B are the parameters of BM25; see package bm25. K1 >= 0, B in [0,1].
 	K1, B float64
 }
 
@@ -185,7 +183,7 @@ func (r *Request) CountsAmong() bool {
 type VectorRequest struct {
 	// Field is the vector field.
 	Field string
-	// Vector has the dimension of the index and unit length.
+	// Vector has unit length, and as many dimensions as the vector field.
 	Vector []float32
 	// Candidates is how many passages an approximate search examines; 0 lets the store choose. Exact stores ignore
 	// Candidates.

@@ -11,7 +11,7 @@ import (
 // maxNesting limits the depth of nested queries and filters.
 const maxNesting = 100
 
-// Validate fails with sheaf.ErrInvalid when no store could answer req.
+// Validate fails with sheaf.ErrInvalid if req is invalid for every store.
 func (req Request) Validate() error {
 	switch {
 	case (req.Text == nil) == (req.Vector == nil):
@@ -184,8 +184,8 @@ func validateFilters(list []sheaf.Filter, depth int) error {
 	return nil
 }
 
-// Validate fails with sheaf.ErrInvalid when no store could accept b: a chunk lacks its ID or
-// document, a field or vector field appears twice, or a passage is not a unit vector.
+// Validate fails with sheaf.ErrInvalid if b is invalid for every store: a chunk lacks its ID or its document, a field
+// or vector field appears twice, or a passage is not a unit vector.
 func (b Batch) Validate() error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

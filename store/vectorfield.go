@@ -16,7 +16,7 @@ func (madeOtherwise) Error() string { return sheaf.ErrInvalid.Error() }
 
 func (madeOtherwise) Unwrap() error { return sheaf.ErrInvalid }
 
-// VectorField is a vector field of a store with the name of its model and the number of dimensions.
+// VectorField is a vector field of a store: its name, its model and its number of dimensions.
 type VectorField struct {
 	Name  string `json:"name"`
 	Model string `json:"model"`

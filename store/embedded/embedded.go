@@ -25,7 +25,7 @@ import (
 type Options struct {
 	// FS is the file system; nil means the file system of the host.
 	FS vfs.FS
-	// Dir is the folder of the index, which the first write creates.
+	// Dir is the folder of the index. The first write creates a missing folder.
 	Dir string
 	// Analyzer makes terms from texts. An index can only be opened with the analyzer that made it.
 	Analyzer *analysis.Analyzer
@@ -47,7 +47,7 @@ type Options struct {
 	// slow down searches and that it can join quickly. Right after opening, it waits a sixteenth of Rest. 0 means
 	// never. Rest suits long-running programs: a short program would end in the middle of the work.
 	Rest time.Duration
-	// ReadOnly forbids writing; the folder must then exist but need not be writable.
+	// ReadOnly forbids writing. The folder must then exist, but need not be writable.
 	ReadOnly bool
 }
 

@@ -20,7 +20,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	return storekit.One(s.CountAll(ctx, []store.Request{req}))
 }
 
-// RetrieveAll implements [store.Batcher] with one request of many searches.
+// RetrieveAll implements [store.Batcher]. It sends all searches in one request.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
 	err := s.together(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {
@@ -39,8 +39,7 @@ func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 	return out, nil
 }
 
-// CountAll implements [store.Batcher] with one request of many searches that
-// return no hits.
+// CountAll implements [store.Batcher]. It sends all searches in one request; they return no hits.
 func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	out := make([]int, len(reqs))
 	err := s.together(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {

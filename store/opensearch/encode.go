@@ -107,8 +107,8 @@ type placed struct {
 	term     string
 }
 
-// places sorts terms by position and encodes them for the server's analyzer. Large gaps, which only
-// come from many stop words in a row, shrink to maxGap.
+// places sorts terms by position and encodes them for the server's analyzer. It shortens gaps to maxGap. Longer gaps
+// come only from many stop words in a row.
 func places(terms []placed) string {
 	slices.SortStableFunc(terms, func(a, b placed) int { return cmp.Compare(a.position, b.position) })
 	var out strings.Builder
@@ -133,7 +133,7 @@ const maxGap = 1000
 // present is among the forms of every field that has terms. So idf counts the same chunks for terms and for forms.
 const present = "\x02"
 
-// fieldTexts returns the terms and the forms of a field as texts for the server.
+// fieldTexts returns the terms and the forms of a field in the form that the server's analyzer reads.
 func fieldTexts(f storekit.Field) (terms, forms string) {
 	at := make([]placed, 0, f.Length)
 	rest := []string{present}

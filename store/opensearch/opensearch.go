@@ -169,7 +169,7 @@ func (d Dialect) maxDims() int {
 	return 16_000
 }
 
-// fault returns an error of this store.
+// fault returns an error that names this store.
 func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("%s %s: %w: %s", s.o.Dialect, s.index(), category, fmt.Sprintf(format, args...))
 }

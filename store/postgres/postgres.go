@@ -107,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// connection returns the settings of connections.
+// connection returns the settings of the connection pool.
 func (o *Options) connection() (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {

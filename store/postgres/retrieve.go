@@ -22,7 +22,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	return storekit.One(s.CountAll(ctx, []store.Request{req}))
 }
 
-// RetrieveAll implements [store.Batcher]: the statements of all requests go to the server together.
+// RetrieveAll implements [store.Batcher]. It sends the statements of all requests to the server together.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
 	err := s.together(ctx, "search", false, reqs, func(i int, rows pgx.Rows) (err error) {

@@ -15,8 +15,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// schemaVersion is the version of the tables. A later version converts the tables of earlier
-// versions in migrate.
+// schemaVersion is the version of the tables. A program with a later version must convert the tables of earlier
+// versions.
 const schemaVersion = 1
 
 // maxDims is pgvector's limit of dimensions for a stored vector. maxIndexed and maxIndexedHalf are its limits for an

@@ -26,7 +26,7 @@ type Client struct {
 	Store string
 	// URL has scheme, host and port, without a slash at its end.
 	URL string
-	// HTTP speaks to the server, with the certificates that it trusts.
+	// HTTP sends the requests, with the certificates that it trusts.
 	HTTP *http.Client
 	// Authorize adds credentials to a request; nil adds none.
 	Authorize func(*http.Request)

@@ -8,7 +8,7 @@ import (
 // Flat is a plan for stores that score only plain words. It consists of lists of terms. A list matches if at least
 // one of its terms matches.
 type Flat struct {
-	// Must, Should and MustNot are as in [Bool]; a list without terms never matches.
+	// Must, Should and MustNot have the same meaning as in [Bool]. A list without terms never matches.
 	Must, Should, MustNot [][]Term
 	// All means that everything matches. Must and Should are then empty.
 	All bool

@@ -61,7 +61,7 @@ func Overhead(b *testing.B, n int, prepare func(), ours, plain func(i int) error
 
 // Tap records the requests of a store, so that a test can repeat them without the store.
 type Tap struct {
-	// HTTP speaks to the server.
+	// HTTP sends the requests to the server.
 	HTTP http.RoundTripper
 
 	mu    sync.Mutex

@@ -70,7 +70,7 @@ func Requests() []Named {
 	}
 }
 
-// Library returns two chunks with every feature of chunks, and their document.
+// Library returns a batch that replaces one document by two chunks. The two chunks have every feature of chunks.
 func Library() store.Batch {
 	number, text := sheaf.NumberValue, sheaf.TextValue
 	one := Chunk("notes:a.md", "title", "Green Tea", "body", "Green tea is steamed: the leaf, a bud. Naïve oolong.",

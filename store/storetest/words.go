@@ -46,7 +46,7 @@ func (x textTest) check(t *testing.T, b store.Backend) {
 	}
 }
 
-// phrases returns cases from pairs of a phrase and the chunks that it finds.
+// phrases returns a case for each pair of a phrase and the chunks that the phrase finds.
 func phrases(pairs ...string) (out []textCase) {
 	for pair := range slices.Chunk(pairs, 2) {
 		out = append(out, textCase{sheaf.Phrase{Text: pair[0]}, pair[1]})

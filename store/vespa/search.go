@@ -44,7 +44,7 @@ type hit struct {
 	Fields    json.RawMessage
 }
 
-// hitFields are the fields of the document summary hit.
+// hitFields are the fields that the document summary "hit" returns.
 type hitFields struct {
 	ID       *string
 	Features map[string]json.RawMessage `json:"matchfeatures"`

@@ -146,7 +146,7 @@ func (o *Options) validate() error {
 	return o.PrepareMade("vespa", maxDims)
 }
 
-// fault returns an error of this store.
+// fault returns an error that names this store.
 func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("vespa %s: %w: %s", s.o.Schema, category, fmt.Sprintf(format, args...))
 }
@@ -245,7 +245,7 @@ func (s *Store) verifySchema(ctx context.Context) error {
 	return nil
 }
 
-// Stats implements [store.Reporter]; sizes and generations are unknown.
+// Stats implements [store.Reporter]. It does not know sizes and generations.
 func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {

@@ -317,7 +317,7 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	return nil
 }
 
-// Stats implements [store.Reporter]; sizes and generations are unknown.
+// Stats implements [store.Reporter]. It does not know sizes and generations.
 func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package attributes reads attribute lists at the end of headings, which renderers remove: "{#id}",
-// "{/*id*/}", "{ #id .class key="value" }", "{: #id }", "{.unnumbered}", "{-}". Any other form is
-// text, because braces are common in prose, code, templates and formulas.
+// Package attributes reads attribute lists at the end of headings. Renderers remove such lists: "{#id}", "{/*id*/}",
+// "{ #id .class key="value" }", "{: #id }", "{.unnumbered}", "{-}". Any other text in braces is not a list, because
+// braces are common in prose, code, templates and formulas.
 package attributes
 
 import (
@@ -32,8 +32,8 @@ func Cut(text string) (rest, id string, ok bool) {
 // reach limits the search for the end of a list.
 const reach = 512
 
-// Inside returns the length of the attribute list at byte i of a text: after a picture, link or code,
-// as in "![](a.png){ #a }", or with a colon, as in "{: #a .b }". It returns 0 when there is none.
+// Inside returns the length of the attribute list at byte i of a text, or 0 if there is none. The list must follow a
+// picture, link or code, as in "![](a.png){ #a }", or begin with a colon, as in "{: #a .b }".
 func Inside(text string, i int) int {
 	list := text[i:min(len(text), i+reach)]
 	if !strings.HasPrefix(list, "{:") && (i == 0 || strings.IndexByte("])`:*_", text[i-1]) < 0) {
@@ -49,7 +49,7 @@ func Inside(text string, i int) int {
 	return end + 1
 }
 
-// read reads the text between the braces. Unquoted values alone are no list: "{x=1}" may be prose.
+// read reads the text between the braces. A list must not have only unquoted values, because "{x=1}" may be prose.
 func read(inner string) (id string, ok bool) {
 	rest, sure := strings.CutPrefix(inner, ":")
 	rest = strings.Trim(rest, " \t")
@@ -70,7 +70,7 @@ func read(inner string) (id string, ok bool) {
 	return id, sure
 }
 
-// first splits off the first attribute of a list. name is "" when there is none.
+// first splits off the first attribute of a list. If the list is empty, name is "".
 func first(list string) (name, value, rest string, quoted bool) {
 	word, rest := list, ""
 	if end := strings.IndexAny(list, " \t"); end >= 0 {

@@ -10,10 +10,10 @@ type List[T comparable] struct {
 	known  map[T]bool // the values of a long list
 }
 
-// long is the length up to which Add compares values one by one.
+// long is the length up to which Add compares a value with each earlier value.
 const long = 32
 
-// Add adds a value if it is new.
+// Add adds a value if the list does not have it yet.
 func (l *List[T]) Add(v T) {
 	if len(l.Values) < long {
 		if !slices.Contains(l.Values, v) {

@@ -3,8 +3,8 @@ package edits
 
 import "slices"
 
-// Weight returns 1/(1+d) for a distance d of at most most, if a starts with the first same letters
-// of b. Otherwise it returns 0.
+// Weight returns 1/(1+d), where d is the distance from a to b. It returns 0 if d is above most, or if the first same
+// letters of a and b differ.
 func Weight(a, b []rune, most, same int) float64 {
 	same = min(same, len(b))
 	if len(a) < same || !slices.Equal(a[:same], b[:same]) {
@@ -16,9 +16,8 @@ func Weight(a, b []rune, most, same int) float64 {
 	return 0
 }
 
-// Distance returns the number of insertions, deletions, substitutions and swaps of neighbors that
-// turn a into b. It edits no part twice (optimal string alignment). It returns most+1 for a larger
-// number. most is 0 or more.
+// Distance returns how many insertions, deletions, substitutions and swaps of neighbors turn a into b. No part is
+// edited twice (optimal string alignment). If the distance is above most, Distance returns most+1. most is 0 or more.
 func Distance(a, b []rune, most int) int {
 	if d := len(a) - len(b); d > most || -d > most {
 		return most + 1

@@ -1,4 +1,4 @@
-// Package fold makes names equal that differ only in case, or in the Unicode composition of letters.
+// Package fold makes two names equal if they differ only in case or in the Unicode composition of letters.
 package fold
 
 import (
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Text returns s in lower case with composed letters, so that texts that differ only in case are equal. Folding
-// twice changes nothing.
+// Text returns s in lower case with composed letters. Texts that differ only in case or composition become equal.
+// Folding a text twice gives the same result as folding it once.
 func Text(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
@@ -22,11 +22,11 @@ func Text(s string) string {
 	return strings.ToLower(s)
 }
 
-// signs replaces signs that only affect line breaks: non-breaking hyphens and spaces, soft hyphens.
+// signs replaces or removes characters that affect only line breaks: non-breaking hyphens and spaces, soft hyphens.
 var signs = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "")
 
-// Spellings returns s and the forms that file systems use, with composed and decomposed letters.
-// All are distinct, and s is first.
+// Spellings returns s, and the spellings of s with composed and with decomposed letters, which file systems use. All
+// results are distinct, and s is the first.
 func Spellings(s string) []string {
 	all := []string{s}
 	for _, form := range [...]norm.Form{norm.NFC, norm.NFD} {

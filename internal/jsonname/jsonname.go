@@ -1,5 +1,5 @@
-// Package jsonname finds repeated names in JSON texts. Its main function is [Twice]. JSON decoders
-// use the last of two members with one name, without an error.
+// Package jsonname finds repeated names in JSON texts. Its main function is [Twice]. If an object has two members with
+// the same name, JSON decoders use the last one and report no error.
 package jsonname
 
 import (
@@ -9,8 +9,9 @@ import (
 	"unicode"
 )
 
-// Twice returns a name that occurs twice in an object of a JSON text, at any depth, and whether there is one.
-// Names with equal keys are equal. The text must be valid JSON of limited depth, because Twice is recursive.
+// Twice returns a name that occurs twice in one object of a JSON text, and whether there is such a name. It searches
+// objects at any depth. Two names are equal if their keys are equal. The text must be valid JSON of limited depth,
+// because Twice is recursive.
 func Twice(text []byte, key func(name string) string) (name string, ok bool) {
 	return twice(json.NewDecoder(bytes.NewReader(text)), key)
 }
@@ -38,11 +39,11 @@ func twice(text *json.Decoder, key func(name string) string) (string, bool) {
 	return "", false
 }
 
-// Exact returns a name unchanged, as the key for exact comparison.
+// Exact returns a name unchanged. As a key, it makes the comparison exact.
 func Exact(name string) string { return name }
 
-// AnyCase returns the key for comparison in any case, as in [encoding/json]: the first of the
-// letters that [strings.EqualFold] calls equal.
+// AnyCase returns a key that is equal for names that [encoding/json] takes as equal. Each letter of the key is the
+// first of the letters that [strings.EqualFold] takes as equal.
 func AnyCase(name string) string {
 	return strings.Map(func(r rune) rune {
 		for {

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Cache stores values up to the total size of [Cache.Limit], at first 0. It is safe for concurrent use.
+// Cache stores values up to a total size, which [Cache.Limit] sets. Before that the size is 0. A Cache is safe for
+// concurrent use.
 type Cache[K comparable, V any] struct {
 	mu          sync.Mutex
 	limit, used int64
@@ -20,7 +21,7 @@ type entry[K comparable, V any] struct {
 	size  int64
 }
 
-// Limit sets the largest total size and drops what exceeds it.
+// Limit sets the largest total size. It drops values if the cache exceeds this size.
 func (c *Cache[K, V]) Limit(size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +41,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// Put stores a value of this size and replaces the key's earlier value. A value above the limit is not stored.
+// Put stores a value of this size. It replaces an earlier value of the key. A value that is larger than the limit is
+// not stored.
 func (c *Cache[K, V]) Put(key K, value V, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

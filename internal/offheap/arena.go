@@ -8,8 +8,9 @@ import (
 	"unsafe"
 )
 
-// Most blocks have cellBytes. They are cells of arenas, which are mapped and unmapped as a whole. A system
-// limits the number of mappings (usually 65,530 on Linux), and an unmapped block between two others adds one.
+// Most blocks have cellBytes. They are cells of arenas, and an arena is mapped and unmapped as a whole. Without
+// arenas, an unmapped block between two others would add a mapping, and a system limits the number of mappings
+// (usually 65,530 on Linux).
 const (
 	cellBytes  = 64 << 10
 	arenaCells = 64
@@ -21,7 +22,7 @@ type arena struct {
 	idle  uint64 // a bit for each free cell
 }
 
-// arenaSet has the arenas with idle cells.
+// arenaSet has the arenas with free cells.
 type arenaSet struct {
 	mu   sync.Mutex
 	open []*arena
@@ -29,7 +30,7 @@ type arenaSet struct {
 
 var arenas arenaSet
 
-// take returns a cell of zeros, or false when the system has no memory.
+// take returns a cell of zeros, or false if the system has no memory left.
 func (s *arenaSet) take() (block, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +66,7 @@ func (s *arenaSet) free(b *block) {
 	}
 }
 
-// at returns the offset of b in a.
+// at returns the offset of b within a.
 func (b *block) at(a *arena) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b.bytes))) - uintptr(unsafe.Pointer(unsafe.SliceData(a.bytes)))
 }

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plenty says that there are enough addresses. On 32-bit machines the heap may reuse an address of
-// unmapped memory.
+// plenty says that addresses are not scarce. On 32-bit machines they are: the heap may reuse an address of unmapped
+// memory.
 const plenty = unsafe.Sizeof(uintptr(0)) == 8
 
-// mapped returns n new bytes of zeros, or false when the system has none.
+// mapped returns n new zero bytes, or false if the system has no memory left.
 func mapped(n int) ([]byte, bool) {
 	if !plenty {
 		return nil, false
@@ -22,7 +22,8 @@ func mapped(n int) ([]byte, bool) {
 	return b, err == nil
 }
 
-// unmap releases b, or only its memory when unmapping would exceed the system's number of mappings.
+// unmap unmaps b. If that would exceed the system's number of mappings, it releases only the memory of b and keeps the
+// addresses.
 func unmap(b []byte) {
 	switch err := unix.Munmap(b); err {
 	case nil:
@@ -33,7 +34,7 @@ func unmap(b []byte) {
 	}
 }
 
-// forget releases the memory of b and keeps its addresses. Then all bytes are zero.
+// forget releases the memory of b and keeps its addresses. After that, all bytes are zero.
 func forget(b []byte) {
 	if runtime.GOOS != "linux" || unix.Madvise(b, unix.MADV_DONTNEED) != nil {
 		clear(b) // other systems treat the call as a hint and may keep the bytes

@@ -1,11 +1,11 @@
-// Package offheap allocates large buffers outside the heap of the garbage collector, for owners that
-// free them. The collector lets its heap grow to twice the live data, so a buffer on the heap uses
-// twice its size. A buffer of this package uses only the written bytes, and nothing after it is freed.
+// Package offheap allocates large buffers outside the heap of the garbage collector, for owners that free them. The
+// collector lets its heap grow to twice the live data, so a buffer on the heap uses twice its size. A buffer of this
+// package uses only the written bytes, and nothing after it is freed.
 //
-// The caller frees the memory. It must not contain pointers into the heap, because the collector does
-// not read it. When memory cannot be mapped, and in programs built with the race detector, it comes
-// from the heap. With the race detector, free fills the memory with 0xdb. A later read gets nonsense,
-// and the detector reports a read by another goroutine, but not by the goroutine that freed it.
+// The caller must free the memory. The memory must not contain pointers into the heap, because the collector does not
+// read it. If memory cannot be mapped, and in programs built with the race detector, it comes from the heap. With the
+// race detector, free fills the memory with 0xdb. A later read gets nonsense. The detector reports that read if
+// another goroutine does it, but not if the goroutine that freed the memory does.
 package offheap
 
 import (
@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// block is a piece of memory of whole pages.
+// block is a piece of memory. Its size is a number of whole pages.
 type block struct {
 	bytes  []byte
 	mapped bool
@@ -23,13 +23,13 @@ type block struct {
 
 var inUse, beside atomic.Int64
 
-// InUse returns how many bytes are allocated here and not freed.
+// InUse returns how many bytes this package has allocated and not freed.
 func InUse() int64 { return inUse.Load() }
 
-// Beside returns how many of these bytes are outside the heap: all, when memory can be mapped.
+// Beside returns how many of the bytes of InUse are outside the heap. If memory can be mapped, these are all of them.
 func Beside() int64 { return beside.Load() }
 
-// count adds n bytes to the counters for b's kind of memory.
+// count adds n bytes to the counters for the kind of memory that b has.
 func (b *block) count(n int) {
 	inUse.Add(int64(n))
 	if b.mapped {
@@ -37,7 +37,7 @@ func (b *block) count(n int) {
 	}
 }
 
-// pageBytes is the size of a page of memory.
+// pageBytes is the size of a memory page in bytes.
 var pageBytes = os.Getpagesize()
 
 // pages rounds n up to whole pages.
@@ -77,10 +77,10 @@ func (b *block) free() {
 	*b = block{}
 }
 
-// poison fills freed memory in programs built with the race detector.
+// poison is the byte that fills freed memory in programs built with the race detector.
 const poison = 0xdb
 
-// grow enlarges b to at least n bytes. It may move b.
+// grow makes b at least n bytes long. It may move b.
 func (b *block) grow(n int) {
 	n = pages(n)
 	if b.mapped && b.arena == nil {
@@ -98,13 +98,13 @@ func (b *block) grow(n int) {
 
 // List is a list that grows. The zero value is empty.
 type List[T any] struct {
-	// Items are the elements. Grow adds capacity. Items are valid until the next Grow, Add or Free.
+	// Items are the elements. They are valid until the next Grow, Add or Free. Grow increases their capacity.
 	Items []T
 	block block
 }
 
-// doubling is the size up to which a list doubles. A larger list grows by a quarter. Its unused
-// capacity counts as memory, although it uses none before it is written.
+// doubling is the size in bytes up to which a list doubles when it grows. A larger list grows by a quarter, because
+// its unused capacity counts as memory, although that takes no memory before it is written.
 const doubling = 1 << 20
 
 // Grow adds capacity for n more elements.
@@ -135,7 +135,7 @@ func (l *List[T]) Add(v T) {
 	l.Items = append(l.Items, v)
 }
 
-// Resize sets the length to n. The contents are undefined.
+// Resize sets the length to n. The contents of the elements are undefined.
 func (l *List[T]) Resize(n int) {
 	if cap(l.Items) < n {
 		l.Free() // the old content is not needed
@@ -145,7 +145,7 @@ func (l *List[T]) Resize(n int) {
 	l.Items = l.Items[:n]
 }
 
-// Make replaces the content by n zero elements.
+// Make replaces the content with n zero elements.
 func (l *List[T]) Make(n int) {
 	l.Free()
 	l.Resize(n)
@@ -157,7 +157,7 @@ func (l *List[T]) Free() {
 	l.Items = nil
 }
 
-// Bytes returns the memory of the elements, with unused capacity if it uses memory.
+// Bytes returns the memory of the elements in bytes. It includes unused capacity if that takes memory.
 func (l *List[T]) Bytes() int64 {
 	if !l.block.mapped {
 		return int64(len(l.block.bytes))
@@ -172,10 +172,10 @@ type Texts struct {
 	full   int64 // bytes of the pieces before the last
 }
 
-// pieceBytes is the size of a piece of texts; a longer text has its own piece.
+// pieceBytes is the size of one piece of memory for texts. A longer text gets its own piece.
 const pieceBytes = cellBytes
 
-// Add stores a text. The string is valid until Free.
+// Add stores a text and returns the stored string. The string is valid until Free.
 func (t *Texts) Add(text []byte) string {
 	if len(text) == 0 {
 		return ""

@@ -8,10 +8,10 @@ import (
 	"sheaf/internal/edits"
 )
 
-// Nearest returns the known name with the smallest edit distance from name, in any case, or the
-// first of several. It returns "" when no name is near enough to be a typing error: at most one
-// edit per three characters, or two for names of four and more. A known name that starts with name
-// (three characters or more) is always near.
+// Nearest returns the known name with the smallest edit distance from name, ignoring case. If several have this
+// distance, it returns the first. Names within the limit are near: one edit per three characters, or at least two for
+// names of four and more characters. A known name that starts with name is also near, if name has three or more
+// characters. If no name is near, Nearest returns "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)
@@ -21,8 +21,8 @@ func Nearest(name string, known []string) string {
 	return nearest(name, known, limit)
 }
 
-// NearestValue is [Nearest] for values that may be any words. The first letter must be the same,
-// with at most one edit per four characters.
+// NearestValue does what [Nearest] does, for values that may be any words. The first letter must be the same, and only
+// one edit per four characters is allowed.
 func NearestValue(name string, known []string) string {
 	first, _ := utf8.DecodeRuneInString(strings.ToLower(name))
 	var alike []string
@@ -34,7 +34,7 @@ func NearestValue(name string, known []string) string {
 	return nearest(name, alike, max(utf8.RuneCountInString(name)/4, 1))
 }
 
-// nearest returns the known name within limit edits, or one that starts with name.
+// nearest returns the nearest known name within limit edits, or one that starts with name.
 func nearest(name string, known []string, limit int) string {
 	lower := strings.ToLower(name)
 	length := utf8.RuneCountInString(lower)

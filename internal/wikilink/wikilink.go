@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Link is a wiki link. Target or Fragment is not "".
+// Link is a wiki link. At least one of Target and Fragment is not "".
 type Link struct {
 	Target   string // the part before "#"
 	Fragment string // the part after "#"
 	Alias    string // the part after "|"
 }
 
-// Parse reads the text after "[[" up to "]]" on the same line and returns its size with "]]". It refuses
-// "[[text](address)]", a Markdown link between brackets, and "[[1]](#notes)", a link whose text has brackets.
+// Parse reads the text between "[[" and "]]", which must be on one line. It returns the size of the text with "]]". It
+// refuses "[[text](address)]", a Markdown link in brackets, and "[[1]](#notes)", a link whose text has brackets.
 func Parse(s string) (l Link, size int, ok bool) {
 	end, bar := -1, false
 	for i := 0; i+1 < len(s) && end < 0; i++ {
@@ -51,17 +51,18 @@ func Parse(s string) (l Link, size int, ok bool) {
 	return l, end + 2, l.Target != "" || l.Fragment != ""
 }
 
-// addressReach limits the search for the end of an address.
+// addressReach limits how far the search for the end of an address goes, in bytes.
 const addressReach = 1024
 
-// BeginsAddress reports whether a text starts with an address in parentheses, not with a remark.
+// BeginsAddress reports whether a text starts with an address in parentheses. A remark in parentheses is not an
+// address.
 func BeginsAddress(s string) bool {
 	inner, open := strings.CutPrefix(s[:min(len(s), addressReach)], "(")
 	address, _, closed := strings.Cut(inner, ")")
 	return open && closed && strings.ContainsAny(address, "/.#:") && !strings.ContainsAny(address, " \t\r\n")
 }
 
-// Whole reads a text that is exactly one link.
+// Whole reads a text that is exactly one link, without other text.
 func Whole(s string) (l Link, ok bool) {
 	inner, ok := strings.CutPrefix(s, "[[")
 	if !ok {
@@ -85,8 +86,8 @@ func (l Link) Text() string {
 // MarkdownEndings are the extensions of Markdown files.
 var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
 
-// Name returns the note's name in a text that is exactly one link: the last part of the target
-// without the extension of a Markdown file. It returns "" for any other text.
+// Name returns the name of the note if a text is exactly one link: the last part of the target, without the extension
+// of a Markdown file. It returns "" for any other text.
 func Name(s string) string {
 	l, ok := Whole(s)
 	if !ok || l.Target == "" {

@@ -1,5 +1,5 @@
-// Package worked reads worked examples of the reference systems for tests. A file has cases, each with
-// an input and an output. The files are not in the repository. A test without its file is skipped.
+// Package worked reads worked examples of the reference systems for tests. A file has cases, and each case has an
+// input and an output. The files are not in the repository. If a file is missing, its test is skipped.
 package worked
 
 import (
@@ -12,15 +12,15 @@ import (
 // Case is one case of a file.
 type Case[In, Want any] struct {
 	Name string
-	// Op names the function of the case, in files for several functions.
+	// Op names the function that the case is for. Only files for several functions have it.
 	Op        string
 	Input     In
 	Expected  Want
 	Tolerance float64
 }
 
-// Cases returns the cases of a file, for example "rrf_fusion.json", in order, at least one. It
-// skips the test when there is no file.
+// Cases returns the cases of a file in order, at least one. An example of a file is "rrf_fusion.json". If the file is
+// missing, Cases skips the test.
 func Cases[In, Want any](t *testing.T, file string) []Case[In, Want] {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "..", "shared", "vectors", file))
@@ -40,7 +40,7 @@ func Cases[In, Want any](t *testing.T, file string) []Case[In, Want] {
 	return cases
 }
 
-// Each runs f on every case of a file, as a subtest.
+// Each runs f as a subtest for every case of a file.
 func Each[In, Want any](t *testing.T, file string, f func(t *testing.T, in In, want Want)) {
 	t.Helper()
 	for _, c := range Cases[In, Want](t, file) {

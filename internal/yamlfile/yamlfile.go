@@ -1,5 +1,6 @@
-// Package yamlfile parses YAML from untrusted files. It limits size and depth before the parser runs, because the
-// parser's memory and time grow with the square of the depth. A panic of the parser becomes a fault of the file.
+// Package yamlfile parses YAML from untrusted files. It checks size and depth before the parser runs, because the time
+// and memory of the parser grow with the square of the depth. If the parser panics, the caller gets a fault of the
+// file.
 package yamlfile
 
 import (
@@ -14,13 +15,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Fault is an error in a text with its position. Line and Column count from 1; 0 means no position.
+// Fault is an error in a text and its position. Line and Column are counted from 1. 0 means that the position is
+// unknown.
 type Fault struct {
 	Line, Column int
 	Text         string
 }
 
-// Error returns the position, if any, and the error.
+// Error returns the position, if it is known, and the error.
 func (f *Fault) Error() string {
 	if f.Line == 0 {
 		return f.Text
@@ -28,7 +30,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", f.Line, f.Column, f.Text)
 }
 
-// Limits are the largest size of a text in bytes and the largest depth of collections.
+// Limits are the largest size of a text in bytes, and the largest depth of nested collections.
 type Limits struct{ Bytes, Depth int }
 
 // Parse parses a text within limits. Every error is a [Fault].
@@ -51,12 +53,13 @@ func Parse(text string, most Limits, options ...parser.Option) (file *ast.File, 
 	return file, nil
 }
 
-// Decode stores a node of a parsed file in into, a pointer. Unknown keys are faults. Every error is a [Fault].
+// Decode stores a node of a parsed file in into. into must be a pointer. Unknown keys are faults. Every error is a
+// [Fault].
 func Decode(node ast.Node, into any) error {
 	return guarded("", func() error { return yaml.NodeToValue(node, into, yaml.Strict()) })
 }
 
-// guarded turns every error and panic of do into a fault. prefix comes before the text of do's error.
+// guarded calls do and turns an error or panic of do into a fault. prefix comes before the text of the error.
 func guarded(prefix string, do func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -80,9 +83,9 @@ func guarded(prefix string, do func() error) (err error) {
 	return fault
 }
 
-// tooDeep returns the token at which collections are nested deeper than most, or nil. It counts
-// brackets, marks of items and keys without a comma between them. Outside of brackets it counts the
-// columns in which items and keys start.
+// tooDeep returns the first token at which collections are nested deeper than most, or nil. It counts brackets, item
+// marks, and keys without a comma between them. Outside of brackets it counts the columns in which items and keys
+// start.
 func tooDeep(tokens token.Tokens, most int) *token.Token {
 	var columns []int // of the open block collections, ascending
 	flow, marks := 0, 0

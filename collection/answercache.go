@@ -40,10 +40,10 @@ type answer struct {
 	result  *search.Result
 	// documents holds the documents of scanned results. If documents is nil, the results are documents of the catalog.
 	documents documents
-	scanned   *search.Scanned // for a person on this machine, when files were scanned
+	scanned   *search.Scanned // for a person on this machine, if files were scanned
 	at        stamp
-	visible   string       // names what its caller sees
-	used      atomic.Int64 // when it was last used, in Unix nanoseconds
+	visible   string       // fingerprint of what the caller sees
+	used      atomic.Int64 // time of the last use, in Unix nanoseconds
 }
 
 // answers is a cache of answers, for repeated questions and for cursors. If the cache exceeds its limit in bytes, it
@@ -149,7 +149,7 @@ func randomKey() (key answerKey) {
 // keys.
 func keyOf(parts ...any) answerKey { return sha256.Sum256(fmt.Appendf(nil, "%#v", parts)) }
 
-// bytes estimates the size of an answer in memory from its size as JSON.
+// bytes estimates how much memory an answer takes, from the length of its JSON.
 func (a *answer) bytes() int64 {
 	const fixed = 4 << 10                                          // the request, the result and its parameters
 	text, _ := json.Marshal([]any{a.result.Hits, a.result.Facets}) // its numbers are finite

@@ -301,8 +301,8 @@ type trial struct {
 	grant  access.Grant
 	reader *Reader
 	hidden []int // the documents that the grant hides
-	seen   int   // how many documents it shows
-	chunks int   // how many chunks they have
+	seen   int   // number of documents that the grant shows
+	chunks int   // number of chunks in these documents
 	text   string
 	fault  string // why the current check is incomplete; "" when it is complete
 }

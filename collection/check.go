@@ -220,8 +220,8 @@ var errStrays = errors.New("chunks of no document")
 // ErrUnreached means that the server stores passages that search by meaning does not find.
 var ErrUnreached = errors.New("passages that no search by meaning finds")
 
-// OnlyStrays reports whether the only faults are chunks on the server that belong to no document of this folder. To
-// write the documents again does not remove such chunks.
+// OnlyStrays reports whether the only faults are chunks on the server that belong to no document of this folder.
+// Writing the documents again does not remove such chunks.
 func OnlyStrays(faults []error) bool {
 	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }

@@ -9,9 +9,9 @@
 //	go mod edit -require sheaf@v0.0.0 -replace sheaf=../sheaf
 //	go mod tidy
 //
-// HTTP, MCP and the web page ask a [Collection] for a [Reader]. A Reader is the index at one moment, as one caller
-// may see it. It searches, gets, explains, lists and counts, so every read passes the access check. That check is in
-// one place, guard.go, between the Reader and the store and catalog.
+// HTTP, MCP and the web page ask a [Collection] for a [Reader]. A Reader is a snapshot of the index for one caller. All
+// reads go through a Reader, so every read passes the access check. This check is in one file, guard.go. It is between
+// the Reader and the data: the store and the catalog.
 //
 // Types with JSON names are the output of doors. Their doc tags describe each field in the HTTP
 // interface.

@@ -16,14 +16,15 @@ import (
 
 // These are categories of errors, beside those of the root package.
 var (
-	// ErrPrecondition means that a document has another version than the caller expects, or that it
-	// exists although the condition forbids it.
+	// ErrPrecondition means that a condition of the caller failed: the document has another version, or it exists and
+	// must not.
 	ErrPrecondition = errors.New("a condition of the request does not hold")
 	// ErrConflict means that a request conflicts with itself or with existing data.
 	ErrConflict = errors.New("conflict")
-	// ErrTaken means that another process accepts the documents of this index until it ends.
+	// ErrTaken means that another process accepts the documents for this index. This right is free when that process
+	// ends.
 	ErrTaken = fmt.Errorf("%w: another process of this index takes given documents", sheaf.ErrUnavailable)
-	// ErrForbidden means that the caller may not do this.
+	// ErrForbidden means that the grant does not allow the operation.
 	ErrForbidden = errors.New("not allowed")
 )
 

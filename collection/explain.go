@@ -204,7 +204,7 @@ type Parameter struct {
 }
 
 // Profiles lists the ranking profiles by name: those in the folders of profiles, the built-in ones, and the
-// collection's own profile unless this is a file. For an unreadable profile, the list has the reason.
+// collection's own profile, unless that profile is a file. For an unreadable profile, the list has the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {

@@ -52,7 +52,7 @@ type Site struct {
 	Target store.Opener
 	// Address is the address of the store in the settings. Flag is the command-line flag that set the address, or "".
 	Address, Flag string
-	// In is the folder as the person typed it. Named means that the person also named the folder of the index.
+	// In is the folder as the person typed it. Named means that the person also typed the folder of the index.
 	In    string
 	Named bool
 }
@@ -131,7 +131,7 @@ type Stores struct {
 // Models hold what makes terms, chunks and vectors.
 type Models struct {
 	cutting  chunk.Options // how documents are cut
-	chunker  string        // its name
+	chunker  string        // the name of cutting
 	Analyzer *analysis.Analyzer
 	Embedder model.Embedder     // nil without a model
 	Waits    Patience           // for a server that makes vectors

@@ -17,10 +17,10 @@ import (
 
 // These are the times for which work waits while another process writes.
 const (
-	// NeedAnswer is for work before an answer, because an older answer is possible. Within this
-	// time, a server finishes indexing the same change.
+	// NeedAnswer is for an update before an answer: without the update, an older answer is possible. A running server
+	// can index the same change within this time.
 	NeedAnswer = 500 * time.Millisecond
-	// NeedFresh is for work without an alternative, such as the first run.
+	// NeedFresh is for work that must be done, such as the first run.
 	NeedFresh = 10 * time.Minute
 )
 
@@ -121,7 +121,7 @@ func isFree(err error) bool {
 	return !errors.Is(err, vfs.ErrLocked)
 }
 
-// StoreError is an error of the server that stores the chunks. To remake the index does not help.
+// StoreError is an error of the server that stores the chunks. Remaking the index does not help.
 type StoreError struct{ Err error }
 
 // Error implements error.
@@ -135,8 +135,8 @@ func damage(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, vfs.ErrCorrupt))
 }
 
-// Remakable reports whether it helps to remake the index from the files. It helps against damage, an index of another
-// version, and an index with other settings.
+// Remakable reports whether remaking the index from the files solves an error. It does if the index is damaged, has
+// another version, or has other settings.
 func Remakable(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported))
 }

@@ -21,8 +21,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes chunks that the server stores but that a search does not find. To write these chunks again then
-// repairs them.
+// removeLost deletes chunks that the server stores but that a search does not find. Writing these chunks again repairs
+// them.
 func (x *Index) removeLost(ctx context.Context) error {
 	if x.reached == nil {
 		return nil

@@ -211,11 +211,11 @@ func (x *Index) rememberingEmbedder() model.Embedder {
 type Patience uint8
 
 const (
-	// Patient retries passages and queries until the server refuses permanently.
+	// Patient repeats requests for passages and queries until the server refuses them permanently.
 	Patient Patience = iota
-	// Mixed retries passages like Patient and queries like Hasty.
+	// Mixed treats passages like Patient, and queries like Hasty.
 	Mixed
-	// Hasty tries everything once, because a person waits and can get an answer by words at once.
+	// Hasty tries everything once: a person waits, and words alone can answer at once.
 	Hasty
 )
 

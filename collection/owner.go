@@ -26,7 +26,7 @@ const ownerStep = time.Second
 type owner struct {
 	mu    sync.Mutex
 	users int
-	older atomic.Bool // files of earlier versions are taken over
+	older atomic.Bool // the files of earlier versions are in intake.db
 	lock  io.Closer   // nil if the file cannot be made: then no write is possible either
 }
 

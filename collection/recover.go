@@ -188,12 +188,12 @@ const (
 
 // vectorLooks records when documents without vectors were last tried, and which versions.
 type vectorLooks struct {
-	refused map[sheaf.ID]catalog.Hash // documents that lacked vectors after it
+	refused map[sheaf.ID]catalog.Hash // documents that still lacked vectors after the last try
 	at      time.Time
 }
 
 // embedPending embeds documents that were given while the model did not answer. If the model still does not answer,
-// they wait. It ignores documents in folders: they get vectors in the next run over the folders.
+// these documents wait. Documents in folders get vectors in the next run over the folders.
 func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 	waiting := c.unembedded()
 	if len(waiting) == 0 || c.o.Ingest.Embedder == nil ||

@@ -20,16 +20,16 @@ import (
 
 // These are the limits of a request.
 const (
-	// MaxLimit limits the results of one page, MaxWindow the results of all pages.
+	// MaxLimit limits the results on one page. MaxWindow limits the results on all pages together.
 	MaxLimit  = 100
 	MaxWindow = 1000
 	// MaxExplained limits the results with explanations on all pages. An explanation takes some
 	// kilobytes for each word of the query.
 	MaxExplained = 200
-	// DefaultLimit and DefaultWindow apply to a request that sets none.
+	// DefaultLimit and DefaultWindow are for requests that set no limit or no window.
 	DefaultLimit  = 10
 	DefaultWindow = 20
-	// MaxQueryBytes limits the text of a query, MaxFacets its facets.
+	// MaxQueryBytes limits the text of a query. MaxFacets limits the facets of a request.
 	MaxQueryBytes = 4096
 	MaxFacets     = 10
 )

@@ -41,7 +41,7 @@ func StageOptions(name string) []*StageOption {
 	return profile.StageOptions(name)
 }
 
-// StageRun is one stage with its input rankings.
+// StageRun is a stage to run, with its input rankings.
 type StageRun struct {
 	Name string
 	// Settings have the same form as in a profile. In expressions, "limit" means Limit.

@@ -1,7 +1,6 @@
-// Package access decides which documents a caller may see, and what the caller may do. A [Grant]
-// says both. Its Filter defines which documents are visible, and package collection adds this
-// filter to every request before a store limits results. [Keys] are the secrets that identify
-// callers of a server.
+// Package access decides which documents a caller may see, and what the caller may do. A [Grant] says both.
+// [Grant.Filter] returns the filter of visible documents. Package collection adds this filter to every request, so a
+// store never counts hidden documents as results. [Keys] are the secrets that identify callers of a server.
 //
 // Three columns of a document say who may see it. sheaf.ColumnTenant is its tenant.
 // sheaf.ColumnAccess has the people and groups, or sheaf.AccessPublic for everyone in the tenant.

@@ -218,14 +218,14 @@ func (k *Keys) Revoke(name string) (Key, error) {
 	return revoked, err
 }
 
-// Named is a key with the name or ID by which [Keys.Revoke] finds it.
+// Named is a key. By is the name or ID that [Keys.Revoke] accepts for the key.
 type Named struct {
 	Key
 	By string
 }
 
-// Active returns the active keys, oldest first. By is the name of the key. If the name of another key, or its ID,
-// equals this name, By is the ID of the key.
+// Active returns the active keys, oldest first. By is the name of the key, or its ID if the name does not identify the
+// key.
 func (k *Keys) Active() ([]Named, error) {
 	keys, err := k.List()
 	var active []Named

@@ -26,7 +26,7 @@ type Documents interface {
 // path:line:count.
 type reading struct {
 	id sheaf.ID // as typed
-	// path and the fields below are the meaning as a path.
+	// path and the fields below are for an address that is a path.
 	path     string
 	fragment string
 	line     int // from 1, 0 for none

@@ -1,5 +1,5 @@
 // Package collectiontest makes small collections for the tests of doors: a real catalog, the embedded engine, and
-// vectors without a model.
+// vectors that no model made.
 package collectiontest
 
 import (

@@ -1,6 +1,5 @@
-// Package intake stores what programs give to an index: documents without files, tasks, and results
-// of idempotent requests. All of it is in one file, so that one transaction can change related
-// data.
+// Package intake stores what programs give to an index: documents without files, tasks, and results of idempotent
+// requests. All data are in one file, so that one transaction can change related data.
 package intake
 
 import (

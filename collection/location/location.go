@@ -1,7 +1,7 @@
 // Package location finds the index for a folder.
 //
-// An index has its own folder in the user's data folder. The folder name ends in a hash of the real path that the
-// index covers. Or, if the user asked for that, the index is inside the covered folder, under [HereName]. A folder
+// An index has its own folder in the user's data folder. The name of this folder ends in a hash of the covered folder's
+// real path. If the user asks for it, the index is inside the covered folder instead, under [HereName]. A folder
 // without its own index uses the index of the nearest folder above.
 package location
 

@@ -30,11 +30,11 @@ const (
 	// ConfidenceName is the file with the learned calibration of confidence.
 	ConfidenceName = "confidence.json"
 
-	// oldWordsName is a file of earlier versions, which Sheaf ignores. The list of index files
-	// below names it, so that an old index folder is accepted.
+	// oldWordsName is a file that earlier versions wrote and that Sheaf ignores. The list ours contains it, so that
+	// Sheaf accepts an old index folder.
 	oldWordsName = "words.json"
 
-	// KeysName is the file of a server's keys. It stays when the index is remade.
+	// KeysName is the file of a server's keys. Remaking the index does not remove this file.
 	KeysName = "keys.json"
 
 	// JudgedName is the folder of judgements from the lab.

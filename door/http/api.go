@@ -1,9 +1,9 @@
-// Package http serves collections to programs over HTTP. An [API] is an http.Handler: the routes under /v1, the
-// OpenAPI document, health, metrics, and other doors that the program mounts. It decodes a request, asks a
-// collection.Reader, and encodes the answer. It does no ranking.
+// Package http serves collections to programs over HTTP. An [API] is an http.Handler: the routes under /v1, the OpenAPI
+// document, health, metrics, and other doors that the program mounts. The API decodes a request, asks a
+// collection.Reader, and encodes the answer. The ranking happens in other packages.
 //
-// Every route is an operation: one Go struct is its input, with the rules of every field in tags, and another its
-// output. The decoder (decode.go) and the OpenAPI document (openapi.go) use the same tags.
+// Every route is an operation. Its input is a Go struct, with the rules of each field in tags. Its output is another
+// struct. The decoder (decode.go) and the OpenAPI document (openapi.go) use the same tags.
 package http
 
 import (

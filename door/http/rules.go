@@ -71,8 +71,8 @@ const (
 	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	written = `[^` + blank + `]`
 	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
-	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // in no identifier
-	outside = blank + `\x{fffd}\\#`                           // neither first nor last in an identifier
+	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no identifier contains these
+	outside = blank + `\x{fffd}\\#`                           // no identifier begins or ends with these
 	// one part of a path: one or two characters, but not only dots, or more characters
 	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` +
 		outside + `/])`

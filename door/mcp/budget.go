@@ -21,7 +21,7 @@ const (
 	shortEach  = 280  // of each result, when there are more than ten
 	shortQuery = 80   // of the query, where the text repeats it
 	minSnippet = 24   // a shorter snippet is left out
-	// shortPrice is the cost of a snippet without its text, once in each form.
+	// shortPrice is what a snippet costs beside its text, in both forms of the answer.
 	shortPrice = len(`   \u003e \n`) + len(`,"snippet":""`)
 )
 
@@ -208,8 +208,8 @@ func budgetOf(tokens int) (float64, error) {
 // These are budgets, in tokens.
 const (
 	maxBudget = 1_000_000
-	// defaultBudget is the budget of answers with whole texts. Assistants warn of answers above 10,000 tokens and
-	// refuse longer ones.
+	// defaultBudget is the budget of answers with whole texts. Above 10,000 tokens, assistants warn about an answer or
+	// refuse it.
 	defaultBudget = 8000
 )
 

@@ -1,6 +1,6 @@
 // Package mcp serves collections to assistants over the Model Context Protocol. Its tools are search, get, multi_get,
-// context, similar, list_collections, status and explain. They only read and refuse unknown parameters. They answer
-// with text for a model and structured content for a program, and mark every text of a document as data.
+// context, similar, list_collections, status and explain. The tools only read, and refuse unknown parameters. An answer
+// has text for a model and structured content for a program. It marks every text of a document as data.
 package mcp
 
 import (

@@ -12,7 +12,7 @@ import (
 	"sheaf/collection"
 )
 
-// answerIn are the parameters of every tool that answers with results.
+// answerIn has the parameters that all tools with results share.
 type answerIn struct {
 	Collection string `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
 	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; default: the profile's, mostly 10"`

@@ -1,7 +1,6 @@
-// Package web serves the page for people. The page needs only the server. It searches while a
-// person types, shows documents with their heading tree, every stage of a ranking (the lab), and
-// the state of the index. Its files are in static. Its data come from the HTTP interface, except
-// the HTML of documents, which Handler makes.
+// Package web serves the page for people. The page needs only the server. It searches while a person types. It shows
+// documents with their heading tree, every stage of a ranking (the lab), and the state of the index. Its files are in
+// the folder static. Its data come from the HTTP interface, except that Handler makes the HTML of documents.
 package web
 
 import (

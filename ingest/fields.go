@@ -253,7 +253,7 @@ const (
 	PropertySets   = "sets"
 )
 
-// accessColumn returns the additional column that a property fills, "" for none.
+// accessColumn returns the additional column that a property fills, or "" when it fills none.
 func accessColumn(property string) string {
 	switch strings.ToLower(property) {
 	case PropertyTenant:

@@ -311,8 +311,9 @@ func leading(from, to string) string {
 	return filepath.Join(from, to)
 }
 
-// repository reports whether a repository begins in folder full. It returns the folder of its
-// excludes, or "" when they may not be read. It fails when it cannot find out.
+// repository reports whether a repository begins in folder full. It returns the folder of the repository's excludes,
+// or "" when the process has no right to read them. It fails when it cannot find out whether a repository begins
+// there.
 func repository(full string) (git string, begins bool, err error) {
 	git = filepath.Join(full, ".git")
 	switch _, err := os.Stat(git); {
@@ -372,10 +373,9 @@ func isAbsent(name string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// outerIgnores returns the ignore files above root up to the top of its repository, and the
-// repository's excludes. from lists the names of all of them, even if they do not exist. It fails
-// when it cannot read one or cannot find where the repository begins. A repository or excludes that
-// it has no right to read count as missing.
+// outerIgnores returns the ignore files above root up to the top of its repository, and the repository's excludes.
+// from lists the names of all these files, even of missing ones. outerIgnores fails when a file is unreadable, or
+// when it cannot find where the repository begins. Files that the process has no right to read count as missing.
 func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
 	lead := "" // from the top down to root
 	take := func(name string) {
@@ -424,7 +424,7 @@ func above(root, name string) string {
 	return filepath.ToSlash(at)
 }
 
-// ignoreNames are the ignore files: git's, then Sheaf's, which counts more.
+// ignoreNames are the names of ignore files: git's, then Sheaf's. Sheaf's rules have priority.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
 // ignoredBy returns the rule that excludes a file or folder, and the rule's file; nil when there is

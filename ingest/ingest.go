@@ -266,7 +266,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return whenEmptied(ctx, func() (*Report, error) { return once(ctx, o) })
 }
 
-// once is [Run] without waiting.
+// once is [Run], but it does not wait until the store is emptied.
 func once(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	if err := o.Catalog.Follow(); err != nil {
@@ -309,11 +309,10 @@ func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *wor
 	return l, o.carryOut(ctx, l, began)
 }
 
-// Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog
-// keeps the texts. Put ignores Trees and Walk of the options, but it records Trees (for nil, the
-// recorded trees) and the trees of docs, which may lack a folder. CommitBytes limits what an
-// interruption can lose. Put waits up to five seconds for another process that writes. Its errors
-// are those of [Run].
+// Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog stores the
+// texts. Put walks no folders. It only records Trees (nil means the recorded trees) and the trees of docs, which may
+// lack a folder. CommitBytes limits what an interruption can lose. Put waits up to five seconds for another process
+// that writes. Its errors are those of [Run].
 func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)
 }

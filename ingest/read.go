@@ -48,7 +48,7 @@ type content struct {
 	note    string
 }
 
-// read reads a whole file and makes sure that it did not change meanwhile.
+// read reads a whole file. It fails if the file changes during the read.
 func read(name string) (content, error) {
 	for range readAttempts {
 		c, same, err := readOnce(name)

@@ -12,17 +12,17 @@ import (
 	"sheaf/text/chunk"
 )
 
-// ParserVersion is the version of the rules by which documents are read. Raise it with every change
-// that makes a different document from the same text: when package chunk finds other titles,
-// chunks, links, tags, properties, dates or warnings; when this package makes other fields, columns
-// or passages, or skips other files; when package catalog files documents under other names.
-// TestParserVersion fails after such a change. The options of the chunker, the analyzer and the
-// model have their own names in the settings and do not count, nor do formats.
+// ParserVersion is the version of the rules by which documents are read. Raise it with every change that makes a
+// different document from the same text. Such a change may be in package chunk: other titles, chunks, links, tags,
+// properties, dates or warnings. It may be in this package: other fields, columns or passages, or other skipped
+// files. It may be in package catalog: other names under which documents are filed. TestParserVersion fails after
+// such a change. The options of the chunker, the analyzer and the model have their own names in the settings and do
+// not count. Formats do not count either.
 //
-// The next [Run] reads documents with a lower or unknown version again, one commit at a time; until
-// then, search finds their old state. Documents with a higher version stay as they are. Otherwise
-// an old and an upgraded program side by side would read everything again in turn. What the old
-// program reads waits for the new program.
+// The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search
+// finds their old state. Documents with a higher version stay as they are. Otherwise an old and an upgraded program
+// that share an index would read everything again and again. Documents that the old program reads wait for the new
+// program.
 const ParserVersion = 17
 
 // parserKey is the key in the settings for the ParserVersion. Documents that still have to be read

@@ -56,7 +56,8 @@ const (
 	ReasonCloud       = "not on this disk"
 	ReasonRefused     = "refused by the store"
 	ReasonEmpty       = "empty" // of bytes, or only white space
-	// ReasonIgnored is for a file or folder that a rule excludes, and for a folder that is never entered.
+	// ReasonIgnored is for a file or folder that a rule excludes. ReasonFolder is for a folder that a walk never
+	// enters.
 	ReasonIgnored = "ignored"
 	ReasonFolder  = "skipped folder"
 )

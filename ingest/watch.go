@@ -34,17 +34,17 @@ const (
 	pollShare = 20
 )
 
-// lockPatience is how long another process may write before Watch reports it. When several
-// processes watch a folder, one indexes a saved file; the others, and given documents, wait.
+// lockPatience is how long another process may write before Watch reports it. When several processes watch a folder,
+// one of them indexes a saved file. The other processes and given documents wait.
 const lockPatience = 5 * time.Second
 
-// Watch keeps the index up to date until ctx ends, and then returns nil. It runs at the start,
-// after a change below the folders, after another process adds or removes a folder, and every
-// minute, because events get lost. Where the system does not report changes (too many folders, a
-// network drive) it polls: twice a second in folders that are quick to walk.
+// Watch keeps the index up to date until ctx ends, and then returns nil. It runs at the start, after a change in the
+// folders, and after another process adds or removes a folder. It also runs every minute, because the system may
+// lose events. Where the system does not report changes (too many folders, a network drive), Watch polls: twice a
+// second in folders that are quick to walk.
 //
-// Watch calls onRun, which may be nil, after every run, from one goroutine. While an error stays
-// the same, Watch calls onRun for it once. It does not report a short wait for another process that
+// Watch calls onRun, which may be nil, after every run, from one goroutine. If runs fail again and again with the
+// same error, Watch calls onRun only the first time. It does not report a short wait for another process that
 // writes.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if err := o.ready(); err != nil {
@@ -266,7 +266,7 @@ type watch struct {
 	polls bool
 }
 
-// until runs at once and then when a run is due, until ctx ends.
+// until runs at once, and again whenever a run is due, until ctx ends.
 func (w *watch) until(ctx context.Context) {
 	due := time.NewTimer(w.look())
 	defer due.Stop()

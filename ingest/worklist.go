@@ -95,8 +95,8 @@ func (l *worklist) nothing() bool {
 // result, the store may have any part of the document.
 const ReasonBegun = "begun"
 
-// ReasonVectors marks a document without vectors: the model failed, or none is configured. Word
-// search finds it meanwhile.
+// ReasonVectors marks a document without vectors, because the model failed or no model is configured. Word search
+// finds the document anyway.
 const ReasonVectors = "vectors"
 
 // findBegun adds the documents that an earlier run began and that the catalog never recorded.

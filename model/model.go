@@ -31,7 +31,7 @@ type WindowEmbedder interface {
 	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A
 	// window starts every stride words; stride is 1..size. The vector of a window is that of heading and the window,
 	// on two lines. starts are the positions of the words in body. There is at least one window; if body has no
-	// words, it is only the heading. The last window ends at the last word. AppendWindows skips windows that the
+	// words, it is only the heading. The last window ends with the body. AppendWindows skips windows that the
 	// model does not know.
 	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32,
 		error)

@@ -52,7 +52,7 @@ func (f *candidates) lacks(branch int) []sheaf.ID {
 }
 
 // complete asks each branch to score the hits that only other branches found. These hits rank below the hits that
-// the branch retrieved itself, so that the ranks of those stay the same.
+// the branch retrieved itself. So the ranks of the retrieved hits stay the same.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates) error {
 	faults := make([]error, len(outcomes))
 	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.lacks(i)) })

@@ -15,7 +15,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Evidence is the input from which the confidence in a result is computed.
+// Evidence has the numbers from which the confidence in a result is computed.
 type Evidence struct {
 	// Score is the score of the hit.
 	Score float64 `json:"score"`

@@ -25,12 +25,12 @@ type Chat func(ctx context.Context, system, user string) (string, error)
 
 // Expansion is the output of a model for a query.
 type Expansion struct {
-	// Queries are other wordings of the query. They add candidates and never score.
+	// Queries are other wordings of the query. They find more candidates, but do not score.
 	Queries []string `json:"queries"`
 	// Terms are the important words of the query. Each occurs in the query. When Terms is empty,
 	// all words score.
 	Terms []string `json:"terms"`
-	// Passage is an invented text that answers the query. The search embeds it beside the query. It
+	// Passage is an invented text that answers the query. The search embeds Passage together with the query. Passage
 	// is "" when the profile does not ask for it.
 	Passage string `json:"passage"`
 }

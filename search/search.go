@@ -90,8 +90,8 @@ type Options struct {
 	// Scope is a filter in the query that the user did not write, for example the current folder. Result.Unmet
 	// describes what is missing within Scope.
 	Scope sheaf.Filter
-	// Timeout limits embedding and retrieval. A branch without an answer by then fails. 0 means
-	// only the limit of the context.
+	// Timeout limits embedding and retrieval. A branch that has no answer by then fails. With 0 only the context
+	// limits the time.
 	Timeout time.Duration
 }
 

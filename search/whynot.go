@@ -214,7 +214,7 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 	return true, nil
 }
 
-// retrievedAt returns the index in a trace at which a branch retrieved, or -1 when it failed.
+// retrievedAt returns the index in a trace of the snapshot of what a branch retrieved, or -1 when the branch failed.
 func retrievedAt(trace []Snapshot, branch string, first bool) int {
 	return slices.IndexFunc(trace, func(t Snapshot) bool {
 		return t.Branch == branch && t.First == first && t.Step == retrieved
@@ -306,8 +306,8 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 // maxLacks limits how many words of a query are tried one by one.
 const maxLacks = 32
 
-// lacks names the words of a text request that none of the chunks has, as the end of a sentence. It
-// returns "" when the chunks have all words.
+// lacks names the words of a text request that none of the chunks has. The result is the end of a sentence, or ""
+// when the chunks have all words.
 func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""
@@ -332,7 +332,7 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 	return "; it lacks " + strings.Join(missing, ", ")
 }
 
-// holds names the forbidden words of a query that some of the chunks have; "" when they have none.
+// holds names the forbidden words of a query that the chunks have. It returns "" when no chunk has such a word.
 func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
 	var held []string
 	tries := 0

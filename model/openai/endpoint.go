@@ -71,7 +71,7 @@ func (r *rest) known() error {
 	return nil
 }
 
-// learn records that the server answered, or the fault when it did not.
+// learn records the result of a request: nil when the server answered, otherwise the fault.
 func (r *rest) learn(fault error) {
 	if fault == nil {
 		r.failed.Store(nil)
@@ -80,8 +80,8 @@ func (r *rest) learn(fault error) {
 	r.failed.Store(&silence{fault, time.Now().Add(r.length)})
 }
 
-// open checks the address, adds path when it is missing, and sets defaults. what names the setting
-// in errors. Errors wrap ErrConfig.
+// open checks the address, adds path to it when path is missing, and sets defaults. Errors name the setting what.
+// Errors wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.URL)
 	switch {

@@ -12,8 +12,8 @@ import (
 // ErrCorrupt means that the bytes of a model are not as [Write] wrote them.
 var ErrCorrupt = errors.New("corrupt model")
 
-// Model is a vocabulary with a vector for each piece. It is a view of its bytes. Opening reads a
-// few numbers, for any size. It is safe for concurrent use.
+// Model is a vocabulary with a vector for each piece. It reads its bytes directly: opening a model reads only a few
+// numbers, so it is fast for any size. It is safe for concurrent use.
 type Model struct {
 	header
 	vocab *Vocabulary

@@ -47,7 +47,8 @@ type recentWord struct {
 	count   uint8 // of pieces
 }
 
-// letters are the bytes of a word of at most recentLetters, lowest first, then zeros. No word has a zero.
+// letters are the bytes of a word of at most recentLetters bytes, lowest byte first, followed by zeros. No word has
+// a zero byte.
 type letters struct{ low, high uint64 }
 
 const (

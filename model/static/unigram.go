@@ -2,8 +2,8 @@ package static
 
 import "fmt"
 
-// Unigram is a table of many languages: pieces with a cost, a vector and a language number each. It
-// is a view of its bytes and builds nothing. It is safe for concurrent use.
+// Unigram is a table of many languages: pieces with a cost, a vector and a language number each. It reads its bytes
+// directly, so opening it is fast. It is safe for concurrent use.
 type Unigram struct {
 	header
 	unknown int32  // the piece for unknown characters

@@ -30,7 +30,7 @@ type Metadata struct {
 	Source string
 	Sets   []string
 	Tags   []string // "key===value"
-	// Boost is the votes for the document, higher is better; 0 is none.
+	// Boost is the number of votes for the document; 0 means none. More votes rank the document higher.
 	Boost    float64
 	Projects []int
 	Personas []int
@@ -49,7 +49,7 @@ type Chunk struct {
 	Text string
 	// Vectors are the vectors of the chunk's passages, by vector field. The caller computes them.
 	Vectors []store.Vectors
-	// Large marks a chunk made of several others. Sections leave it out.
+	// Large marks a chunk that combines several other chunks. Sections skips large chunks.
 	Large bool
 }
 

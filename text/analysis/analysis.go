@@ -75,7 +75,7 @@ func Languages() []string {
 	return slices.Sorted(maps.Keys(stemmers))
 }
 
-// Name returns a name with the analyzer's version and options; [Parse] reverses it. An index
+// Name returns a name with the analyzer's version and options; [Parse] returns the analyzer of a name. An index
 // records the name, because another analyzer makes other terms.
 func (a *Analyzer) Name() string {
 	name := version
@@ -149,7 +149,7 @@ type Token struct {
 	Prefix bool
 }
 
-// token returns t as a token of a text. position and start are those of the raw word.
+// token returns t as a token of a text. position and start are the position and the first byte of the raw word.
 func (t *Term) token(position, start int) Token {
 	return Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End, Form: t.Form}
 }

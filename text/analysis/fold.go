@@ -48,11 +48,10 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Fold returns text in the form of unstemmed terms: NFKC and lower case. It removes the diacritics
-// of Latin, Greek and Cyrillic letters, but keeps й, a separate letter. It removes vowel marks of
-// Arabic and Hebrew, and invisible characters such as soft hyphens. It writes digits of any script
-// as 0 to 9 and ß as ss. It unifies variants of alef, yeh, kaf and teh marbuta. Marks of other
-// scripts, where they are letters, stay.
+// Fold returns text in the form of unstemmed terms: NFKC and lower case. It removes the diacritics of Latin, Greek
+// and Cyrillic letters, but keeps й, which is a separate letter. It removes vowel marks of Arabic and Hebrew, and
+// invisible characters such as soft hyphens. It writes digits of any script as 0 to 9, and ß as ss. It unifies
+// variants of alef, yeh, kaf and teh marbuta. In other scripts marks are letters, so Fold keeps them.
 func (a *Analyzer) Fold(text string) string { return strip(lower(text)) }
 
 // strip removes what Fold removes, from text in lower case.

@@ -35,8 +35,8 @@ func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
 	return tokens
 }
 
-// queryTerms appends the terms that a query uses for one raw word to dst. For a run in a script without spaces it
-// also returns the number of characters, for another word 0.
+// queryTerms appends to dst the terms that a query uses for one raw word. characters is the number of characters if
+// the word is a run in a script without spaces, otherwise 0.
 func (a *Analyzer) queryTerms(dst []Term, raw string) (terms []Term, characters int) {
 	if isDense(raw) {
 		return runTerms(dst, raw, true)
@@ -44,7 +44,7 @@ func (a *Analyzer) queryTerms(dst []Term, raw string) (terms []Term, characters 
 	return a.Terms(dst, raw), 0
 }
 
-// QueryTerms appends the terms of [Analyzer.QueryTokens] for one raw word to dst.
+// QueryTerms appends to dst the terms of one raw word that [Analyzer.QueryTokens] uses.
 func (a *Analyzer) QueryTerms(dst []Term, raw string) []Term {
 	first := len(dst)
 	dst, _ = a.queryTerms(dst, raw)

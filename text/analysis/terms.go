@@ -9,21 +9,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Terms appends the terms of one raw word to dst, in the order of their offsets. The result only
-// depends on raw, so callers may cache it.
+// Terms appends the terms of one raw word to dst, in the order of their offsets. The result only depends on raw, so
+// callers may cache it.
 //
-// A plain word is one term, and also a form when the stem differs from the folded word; in some
-// languages a word with diacritics has a second term ([Term.Bare]).
+// A plain word has one term: its stem. If the folded word differs from the stem, it is a form. In some languages a
+// word with diacritics has a second term ([Term.Bare]).
 //
-// An identifier is its whole and its parts. Marks always cut it, and each part between them has a
-// position: v1.2.3 is v1, 2 and 3, and the whole has the position of the first. Capitals and digits
-// cut further: GitHub is git and hub, one after another, but the name has one position, like github
+// An identifier has terms for the whole and for its parts. Terms cuts it at marks. Each part between marks has a
+// position of its own: v1.2.3 has v1, 2 and 3, and the whole has the position of v1. Terms also cuts at capitals and
+// digits: GitHub has git and hub, one after the other. But like the word github, the name takes only one position
 // ([Term.Over]). So "git hub" matches GitHub, and "github pages" matches GitHub Pages.
 //
-// A word with hyphens is the words between them. Its whole is also a term when it looks like a name:
-// when it has a digit or two capitalized words (Get-Item, utf-8). If a hyphen ends a line, the
-// joined word is also a term, at the positions of its first and its last part: the hyphen of
-// infor-mation does not belong to the word, that of long-term does.
+// A word with hyphens has terms for the words between the hyphens. The whole is also a term if it looks like a name:
+// if it has a digit or two capitalized words (Get-Item, utf-8). If a hyphen ends a line, the joined word is also a
+// term, at the positions of its first and its last part. The hyphen may not belong to the word, as in infor-mation,
+// or may belong to it, as in long-term.
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "" || raw == ValueEnd:
@@ -119,8 +119,8 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	return dst
 }
 
-// brokenWord is a word that hyphens split at line ends. start and offset are those of its first part; text is the
-// joined parts.
+// brokenWord is a word that hyphens split at line ends. start and offset belong to its first part. text has the
+// parts, joined.
 type brokenWord struct {
 	start, offset int
 	text          []byte
@@ -260,7 +260,7 @@ func stemmable(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) && r != '\'' })
 }
 
-// identifier appends the whole of a raw word, at the offset of its first part, and then the parts.
+// identifier appends the terms of an identifier: first the whole, at the offset of the first part, then the parts.
 func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	var buf [16]part
 	parts := split(buf[:0], raw, a.elide)

@@ -13,9 +13,9 @@ import (
 	"sheaf/store"
 )
 
-// Cached returns c with a cache of store answers and of vectors. Columns that differ only in
-// fusion, boosts or aggregation then run on the same retrieved legs, through the same search.
-// Latencies mean nothing. Closing c closes it.
+// Cached returns a copy of c that caches vectors and the answers of the store. Columns that differ only in fusion,
+// boosts or aggregation then use the same retrieved hits. The latencies of the copy mean nothing. Closing c also closes
+// the copy.
 func (c *Collection) Cached() *Collection {
 	out, s := *c, *c.Searcher
 	if full, ok := s.Backend.(capable); ok {
@@ -28,7 +28,8 @@ func (c *Collection) Cached() *Collection {
 	return &out
 }
 
-// capable has all that a search asks of a store that counts. A wrapper without one of them ranks otherwise.
+// capable has all interfaces that a search looks for in a store. A wrapper that lacks one of them would change the
+// ranking.
 type capable interface {
 	store.Backend
 	store.Batcher
@@ -40,14 +41,15 @@ type capable interface {
 	Batches() bool
 }
 
-// cachedBackend caches the rankings of requests.
+// cachedBackend caches the rankings that a store returned.
 type cachedBackend struct {
 	capable
 	mu   sync.Mutex
 	legs map[xxh3.Uint128]sheaf.Ranking
 }
 
-// Retrieve implements store.Backend. Callers share the ranking; stages never change their input.
+// Retrieve implements store.Backend. Callers share the cached ranking, and this is safe because stages never change
+// their input.
 func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	key := keyOf(&req)
 	b.mu.Lock()
@@ -86,7 +88,7 @@ func keyOf(req *store.Request) xxh3.Uint128 {
 	return h.Sum128()
 }
 
-// embedOnce caches the vectors of texts.
+// embedOnce returns an embedder that computes the vector of each text only once.
 func embedOnce(embed func(ctx context.Context, text string) ([]float32,
 	error)) func(ctx context.Context, text string) ([]float32, error) {
 	var memory sync.Map // vectors by text

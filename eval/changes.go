@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Change is the difference of one query's value between two columns.
+// Change says how the value of one query differs between two columns.
 type Change struct {
 	Query string
 	Text  string
-	// Before is the value in the first column, After in the other column.
+	// Before is the value in the first column. After is the value in the other column.
 	Before, After float64
 }
 
 // Difference returns After minus Before.
 func (c Change) Difference() float64 { return c.After - c.Before }
 
-// Changes returns the queries whose values in a measure differ between the first column and this
-// column, largest gain first, then by ID.
+// Changes returns the queries whose value in a measure differs between the first column and this column. The largest
+// gain comes first. Equal gains are sorted by the query's ID.
 func (r *Report) Changes(column, measure int) []Change {
 	var out []Change
 	base, other := &r.Columns[0], &r.Columns[column]

@@ -11,27 +11,27 @@ import (
 	"sheaf/search"
 )
 
-// Collection is a data set with an open index. It is safe for concurrent use. Package indexing opens it.
+// Collection is a data set with an open index. Package indexing opens it. It is safe for concurrent use.
 type Collection struct {
 	Dataset *dataset.Dataset
 	View    *catalog.View
-	// Searcher asks the index like a search of its folder, but computes no confidence.
+	// Searcher searches the index as a search of its folder does, but computes no confidence.
 	Searcher *search.Searcher
-	// Store is the name of the store in reports.
+	// Store is the name that reports give the store.
 	Store string
 	// Hash identifies the version of the documents.
 	Hash string
-	// Indexed is the time of indexing; 0 when the index existed.
+	// Indexed is how long indexing took. It is 0 if the index existed before.
 	Indexed time.Duration
 	// Bytes is the size of the index on disk.
 	Bytes int64
-	// Err returns the first error of reading the index while it answered.
+	// Err returns the first error that occurred when a search read the index.
 	Err func() error
-	// Close releases the collection. Callers may call it twice.
+	// Close closes the collection. Callers may call it twice.
 	Close func()
 }
 
-// FilesHash identifies the version of a folder by the content of its files.
+// FilesHash identifies the version of a folder. It is a hash of the content of the folder's files.
 func FilesHash(v *catalog.View) string {
 	h := xxh3.New()
 	for id, state := range v.Files() {

@@ -5,32 +5,33 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Comparison is the difference of a column from the first one in one measure.
+// Comparison says how a column differs from the first column in one measure.
 type Comparison struct {
 	Measure  string `json:"measure"`
 	Column   string `json:"column"`
 	Baseline string `json:"baseline"`
-	// Difference is the mean over the queries of column minus baseline. Range is its interval.
+	// Difference is the mean over the queries of the column's value minus the first column's value. Range is the
+	// interval of this mean.
 	Difference float64        `json:"difference"`
 	Range      stats.Interval `json:"interval"`
-	// Better, Worse and Equal count queries.
+	// Better, Worse and Equal are numbers of queries.
 	Better int `json:"better"`
 	Worse  int `json:"worse"`
 	Equal  int `json:"equal"`
-	// TTest and Randomization are the two-sided P of the paired tests, with Holm's correction for
-	// the number of compared columns. RawTTest and RawRandomization are without correction.
+	// TTest and Randomization are the two-sided P of two paired tests. Holm's method corrects them for the number of
+	// compared columns. RawTTest and RawRandomization are not corrected.
 	TTest            float64 `json:"p_t_test"`
 	Randomization    float64 `json:"p_randomization"`
 	RawTTest         float64 `json:"p_t_test_uncorrected"`
 	RawRandomization float64 `json:"p_randomization_uncorrected"`
 }
 
-// Significant reports whether both tests reject the hypothesis of no difference at the given level.
+// Significant reports whether both tests find a difference at the given level.
 func (c *Comparison) Significant(level float64) bool {
 	return c.TTest < level && c.Randomization < level
 }
 
-// Compare compares every column with the first column, for each measure.
+// Compare compares every column with the first column, in each measure.
 func Compare(queries []dataset.Query, columns []ColumnReport, st Statistics) []Comparison {
 	var out []Comparison
 	if len(columns) < 2 {

@@ -22,7 +22,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Document is one chunk of the corpus, a line of corpus.jsonl.
+// Document is one chunk of the corpus. It is a line in corpus.jsonl.
 type Document struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -32,10 +32,10 @@ type Document struct {
 // Query is a line of queries.jsonl.
 type Query struct {
 	ID string `json:"id"`
-	// Class is "real" (headings and link texts) or "hot" (the most frequent words, alone and in threes).
+	// Class is "real" for a heading or the text of a link. It is "hot" for one or three of the most frequent words.
 	Class string `json:"class"`
 	Text  string `json:"text"`
-	// Known is the chunk whose heading is the query; "" for other queries.
+	// Known is the ID of the chunk whose heading is the query. It is "" for other queries.
 	Known string `json:"known,omitempty"`
 }
 
@@ -43,13 +43,13 @@ type Query struct {
 type Corpus struct {
 	Documents []Document
 	Queries   []Query
-	// Made is how many documents are composed of others' sentences, because the folders have too few.
+	// Made is how many documents are made from sentences of other documents, because the folders have too few sections.
 	Made int
-	// Bytes is the size of titles and texts.
+	// Bytes is the size of all titles and texts together.
 	Bytes int64
 }
 
-// Names of the files of a corpus in its folder.
+// Names of the files in the folder of a corpus.
 const (
 	corpusFile  = "corpus.jsonl"
 	queriesFile = "queries.jsonl"
@@ -61,9 +61,9 @@ const (
 	seed          = 20_240_531
 )
 
-// readFolders creates a corpus of n chunks from the Markdown files below folders. The result is
-// always the same: sections cut at headings and at about 2,000 bytes, from a seeded shuffle of the
-// files. When the folders have too few sections, their sentences make the rest.
+// readFolders makes a corpus of n chunks from the Markdown files in folders. It shuffles the files with a fixed seed,
+// and cuts them at headings and at about 2,000 bytes. If there are too few sections, it makes more from their
+// sentences. The same files always give the same corpus.
 func readFolders(folders []string, n int) (*Corpus, error) {
 	var files []string
 	for _, folder := range folders {
@@ -111,7 +111,7 @@ func readFolders(folders []string, n int) (*Corpus, error) {
 	return c, nil
 }
 
-// add cuts a file and returns the texts of its links.
+// add cuts a file into documents. It returns the texts of the links in the file.
 func (c *Corpus) add(content []byte) (links []string) {
 	cutter, err := chunk.New(chunk.Options{})
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Corpus) add(content []byte) (links []string) {
 	return links
 }
 
-// pieces cuts text at line ends into parts of about maxChunkBytes.
+// pieces cuts text into parts of about maxChunkBytes. It cuts only at line ends.
 func pieces(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {
@@ -158,8 +158,8 @@ func pieces(text string) func(func(string) bool) {
 	}
 }
 
-// fill composes documents until there are n: the title of a real document, with sentences. Two
-// thirds of the sentences come from its neighborhood.
+// fill adds documents until there are n. Each new document has the title of a real document, and sentences of other
+// documents. Two thirds of the sentences come from documents near the real one.
 func (c *Corpus) fill(n int, random *rand.Rand) {
 	real := len(c.Documents)
 	if real >= n {
@@ -194,7 +194,7 @@ const (
 	hotWords     = 50
 )
 
-// makeQueries makes 500 queries from headings, 500 from link texts, and 100 from the most frequent words.
+// makeQueries makes 500 queries from headings, 500 from texts of links, and 100 from the most frequent words.
 func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
 	add := func(class, text, known string) {
 		text = plain(text)
@@ -228,17 +228,17 @@ func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
 	}
 }
 
-// plain keeps letters, digits and spaces, so that no query language applies.
+// plain keeps only letters, digits and spaces of a text. The syntax of no query language remains.
 func plain(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }),
 		" ")
 }
 
-// functionWords are too frequent for a query.
+// functionWords are English words that are too frequent for a query.
 const functionWords = " a an and are as at be but by can for from has have if in into is it its no not of on or " +
 	"such that the their then there these they this to was will with you your "
 
-// frequentWords returns the words in most documents of a sample, without function words.
+// frequentWords returns the words that are in most documents of a sample. It leaves out function words.
 func (c *Corpus) frequentWords(n int) []string {
 	counts := map[string]int{}
 	step := max(1, len(c.Documents)/20_000)
@@ -259,7 +259,7 @@ func (c *Corpus) frequentWords(n int) []string {
 	return words[:min(n, len(words))]
 }
 
-// Write writes the corpus to a folder in the format for peers.
+// Write writes the corpus to a folder, in the format that peers read.
 func (c *Corpus) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Top is how many hits a query returns. Pool is the number for each leg of a hybrid query.
+// Top is how many hits a query returns. Pool is how many hits each leg of a hybrid query finds.
 const (
 	Top  = 10
 	Pool = 50
 )
 
-// Engine is an engine in Go for one task.
+// Engine is a search engine that a Go program can call. It does one task.
 type Engine interface {
 	// Version returns the engine's version, or "".
 	Version() string
@@ -35,13 +35,13 @@ type Engine interface {
 	Close() error
 }
 
-// Sized is an engine that runs in another process than its harness.
+// Sized is an engine that does not run in the process of the harness.
 type Sized interface {
 	// Process returns the number of the other process, or "" when none runs.
 	Process() string
 }
 
-// processOf returns the process of an engine, in the form for [pages].
+// processOf returns the process in which an engine runs, in the form that [pages] takes.
 func processOf(e Engine) string {
 	if s, ok := e.(Sized); ok {
 		return s.Process()
@@ -49,8 +49,8 @@ func processOf(e Engine) string {
 	return "self"
 }
 
-// Main runs an engine with the program's arguments, by the protocol, and exits. make returns nil
-// for a task that the engine does not support.
+// Main is the main function of a peer. It runs the task in the program's arguments, writes the report as the protocol
+// in peer.go says, and exits. make returns nil if the engine does not support the task.
 func Main(make func(Task, Meta) Engine) {
 	if len(os.Args) != 4 {
 		fmt.Fprintf(os.Stderr, "usage: %s FOLDER TASK INDEX (it is run by sheaf bench)\n", os.Args[0])
@@ -71,7 +71,8 @@ func Main(make func(Task, Meta) Engine) {
 	}
 }
 
-// RunEngine runs a task of an engine in Go on the corpus in dir, with its index in index.
+// RunEngine runs a task of an engine on the corpus in the folder dir. The engine writes its index into the folder
+// index.
 func RunEngine(ctx context.Context, dir string, task Task, index string, make func(Task, Meta) Engine) (*Result,
 	error) {
 	var m Meta
@@ -111,7 +112,8 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	return r, errors.Join(err, e.Close())
 }
 
-// build lets the engine index the corpus. The reported memory excludes the harness.
+// build lets the engine index the corpus. It measures the time and the memory. The memory does not include the memory
+// of the harness.
 func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, index string, m Meta) error {
 	corpus, err := readInput(dir, task, m.Dims)
 	if err != nil {
@@ -132,7 +134,7 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	return err
 }
 
-// watch samples an amount until the caller calls most, which returns the largest value.
+// watch calls amount again and again until the caller calls most. most returns the largest value of amount.
 func watch(amount func() int64) (most func() int64) {
 	stop, ended := make(chan struct{}), make(chan int64)
 	go func() {
@@ -169,15 +171,15 @@ func folderBytes(dir string) (n int64, err error) {
 	return n, err
 }
 
-// anonymous returns the part of a process's resident memory that is its own. It excludes shared
-// memory and pages of files, which the kernel can take back at any time.
+// anonymous returns the resident memory that belongs to a process alone, in bytes. It excludes shared memory and pages
+// of files, because the kernel can take them back at any time.
 func anonymous(process string) int64 {
 	all, shared := pages(process)
 	return all - shared
 }
 
-// pages returns the resident memory of a process in bytes, by its number or "self", and the part
-// that is shared or of files. It returns 0 for "" and when unknown.
+// pages returns two sizes in bytes: all resident memory of a process, and the part of it that is shared or belongs to
+// files. process is the number of the process, or "self". If process is "" or unknown, both sizes are 0.
 func pages(process string) (all, shared int64) {
 	if process == "" {
 		return 0, 0

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// growth writes, for each task and class, how the times of every engine grow with the number of
-// chunks. Then it writes how concurrent clients change the times.
+// growth writes a table for each task and each class of queries. It shows how the times of every engine grow with the
+// number of chunks, and how concurrent clients change the times.
 func (r *Report) growth(b *strings.Builder) {
 	var sizes []int
 	for _, row := range r.Rows {
@@ -43,13 +43,13 @@ func (r *Report) growth(b *strings.Builder) {
 	}
 }
 
-// line has the measurements of an engine for one task and class, by size.
+// line has the measurements of one engine for one task and one class of queries. Its keys are the numbers of chunks.
 type line struct {
 	peer    string
 	classes map[int]*Class
 }
 
-// series returns the lines of the engines, in the order of the run.
+// series returns one line for each engine, in the order of the run.
 func (r *Report) series(task Task, class string) []line {
 	var out []line
 	for _, row := range r.Rows {

@@ -6,8 +6,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// input is a corpus for an engine to index. It is outside the collector's heap. On the heap it
-// would allow the same amount of garbage, and that would count as memory of the engine.
+// input is a corpus that an engine indexes. It is not on the heap of Go. On the heap, the collector would allow garbage
+// of the same size, which would count as memory of the engine.
 type input struct {
 	docs    offheap.List[Document]
 	vectors offheap.List[[]float32] // of each document, empty for a task without vectors
@@ -45,7 +45,7 @@ func (in *input) readVectors(name string, dims int) error {
 	return nil
 }
 
-// free releases the memory. Callers must not use the corpus afterwards.
+// free releases the memory of the corpus. Callers must not use the corpus after that.
 func (in *input) free() {
 	in.docs.Free()
 	in.vectors.Free()

@@ -14,10 +14,10 @@ const (
 	warmupPasses = 3
 )
 
-// ask answers one query.
+// ask is a function that answers one query.
 type ask func(ctx context.Context, i int) ([]string, error)
 
-// measure runs the queries as the protocol in peer.go says.
+// measure runs the queries in the way that the protocol in peer.go describes.
 func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) error {
 	byClass := map[string][]int{}
 	for i, q := range queries {
@@ -63,7 +63,7 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) err
 	return nil
 }
 
-// together runs the queries with several concurrent clients. Each client starts at another query.
+// together runs the queries with several clients at the same time. Each client starts at a different query.
 func together(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64, micros []float64,
 	err error) {
 	var mu sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Own is Sheaf's engine: the embedded engine with the requests of profiles.
+// Own returns Sheaf's embedded engine. It gets the same requests as from profiles.
 func Own(task Task, m Meta) Engine {
 	switch task {
 	case TaskWords, TaskVectors, TaskHybrid:
@@ -31,7 +31,7 @@ type own struct {
 	store  *embedded.Store
 }
 
-// Version implements [Engine]. It returns "", because the engine is this program.
+// Version implements [Engine]. It returns "", because the engine has the version of this program.
 func (e *own) Version() string { return "" }
 
 // Open implements [Engine].
@@ -51,10 +51,10 @@ func (e *own) Open(dir string) error {
 // Close implements [Engine].
 func (e *own) Close() error { return e.store.Close() }
 
-// batchChunks is how many chunks the engine gets at a time.
+// batchChunks is how many chunks the engine gets in one batch.
 const batchChunks = 2000
 
-// Build implements [Engine]. It adds batches on all processors.
+// Build implements [Engine]. It adds batches on all processors at the same time.
 func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error {
 	if err := e.Open(dir); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors []
 	return e.Close()
 }
 
-// batch returns the chunks of the documents from a position on, for the engine.
+// batch returns one batch of documents as chunks of the engine. It starts at a position in documents.
 func (e *own) batch(docs []Document, vectors [][]float32, from int) (batch store.Batch) {
 	for i := from; i < min(from+batchChunks, len(docs)); i++ {
 		c := store.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}

@@ -17,7 +17,7 @@ import (
 	"sheaf"
 )
 
-// Task is one task of an engine.
+// Task is what an engine does in a benchmark, for example to search words.
 type Task string
 
 // The tasks.
@@ -29,13 +29,14 @@ const (
 	TaskHybrid Task = "hybrid" // words and vectors, fused, top 10
 )
 
-// Tasks are all tasks.
+// Tasks are all tasks, in the order of reports.
 var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
 
-// nearest reports whether the task searches only vectors.
+// nearest reports whether the task searches vectors only.
 func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
 
-// asked returns the task's name in the protocol. meta.json has the length of vectors.
+// asked returns the name of the task for a peer. TaskWide has the name of TaskVectors; meta.json tells the length of
+// the vectors.
 func (t Task) asked() string {
 	if t == TaskWide {
 		t = TaskVectors
@@ -55,7 +56,7 @@ func (t Task) asked() string {
 // then three times with one client and once with "clients" clients, for at most "seconds" each. It
 // writes one JSON object, a Result, to standard output. For an unknown task it exits with status 3.
 
-// statusNoTask is the exit status for a task that an engine does not support.
+// statusNoTask is the exit status of a peer whose engine does not support the task.
 const statusNoTask = 3
 
 const (
@@ -73,38 +74,39 @@ type Meta struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// Result is the report of an engine.
+// Result is the report of one engine.
 type Result struct {
 	// Version is the engine's version.
 	Version string `json:"version"`
-	// BuildSeconds is the time from the first document to the durable index.
+	// BuildSeconds is the time from the first document until the index is durable.
 	BuildSeconds float64 `json:"build_seconds"`
-	// OpenSeconds is the time to open the index again; 0 when not measured.
+	// OpenSeconds is the time for opening the index again. It is 0 if it was not measured.
 	OpenSeconds float64 `json:"open_seconds,omitempty"`
 	IndexBytes  int64   `json:"index_bytes"`
-	// PeakBytes is the largest resident anonymous memory while building, minus the program's memory
-	// before. It excludes pages of files, which the kernel can take back. SearchBytes is the
-	// resident memory after all queries, with pages of mapped files.
+	// PeakBytes is the largest anonymous memory of the process during the build, minus its memory before the build. It
+	// excludes pages of files, because the kernel can take them back. SearchBytes is the resident memory after all
+	// queries, including pages of mapped files.
 	PeakBytes   int64 `json:"peak_bytes"`
 	SearchBytes int64 `json:"search_bytes"`
 	// Classes has the measurements of each class of queries.
 	Classes map[string]*Class `json:"classes"`
-	// Hits has the best ten for each query that ran, by query ID.
+	// Hits has the IDs of the best ten hits of each query that ran.
 	Hits map[string][]string `json:"hits"`
 }
 
-// Class is the measurements of one class of queries.
+// Class has the measurements for one class of queries.
 type Class struct {
-	// Micros are the times of the queries of each pass with one client.
+	// Micros has the times of the queries in each pass, in microseconds, with one client.
 	Micros [][]float64 `json:"micros"`
-	// QPS is the number of queries per second of one client, and ClientsQPS of all clients
-	// together. ClientsMicros are the times of all clients.
+	// QPS is how many queries one client finishes in a second, and ClientsQPS how many all clients finish together.
+	// ClientsMicros has the times of the queries of all clients.
 	QPS           float64   `json:"qps"`
 	ClientsQPS    float64   `json:"clients_qps"`
 	ClientsMicros []float64 `json:"clients_micros"`
 }
 
-// Quantile returns the median over the passes of their quantiles, in microseconds.
+// Quantile returns the quantile q of the times, in microseconds. It computes the quantile of each pass, and returns the
+// median of these.
 func (c *Class) Quantile(q float64) float64 {
 	var values []float64
 	for _, pass := range c.Micros {
@@ -123,13 +125,13 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// Peer is the program of an engine.
+// Peer is a program that runs one engine.
 type Peer struct {
 	Name    string
 	Command []string
 }
 
-// FindPeers returns the programs called peer-NAME in a folder, by name.
+// FindPeers returns the programs in a folder that are called peer-NAME, sorted by name.
 func FindPeers(dir string) ([]Peer, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -146,13 +148,14 @@ func FindPeers(dir string) ([]Peer, error) {
 	return out, nil
 }
 
-// errNoTask means that an engine does not support a task.
+// errNoTask says that the engine does not support a task.
 var errNoTask = errors.New("does not do this")
 
-// saidBytes is how much of a failed peer's error stream is shown, from its end.
+// saidBytes is how many bytes of a failed peer's error stream an error shows. They are the last bytes.
 const saidBytes = 2000
 
-// Run lets a peer do a task on the corpus in dir. An error ends with the end of the peer's error stream.
+// Run lets a peer do a task on the corpus in dir. If the peer fails, the error shows the end of the peer's error
+// stream.
 func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) {
 	index, err := os.MkdirTemp(dir, "index-")
 	if err != nil {
@@ -181,7 +184,8 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 	return r, r.valid(p.Name)
 }
 
-// valid refuses empty reports. Otherwise a peer that does nothing would be the fastest.
+// valid returns an error for a report without results. Without this check, a peer that does nothing would be the
+// fastest.
 func (r *Result) valid(name string) error {
 	if r.BuildSeconds <= 0 || len(r.Hits) == 0 || len(r.Classes) == 0 {
 		return sheaf.Invalidf("%s: its report has no build time, no hits or no times", name)
@@ -194,7 +198,7 @@ func (r *Result) valid(name string) error {
 	return nil
 }
 
-// writeVectors writes the vectors of documents and queries, and their numbers, to the corpus folder.
+// writeVectors writes the vectors of documents and of queries to the folder of a corpus, and meta.json with the sizes.
 func writeVectors(dir string, documents, queries [][]float32, m Meta) error {
 	for name, rows := range map[string][][]float32{vectorsFile: documents, queryVectorsFile: queries} {
 		b := make([]byte, 0, 4*m.Dims*len(rows))
@@ -214,7 +218,7 @@ func writeVectors(dir string, documents, queries [][]float32, m Meta) error {
 	return os.WriteFile(filepath.Join(dir, metaFile), b, 0o644)
 }
 
-// readVectors reads rows of dims numbers.
+// readVectors reads vectors of dims numbers.
 func readVectors(name string, dims int) ([][]float32, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Colors of the engines, Sheaf's first. Most color-blind people can tell them apart.
+// Colors of the engines. The first color is Sheaf's. Most color-blind people can tell the colors apart.
 var plotColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000"}
 
 const (
@@ -21,8 +21,8 @@ const (
 	plotBottom = 50
 )
 
-// SVG writes a picture with a panel for each task and class: p50 (line) and p99 (dashes) of every
-// engine over the number of chunks, both axes logarithmic.
+// SVG writes a picture with one panel for each task and class. A panel shows the times of every engine over the number
+// of chunks: a line for p50, and a dashed line for p99. Both axes are logarithmic.
 func (r *Report) SVG(w io.Writer) error {
 	var peers []string
 	for _, row := range r.Rows {
@@ -48,7 +48,7 @@ func (r *Report) SVG(w io.Writer) error {
 	return err
 }
 
-// panel draws the lines of one task and class, from y0 down.
+// panel draws the lines of one task and class. y0 is the top of the panel.
 func panel(title string, lines []line, peers []string, y0 float64) string {
 	b := &strings.Builder{}
 	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
@@ -102,7 +102,7 @@ func panel(title string, lines []line, peers []string, y0 float64) string {
 	return b.String()
 }
 
-// micros formats a time in microseconds.
+// micros formats a time that is given in microseconds.
 func micros(v float64) string {
 	switch {
 	case v >= 1e6:

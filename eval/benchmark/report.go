@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// classes are the classes of queries, in the order in which they are shown.
+// classes are the classes of queries, in the order of reports.
 var classes = []string{"real", "hot"}
 
-// Text writes a Markdown table for each task and size, then the effect of sizes and numbers of clients.
+// Text writes a Markdown table for each task and size. It then writes how the times depend on the size and on the
+// number of clients.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Machine)
@@ -50,7 +51,7 @@ const (
 	saneMRR = 0.6
 )
 
-// verdicts names the engines of a group that find too little, so that times cannot be compared.
+// verdicts names the engines in a group that find too little. Their times cannot be compared.
 func verdicts(group []Row) (lines []string) {
 	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(a.found(), b.found()) }) // NaN is least
 	for i := range group {
@@ -78,7 +79,7 @@ func quality(t Task) string {
 	return "known-item MRR@10"
 }
 
-// groups returns the rows of each task and size, in the order of the run.
+// groups returns the rows for each pair of a task and a size, in the order of the run.
 func (r *Report) groups() [][]Row {
 	var out [][]Row
 	for _, row := range r.Rows {

@@ -19,26 +19,26 @@ import (
 
 // Options say what to measure.
 type Options struct {
-	// Folders have Markdown for the corpora. Sizes are the numbers of chunks of the corpora.
+	// Folders have Markdown files for the corpora. Sizes has the number of chunks of each corpus.
 	Folders []string
 	Sizes   []int
 	Tasks   []Task
-	// Ours is Sheaf's engine, Peers are the others.
+	// Ours is Sheaf's engine. Peers are the other engines.
 	Ours  Peer
 	Peers []Peer
-	// Work is a folder for corpora and indexes. Run removes them at the end.
+	// Work is a folder for corpora and indexes. Run removes its files there at the end.
 	Work string
-	// Clients is the number of concurrent clients. Seconds limits each pass.
+	// Clients is how many clients ask at the same time. Seconds is the time limit of each pass.
 	Clients int
 	Seconds float64
-	// Limit limits an engine's time for one task and size; 0 means no limit. An engine is skipped
-	// when its time for a smaller size shows that it would exceed the limit.
+	// Limit is how long an engine may take for one task and size. 0 means no limit. Run skips an engine if its time for
+	// a smaller size shows that it would take longer.
 	Limit time.Duration
-	// Embedder computes the vectors. TaskWide extends these vectors.
+	// Embedder computes the vectors. For TaskWide, [wide] makes them longer.
 	Embedder model.Embedder
-	// Progress gets the name of the current step. It may be nil.
+	// Progress is called with the name of each step. It may be nil.
 	Progress func(what string)
-	// Step, if not nil, gets the report after every engine, so that an interrupted run keeps its results.
+	// Step is called with the report after every engine, so that an interrupted run keeps its results. It may be nil.
 	Step func(*Report) error
 }
 
@@ -47,15 +47,16 @@ type Row struct {
 	Peer   string `json:"peer"`
 	Task   Task   `json:"task"`
 	Chunks int    `json:"chunks"`
-	// Made is how many chunks are composed of others' sentences.
+	// Made is how many chunks are made from sentences of other documents.
 	Made int `json:"made"`
-	// InputBytes is the size of the engine's input.
+	// InputBytes is the size of what the engine indexes.
 	InputBytes int64   `json:"input_bytes"`
 	Result     *Result `json:"result,omitempty"`
 	Fault      string  `json:"fault,omitempty"`
-	// MRR is the reciprocal rank at 10 of the chunk under the heading, over the heading queries. Recall
-	// is the found share of the ten nearest vectors (float32, brute force); a vector as near as the tenth
-	// counts, too. Same is the found share of the ten hits of Sheaf's engine. NaN means not applicable.
+	// MRR is for queries that are headings: the mean of 1/rank of the chunk with this heading, within the first ten
+	// hits. Recall is for vectors: the share of the ten nearest vectors that the engine found. Brute force over float32
+	// finds the nearest vectors, and a vector as near as the tenth counts too. Same is the share of the ten hits of
+	// Sheaf's engine that the engine found. NaN means that a number does not apply.
 	MRR    float64 `json:"-"`
 	Recall float64 `json:"-"`
 	Same   float64 `json:"-"`
@@ -68,8 +69,8 @@ type Report struct {
 	Rows    []Row  `json:"rows"`
 }
 
-// Run measures every engine at every size, Sheaf's first, task by task. A failing peer is a row
-// with its fault. With an error, Run also returns the report of the finished measurements.
+// Run measures the engines, task by task. It measures every engine at every size, Sheaf's engine first. If a peer
+// fails, its row has a fault. If Run returns an error, it also returns the report of what it measured before.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -104,7 +105,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, nil
 }
 
-// run is the state of Run.
+// run is the state of the function Run.
 type run struct {
 	Options
 	report  *Report
@@ -114,7 +115,7 @@ type run struct {
 	steps   int
 }
 
-// prepared is a corpus in a folder, with the known right answers.
+// prepared is a corpus in a folder. It has the right answers that are known.
 type prepared struct {
 	dir         string
 	chunks      int
@@ -126,12 +127,12 @@ type prepared struct {
 	wide        bool // with the longer vectors of TaskWide
 }
 
-// say reports progress with the elapsed time.
+// say reports progress, with the time since the start.
 func (r *run) say(format string, args ...any) {
 	r.Progress(fmt.Sprintf("%v, %s", time.Since(r.began).Round(time.Second), fmt.Sprintf(format, args...)))
 }
 
-// prepare writes the corpus of n chunks, once for each length of vectors in the tasks.
+// prepare writes a corpus of n chunks. If the tasks need vectors of two lengths, it writes the corpus twice.
 func (r *run) prepare(ctx context.Context, n int) error {
 	r.say("corpus of %d chunks", n)
 	c, err := readFolders(r.Folders, n)
@@ -159,7 +160,7 @@ func (r *run) prepare(ctx context.Context, n int) error {
 	return nil
 }
 
-// measure runs a task of every engine on a corpus.
+// measure runs a task of every engine on one corpus.
 func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 	var ours *Result
 	for i, p := range append([]Peer{r.Ours}, r.Peers...) {
@@ -198,7 +199,8 @@ func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 	return nil
 }
 
-// ask runs a task of an engine within the limit. fault is a fault of the engine. err ends the run.
+// ask runs a task of one engine and stops it at the time limit. fault says what went wrong with the engine; the run
+// then goes on. err ends the run.
 func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *Result, fault string, err error) {
 	if why := r.tooLong(p, task, c.chunks); why != "" {
 		return nil, why, nil
@@ -223,8 +225,8 @@ func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *
 	return result, "", nil
 }
 
-// tooLong returns the reason why an engine would exceed the limit. It extrapolates from the last
-// smaller size, because building takes at least as long per chunk.
+// tooLong says why an engine would need more time than the limit, or returns "". It computes the time from the last
+// smaller size, because a chunk of a larger corpus takes at least as long.
 func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	for _, row := range slices.Backward(r.report.Rows) {
 		if r.Limit <= 0 || row.Peer != p.Name || row.Task != task || row.Chunks >= chunks {
@@ -243,13 +245,15 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	return ""
 }
 
-// Brute force judges recall on at least minJudged queries, and on more if they need at most about maxProducts products.
+// Brute force computes the right answers of at least minJudged queries. It takes more queries if all of them need no
+// more than about maxProducts dot products.
 const (
 	minJudged   = 100
 	maxProducts = 40_000_000
 )
 
-// vectors embeds the corpus, and finds the ten nearest for evenly spaced queries by brute force.
+// vectors embeds the corpus and writes the vectors. It returns the ten nearest documents for some of the queries, at
+// even distances in the list. It finds them by brute force.
 func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedder) (nearest map[string][]string,
 	err error) {
 	m := Meta{Dims: e.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: r.Clients, Seconds: r.Seconds}
@@ -305,8 +309,8 @@ func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedd
 	return nearest, writeVectors(dir, documents, queries, m)
 }
 
-// nearestOf returns the k rows with the largest dot product, then rows with the same product as the
-// last of them. Of equal rows the earlier row is first.
+// nearestOf returns the k rows with the largest dot products. Further rows with the same product as the last of these
+// follow. If rows have equal products, the earlier row comes first.
 func nearestOf(q []float32, rows [][]float32, k int) []int {
 	type scored struct {
 		row   int
@@ -341,7 +345,7 @@ func nearestOf(q []float32, rows [][]float32, k int) []int {
 	return out
 }
 
-// judge computes the quality of the hits. Only queries that the engine ran count.
+// judge computes the quality of the hits of a row. It counts only queries that the engine ran.
 func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) {
 	var found, recall, same mean
 	for _, q := range queries {
@@ -366,7 +370,7 @@ func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) 
 	r.MRR, r.Recall, r.Same = found.value(), recall.value(), same.value()
 }
 
-// found is the quality for the comparison: recall for vectors, else the MRR.
+// found is the quality by which engines are compared: the recall for vectors, otherwise the MRR.
 func (r *Row) found() float64 {
 	if r.Task.nearest() {
 		return r.Recall
@@ -374,7 +378,7 @@ func (r *Row) found() float64 {
 	return r.MRR
 }
 
-// mean is the mean of the added values, or NaN without values.
+// mean is the mean of values that are added one by one. Without values it is NaN.
 type mean struct {
 	sum float64
 	n   int
@@ -384,8 +388,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
-// recallOf returns the share of the nearest Top in got. want has these, and others that are as near
-// as the last of these.
+// recallOf returns how large a share of the nearest Top documents is in got. want has these documents, and after them
+// others that are as near as the last one. An other document counts like the last one.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {
@@ -396,7 +400,8 @@ func recallOf(want, got []string) float64 {
 	return float64(n) / float64(min(len(want), Top))
 }
 
-// PeersFolder returns the default folder of peers: bench/bin in the repository of dir, or "".
+// PeersFolder returns the default folder of peers. This is bench/bin in the repository that contains dir. Outside a
+// repository it returns "".
 func PeersFolder(dir string) string {
 	for {
 		found := filepath.Join(dir, "bench", "bin")

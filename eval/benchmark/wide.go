@@ -8,8 +8,8 @@ import (
 	"sheaf/model"
 )
 
-// wide computes vectors with 1.5 times the dimensions, as many transformers have. It appends to the
-// vector of a text the first half of the vector of its first line: a title, or a whole query.
+// wide computes vectors with 1.5 times the dimensions, to be as long as those of many transformers. The second part of
+// a vector is the first half of the vector of the text's first line. The first line is a title, or a whole query.
 type wide struct{ model.Embedder }
 
 // Dims implements [model.Embedder].
@@ -42,7 +42,7 @@ func (w wide) Embed(ctx context.Context, purpose model.Purpose, texts []string) 
 	return whole, nil
 }
 
-// unit scales v, which is not zero, to length 1 in place.
+// unit scales v to length 1 and overwrites v. v must not be zero.
 func unit(v []float32) []float32 {
 	var square float64
 	for _, x := range v {

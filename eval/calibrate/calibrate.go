@@ -12,20 +12,20 @@ import (
 	"slices"
 )
 
-// Bin is a group of samples with similar probabilities.
+// Bin is a group of samples whose probabilities are similar.
 type Bin struct {
-	// From and To limit the probabilities: From <= p < To. The last bin includes p = 1.
+	// From and To are the limits of the probabilities: From <= p < To. The last bin also has p = 1.
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
-	// Count is the number of samples, Mean the mean of their probabilities, and Right the share of
-	// right samples. Mean and Right are 0 without samples.
+	// Count is the number of samples. Mean is the mean of their probabilities. Right is the share of samples that are
+	// right. Without samples, Mean and Right are 0.
 	Count int     `json:"count"`
 	Mean  float64 `json:"mean"`
 	Right float64 `json:"right"`
 }
 
-// Reliability sorts samples into bins of equal width over 0..1. p and right have the same length. A
-// probability outside 0..1 counts as the nearest end, NaN as 0.
+// Reliability sorts samples into bins by their probability. The bins have equal widths and cover 0..1. p and right have
+// the same length. A probability below 0 counts as 0, above 1 as 1, and NaN as 0.
 func Reliability(p []float64, right []bool, bins int) []Bin {
 	out := make([]Bin, max(bins, 1))
 	n := float64(len(out))
@@ -50,12 +50,13 @@ func Reliability(p []float64, right []bool, bins int) []Bin {
 	return out
 }
 
-// Error returns the expected calibration error: the mean over all samples of the distance between
-// the probability and the share of right samples in the bin (Naeini, Cooper, Hauskrecht: Obtaining
-// Well Calibrated Probabilities Using Bayesian Binning, 2015). It is in 0..1, and 0 without samples.
+// Error returns the expected calibration error, 0..1. For each sample, it takes the distance between the mean
+// probability in the sample's bin and the share of right samples in this bin; the result is the mean of these distances
+// (Naeini, Cooper, Hauskrecht: Obtaining Well Calibrated Probabilities Using Bayesian Binning, 2015). Without samples
+// it returns 0.
 //
-// Example: of two samples with probability 0.9 one is right, and one sample with 0.2 is wrong: (2 x
-// |0.9 - 0.5| + 1 x |0.2 - 0|) / 3 = 0.333.
+// Example: of two samples with probability 0.9 one is right, and one sample with 0.2 is wrong: (2 x |0.9 - 0.5| + 1 x
+// |0.2 - 0|) / 3 = 0.333.
 func Error(bins []Bin) float64 {
 	total, sum := 0, 0.0
 	for _, b := range bins {
@@ -68,8 +69,8 @@ func Error(bins []Bin) float64 {
 	return sum / float64(total)
 }
 
-// Brier returns the mean squared distance between the probability and the truth (1 or 0), or 0 without
-// samples. Unlike [Error] it prefers a model with different probabilities to a model with equal ones.
+// Brier returns the mean squared distance between the probability of a sample and the truth (1 or 0). Without samples
+// it returns 0. Unlike [Error], it punishes a model that gives all samples the same probability.
 func Brier(p []float64, right []bool) float64 {
 	if len(p) == 0 {
 		return 0
@@ -82,7 +83,7 @@ func Brier(p []float64, right []bool) float64 {
 	return sum / float64(len(p))
 }
 
-// unit clips v to 0..1; NaN becomes 0.
+// unit replaces v below 0 by 0, above 1 by 1, and NaN by 0.
 func unit(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
@@ -97,9 +98,9 @@ func truth(right bool) float64 {
 	return 0
 }
 
-// Folds divides n samples into k groups of nearly equal size, at random. Equal seeds give equal
-// groups. k is at least 1. group, if not nil, names samples that must stay together, for example
-// the answers to one query. The result is the fold of each sample, 0..k-1.
+// Folds divides n samples at random into k groups of nearly equal size. It returns the group of each sample, 0..k-1. k
+// is at least 1. The same seed gives the same groups. Samples with the same name in group stay together, for example
+// the answers to one query. If group is nil, samples are independent.
 func Folds(n, k int, group []string, seed uint64) []int {
 	k = max(k, 1)
 	r := rand.New(rand.NewPCG(seed, 0xf01d))

@@ -11,8 +11,8 @@ type Logistic struct {
 	Weights []float64 `json:"weights"`
 }
 
-// At returns the probability of a sample. It ignores features beyond Weights. Missing and
-// non-finite features count as 0.
+// At returns the probability for the features of a sample. It ignores features beyond Weights. A missing feature, and
+// one that is not finite, counts as 0.
 func (f Logistic) At(features ...float64) float64 {
 	z := f.Bias
 	for j, w := range f.Weights {
@@ -23,13 +23,15 @@ func (f Logistic) At(features ...float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// FitLogistic fits the logistic map that makes the samples most likely, minus ridge/2 times the sum of the
-// squared weights (of features scaled to deviation 1). ridge keeps weights small when there are few samples; 1
-// is a good choice, 0 means none. Rows have the same length. Non-finite values count as 0. A sample of weight 2
-// counts twice; nil weights count each sample once. Without samples, or with no weight above 0, the map is zero.
+// FitLogistic fits a logistic map to samples. It maximizes the log-likelihood minus ridge/2 times the sum of the
+// squared weights, for features scaled to deviation 1. ridge keeps the weights small if there are few samples: 1 is a
+// good choice, and 0 switches it off.
 //
-// It uses Newton's method with step halving, on features shifted to mean 0 and scaled to deviation 1. A tiny
-// extra ridge keeps weights finite when the samples can be separated without error.
+// All rows have the same length. A value that is not finite counts as 0. A sample of weight 2 counts twice; with nil
+// weights, each sample counts once. Without samples, or without a weight above 0, the map is zero.
+//
+// FitLogistic uses Newton's method with step halving, on features shifted to mean 0 and scaled to deviation 1. A tiny
+// extra ridge keeps the weights finite if the features separate the samples without error.
 func FitLogistic(rows [][]float64, right []bool, weights []float64, ridge float64) Logistic {
 	targets := make([]float64, len(rows))
 	for i := range targets {
@@ -87,8 +89,8 @@ func FitLogistic(rows [][]float64, right []bool, weights []float64, ridge float6
 	return f
 }
 
-// standardized returns the rows with a leading 1 and features of weighted mean 0 and deviation 1; a constant
-// feature becomes 0. total is the sum of the weights.
+// standardized returns the rows with a leading 1, and with each feature scaled to weighted mean 0 and deviation 1. A
+// constant feature becomes 0. total is the sum of the sample weights.
 func standardized(rows [][]float64, weights []float64, total float64) (x [][]float64, mean, scale []float64) {
 	width := 0
 	for _, row := range rows {
@@ -125,7 +127,7 @@ func standardized(rows [][]float64, weights []float64, total float64) (x [][]flo
 	return x, mean, scale
 }
 
-// lossOf returns the negative log-likelihood with the penalty.
+// lossOf returns the negative log-likelihood plus the ridge penalty.
 func lossOf(x [][]float64, targets, weights, w []float64, penalty float64) float64 {
 	var loss float64
 	for i, row := range x {
@@ -177,7 +179,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// solve returns the x with a x = b, by elimination with the largest pivot, or nil when there is none.
+// solve returns the vector x with a x = b, or nil if there is none. It eliminates rows and takes the largest pivot.
 func solve(a [][]float64, b []float64) []float64 {
 	n := len(b)
 	m := make([][]float64, n)

@@ -20,29 +20,30 @@ import (
 type Question struct {
 	Text   string
 	Filter sheaf.Filter
-	// Right reports whether a hit answers the question. It is nil for a question without an answer.
+	// Right reports whether a hit answers the question. It is nil if the documents do not answer the question.
 	Right func(h *search.Hit) bool
-	// Group names questions that stay in one fold, for example questions from one document. "" means no group.
+	// Group names questions that must stay in the same fold, for example questions from one document. "" means no
+	// group.
 	Group string
 }
 
-// depth is how many results of each question count.
+// depth is how many results of a question are used.
 const depth = 5
 
-// Answers are the first results of one collection for each question.
+// Answers has the first results of one collection for each question.
 type Answers struct {
 	profile   *profile.Profile
 	questions []Question
 	results   [][]result // by question
 }
 
-// result is one result.
+// result is the evidence of one result, and whether the result is right.
 type result struct {
 	evidence search.Evidence
 	right    bool
 }
 
-// Ask runs questions. s must have no calibration. progress may be nil.
+// Ask searches for all questions. s must have no calibration. progress may be nil.
 func Ask(
 	ctx context.Context, s *search.Searcher, p *profile.Profile, questions []Question, progress func(done, all int),
 ) (*Answers, error) {
@@ -66,33 +67,33 @@ func Ask(
 	return a, nil
 }
 
-// answered reports whether a question has a right result.
+// answered reports whether one of the results of a question is right.
 func (a *Answers) answered(question int) bool {
 	return slices.ContainsFunc(a.results[question], func(r result) bool { return r.right })
 }
 
 // Quality says how good a calibration is for some answers.
 type Quality struct {
-	// Questions counts questions with an answer. Right counts questions with a right first result.
+	// Questions counts the questions that have an answer. Right counts the questions whose first result is right.
 	Questions int `json:"questions"`
 	Right     int `json:"right"`
-	// First is the expected calibration error, in ten bins, of the first result, over questions
-	// with an answer. FirstFive is this error of the first five. Brier is the mean squared error of
-	// the first five. Bins are the bins of the first results.
+	// The errors are computed over questions that have an answer. First is the expected calibration error of the first
+	// results, in ten bins, which are Bins. FirstFive is the same error for the first five results, and Brier is their
+	// mean squared error.
 	First     float64         `json:"first_error"`
 	FirstFive float64         `json:"error"`
 	Brier     float64         `json:"brier"`
 	Bins      []calibrate.Bin `json:"bins"`
-	// Found counts the questions with a right result, Unanswerable those without an answer, both
-	// with the number that the calibration calls answerable. Refused counts questions with an answer
-	// that it calls unanswerable. RefusedRight counts those of them with a right first result.
+	// Found counts questions with a right result, and Unanswerable counts questions without an answer. Both also say
+	// how many of them the calibration calls answerable. Refused counts questions that have an answer but that the
+	// calibration calls unanswerable. RefusedRight counts the questions in Refused whose first result is right.
 	Found        Answerable `json:"found"`
 	Unanswerable Answerable `json:"unanswerable"`
 	Refused      int        `json:"refused"`
 	RefusedRight int        `json:"refused_right"`
 }
 
-// Answerable counts questions, and how many of them the calibration calls answerable.
+// Answerable counts questions. It also counts those of them that the calibration calls answerable.
 type Answerable struct {
 	Queries    int `json:"queries"`
 	Answerable int `json:"answerable"`
@@ -107,12 +108,12 @@ func (a *Answerable) add(answerable bool) {
 
 const bins = 10
 
-// Judge measures a calibration on answers.
+// Judge measures how good a calibration is for these answers.
 func Judge(a *Answers, c *search.Calibration) Quality {
 	return judge(a, func(int) *search.Calibration { return c })
 }
 
-// judge measures answers with a calibration for each question.
+// judge measures answers. of returns the calibration to use for a question.
 func judge(a *Answers, of func(question int) *search.Calibration) Quality {
 	q := Quality{}
 	var first, all []float64

@@ -20,7 +20,7 @@ const (
 	ridge      = 1
 )
 
-// rows are the samples for a logistic map.
+// rows are the samples for fitting a logistic map.
 type rows struct {
 	features [][]float64
 	right    []bool
@@ -31,7 +31,7 @@ func (r *rows) add(e *search.Evidence, right bool, weight float64) {
 	r.features, r.right, r.weights = append(r.features, e.Features()), append(r.right, right), append(r.weights, weight)
 }
 
-// fit fits the map. It scales the weights to a mean of 1.
+// fit fits a logistic map to the samples. Before that, it scales the sample weights to mean 1.
 func (r *rows) fit() calibrate.Logistic {
 	sum := 0.0
 	for _, w := range r.weights {
@@ -43,7 +43,7 @@ func (r *rows) fit() calibrate.Logistic {
 	return calibrate.FitLogistic(r.features, r.right, r.weights, ridge)
 }
 
-// kinds counts right and wrong samples.
+// kinds counts the right and the wrong samples.
 func (r *rows) kinds() (right, wrong int) {
 	for _, is := range r.right {
 		if is {
@@ -53,8 +53,8 @@ func (r *rows) kinds() (right, wrong int) {
 	return right, len(r.right) - right
 }
 
-// Fit fits a calibration to the answers of several collections with equal weights. It returns
-// sheaf.ErrInvalid for too few answers.
+// Fit fits a calibration to the answers of several collections. Each collection has the same weight. If there are too
+// few answers, Fit returns sheaf.ErrInvalid.
 func Fit(all []*Answers) (*search.Calibration, error) {
 	var right, answered rows
 	for _, a := range all {
@@ -98,8 +98,8 @@ func Fit(all []*Answers) (*search.Calibration, error) {
 	return c, nil
 }
 
-// least returns the largest probability that foundShare of the questions with a right result reach.
-// Collections have equal weights.
+// least returns a threshold for the probability of an answer. It is the largest value that foundShare of the questions
+// with a right result reach. Each collection has the same weight.
 func least(all []*Answers, c *search.Calibration) float64 {
 	type question struct{ p, weight float64 }
 	var found []question
@@ -126,9 +126,10 @@ func least(all []*Answers, c *search.Calibration) float64 {
 	return 0
 }
 
-// LeaveOneOut judges each collection by the fit of the others, and fits all. Collections with the
-// same documents, as same reports, are excluded together. It returns sheaf.ErrInvalid for fewer
-// than two collections or different profiles.
+// LeaveOneOut judges each collection with a calibration that is fitted to the other collections. It also returns a
+// calibration that is fitted to all. same reports whether two collections have the same documents; such a collection is
+// not used to judge the other. LeaveOneOut returns sheaf.ErrInvalid for fewer than two collections and for different
+// profiles.
 func LeaveOneOut(all []*Answers, same func(i, j int) bool) ([]Quality, *search.Calibration, error) {
 	if len(all) < 2 {
 		return nil, nil, sheaf.Invalidf("%d collection: at least two are needed to judge one by the others", len(all))

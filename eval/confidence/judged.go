@@ -18,9 +18,9 @@ const (
 	otherWords = 4
 )
 
-// Judged returns the judged queries of collection i, and questions of the other collections as
-// questions without an answer. It draws both at random; the same seed gives the same questions.
-// same reports whether two collections have the same documents.
+// Judged returns questions for collection i: its own judged queries, and queries of the other collections as questions
+// without an answer. It draws both at random, and the same seed gives the same questions. same reports whether two
+// collections have the same documents.
 func Judged(all []*eval.Collection, i int, same func(i, j int) bool, seed uint64) []Question {
 	random := rand.New(rand.NewPCG(seed, uint64(i)))
 	c := all[i]
@@ -42,13 +42,13 @@ func Judged(all []*eval.Collection, i int, same func(i, j int) bool, seed uint64
 	return slices.Concat(draw(random, own, maxJudged), draw(random, others, maxOthers))
 }
 
-// draw draws n questions, or all when there are fewer.
+// draw draws n questions at random. If there are fewer than n, it returns all of them.
 func draw(random *rand.Rand, questions []Question, n int) []Question {
 	random.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
 	return questions[:min(n, len(questions))]
 }
 
-// SameDocuments returns a function that reports whether two collections share a document.
+// SameDocuments returns a function. The function reports whether collections i and j have a document in common.
 func SameDocuments(all []*eval.Collection) func(i, j int) bool {
 	paths := make([]map[string]bool, len(all))
 	for i, c := range all {

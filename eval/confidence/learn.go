@@ -9,19 +9,20 @@ import (
 	"sheaf/search"
 )
 
-// Report compares the calibration learned from one folder with the shipped calibration.
+// Report compares a calibration that was learned from one folder with the calibration in this program.
 type Report struct {
 	Profile string `json:"profile"`
-	// Digest identifies the computation of the profile. The fit is valid only for this digest.
+	// Digest identifies the computation of the profile. The learned calibration is valid only for profiles with this
+	// digest.
 	Digest string             `json:"digest"`
 	Fit    search.Calibration `json:"fit"`
-	// Learned is the quality of fits on unseen questions. Shipped is the quality of the shipped
-	// calibration on the same questions; nil without one.
+	// Learned is the quality of learned calibrations on questions that they were not fitted to. Shipped is the quality
+	// of the calibration in this program on the same questions. It is nil if there is no such calibration.
 	Learned Quality  `json:"learned"`
 	Shipped *Quality `json:"shipped,omitempty"`
 }
 
-// Better reports whether the learned calibration has a smaller mean squared error than the shipped one.
+// Better reports whether the learned calibration has a smaller mean squared error than the one in this program.
 func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.Shipped.Brier }
 
 const (
@@ -31,8 +32,8 @@ const (
 	foldCount = 5
 )
 
-// Learn fits a calibration to the answers of one folder. shipped may be nil. It returns sheaf.ErrInvalid for too
-// few questions.
+// Learn fits a calibration to the answers of one folder. shipped is the calibration in this program, or nil. If there
+// are too few questions, Learn returns sheaf.ErrInvalid.
 func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error) {
 	n := len(a.questions)
 	if n < minQuestions {
@@ -73,7 +74,7 @@ func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error
 	return r, nil
 }
 
-// KnownItems returns questions made from the documents.
+// KnownItems converts queries of package self to questions. Their answers are known.
 func KnownItems(items []self.Item) []Question {
 	questions := make([]Question, len(items))
 	for i := range items {

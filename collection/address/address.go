@@ -280,8 +280,8 @@ func (r *Resolver) nearestPath(path string) string {
 	return suggest.Nearest(path, paths)
 }
 
-// Heading finds the chunk of doc that fragment names. fragment is the part of the chunk's ID after the document's ID, a
-// heading in the form of a wiki link, or a heading's text.
+// Heading finds the chunk of doc that fragment names. fragment is the end of the chunk's ID, a heading in the form of a
+// wiki link, or the text of a heading.
 func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 	names := []sheaf.ID{sheaf.ChunkID(doc.ID, fragment), catalog.Place(doc, fragment)}
 	if !strings.HasPrefix(fragment, "^") { // a block

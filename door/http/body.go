@@ -10,7 +10,7 @@ import (
 )
 
 // sharedBody is a body that is being read. All bodies share a limit of memory. A body takes its share only as bytes
-// arrive, so a client that announces a large body and sends it slowly does not stop other clients.
+// arrive. So a client that sends a large body slowly does not stop other clients.
 type sharedBody struct {
 	from       io.ReadCloser
 	shares     *semaphore.Weighted

@@ -29,8 +29,8 @@ var (
 // and a hundred megabytes of memory.
 const maxValues = 10_000
 
-// check returns an error if a text is not a message. The SDK does not check enough: a notification in a list ends its
-// session, it rounds large IDs, it accepts duplicate names, and it does not answer a message without a method. check
+// check returns an error if a text is not a message. The SDK does not check enough. A notification in a list ends its
+// session. The SDK rounds large IDs, accepts duplicate names, and does not answer a message without a method. check
 // refuses lists, which only version 2025-03-26 of the protocol has.
 func check(text []byte) error {
 	switch {

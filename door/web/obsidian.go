@@ -364,8 +364,8 @@ func parseFootnoteLink(block text.Reader, pc parser.Context) ast.Node {
 }
 
 // footnotePlaces corrects footnotes after parsing. If no link leads to a footnote, it removes the link from the
-// footnote back to the text. If a footnote link is inside another link, it moves the footnote link behind the other,
-// because HTML does not allow a link in a link.
+// footnote back to the text. HTML does not allow a link in a link. If a footnote link is inside another link,
+// footnotePlaces moves the footnote link behind the other one.
 type footnotePlaces struct{}
 
 // Transform implements parser.ASTTransformer.

@@ -1,14 +1,12 @@
-// Package catalog answers the question "what documents exist?": their trees and chunks, spans,
-// links and back-links, tags, properties, dates, content hashes and folders, the skipped files with
-// reasons, and the settings of the collection. It does not find chunks by words or meaning; a store
-// does.
+// Package catalog answers the question "what documents exist?". It knows trees and chunks, spans, links and
+// back-links, tags, properties, dates, content hashes and folders. It also knows the skipped files with reasons, and
+// the settings of the collection. It does not find chunks by words or meaning; a store does.
 //
-// The catalog keeps no text of files: it reads a chunk's text from the source file by its span
-// while the file is unchanged. Text without a source file is stored, compressed.
+// The catalog keeps no text of files. It reads a chunk's text from the source file by its span, as long as the file is
+// unchanged. The catalog stores a text that has no source file, compressed.
 //
-// A [Catalog] is a folder of immutable segment files and a manifest. Readers take a [View], a
-// snapshot that never changes; one writer at a time publishes a new generation. The format is
-// documented in doc/formats/catalog.md.
+// A [Catalog] is a folder of immutable segment files and a manifest. Readers take a [View], a snapshot that never
+// changes. One writer at a time publishes a new generation. The format is documented in doc/formats/catalog.md.
 package catalog
 
 import (
@@ -32,20 +30,20 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// ErrStale means a source file has changed or is gone since it was indexed, so that spans are
-// wrong. It wraps sheaf.ErrUnavailable: indexing again helps.
+// ErrStale means that a source file has changed or is gone since it was indexed, so that spans are wrong. It wraps
+// sheaf.ErrUnavailable, because indexing again helps.
 var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailable)
 
-// ErrUnread means a source file cannot be read, because of its rights or its disk. It wraps
-// sheaf.ErrUnavailable, since a user may repair that.
+// ErrUnread means that a source file cannot be read, because of its rights or its disk. It wraps sheaf.ErrUnavailable,
+// because a user may repair that.
 var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
 
-// ErrMisfiled means a table differs from the one that this program makes from the records: it is
-// damaged, or another version of the program wrote it. It wraps sheaf.ErrCorrupt.
+// ErrMisfiled means that a table differs from the table that this program makes from the records. The table is
+// damaged, or another version of the program wrote it. ErrMisfiled wraps sheaf.ErrCorrupt.
 var ErrMisfiled = fmt.Errorf("%w: stored under another name", sheaf.ErrCorrupt)
 
-// Hash is the hash of a file's content: XXH3, 128 bits. It distinguishes versions of a file; it
-// does not protect against deliberate collisions.
+// Hash is the XXH3 hash of a file's content, 128 bits. It distinguishes versions of a file. It does not protect
+// against deliberate collisions.
 type Hash [16]byte
 
 // HashOf returns the hash of content.
@@ -75,7 +73,7 @@ type Skip struct {
 	Path   string `json:"path"` // relative to the tree's folder
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// Size and ModTime describe a file that was read before it was skipped, as in FileState; 0 for
+	// Size and ModTime describe a file that was read before it was skipped, in the units of FileState. They are 0 for
 	// other files.
 	Size    int64 `json:"size,omitempty"`
 	ModTime int64 `json:"mod_time,omitempty"`
@@ -87,14 +85,12 @@ type Tree struct {
 	Root string `json:"root"` // absolute; "" when the documents have no source files
 }
 
-// FreeTree is the tree of documents that are given without a file and belong to no tenant. Every
-// other tree of given documents belongs to the tenant with its name. No folder's tree has this
-// name.
+// FreeTree is the tree of documents that programs give without a file and that belong to no tenant. Every other tree
+// of given documents belongs to the tenant with the name of the tree. No folder's tree has the name FreeTree.
 const FreeTree = "api"
 
-// TreeName returns the name of a folder's tree, which begins IDs. It is the folder's last part
-// without colons, because a colon ends a tree's name. A number follows if the name is [FreeTree] or
-// in taken.
+// TreeName returns the name of a folder's tree. IDs begin with this name. It is the last part of the folder's path,
+// without colons, because a colon ends the name in an ID. If this name is [FreeTree] or in taken, a number follows it.
 func TreeName(root string, taken ...string) string {
 	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
 	if base == "/" || base == "." || base == `\` {
@@ -138,13 +134,12 @@ func (s Settings) Root(tree string) string {
 
 // Update is a set of changes that become visible together.
 type Update struct {
-	// Put adds documents; each replaces a document with the same ID. Encoded adds more of them.
+	// Put and Encoded add documents. A document replaces the document with the same ID.
 	Put     []Record
 	Encoded []Encoded
-	// Delete removes documents and ignores missing ones. A document that is also in Put or Encoded
-	// is added.
+	// Delete removes documents and ignores missing ones. If a document is also in Put or Encoded, it is added.
 	Delete []sheaf.ID
-	// Skipped, Settings and Pending replace the earlier values if they are not nil.
+	// Skipped, Settings and Pending replace the earlier values, unless they are nil.
 	Skipped  *[]Skip
 	Settings *Settings
 	Pending  *map[sheaf.ID]string

@@ -25,15 +25,14 @@ func compareItems(a, b keyItem) int {
 // keyGroup is the number of keys whose lists share one offset.
 const keyGroup = 16
 
-// A key table maps the hashes of names to lists of documents:
+// encodeKeys writes a key table, and sorts the items for that. A key table maps the hashes of names to lists of
+// documents:
 //
-//	number of keys 4, zeros 4
-//	keys, ascending, 8 each
-//	where the lists of each 16 keys begin, 4 each
-//	for each key the length of its list in bytes, and the list: document
-//	numbers as differences, each shifted left by keyBits, with the kind below
-//
-// encodeKeys sorts the items.
+//	number of keys 4 bytes, zeros 4
+//	keys, rising, 8 each
+//	for each 16 keys where their lists begin, 4 each
+//	for each key the length of its list in bytes, and the list: the differences
+//	of document numbers, shifted left by keyBits, with the kind in the low bits
 func encodeKeys(items []keyItem) []byte {
 	slices.SortFunc(items, compareItems)
 	items = slices.Compact(items)
@@ -108,7 +107,7 @@ func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 	return t.items(to, key, list)
 }
 
-// listsOffset returns the start of the lists in a table of n keys.
+// listsOffset returns where the lists start in a table of n keys.
 func listsOffset(n int) int { return 8 + 8*n + 4*((n+keyGroup-1)/keyGroup) }
 
 // list returns the list of key i of n.

@@ -16,7 +16,7 @@ const (
 	labelWarning = 'w'
 )
 
-// label is a tag or the name of a property, in small letters, with its documents.
+// label is a tag or the name of a property, in lower case, with its documents.
 type label struct {
 	kind byte
 	name string
@@ -68,7 +68,7 @@ func (s labelSet) encode() []byte {
 	return e.b
 }
 
-// decodeLabels yields the labels of a segment; docs is its number of documents. The names are valid
+// decodeLabels yields the labels of a segment. docs is the number of documents in the segment. The names are valid
 // while the segment is open.
 func decodeLabels(section *sectionfile.Paged, docs int, yield func(label)) error {
 	data, err := section.All()

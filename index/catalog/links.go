@@ -40,7 +40,7 @@ var pointSuffix = [...]string{pointPath: "", pointMd: ".md", pointMarkdown: ".ma
 
 func pathKey(tree, plain string) uint64 { return xxh3.HashString("p" + tree + ":" + plain) }
 
-// siteKey returns the key of a path from the root of a site.
+// siteKey returns the key of a path that begins at the root of a site.
 func siteKey(tree, plain string) uint64 { return nameKey(tree, "/"+plain) }
 
 func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":" + name) }

@@ -194,8 +194,8 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 	}
 }
 
-// plainSlug returns the slug of a title of ASCII letters, digits, spaces, hyphens and underscores, and "" for other
-// titles. The caller stores the true slug if it differs.
+// plainSlug returns the slug of a title of ASCII letters, digits, spaces, hyphens and underscores. For other titles it
+// returns "". If the true slug differs, the caller stores it.
 func plainSlug(title string) string {
 	to := make([]byte, 0, len(title))
 	for i := range len(title) {

@@ -105,8 +105,7 @@ type target struct {
 	certain bool
 }
 
-// parseTarget reads the target of a link in a file. Targets outside the collection return the zero
-// target.
+// parseTarget reads the target of a link in a file. For targets outside the collection it returns the zero target.
 func parseTarget(file string, link sheaf.Link) (t target) {
 	link.Target = address(link)
 	if link.Target == "" || strings.HasPrefix(link.Target, "//") || hasScheme(link.Target) {

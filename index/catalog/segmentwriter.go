@@ -94,7 +94,7 @@ func newEncoded(id string, r *Record, encoded []byte) Encoded {
 		aliases: len(doc.Aliases) > 0, filing: filingOf(doc)}
 }
 
-// filingOf returns the filing of a document; it shares no memory with doc.
+// filingOf returns the filing of a document. The filing shares no memory with doc.
 func filingOf(doc *sheaf.Document) filing {
 	f := filing{names: nameKeys(doc), targets: targetKeys(doc)}
 	label := func(kind byte, name string) {

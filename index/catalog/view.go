@@ -393,7 +393,7 @@ func (v *View) Properties() ([]Counted, error) {
 	return list, err
 }
 
-// Warned returns the documents whose records have warnings, in order of ID.
+// Warned returns, in order of ID, the documents that have warnings in their records.
 func (v *View) Warned() ([]sheaf.ID, error) {
 	var ids []sheaf.ID
 	err := v.labels(labelWarning, func(s *segment, _ string, docs []int) error {

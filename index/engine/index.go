@@ -1,16 +1,16 @@
-// Package engine is an index on disk: immutable segments of posting lists, columns and vectors,
-// published by an atomic manifest. Its main types are [Index], an open folder; [Load], a set of
-// changes that become durable and visible together; and [Snapshot], the index at one moment.
+// Package engine is an index on disk. It consists of immutable segments of posting lists, columns and vectors, and an
+// atomic manifest publishes them. The main types are [Index], an open folder; [Load], a set of changes that become
+// durable and visible together; and [Snapshot], the index at one moment.
 //
-// There is one writer at a time: while it loads or merges, a lock file excludes other processes,
-// which can go on reading. Readers hold snapshots, take no lock and never wait. Deleted chunks are
-// bitmaps in the manifest until a merge drops them.
+// There is one writer at a time. While it loads or merges, a lock file excludes other writers; other processes can
+// still read. Readers hold snapshots, take no lock and never wait. Deleted chunks are bitmaps in the manifest until a
+// merge drops the chunks.
 //
-// Scores are those of package bm25 over the chunks that are not deleted. Top-k retrieval skips
-// hopeless chunks and returns exactly what scoring every match would return, ties included. The
-// formats are documented in doc/formats.
+// Scores are those of package bm25 over the chunks that are not deleted. Top-k retrieval skips chunks that cannot be
+// among the best. It returns exactly what scoring every match would return, ties included. The formats are documented
+// in doc/formats.
 //
-// Of documents the package only knows which chunks belong to them; see store/embedded for the
+// The package knows only which chunks belong to a document, and nothing else of documents. See store/embedded for the
 // engine as a store.
 package engine
 

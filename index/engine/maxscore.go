@@ -46,8 +46,8 @@ type bound struct {
 	params          bm25.Parameters
 	average, factor float64
 
-	// If found is true, the cursor is at ordinal and skipped no posting. Otherwise the next posting
-	// is not before ordinal.
+	// If found is true, the cursor is at ordinal, and it skipped no posting. If found is false, the next posting is at
+	// ordinal or later.
 	ordinal uint32
 	found   bool
 	asked   int // the block whose lengths were requested last, -1 for none

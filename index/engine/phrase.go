@@ -168,7 +168,7 @@ type phraseField struct {
 	started   bool
 }
 
-// wordPlaces reads the positions of a term in a field, one after another.
+// wordPlaces reads the positions of one term in one field.
 type wordPlaces struct {
 	postings.PositionReader
 	lengths segment.Lengths

@@ -14,7 +14,7 @@ type FieldWeight struct {
 // Combine says how the scores of a chunk's fields are combined into one score.
 type Combine uint8
 
-// The ways to combine fields. With s(f) the sum of the weighted scores of the terms in field f:
+// The ways to combine fields. s(f) is the sum of the weighted scores of the terms in field f.
 const (
 	CombineSum   Combine = iota // the sum of s(f)
 	CombineBest                 // the largest s(f), and TieBreaker times the others

@@ -50,7 +50,7 @@ func (s *arenaSet) take() (block, bool) {
 	return block{bytes: a.bytes[from : from+cellBytes : from+cellBytes], arena: a}, true
 }
 
-// free releases the memory of a cell, and its arena after the last cell.
+// free releases the memory of a cell. After the last cell, it also releases the arena.
 func (s *arenaSet) free(b *block) {
 	forget(b.bytes) // no other block uses it yet
 	s.mu.Lock()

@@ -25,7 +25,7 @@ func Clean(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// CleanLines is [Clean] for several lines: it keeps line breaks and tabs.
+// CleanLines does what [Clean] does, but keeps line breaks and tabs.
 func CleanLines(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {

@@ -1,10 +1,10 @@
-// Package bm25 computes the scores of words and has the statistics for them. It knows nothing of
-// postings: callers supply frequencies and lengths.
+// Package bm25 computes the scores of words and has the statistics for them. It knows nothing of postings: callers
+// supply frequencies and lengths.
 //
-// The formula comes from Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and
-// Beyond (2009), in the form that Lucene uses since version 8: without the factor k1+1, which
-// changes no order, and with an idf that is never negative. It differs from Lucene in one point:
-// lengths of fields are exact here, while Lucene keeps them in one byte; see [Lengths].
+// The formula comes from Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009). The
+// package uses the form that Lucene has used since version 8. This form leaves out the factor k1+1, which changes no
+// order, and its idf is never negative. The package differs from Lucene in one point: lengths of fields are exact,
+// while Lucene keeps a length in one byte; see [Lengths].
 package bm25
 
 import (

@@ -212,7 +212,7 @@ func (e *Encoder) assemble() []byte {
 	return dst
 }
 
-// widthOf returns the number of bytes for the last of rising numbers.
+// widthOf returns how many bytes the last of numbers takes. The numbers rise.
 func widthOf(rising []uint32) int {
 	n := 0
 	if len(rising) > 0 {

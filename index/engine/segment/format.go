@@ -1,9 +1,9 @@
-// Package segment is one immutable file of the engine: the chunks of one or several commits with
-// their posting lists, lengths, identifiers, columns and vectors. A [Builder] collects chunks in
-// memory and writes a file, [Merge] joins several files into one, a [Reader] reads one without
-// copying it, and its Check verifies every byte.
+// Package segment is one immutable file of the engine. A segment has the chunks of one or several commits, with their
+// posting lists, lengths, identifiers, columns and vectors. A [Builder] collects chunks in memory, and [Flush] writes
+// them to a file. [Merge] joins several files into one. A [Reader] reads a file without copying it, and its Check
+// verifies every byte.
 //
-// Chunks are ordinals inside a segment, in the order in which they were added. The format is
+// A chunk has an ordinal in its segment. Ordinals follow the order in which chunks were added. The format is
 // documented in doc/formats/segment.md.
 package segment
 

@@ -59,7 +59,7 @@ type merger struct {
 	byField [][]uint32             // lengths of the result
 	memory  []offheap.List[uint32] // memory of numbers
 	steps   int
-	// goroutines is how many goroutines encode lists in parallel.
+	// goroutines is the number of goroutines that encode lists in parallel.
 	goroutines int
 }
 

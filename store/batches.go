@@ -35,8 +35,8 @@ func Batches(b Backend) bool {
 // together is the number of calls that Each runs at once.
 const together = 4
 
-// RetrieveAll lets b answer the requests: in one call when b is a Batcher, else several at a time. The rankings are
-// in the order of reqs. RetrieveAll stops at the first error and returns it.
+// RetrieveAll lets b answer the requests: in one call if b is a Batcher, else several at a time. The rankings are in
+// the order of reqs. If a request fails, RetrieveAll returns the first error.
 func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Ranking, error) {
 	if all, ok := b.(Batcher); ok {
 		return all.RetrieveAll(ctx, reqs)
@@ -48,8 +48,8 @@ func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Rankin
 	})
 }
 
-// CountAll lets c count the matches of the requests: in one call when c is a Batcher, else several at a time. The
-// counts are in the order of reqs. CountAll stops at the first error and returns it.
+// CountAll lets c count the matches of the requests: in one call if c is a Batcher, else several at a time. The
+// counts are in the order of reqs. If a request fails, CountAll returns the first error.
 func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 	if all, ok := c.(Batcher); ok {
 		return all.CountAll(ctx, reqs)
@@ -71,8 +71,8 @@ type Scorer interface {
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
-// Together calls do for 0..n-1 in parallel and waits for all calls. If a call panics, Together panics when all calls
-// have ended.
+// Together calls the function do for 0..n-1 in parallel and waits for all calls. If a call panics, Together panics
+// when all calls have ended.
 func Together(n int, do func(i int)) {
 	if n == 0 {
 		return

@@ -23,8 +23,8 @@ type VectorField struct {
 	Dims  int    `json:"dims"`
 }
 
-// Same fails with ErrMadeOtherwise if vectors of the field want do not fit into the existing field v. place is the
-// word for the holder of the field in the advice: "index" or "schema".
+// Same fails with ErrMadeOtherwise if vectors of the wanted field do not fit into the existing field v. The advice
+// uses the word place for the holder of the field: "index" or "schema".
 func (v VectorField) Same(want VectorField, place string) error {
 	switch {
 	case v.Name != want.Name:
@@ -50,7 +50,7 @@ func (v VectorField) Answers(req *VectorRequest) (bool, error) {
 }
 
 // ValidateVectorFields fails with sheaf.ErrInvalid if a vector field has no name, or if its dimensions are not in
-// 1..most. store is the beginning of the message.
+// 1..most. The message begins with the text in store.
 func ValidateVectorFields(store string, fields []VectorField, most int) error {
 	for _, v := range fields {
 		if v.Name == "" || v.Dims < 1 || v.Dims > most {
@@ -69,8 +69,8 @@ func DimsOf(fields []VectorField) map[string]int {
 	return dims
 }
 
-// ValidateDims fails with sheaf.ErrInvalid if a passage of the batch has more dimensions than most, or not as many as
-// its field. dims has the dimensions of the known fields; ValidateDims adds new fields to dims.
+// ValidateDims fails with sheaf.ErrInvalid if a passage of the batch has more dimensions than the limit most, or not
+// as many as its field. dims has the dimensions of the known fields; ValidateDims adds new fields to dims.
 func (b *Batch) ValidateDims(dims map[string]int, most int) error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

@@ -64,8 +64,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together sends the bodies that search returns, all in one request, and passes each answer to read. If search
-// returns nil for a request, nothing can match, and together skips the request.
+// together sends the bodies that the function search returns, all in one request. It passes each answer to the
+// function read. If search returns nil for a request, nothing can match, and together skips the request.
 func (s *Store) together(ctx context.Context, reqs []store.Request,
 	search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {

@@ -309,8 +309,8 @@ type acted struct {
 	Error  serverError
 }
 
-// actions sends actions on an index in one request and calls done with each result. It repeats the actions that the
-// server is too busy for.
+// actions sends actions on an index in one request and passes each result to the function done. It repeats the
+// actions that the server is too busy for.
 func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done func(i int, result acted) error) error {
 	rest := make([]int, len(lines))
 	for i := range rest {

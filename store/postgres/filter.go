@@ -27,8 +27,8 @@ func (s *statement) with(prefix, body string) string {
 	return name
 }
 
-// once is like with, but the server computes the expression only once. If the tables have no statistics, the server
-// may otherwise compute it again for each row of a join.
+// once does the same as the method with, but the server computes the expression only once. If the tables have no
+// statistics, the server may otherwise compute it again for each row of a join.
 func (s *statement) once(prefix, body string) string {
 	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
 	s.parts = append(s.parts, name+" AS MATERIALIZED ("+body+")")

@@ -54,8 +54,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together sends the statements of requests in one round trip and passes the rows of each to read. For a search
-// through the HNSW index it calls graph instead.
+// together sends the statements of requests in one round trip and passes the rows of each to the function read. For a
+// search through the HNSW index it calls the function graph instead.
 func (s *Store) together(ctx context.Context, what string, count bool, reqs []store.Request,
 	read func(i int, rows pgx.Rows) error,
 	graph func(ctx context.Context, conn *pgxpool.Conn, field vectorTable, i int) error) error {

@@ -82,7 +82,7 @@ func encoded(v []float32) []byte {
 	return out
 }
 
-// conflicts reports whether more replaces a chunk of p. If so, p must be sent before more.
+// conflicts reports whether the part more replaces a chunk of p. If so, p must be sent first.
 func (p *part) conflicts(more *part) bool {
 	return slices.ContainsFunc(more.replace, func(doc sheaf.ID) bool { return p.docs[doc] }) ||
 		slices.ContainsFunc(more.chunks, func(c chunk) bool { return p.ids[c.ID] })
@@ -146,7 +146,7 @@ func (w *load) exec(ctx context.Context, sql string, args ...any) (int64, error)
 	return tag.RowsAffected(), err
 }
 
-// copy writes n rows to a table; one COPY writes no more rows than most. PostgreSQL refuses COPY into tables with
+// copy writes n rows to a table. The limit most is for the rows of one COPY. PostgreSQL refuses COPY into tables with
 // row-level security, so copy uses a temporary table for them.
 func (w *load) copy(ctx context.Context, table string, most, n int, row func(i int) []any, columns ...string) error {
 	into := table
@@ -337,8 +337,8 @@ func (w *load) intern(ctx context.Context, chunks []chunk) error {
 	return nil
 }
 
-// internTerms returns the numbers of terms, and adds missing terms. It needs no lock, because only one writer runs at
-// a time.
+// internTerms returns the numbers of terms, and adds missing terms. Only one writer runs at a time, so no other
+// writer adds the same terms.
 const internTerms = `WITH known AS (SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word),
 	fresh AS (INSERT INTO term (text) SELECT word FROM unnest($1::text[]) AS word
 		WHERE word NOT IN (SELECT text FROM known) RETURNING id, text)

@@ -201,8 +201,8 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 	return out
 }
 
-// pieces returns a node that matches if all pieces match. Inexact pieces match as the Expand like does. A piece that
-// occurs n times gets n times the factor.
+// pieces returns a node that matches if all pieces match. An inexact piece matches by the rules of the given Expand.
+// A piece that occurs n times gets n times the factor.
 func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
 	var out Bool
 	times := map[analysis.Piece]float64{}

@@ -14,8 +14,8 @@ type Made struct {
 	B        float64 `json:"b"`
 }
 
-// Same fails with store.ErrMadeOtherwise if a store with the settings m does not fit the needed settings. place is
-// the word for the store's place in the advice, for example "index".
+// Same fails with store.ErrMadeOtherwise if a store with the settings m does not fit the needed settings. The advice
+// uses the word place for the store's place, for example "index".
 func (m Made) Same(need Made, place string) error {
 	switch {
 	case m.Analyzer != need.Analyzer:
@@ -28,8 +28,8 @@ func (m Made) Same(need Made, place string) error {
 	return nil
 }
 
-// PlainName reports whether a name begins with a lower-case letter, has only lower-case letters, digits and the
-// characters of marks, and is not longer than most bytes.
+// PlainName reports whether a name is plain. It begins with a lower-case letter, and every character is a lower-case
+// letter, a digit or a character of marks. The limit most is in bytes.
 func PlainName(name, marks string, most int) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z'

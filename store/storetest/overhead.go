@@ -172,9 +172,9 @@ func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	return nil
 }
 
-// Fill compares a write of chunks with sending the write's requests again. fills selects the requests to send. fresh
-// opens an empty store through t and returns the name of the store's place. Repeated requests contain the new name
-// instead of the first one.
+// Fill compares a write of chunks with sending the write's requests again. The function fills selects the requests to
+// send. The function fresh opens an empty store through t and returns the name of the store's place. Repeated
+// requests contain the new name instead of the first one.
 func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Backend, place string),
 	fills func(s Sent) bool) {
 	b.Helper()

@@ -29,9 +29,9 @@ const (
 	batchChunks = 5000
 )
 
-// Copy writes every chunk of from to another store and returns the number of chunks. A chunk may be written twice
-// without harm, so an interrupted copy can restart at any earlier cursor. If the store rejects documents, Copy copies
-// all others and then returns a store.PartialError that names the rejected ones.
+// Copy writes every chunk of one store to another store and returns the number of chunks. A chunk may be written
+// twice without harm, so an interrupted copy can restart at any earlier cursor. If the other store rejects documents,
+// Copy copies the rest and then returns a store.PartialError that names the rejected documents.
 func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options) (int, error) {
 	c := copying{to: to, o: o, rejected: map[sheaf.ID]error{}}
 	err := from.Stream(ctx, o.Cursor, func(chunks []store.Chunk, cursor string) error {
@@ -100,9 +100,9 @@ func size(c *store.Chunk) int {
 	return n
 }
 
-// Verify compares the numbers of chunks in both stores. Then it takes about sample chunks from all parts of from, and
-// looks up each in to: by its ID, and by its first vector. It returns the number of compared chunks. If the stores
-// differ, Verify fails with sheaf.ErrCorrupt.
+// Verify compares the numbers of chunks in both stores. Then it takes chunks from all parts of the first store, and
+// looks up each in the second store: by its ID, and by its first vector. sample is roughly how many chunks it takes.
+// It returns the number of compared chunks. If the stores differ, Verify fails with sheaf.ErrCorrupt.
 func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample int) (int, error) {
 	counts := [2]int{-1, -1}
 	for i, st := range []any{from, to} {

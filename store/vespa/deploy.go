@@ -48,7 +48,7 @@ func (s *Store) deploy(ctx context.Context) error {
 // waitPause is the pause between two requests for the state of the container.
 const waitPause = 200 * time.Millisecond
 
-// wait waits until the container knows the schema, some time after the deployment.
+// wait waits until the container knows the schema. That takes some time after a deployment.
 func (s *Store) wait(ctx context.Context) error {
 	for {
 		err := s.verify(ctx)

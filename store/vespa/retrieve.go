@@ -162,8 +162,8 @@ func similarity(closeness float64) float64 {
 	return math.Cos(min(1/closeness-1, math.Pi))
 }
 
-// enough returns the first limit hits. The server orders equal scores in its own way, so enough asks for more and
-// more hits until no other hit can be among the first limit hits.
+// enough returns the first limit hits. It asks for more and more hits until no other hit can be among these. One
+// request is not enough, because the server orders equal scores in its own way.
 func (s *Store) enough(ctx context.Context, a *asked, limit int) (sheaf.Ranking, error) {
 	if a.q.where == nothing {
 		return nil, nil

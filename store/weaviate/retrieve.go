@@ -52,10 +52,10 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 // asked is a request that the store repeats, with more hits each time, until there are enough hits.
 type asked struct {
 	class string
-	// how is the GraphQL operator that finds and scores: bm25 or nearVector. With "" the query lists the objects that
-	// meet the condition where.
+	// how has the GraphQL operator that finds and scores: bm25 or nearVector. With "" the query lists the objects
+	// that meet the condition where.
 	how string
-	// lists are the word lists whose scores add up to the score of a chunk.
+	// lists are the word lists whose scores make up the score of a chunk.
 	lists []list
 	// combine computes the score of a chunk from its scores in the plan's fields.
 	combine func(fields []float64) float64
@@ -275,8 +275,8 @@ func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// complete asks for missing scores. If a list has more hits than its page, complete asks the list for the scores of
-// the chunks that only other lists returned.
+// complete asks for missing scores. A list may have more hits than its page. For such a list, complete asks for the
+// scores of the chunks that only other lists returned.
 func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[sheaf.ID][]float64) error {
 	var some []asked
 	var of []int // the list of each page

@@ -39,8 +39,8 @@ func (c *commits) wrote(encoded catalog.Encoded, doc writtenDocument) {
 	c.written[encoded.ID()] = doc
 }
 
-// commit makes a batch durable: first in the store, then in the catalog. The catalog is written
-// while the next batch is read.
+// commit makes a batch durable: first in the store, then in the catalog. The catalog is written in the background,
+// while the run reads the next batch.
 func (r *runner) commit(ctx context.Context, last bool) error {
 	if err := r.recorded(); err != nil {
 		return err

@@ -290,10 +290,10 @@ func isCommon(sample []byte, ranges string) bool {
 	return common*10 >= all*9
 }
 
-// frequentShare decodes a sample. It returns the percentage of the characters beyond ASCII that are
-// in letters, small or capital, and how many such characters there are. It ignores a capital after
-// a small letter and a mark between two letters, except the apostrophe: a wrong encoding has many
-// of both. The share is 0 when the sample is invalid in the encoding.
+// frequentShare decodes a sample. It returns which percentage of the characters beyond ASCII are in letters, small
+// or capital, and how many characters beyond ASCII there are. It ignores a capital after a small letter, and a mark
+// between two letters except the apostrophe: text in a wrong encoding has many of both. The share is 0 when the
+// sample is invalid in the encoding.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {

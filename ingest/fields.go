@@ -116,9 +116,9 @@ const maxTagsAbove = 32
 // composition share a column.
 func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
 
-// Columns returns the columns for filters that all chunks of a document share, sorted by name. See
-// sheaf.ColumnTree and the others. It folds tags and texts of properties, adds the parents of nested
-// tags, and replaces a link in a property by the name of its note. The columns belong to the caller.
+// Columns returns the columns for filters that all chunks of a document share, sorted by name: see sheaf.ColumnTree
+// and the other names of columns. It folds tags and texts of properties, adds the parents of nested tags, and
+// replaces a link in a property by the name of its note. The columns belong to the caller.
 func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
 	columns := []store.Column{
@@ -195,9 +195,9 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 	return columns
 }
 
-// WithFields returns the columns of a document together with the fields of one of its chunks,
-// sorted by name. Values of the chunk come before those of the document, and a field date replaces
-// the date of the document.
+// WithFields returns the columns of a document together with the fields of one of its chunks, sorted by name. In a
+// column, values of the chunk come before values of the document. A field with the name date replaces the date of
+// the document.
 func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	if len(fields) == 0 {
 		return columns
@@ -231,8 +231,8 @@ func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	return own
 }
 
-// inZone returns the date of a document in its writer's time zone. The date may name the zone;
-// otherwise it is UTC. A file's time is in the zone of this machine.
+// inZone returns the date of a document in its writer's time zone. This is the zone that the date names, otherwise
+// UTC. The time of a file is in the zone of this machine.
 func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	switch date.Source {
 	case sheaf.DateFrontmatter:
@@ -266,8 +266,8 @@ func accessColumn(property string) string {
 	return ""
 }
 
-// accessColumns returns the columns that say who may see a document. If a property appears twice,
-// the first counts: a second one must not open the document.
+// accessColumns returns the columns that say who may see a document. If a property appears twice, only the first
+// counts: a second property must not give access to more people.
 func accessColumns(doc *sheaf.Document) []store.Column {
 	var columns []store.Column
 	for _, p := range doc.Properties {
@@ -305,8 +305,8 @@ func ChunkColumns(document []store.Column, depth int) []store.Column {
 	return append(append(append(out, document[:at]...), c), document[at:]...)
 }
 
-// IsText reports whether the values of this property are text to search: the property has no field
-// of its own and is not an access right. Values in a map belong to the property that holds the map.
+// IsText reports whether the values of this property are text to search. They are not if the property has a field of
+// its own or is an access right. Values in a map belong to the property that holds the map.
 func IsText(name string) bool {
 	property, _, _ := strings.Cut(name, ".")
 	return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(property)

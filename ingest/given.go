@@ -65,8 +65,8 @@ func JoinChunks(chunks []GivenChunk) []byte {
 // slug returns the end of a chunk's ID.
 func (g *Given) slug(chunk int) string { return cmp.Or(g.Chunks[chunk].Slug, strconv.Itoa(chunk)) }
 
-// ready returns g with the joined text of its chunks, if it has chunks. Two chunks with one name
-// are an error, because one would replace the other in the store.
+// ready returns g with the joined text of its chunks, if it has chunks. It fails if two chunks have the same slug,
+// because one would replace the other in the store.
 func (g Given) ready() (*Given, error) {
 	if len(g.Chunks) == 0 {
 		return &g, nil

@@ -30,8 +30,8 @@ type ignoreRule struct {
 // path that ends with a slash. name is the file's name for users.
 type ignoreFile struct {
 	base string
-	// lead is the path from the ignore file's folder down to the top, with a slash at its end. It
-	// is "" unless the file is above the top.
+	// lead is the path from the ignore file's folder down to the top, with a slash at its end. It is "" unless the
+	// ignore file is above the top.
 	lead  string
 	name  string
 	rules []ignoreRule
@@ -73,8 +73,8 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
-// isPlain reports whether a character of a pattern matches only itself. A slash after stars may
-// match nothing, so it does not count.
+// isPlain reports whether a character of a pattern matches only itself. A slash does not count, because a slash
+// after stars may match nothing.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
 // trimUnescapedSpaces removes trailing spaces that no backslash escapes.
@@ -173,8 +173,8 @@ func patternOf(pattern string) *regexp.Regexp {
 var classes = map[string]string{"alpha": `A-Za-z`, "alnum": `0-9A-Za-z`, "digit": `0-9`, "lower": `a-z`, "upper": `A-Z`,
 	"space": ` \t-\r`, "xdigit": `0-9A-Fa-f`, "punct": "!-.:-@\\[-`{-~"}
 
-// setOf turns the set at the beginning of a pattern, as [a-z], into a regular expression, and returns
-// the set's length. An open set matches nothing.
+// setOf turns the set at the beginning of a pattern, as in [a-z], into a regular expression. It also returns the
+// length of the set. A set without ']' matches nothing.
 func setOf(pattern string) (set string, size int) {
 	const nothing = `[^\x00-\x{10FFFF}]`
 	var b strings.Builder
@@ -427,8 +427,8 @@ func above(root, name string) string {
 // ignoreNames are the names of ignore files: git's, then Sheaf's. Sheaf's rules have priority.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
-// ignoredBy returns the rule that excludes a file or folder, and the rule's file; nil when there is
-// none. It asks the options first, then Sheaf's ignore files from the inside out, then git's.
+// ignoredBy returns the rule that excludes a file or folder, and the rule's file, or nil. The rules of the options
+// have priority, then those of Sheaf's ignore files, the innermost folder first, then git's.
 func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
 	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
 	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {

@@ -36,9 +36,8 @@ type Options struct {
 	Chunk  chunk.Options
 	// Analyzer decides which words of a list of links are the same; nil compares their letters.
 	Analyzer *analysis.Analyzer
-	// HideComments reports, at each run, whether to skip comments in Markdown: see
-	// [chunk.WithoutComments]. When its answer changes, the next run reads all documents again. Nil
-	// hides no comments.
+	// HideComments reports whether to skip comments in Markdown: see [chunk.WithoutComments]. Each run calls it.
+	// When its answer changes, the next run reads all documents again. If HideComments is nil, comments are text.
 	HideComments func() bool
 	// Embedder makes vectors; nil makes none.
 	Embedder model.Embedder
@@ -61,8 +60,8 @@ type Options struct {
 	Rebuild bool
 	// Writing is locked while a run writes. Nil is for processes with one writing goroutine.
 	Writing *Writing
-	// Progress is called at most ten times a second and at the end of every phase, by one goroutine
-	// at a time. After each run, Watch calls it with the zero Progress. It may be nil.
+	// Progress is called at most ten times a second and at the end of every phase, by one goroutine at a time. After
+	// each run, Watch calls Progress with the zero value. Progress may be nil.
 	Progress func(Progress)
 }
 
@@ -105,9 +104,9 @@ type Report struct {
 	// Bytes is the size of the files that were read.
 	Bytes   int64          `json:"bytes"`
 	Skipped []catalog.Skip `json:"skipped,omitempty"`
-	// ByRule lists the files and folders that rules exclude, sorted like Skipped, each with the
-	// line of the rule. The path of a folder ends with a slash and includes its whole content. Only
-	// [Scan] fills it, with Walk.ListIgnored, up to 100,000 for each tree; AllByRule counts all.
+	// ByRule lists the files and folders that rules exclude, each with the line of the rule, sorted like Skipped.
+	// The path of a folder ends with a slash and stands for its whole content. Only [Scan] with Walk.ListIgnored
+	// fills ByRule, with up to 100,000 entries for each tree. AllByRule counts all.
 	ByRule    []catalog.Skip `json:"by_rule,omitempty"`
 	AllByRule int            `json:"all_by_rule,omitempty"`
 	Warnings  []FileWarning  `json:"warnings,omitempty"`
@@ -254,10 +253,10 @@ func sameContent(it *item) bool {
 	return err == nil && c.state.Hash == it.old.Hash
 }
 
-// Run brings catalog and store up to date with the folders. When nothing changed, it writes nothing
-// and takes no lock. It skips unreadable files, with the reason, and indexes the rest. It fails
-// with sheaf.ErrUnavailable while another process is indexing, and with [ErrRebuilt] when another
-// process built the index differently from what Settings records.
+// Run brings catalog and store up to date with the folders. When nothing changed, it writes nothing and takes no
+// lock. It skips unreadable files, reports the reason, and indexes the rest. It fails with sheaf.ErrUnavailable
+// while another process is indexing. It fails with [ErrRebuilt] when another process built the index with other
+// settings than Settings records.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err

@@ -121,8 +121,8 @@ func ask(ctx context.Context, e model.Embedder, purpose model.Purpose,
 	return e.Embed(ctx, purpose, texts)
 }
 
-// Answers reports whether a model returns a vector for a plain word. If it does, a refused text is
-// at fault, not the model.
+// Answers reports whether a model returns a vector for a plain word. If it does, a refusal is the fault of the
+// refused text, not of the model.
 func Answers(ctx context.Context, e model.Embedder) bool {
 	// A query fails at once when the model's server is known to be down.
 	vectors, err := ask(ctx, e, model.Query, []string{"vectors"})
@@ -290,8 +290,8 @@ func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries [
 // by words and by meaning, although no title above it has the word. So such a list is left out of
 // the vectors of its section, and each of its words is indexed once.
 
-// takeLists removes these lists from the bodies of a document's chunks, before the chunks get their
-// vectors. It returns the words of the lists, by index of the chunk.
+// takeLists removes lists of similar links from the bodies of a document's chunks, before the chunks get their
+// vectors. It returns the words of the removed lists, by index of the chunk.
 func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk) []string {
 	words := make([]string, len(chunks))
 	if o.Analyzer == nil || chunk.KindOf(doc.Path) != chunk.KindMarkdown {

@@ -17,8 +17,8 @@ import (
 // errChanging means that a file changed during each attempt to read it.
 var errChanging = errors.New("the file changed while it was read")
 
-// text returns data as a string. The text of a file shares its memory, because it is never written
-// again; a given text belongs to the caller and is copied.
+// text returns data as a string. For a file, the string shares the memory of data, which never changes. For a given
+// text it is a copy, because the text belongs to the caller.
 func (it *item) text(data []byte) string {
 	if it.given != nil {
 		return string(data)
@@ -48,7 +48,7 @@ type content struct {
 	note    string
 }
 
-// read reads a whole file. It fails if the file changes during the read.
+// read reads a whole file. If the file changes during the read, it tries again, at most readAttempts times in all.
 func read(name string) (content, error) {
 	for range readAttempts {
 		c, same, err := readOnce(name)

@@ -25,8 +25,8 @@ import (
 // program.
 const ParserVersion = 17
 
-// parserKey is the key in the settings for the ParserVersion. Documents that still have to be read
-// with this version are pending.
+// parserKey is the key in the settings for the ParserVersion. Documents that are not yet read with this version are
+// pending.
 const parserKey = "reading"
 
 var parserText = strconv.Itoa(ParserVersion)
@@ -180,10 +180,10 @@ func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
 // hidesComments returns the current answer of the options.
 func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideComments() }
 
-// Relist repairs the lists of skipped and of pending documents, and the copy of the settings, from
-// the rest of the catalog. The next Run finds skipped files again. If the list of pending documents
-// is lost, all documents wait for vectors and are read again; documents that were begun and whose
-// files are gone stay in the store. Relist reports whether it wrote anything.
+// Relist repairs the list of skipped documents, the list of pending documents, and the copy of the settings, from
+// the rest of the catalog. The next Run finds skipped files again. If the list of pending documents is lost, all
+// documents are read again and wait for vectors. Documents that a run had begun, and whose files are gone, then stay
+// in the store. Relist reports whether it wrote anything.
 func Relist(ctx context.Context, c *catalog.Catalog) (changed bool, err error) {
 	release, err := c.Hold()
 	if err != nil {

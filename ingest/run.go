@@ -146,8 +146,8 @@ func (r *runner) batches(ctx context.Context) error {
 	return r.recorded()
 }
 
-// batchBytes returns how many bytes of files go into one commit. CommitBytes sets the number of
-// commits, which have about the same size.
+// batchBytes returns how many bytes of files go into one commit. CommitBytes limits this size, and all commits of a
+// run have about the same size.
 func (r *runner) batchBytes() int64 {
 	all := r.progress.allBytes
 	commits := max(1, (all+r.o.CommitBytes-1)/r.o.CommitBytes)
@@ -243,8 +243,8 @@ func (r *runner) index(ctx context.Context, it *item) error {
 	return nil
 }
 
-// pieceChunks is how many chunks of a document are embedded and written at once, so that a long
-// document is not in memory as a whole.
+// pieceChunks is how many chunks of a document are embedded and written at once, so that memory never holds all
+// chunks of a long document.
 const pieceChunks = 256
 
 // add adds vectors to the chunks of a document, writes them and returns their number. fault says
@@ -406,8 +406,8 @@ func (r *runner) done(it *item, c *content, doc *sheaf.Document, encoded catalog
 	r.count(c)
 }
 
-// refuse skips a file that was read, and removes its indexed document. The next run reads the file
-// again when it has changed.
+// refuse skips a file that was read, and removes its indexed document. The next run reads the file again if the file
+// has changed.
 func (r *runner) refuse(ctx context.Context, it *item, c *content, reason string) error {
 	if err := r.forget(ctx, it); err != nil {
 		return err

@@ -20,8 +20,8 @@ type disks struct {
 	unmounted []catalog.Tree // trees without their folder
 	// mounted says for each existing folder whether a disk is mounted there.
 	mounted map[string]bool
-	// below has, for each tree, the folders that are on disks of their own, or were when the disks
-	// were last mounted.
+	// below has, for each tree, the folders that are on disks of their own now, or were when their disks were last
+	// mounted.
 	below map[string][]string
 }
 
@@ -108,8 +108,8 @@ func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 	return err
 }
 
-// isEmpty reports whether a folder has no entries, not even hidden ones, or forbids to list them,
-// as mount points often do.
+// isEmpty reports whether a folder has no entries, not even hidden ones. It is also true for a folder whose entries
+// this process may not list, as is common for mount points.
 func isEmpty(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {

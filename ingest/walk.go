@@ -105,8 +105,8 @@ type Walk struct {
 	allByRule int
 }
 
-// NewWalk lists the documents below root. It skips what it cannot read, with the reason; only an
-// unreadable root is an error.
+// NewWalk lists the documents below root. It skips files and folders that it cannot read, and records the reason. It
+// fails only if root is unreadable.
 func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 	if o.MaxFileBytes <= 0 {
 		o.MaxFileBytes = DefaultMaxFileBytes
@@ -368,8 +368,8 @@ func listed(entries []fs.DirEntry, name string) bool {
 	return ok
 }
 
-// isFile reports whether a name belongs to a file, or to a link to one. Opening a pipe would wait
-// for its writer.
+// isFile reports whether a name belongs to a file, or to a link to a file. Callers check this before they open the
+// file, because opening a pipe would wait for its writer.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()

@@ -104,8 +104,8 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	return nil
 }
 
-// faultOf identifies a fault by its message without the names of files and connections, which may
-// differ at each attempt; "" for no fault.
+// faultOf identifies a fault by its message. It drops the names of files and connections, which may differ at each
+// attempt. It returns "" for a nil error.
 func faultOf(err error) string {
 	at, system := (*fs.PathError)(nil), syscall.Errno(0)
 	switch {

@@ -118,8 +118,8 @@ func (l *worklist) findBegun(view *catalog.View) error {
 	return nil
 }
 
-// again reports whether to index a waiting document again although its file did not change. The
-// reason is "" for a document that does not wait.
+// again reports whether to index a document again although its file did not change. reason is why the document
+// waits, or "" when it does not wait.
 func (w *waiting) again(reason string, o *Options) bool {
 	if reason == ReasonReread {
 		return !w.newer

@@ -16,8 +16,8 @@ import (
 // everything matches every chunk; filters narrow it.
 var everything = sheaf.Bool{}
 
-// matches returns the request for all chunks that the query's words and filters match. It scores
-// like the plan's first branch by words, over the fields of all branches by words.
+// matches returns the request for all chunks that the query's words and filters match. It uses the scoring of the
+// plan's first branch by words, and the fields of all branches by words.
 func (r *run) matches(plan *profile.Plan) store.Request {
 	req := store.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, store.MaxLimit)),
 		Text: &store.TextRequest{Query: r.query.Words, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}}

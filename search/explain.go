@@ -11,8 +11,8 @@ import (
 	"sheaf/store"
 )
 
-// explainLeg adds explanations to the hits of a branch, with the store's own parts where it has them. It returns
-// an error only when the context was canceled.
+// explainLeg adds explanations to the hits of a branch. If the store explains parts of a score, the explanation
+// includes them. It returns an error only when the context was canceled.
 func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	if !r.opt.Explain {
 		return nil

@@ -102,8 +102,8 @@ type Result struct {
 	Parameters map[string]string
 	// Hits are best first, at most the query's limit.
 	Hits []Hit
-	// Total is the number of distinct chunks that the branches retrieved, before any stage.
-	// Branches have limits, so more chunks may match.
+	// Total is the number of distinct chunks that the branches retrieved, before any stage dropped some. Branches
+	// have limits, so more chunks may match.
 	Total int
 	// More says that a branch or a step reached its limit. A larger limit may find more.
 	More bool
@@ -136,8 +136,8 @@ type Report struct {
 	// Short says that some step failed that does not change the hits, for example an explanation. A later search may
 	// return more.
 	Short bool
-	// Bare maps a warning or note that quotes an error to its text without the error. Errors may
-	// name machines, accounts and files.
+	// Bare has the public text of each warning or note that quotes an error: the same text without the error. Errors
+	// may name machines, accounts and files.
 	Bare map[string]string
 	// Unmet explains an empty or unlikely answer. It lists values of the filter that no document has, with existing
 	// values of the same property, tag, extension, folder or file name. It lists words that no chunk has, with

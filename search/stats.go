@@ -29,8 +29,8 @@ type stats struct {
 	analyzed *analyzed
 }
 
-// worth returns the idf of the words of the query, or nil when the store cannot count. It asks the
-// store once, even when the store fails.
+// worth returns the idf of the words of the query, or nil when the store cannot count. It asks the store only once.
+// After a failure it returns the same error again.
 func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*worth, error) {
 	if !s.asked {
 		s.asked = true

@@ -145,8 +145,8 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// shortest is the number of characters that every model can read. When a server refuses a text of
-// this length, the length is not the reason.
+// shortest is a number of characters that every model can read. If a server refuses a text of this length, the
+// length is not the reason.
 const shortest = 200
 
 // batch embeds texts. If the server refuses them together, or fails on them but embeds a plain word, batch tries

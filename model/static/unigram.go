@@ -14,8 +14,8 @@ type Unigram struct {
 	rows    []byte // [pieces][dims/2]: see addHalves
 	english []byte // [pieces]int8: above 0, the piece occurs more often in English than elsewhere
 	seen    []byte // a bit per piece, the lowest first: training changed its row
-	// first has the language numbers of the pieces of the English table. They detect clearly
-	// English texts without a read of this table.
+	// first has the language numbers of the pieces of the English table. An encoder detects clearly English texts
+	// with them, and need not read the other parts of this table.
 	first []byte // [pieces of the English table]int8
 }
 

@@ -17,8 +17,9 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Contents stores the indexed documents in a folder. Each document is a file with a checksum at its end.
-// Its name is the hash of the ID. A write creates a temporary file and renames it. Safe for concurrent use.
+// Contents stores the indexed documents in a folder, one file for each document, with a checksum at its end. The
+// file's name is the hash of the document's ID. A write creates a temporary file and renames it. Contents is safe
+// for concurrent use.
 type Contents struct {
 	// FS is the file system: vfs.Disk, or vfs.NewMem for contents in memory.
 	FS  vfs.FS

@@ -67,8 +67,8 @@ func (w Window) set() bool { return !w.Start.IsZero() || !w.End.IsZero() }
 // maxValues limits the values of one group.
 const maxValues = 65_536
 
-// Filter returns the filter for requests at a time. It returns sheaf.ErrInvalid for a group with too many values
-// and for a window that ends before it starts.
+// Filter returns the filter for requests at the time now. It returns sheaf.ErrInvalid for a group with too many
+// values, and for a window that ends before it starts.
 func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 	if err := f.check(); err != nil {
 		return nil, err

@@ -80,8 +80,8 @@ type Written struct {
 	Existed bool
 }
 
-// Write indexes whole documents and deletes chunks of earlier versions. After an error of the
-// store, no document of the call is found. Callers may repeat the call after any error.
+// Write indexes whole documents and deletes chunks of earlier versions. If the store fails, searches find no
+// document of the call. Callers may repeat the call after any error.
 func (x *Index) Write(ctx context.Context, docs []Document) ([]Written, error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()

@@ -70,8 +70,8 @@ const (
 	headingColumns = 100
 )
 
-// underHeading puts the heading row of a table before a snippet from a row below it, because cells
-// alone say little.
+// underHeading puts the heading row of a table before a snippet from a lower row of the table, because a row is hard
+// to understand alone.
 func (s Snippet) underHeading(content []byte) Snippet {
 	row := headingRow(content, s.At)
 	if row.Len() == 0 {

@@ -27,7 +27,7 @@ var ascii = func() (set [256]runeClass) {
 	return set
 }()
 
-// pages have the classes of 256 characters each. They are filled on first use: texts use few pages,
+// pages have the classes of 256 characters each. classOf fills a page on first use, because texts need few pages,
 // and the tables of package unicode are slow.
 var pages [utf8.MaxRune>>8 + 1]atomic.Pointer[[256]runeClass]
 

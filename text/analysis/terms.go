@@ -352,8 +352,8 @@ type part struct {
 	mark       bool
 }
 
-// shortestSplit is the number of letters before a digit from which a part ends there: utf8 becomes
-// utf and 8, but v2 and k8s stay whole.
+// shortestSplit is how many letters must come before a digit so that a part ends there: utf8 becomes utf and 8, but
+// v2 and k8s stay whole.
 const shortestSplit = 3
 
 // split finds the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a

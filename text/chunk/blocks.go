@@ -382,8 +382,8 @@ func (s *scanner) setext(rest string, l line) bool {
 	return true
 }
 
-// opensMath reports whether a line that begins with $$ opens a block of formulas: it has no second
-// $$, and a later line has one.
+// opensMath reports whether a line that begins with $$ opens a block of formulas: the line has no second $$, and a
+// later line has one.
 func (s *scanner) opensMath(rest string, l line) bool {
 	if s.noMath || !strings.HasPrefix(rest, "$$") || strings.Contains(rest[2:], "$$") {
 		return false

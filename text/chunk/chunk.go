@@ -188,8 +188,8 @@ func (s *source) title() string {
 	return s.doc.Title
 }
 
-// maxCrumb is how many bytes of a title appear above the chunks below it. A title can be as long as
-// a file, and there can be many chunks.
+// maxCrumb is the largest number of bytes of a title in the hierarchy of chunks below it. Without a limit, a title
+// as long as a file could be repeated in many chunks.
 const maxCrumb = 1000
 
 // shortened returns a title of at most maxCrumb bytes, with an ellipsis when it was longer.

@@ -14,8 +14,8 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// plainValue types a scalar without quotes as YAML's core schema does, and also reads dates.
-// Nothing, null and ~ return the zero Value.
+// plainValue gives a scalar without quotes the type of YAML's core schema, and also reads dates. It returns the zero
+// Value for "", null and ~.
 func plainValue(s string) sheaf.Value {
 	switch s {
 	case "", "~", "null", "Null", "NULL":

@@ -370,8 +370,8 @@ func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 	}
 }
 
-// words yields runs of letters, marks and digits, and separately every character of a script
-// without spaces.
+// words yields each run of letters, marks and digits. In scripts without spaces it yields every character
+// separately.
 func words(text string, yield func(start, end int) bool) {
 	start := -1
 	for i := 0; i < len(text); {

@@ -326,8 +326,8 @@ func (e *yamlEntry) add(value yamlScalar) {
 	e.list, e.null, e.values = true, false, append(e.values, value)
 }
 
-// items adds the values between brackets and commas on a line to a list, and reports whether the
-// list ends there.
+// items adds the values on a line, which are between brackets and commas, to a list. It reports whether the list
+// ends on that line.
 func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 	for {
 		before, commas := s, 0

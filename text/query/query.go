@@ -413,8 +413,8 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 	return t, text[end:]
 }
 
-// abbreviates reports whether the quotation mark at byte i of a word is before the last letter of a
-// Hebrew abbreviation and belongs to it.
+// abbreviates reports whether the quotation mark at byte i belongs to the word: it comes before the last letter of a
+// Hebrew abbreviation.
 func abbreviates(word string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(word[:i])
 	after, _ := utf8.DecodeRuneInString(word[min(i+1, len(word)):])

@@ -328,8 +328,8 @@ func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	return sheaf.Range{Column: column, Max: last}
 }
 
-// date reads before:, after:, on: and date:, the last two also with a comparison. after: includes
-// the day itself.
+// date reads before:, after:, on: and date:. After on: and date: a comparison may follow. after: includes the day
+// itself.
 func (p *parser) date(t token) part {
 	if t.field == "date" && t.text == "*" && t.kind != tokenPhrase {
 		return part{filter: sheaf.Exists{Column: sheaf.ColumnDate}, strict: true}

@@ -3,8 +3,8 @@
 //
 // Words are scored by BM25 like Lucene's BM25Similarity since version 8, without the factor k1+1:
 // idf ln(1 + (N - df + 0.5)/(df + 0.5)) times saturation tf/(tf + k1(1 - b + b len/avg)). N and avg
-// are counted over the chunks that have terms in the field. Lengths are exact, while Lucene keeps a
-// byte, and count terms without forms. A term that occurs twice in a query counts twice. With
+// count the chunks that have terms in the field. Lengths count terms without forms and are exact,
+// while Lucene rounds them to a byte. A term that occurs twice in a query counts twice. With
 // BM25F, N is the number of all chunks, df counts chunks with the term in any searched field, and
 // length and frequency are weighted sums.
 //

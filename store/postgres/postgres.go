@@ -6,7 +6,7 @@
 // average length of texts. Every request, with its statistics, is one statement and so sees one
 // state of the store. Vectors are compared exactly, or through an HNSW index with [Options.HNSW].
 //
-// A write is one transaction. All tables are in one schema of the database, which has no other
+// A write is one transaction. All tables are in one schema of the database. The schema has no other
 // tables.
 package postgres
 

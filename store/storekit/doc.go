@@ -5,10 +5,10 @@
 // its own language, or names the [Node] that it cannot express. Package memory evaluates the plan
 // itself.
 //
-// [Client] sends requests over HTTP. After a pause with jitter it repeats requests that met a busy
-// server or a broken connection. Every request may be repeated, because each document has its own
-// ID: writing twice equals writing once. [Calls] lets one call write at a time and limits the time
-// of a call.
+// [Client] sends requests over HTTP. If the server is busy or the connection breaks, it repeats the
+// request after a pause with jitter. It may repeat every request: each document has its own ID, so
+// a document that is written twice exists once. [Calls] limits the time of each call and runs one
+// write at a time.
 //
 // [ColumnWord] and [ValueWord] write values of columns as words.
 package storekit

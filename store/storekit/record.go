@@ -28,8 +28,8 @@ func (m Made) Same(need Made, place string) error {
 	return nil
 }
 
-// PlainName reports whether a name is plain. It begins with a lower-case letter, and every character is a lower-case
-// letter, a digit or a character of marks. The limit most is in bytes.
+// PlainName reports whether a name is plain. A plain name begins with a lower-case letter, and its other characters are
+// lower-case letters, digits and the characters in marks. Its length in bytes is at most the limit most.
 func PlainName(name, marks string, most int) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z'

@@ -28,7 +28,7 @@ import (
 	"sheaf/text/query"
 )
 
-// Column is one ranking to compare: a profile with parameters.
+// Column is one of the rankings to compare. It is a profile with parameters.
 type Column struct {
 	Name       string
 	Profile    *profile.Profile
@@ -37,43 +37,43 @@ type Column struct {
 
 // Options say how to run queries.
 type Options struct {
-	// Depth is how many answers a query gets, 1..profile.MaxLimit. Profiles retrieve more for a
-	// larger depth, so the first ten of a hundred may differ from a search for ten.
+	// Depth is how many results a query returns, 1..profile.MaxLimit. A profile may retrieve more hits for a larger
+	// depth. The first ten of a hundred results may therefore differ from the results of a search for ten.
 	Depth int
-	// Plain reads queries as plain words. Otherwise quotes, signs and fields have their usual meaning.
+	// Plain says that queries have no syntax: quotes, signs and field names are plain words.
 	Plain bool
-	// Workers is how many queries run in parallel. Latencies are meaningful only with 1.
+	// Workers is how many queries run at the same time. Latencies mean something only if it is 1.
 	Workers int
-	// Progress gets the number of finished queries, one call at a time. It may be nil.
+	// Progress is called with the number of finished queries. Calls never overlap. It may be nil.
 	Progress func(done, all int)
 }
 
-// Run has the answers of one column.
+// Run has the results of one column.
 type Run struct {
 	Column Column
-	// Store names the store that answered, or is "" for a run from a file.
+	// Store is the name of the store that answered. It is "" for a run from a file.
 	Store string
-	// Rankings are the distinct targets for each query, best first.
+	// Rankings has the targets that each query found, best first and without duplicates.
 	Rankings map[string][]metric.Scored
-	// Latency is how long each query took, in the order of the queries; nil for a run from a file.
+	// Latency has the time that each query took, in the order of the queries. It is nil for a run from a file.
 	Latency []time.Duration
-	// AllocPerQuery is the average number of bytes allocated per query.
+	// AllocPerQuery is the mean number of bytes that a query allocates.
 	AllocPerQuery int64
-	// Parameters are the values of the run.
+	// Parameters has the values of all parameters in this run.
 	Parameters map[string]string
-	// ProfileHash identifies the profile with its parameters.
+	// ProfileHash identifies the computation of the profile with its parameters.
 	ProfileHash string
-	// Degraded counts queries with a failed branch, and Empty counts queries without an answer.
-	// Notes are the distinct notes of the search.
+	// Degraded is how many queries had a failed branch. Empty is how many queries found nothing. Notes are the notes of
+	// all searches, without duplicates.
 	Degraded, Empty int
 	Notes           []string
 }
 
-// perDocument is the parameter by which profiles limit the answers from one document. When only
-// documents are judged, a second answer from a document counts nothing and takes the place of another.
+// perDocument is the parameter of profiles that limits the results from one document. If only documents are judged, a
+// second result from a document is worth nothing and takes the place of another document.
 const perDocument = "per_document"
 
-// Run answers the data set's queries with a column.
+// Run searches for all queries of the data set with one column.
 func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, error) {
 	col.Parameters = maps.Clone(col.Parameters)
 	if col.Parameters == nil {
@@ -165,7 +165,7 @@ func (c *Collection) query(q *dataset.Query, o Options) sheaf.Query {
 	return out
 }
 
-// document returns the document of a hit, in the form of judgements.
+// document returns the document of a hit as judgements name it.
 func (c *Collection) document(h *search.Hit) string {
 	if c.Dataset.ByID {
 		return string(h.Doc)
@@ -173,8 +173,8 @@ func (c *Collection) document(h *search.Hit) string {
 	return h.Path
 }
 
-// Right returns a function that reports whether a hit answers a judged query. It does if its
-// document, or a section around it, has a gain above 0.
+// Right returns a function that reports whether a hit answers a judged query. A hit is right if its document has a gain
+// above 0, or if a section that is the hit or contains it has.
 func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	wanted := c.Dataset.Qrels[queryID]
 	return func(h *search.Hit) bool {
@@ -183,8 +183,8 @@ func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	}
 }
 
-// targets returns the judged targets of hits: documents, or, when the judgements of the query name
-// sections, the named section that is the hit or contains it.
+// targets returns the targets of hits for the judgements of a query. The target of a hit is its document. If the
+// judgements name sections, it is the named section that is the hit or contains it.
 func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored {
 	out := make([]metric.Scored, 0, len(hits))
 	seen := make(map[string]bool, len(hits))
@@ -206,7 +206,8 @@ func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored 
 	return out
 }
 
-// section returns the nearest wanted target at or above a hit, or the hit's own section.
+// section returns the nearest wanted target that is the hit or contains it. Without such a target, it returns the hit's
+// own section.
 func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 	own := ""
 	for id := h.ID; id != ""; {
@@ -226,14 +227,14 @@ func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 	return own
 }
 
-// allocated returns how many bytes the program has allocated so far.
+// allocated returns how many bytes the process has allocated since it started.
 func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// profileHash depends on the computation of the profile, not on its notation.
+// profileHash returns a hash of what the profile computes. The notation of the profile does not change it.
 func profileHash(p *profile.Profile, depth int, set map[string]string) (string, error) {
 	text, err := p.Show(depth, set)
 	if err != nil {

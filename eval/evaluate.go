@@ -13,22 +13,22 @@ import (
 	"sheaf/eval/metric"
 )
 
-// Evaluation says what to compare and how.
+// Evaluation says what to compare, and how.
 type Evaluation struct {
-	// Columns run on every collection. All collections have the same data set, in different stores.
+	// Columns are run on every collection. The collections have the same data set in different stores.
 	Columns []Column
-	// Given are runs of other programs. They come after the columns.
+	// Given are runs of other programs. In the report they follow the columns.
 	Given    []*Run
 	Measures []metric.Measure
-	// Class names the metadata that groups queries in the report; "" for no groups.
+	// Class is the name of the metadata by which the report groups queries. "" means no groups.
 	Class   string
 	Options Options
-	// Statistics are DefaultStatistics when they are zero.
+	// Statistics are the settings of statistics. If they are zero, DefaultStatistics apply.
 	Statistics Statistics
 }
 
-// Evaluate runs every column on every collection, judges and compares. The runs are in the order of
-// the report's columns.
+// Evaluate runs every column on every collection, judges the runs, and compares them. It returns the runs in the order
+// of the columns in the report.
 func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Report, []*Run, error) {
 	if len(collections) == 0 || len(e.Measures) == 0 || len(e.Columns)+len(e.Given) == 0 {
 		return nil, nil, sheaf.Invalidf("evaluate: a collection, a measure and a ranking are needed")
@@ -77,7 +77,7 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 	return r, runs, nil
 }
 
-// Given returns the run in a TREC run file.
+// Given reads the run in a TREC run file.
 func Given(d *dataset.Dataset, file string) (*Run, error) {
 	rankings, name, err := d.ReadRun(file)
 	if err != nil {
@@ -92,7 +92,7 @@ func Given(d *dataset.Dataset, file string) (*Run, error) {
 	return r, nil
 }
 
-// missing warns about queries without a ranking, and about rankings for other queries.
+// missing adds warnings for queries without a ranking, and for rankings of unknown queries.
 func missing(d *dataset.Dataset, r *Run) []string {
 	known := 0
 	for _, q := range d.Queries {
@@ -111,7 +111,7 @@ func missing(d *dataset.Dataset, r *Run) []string {
 	return out
 }
 
-// unclassed warns when no query has the metadata for the requested classes.
+// unclassed adds a warning if no query has the metadata by which the report groups queries.
 func unclassed(d *dataset.Dataset, class string) string {
 	names := map[string]bool{}
 	for i := range d.Queries {
@@ -126,7 +126,7 @@ func unclassed(d *dataset.Dataset, class string) string {
 	return text
 }
 
-// describe returns a report without results.
+// describe returns a report that describes the evaluation and has no results yet.
 func (c *Collection) describe(o Options) *Report {
 	s := c.View.Settings()
 	r := &Report{Dataset: c.Dataset.Name, Documents: c.View.Docs(), Chunks: c.View.Chunks(),

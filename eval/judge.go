@@ -10,14 +10,14 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Statistics are the settings of intervals and tests.
+// Statistics are the settings of confidence intervals and tests.
 type Statistics struct {
 	Confidence float64 // of intervals, for example 0.95
 	Rounds     int     // of bootstraps and randomization tests
 	Seed       uint64
 }
 
-// DefaultStatistics are intervals of 95 % and ten thousand rounds.
+// DefaultStatistics have intervals of 95 % and ten thousand rounds.
 var DefaultStatistics = Statistics{Confidence: 0.95, Rounds: 10_000, Seed: 1}
 
 // Report is the result for one data set. Its JSON is the format sheaf.eval/1.
@@ -27,7 +27,8 @@ type Report struct {
 	Chunks    int    `json:"chunks"`
 	Queries   int    `json:"queries"`
 	Judged    int    `json:"judgements"`
-	// CorpusHash identifies the version of the documents, and QueryHash of queries and judgements.
+	// CorpusHash identifies the version of the documents. QueryHash identifies the version of the queries and
+	// judgements.
 	CorpusHash string   `json:"corpus_hash"`
 	QueryHash  string   `json:"query_hash"`
 	Analyzer   string   `json:"analyzer"`
@@ -39,11 +40,11 @@ type Report struct {
 	IndexBytes int64    `json:"index_bytes"`
 	Warnings   []string `json:"warnings"`
 	Measures   []string `json:"measures"`
-	// Columns are the rankings, in the requested order.
+	// Columns has the results of the rankings, in the requested order.
 	Columns []ColumnReport `json:"columns"`
-	// Texts are the queries by ID.
+	// Texts has the text of each query, by ID.
 	Texts map[string]string `json:"query_texts"`
-	// Comparisons compare every later column with the first column.
+	// Comparisons compare each column after the first with the first column.
 	Comparisons []Comparison `json:"comparisons"`
 }
 
@@ -54,18 +55,19 @@ type ColumnReport struct {
 	ProfileHash string            `json:"profile_hash"`
 	Parameters  map[string]string `json:"parameters"`
 	Store       string            `json:"store"`
-	// Scores are in the order of Report.Measures.
+	// Scores has one score for each of Report.Measures, in the same order.
 	Scores   []Score  `json:"scores"`
 	Latency  *Latency `json:"latency_ms,omitempty"`
 	AllocKB  float64  `json:"alloc_kb_per_query"`
 	Degraded int      `json:"degraded"`
 	Empty    int      `json:"empty"`
 	Notes    []string `json:"notes"`
-	// PerQuery has the values of each query, in the order of Report.Measures.
+	// PerQuery has for each query its values in the order of Report.Measures.
 	PerQuery map[string][]float64 `json:"per_query"`
-	// Curve is the mean interpolated precision at the recalls 0, 0.1, ... 1, within the depth of the run.
+	// Curve has the mean interpolated precision at the recalls 0, 0.1, ... 1. It counts only hits within the depth of
+	// the run.
 	Curve []float64 `json:"precision_at_recall"`
-	// Classes are the means over the queries of each class, if Evaluation.Class is set.
+	// Classes has the means for each class of queries. It is set if Evaluation.Class is set.
 	Classes []ClassReport `json:"classes,omitempty"`
 }
 
@@ -83,7 +85,7 @@ type Score struct {
 	Range   stats.Interval `json:"interval"`
 }
 
-// Latency is how long queries took, in milliseconds.
+// Latency says how long queries took, in milliseconds.
 type Latency struct {
 	Mean float64 `json:"mean"`
 	P50  float64 `json:"p50"`
@@ -91,7 +93,8 @@ type Latency struct {
 	P99  float64 `json:"p99"`
 }
 
-// Judge measures a run against the judgements. A judged query without a ranking counts as 0, as in the reference tools.
+// Judge measures a run with the judgements. If a judged query has no ranking, its values are 0, as in the reference
+// tools.
 func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics) ColumnReport {
 	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters,
 		AllocKB:  float64(r.AllocPerQuery) / 1024,
@@ -125,7 +128,7 @@ func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics)
 	return c
 }
 
-// values returns the values of one measure, in the order of the queries.
+// values returns the value of each query in one measure, in the order of the queries.
 func (c *ColumnReport) values(queries []dataset.Query, measure int) []float64 {
 	out := make([]float64, len(queries))
 	for i, q := range queries {
@@ -142,8 +145,8 @@ func latencyOf(took []time.Duration) *Latency {
 	return &Latency{stats.Mean(ms), stats.Quantile(ms, 0.5), stats.Quantile(ms, 0.95), stats.Quantile(ms, 0.99)}
 }
 
-// ByClass adds the means of the queries of each class, which is their metadata under key. Classes
-// are sorted. Queries without a class are skipped.
+// ByClass adds to the report the means over the queries of each class. The class of a query is its metadata under key.
+// Classes are sorted. ByClass skips queries without a class.
 func (c *ColumnReport) ByClass(queries []dataset.Query, key string) {
 	groups := map[string][][]float64{}
 	for _, q := range queries {

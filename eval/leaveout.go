@@ -2,21 +2,21 @@ package eval
 
 import "sheaf/eval/stats"
 
-// Choice is the column that the other data sets choose for a data set.
+// Choice is the column that is chosen for one data set by the values on the other data sets.
 type Choice struct {
 	Dataset string
-	// Column is the index of the column with the best mean over the other data sets, or the first
-	// of equal columns. Mean is the best mean.
+	// Column is the index of the column with the best mean over the other data sets. If means are equal, it is the
+	// first of them. Mean is the best mean.
 	Column int
 	Mean   float64
-	// Value is the chosen column's value on this data set. First is the value of the first column.
-	// Best is the largest value of all columns, which is known only afterwards.
+	// Value is the value of the chosen column on this data set, and First the value of the first column. Best is the
+	// largest value of all columns, which a choice without this data set cannot know.
 	Value, First, Best float64
 }
 
-// LeaveOut chooses a column for every data set by one measure on all other data sets. This shows
-// whether numbers fit only the collections that they were chosen on. All reports have the same
-// columns. It returns nil for fewer than two data sets or columns.
+// LeaveOut chooses a column for each data set. The choice is by one measure on all other data sets. The result shows
+// whether parameters are good only for the data sets on which they were chosen. All reports have the same columns. For
+// fewer than two data sets or columns, LeaveOut returns nil.
 func LeaveOut(reports []*Report, measure int) []Choice {
 	if len(reports) < 2 || len(reports[0].Columns) < 2 {
 		return nil

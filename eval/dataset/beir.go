@@ -21,10 +21,10 @@ import (
 	"sheaf"
 )
 
-// maxLine limits a line of a file; a longer line is an error.
+// maxLine is how many bytes a line of a file may have. A longer line is an error.
 const maxLine = 64 << 20
 
-// IsBEIR reports whether dir is a folder in BEIR layout.
+// IsBEIR reports whether the folder dir has the BEIR layout.
 func IsBEIR(dir string) bool {
 	for _, name := range []string{"corpus.jsonl", "corpus.jsonl.gz"} {
 		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && !st.IsDir() {
@@ -34,10 +34,10 @@ func IsBEIR(dir string) bool {
 	return false
 }
 
-// BEIR reads a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv, each also
-// with .gz. Without a split it takes test.tsv, or the only file. It returns sheaf.ErrInvalid with
-// file and line for unreadable lines, repeated documents and queries, queries without text, and
-// judgements of unknown queries. It returns sheaf.ErrNotFound for missing files.
+// BEIR reads a folder with the BEIR layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv. Each file may be
+// compressed as .gz. If split is "", BEIR reads test.tsv, or the only file in qrels. It returns sheaf.ErrNotFound for a
+// missing file. It returns sheaf.ErrInvalid, with file and line, for an invalid line, a repeated document or query, a
+// query without text, and a judgement of an unknown query.
 func BEIR(dir, split string) (*Dataset, error) {
 	d := &Dataset{Name: filepath.Base(dir)}
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -53,7 +53,7 @@ func BEIR(dir, split string) (*Dataset, error) {
 	return d, d.readJudged(filepath.Join(dir, "queries.jsonl"), qrels)
 }
 
-// readJudged reads topics and their judgements.
+// readJudged reads topics, and the judgements for them.
 func (d *Dataset) readJudged(topics, qrels string) error {
 	sum := xxh3.New()
 	queries, err := readTopics(topics, sum)
@@ -72,7 +72,7 @@ func digest(h *xxh3.Hasher) string {
 	return fmt.Sprintf("%016x", h.Sum128().Hi)
 }
 
-// qrelsFile chooses the file of judgements.
+// qrelsFile returns the file of judgements to read.
 func qrelsFile(dir, split string) (string, error) {
 	folder := filepath.Join(dir, "qrels")
 	entries, err := os.ReadDir(folder)
@@ -163,7 +163,7 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 	return queries, err
 }
 
-// judge joins queries, judgements and documents, and reports contradictions.
+// judge joins queries, judgements and documents into the data set. It returns an error if they contradict each other.
 func (d *Dataset) judge(queries []query, j *judged) error {
 	d.Qrels, d.Sections, d.Where = j.qrels, j.sections, j.where
 	d.Warnings = append(d.Warnings, j.warnings...)
@@ -192,8 +192,8 @@ func (d *Dataset) judge(queries []query, j *judged) error {
 	return d.checkTargets(j)
 }
 
-// checkTargets warns about judgements of missing documents. They stay, as in the reference tools,
-// but no search finds these documents.
+// checkTargets adds a warning for judgements of documents that do not exist. The judgements stay, as in the reference
+// tools, although no search can find these documents.
 func (d *Dataset) checkTargets(j *judged) error {
 	if d.Folder != "" {
 		return nil
@@ -226,8 +226,8 @@ func (d *Dataset) checkTargets(j *judged) error {
 	return nil
 }
 
-// readLines calls each for every line of file, or of file.gz, that is not blank. It adds the
-// content to sum and returns the name of the file.
+// readLines calls each for every line that is not blank. It reads file, or file.gz if file does not exist. It adds the
+// content to sum, and returns the name of the file that it read.
 func readLines(file string, sum hash.Hash, each func(name string, line int, raw []byte) error) (string, error) {
 	f, name, err := open(file)
 	if err != nil {
@@ -256,7 +256,7 @@ func readLines(file string, sum hash.Hash, each func(name string, line int, raw 
 	return name, nil
 }
 
-// open opens file or file.gz and returns its name.
+// open opens file, or file.gz if file does not exist. It returns the name of the opened file.
 func open(file string) (io.ReadCloser, string, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(file, ".gz") {
@@ -288,12 +288,12 @@ func notFound(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// at returns an error for invalid input at a line of a file.
+// at returns the error for a fault at a line of a file. It wraps sheaf.ErrInvalid.
 func at(name string, line int, format string, args ...any) error {
 	return sheaf.Invalidf("%s:%d: %w", name, line, fmt.Errorf(format, args...))
 }
 
-// jsonFault describes a fault of a line without Go type names.
+// jsonFault describes a fault in a line of JSON without names of Go types.
 func jsonFault(err error) string {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {

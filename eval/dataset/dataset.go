@@ -9,29 +9,29 @@ import (
 	"sheaf/eval/metric"
 )
 
-// Dataset is a collection with queries and judgements.
+// Dataset is a collection of documents with queries and judgements.
 type Dataset struct {
-	// Name is the name of the folder or file.
+	// Name is the name of the folder or file that the data set was read from.
 	Name string
-	// Documents are the documents of the collection, in file order; nil when Folder is set.
+	// Documents are the documents of the collection, in file order. They are nil if Folder is set.
 	Documents []Document
-	// Folder is the folder of notes of the collection; "" when Documents is set.
+	// Folder is a folder with the notes of the collection. It is "" if Documents is set.
 	Folder string
-	// Queries are the judged queries, in file order.
+	// Queries are the queries that have judgements, in file order.
 	Queries []Query
-	// Qrels are the judgements: query ID to target to gain. A target is the ID of a document or, with Sections,
-	// the result of [Section].
+	// Qrels has the judgements: the gain for each query ID and target. A target is the ID of a document. If Sections is
+	// set, it may also be a result of [Section].
 	Qrels map[string]metric.Judgements
-	// Where is the position of a query's first judgement: "file:line".
+	// Where says for each query where its first judgement is: "file:line".
 	Where map[string]string
-	// ByID says that targets start with IDs of documents, "tree:path", instead of paths.
+	// ByID says that a target starts with the ID of a document ("tree:path") and not with a path.
 	ByID bool
-	// Sections says that some targets are sections of documents.
+	// Sections says that some targets are sections of a document.
 	Sections bool
-	// Warnings are minor faults of the files.
+	// Warnings are small faults in the files, which did not stop reading.
 	Warnings []string
-	// Hash identifies the version of the documents in hexadecimal digits; "" for a Folder.
-	// QueryHash identifies the version of queries and judgements.
+	// Hash identifies the version of the documents. It has hexadecimal digits, and is "" if Folder is set. QueryHash
+	// identifies the version of the queries and judgements.
 	Hash, QueryHash string
 }
 
@@ -46,14 +46,14 @@ type Document struct {
 type Query struct {
 	ID   string
 	Text string
-	// Filter limits the documents that may be found; nil means no limit.
+	// Filter says which documents the query may find. If it is nil, the query may find all.
 	Filter sheaf.Filter
-	// Class is the metadata of the query by name, texts only, for reports by class.
+	// Class has the metadata of the query whose values are texts, by name. Reports can group queries by it.
 	Class map[string]string
 }
 
-// Section returns the target for the section of a document under the heading with this slug. The
-// slug "" means the document.
+// Section returns the target for a section of a document. slug is the slug of the section's heading; "" means the whole
+// document.
 func Section(doc, slug string) string {
 	if slug == "" {
 		return doc
@@ -61,7 +61,7 @@ func Section(doc, slug string) string {
 	return doc + "\x00" + slug
 }
 
-// Judgements counts the judgements of all queries.
+// Judgements returns the number of judgements of all queries.
 func (d *Dataset) Judgements() int {
 	n := 0
 	for _, j := range d.Qrels {

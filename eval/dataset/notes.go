@@ -16,7 +16,7 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// Notes reads a YAML file of queries for a folder of notes:
+// Notes reads a YAML file with queries for a folder of notes:
 //
 //	folder: ../notes          # relative to this file; optional when notes is given
 //	queries:
@@ -26,9 +26,10 @@ import (
 //	    expect: [git/undo.md#Amending, {git/log.md: 2}]
 //	    class: howto
 //
-// Each expectation is a path in the folder, with '#' and a heading for a section, and with a gain
-// if it is not 1. Indexing the folder resolves paths and headings. notes is the folder; "" takes
-// the folder in the file. Notes returns sheaf.ErrInvalid with file and line for faults.
+// An expectation is a path in the folder. '#' and a heading after the path mean a section. An expectation may have a
+// gain; without one, its gain is 1. The paths and headings are checked later, when the folder is indexed. notes is the
+// folder. If notes is "", the file must name the folder. For a fault, Notes returns sheaf.ErrInvalid with file and
+// line.
 func Notes(file, notes string) (*Dataset, error) {
 	f, name, err := open(file)
 	if err != nil {
@@ -70,7 +71,7 @@ func Notes(file, notes string) (*Dataset, error) {
 	return d, d.judge(queries, j)
 }
 
-// notesLimits limits a file of queries. Real files are far smaller.
+// notesLimits are the limits of a file of queries. Real files are far smaller.
 var notesLimits = yamlfile.Limits{Bytes: 16 << 20, Depth: 20}
 
 func (y *notesYAML) read(text string) error {
@@ -93,14 +94,14 @@ type noteQuery struct {
 	Class  string     `yaml:"class"`
 }
 
-// noteExpect is an expectation or a list of expectations. Each is a path, or a path with a gain.
+// noteExpect is one expectation or a list of expectations. An expectation is a path, or a path with a gain.
 type noteExpect struct {
 	line    int
 	targets []string
 	gains   []int
 }
 
-// UnmarshalYAML reads each form of an expectation.
+// UnmarshalYAML reads an expectation in any of its forms.
 func (e *noteExpect) UnmarshalYAML(n ast.Node) error {
 	e.line = n.GetToken().Position.Line
 	switch n := n.(type) {
@@ -141,7 +142,7 @@ func (e *noteExpect) one(n ast.Node) error {
 		n.GetToken().Position.Line)
 }
 
-// judge adds the expectations of a query to the judgements.
+// judge adds the expectations of one query to the judgements.
 func (q *noteQuery) judge(j *judged, number string) (query, error) {
 	out := query{Query: Query{ID: q.ID, Text: q.Query, Class: map[string]string{}},
 		where: fmt.Sprintf("%s:%d", j.file, q.Expect.line)}
@@ -174,7 +175,7 @@ func (q *noteQuery) judge(j *judged, number string) (query, error) {
 	return out, nil
 }
 
-// folder returns dir as an absolute path. The folder must exist.
+// folder returns the absolute path of dir. It is an error if the folder does not exist.
 func folder(dir string) (string, error) {
 	st, err := os.Stat(dir)
 	switch {

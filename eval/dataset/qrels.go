@@ -11,7 +11,7 @@ import (
 	"sheaf/eval/metric"
 )
 
-// judged is the content of a file of judgements.
+// judged has the content of a file of judgements.
 type judged struct {
 	file     string
 	columns  *columns // nil before the first line
@@ -19,16 +19,17 @@ type judged struct {
 	where    map[string]string // query to the first line that judges it
 	sections bool
 	warnings []string
-	// counts of minor faults
+	// These fields count small faults.
 	negative, repeated int
 }
 
-// columns has the field number of each part of a line; -1 when missing. fields is 0 for white space.
+// columns says in which field of a line each part is. A missing part has -1. fields is the number of fields, or 0 if
+// white space separates them.
 type columns struct{ query, doc, gain, slug, fields int }
 
-// readQrels reads judgements. They are tab-separated with a header line as in BEIR (query-id,
-// corpus-id, score; or query-id, corpus-id, heading-slug for sections), or as in TREC (query,
-// iteration, document, gain, with white space and no header).
+// readQrels reads judgements in one of two formats. In BEIR's format, tabs separate the fields, and the first line is a
+// header: query-id, corpus-id, score; or for sections query-id, corpus-id, heading-slug. In TREC's format, white space
+// separates query, iteration, document and gain, and there is no header.
 func readQrels(file string, sum hash.Hash) (*judged, error) {
 	j := &judged{qrels: map[string]metric.Judgements{}, where: map[string]string{}}
 	name, err := readLines(file, sum, func(name string, line int, raw []byte) error {
@@ -56,7 +57,7 @@ func readQrels(file string, sum hash.Hash) (*judged, error) {
 	return j, nil
 }
 
-// layout reads the first line, and reports whether it is a header.
+// layout finds out the format from the first line. It reports whether this line is a header.
 func (j *judged) layout(text, name string, line int) (header bool, err error) {
 	fields := strings.Split(text, "\t")
 	find := func(names ...string) int {

@@ -17,9 +17,10 @@ import (
 	"sheaf/rank/runfile"
 )
 
-// TREC reads topics and judgements for a collection: the documents of a folder in BEIR layout, or any folder of notes,
-// where paths are the names of documents. Topics are lines of an ID, a tab and a text; or lines of JSON as in BEIR when
-// the name ends in .jsonl; or TREC's <top> records, whose title is the query. Errors are the errors of [BEIR].
+// TREC reads topics and judgements for a collection. The collection is a folder with the BEIR layout, or any folder of
+// notes; the names of notes are their paths. The topics are in one of three forms: lines with an ID, a tab and a text;
+// lines of JSON as in BEIR if the file's name ends in .jsonl; or TREC's <top> records, with the title as the query.
+// TREC returns the same errors as [BEIR].
 func TREC(collection, topics, qrels string) (*Dataset, error) {
 	abs, err := filepath.Abs(collection)
 	if err != nil {
@@ -60,7 +61,7 @@ func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
 	return t.queries, err
 }
 
-// topics are the topics of a file so far.
+// topics has the topics that were read from a file so far.
 type topics struct {
 	queries []query
 	records bool   // the file has TREC's <top> records
@@ -69,8 +70,8 @@ type topics struct {
 	inside  bool   // it has not ended
 }
 
-// record reads a line of TREC's records. They look like XML but are not: tags may stay open, and a
-// value ends at the next tag.
+// record reads a line of TREC's records. They look like XML but are not XML: a tag may stay open, and a value ends at
+// the next tag.
 func (t *topics) record(text, name string, line int) error {
 	for text != "" {
 		before, tag, rest := cutTag(text)
@@ -102,7 +103,7 @@ func (t *topics) record(text, name string, line int) error {
 	return nil
 }
 
-// cutTag splits text at its first tag.
+// cutTag splits text before and after its first tag.
 func cutTag(text string) (before, tag, rest string) {
 	open := strings.IndexByte(text, '<')
 	if open < 0 {
@@ -116,10 +117,10 @@ func cutTag(text string) (before, tag, rest string) {
 	return text[:open], strings.ToLower(name), text[open+end+1:]
 }
 
-// ReadRun reads a run file, in the formats of package runfile. Queries and documents have the names
-// that [Dataset.WriteRun] writes. Like trec_eval, ReadRun orders the documents of a query by score
-// and ignores ranks. It returns sheaf.ErrInvalid with file and line for a score that is not finite,
-// and for a repeated document. name is the name of the run in the file.
+// ReadRun reads a run file, in a format of package runfile. Queries and documents have the names that
+// [Dataset.WriteRun] writes. As in trec_eval, the scores decide the order of documents, and ReadRun ignores the ranks.
+// It returns sheaf.ErrInvalid with file and line for a repeated document, and for a score that is not finite. name is
+// the name of the run in the file.
 func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, name string, err error) {
 	f, file, err := open(file)
 	if err != nil {
@@ -157,9 +158,9 @@ func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, nam
 	return rankings, run.Name, nil
 }
 
-// WriteRun writes rankings as a TREC run file, queries in the order of d. Readers may reorder equal
-// scores, and many tools read scores as 32-bit numbers. So WriteRun lowers a score to the next
-// smaller 32-bit number when it is not below the previous score.
+// WriteRun writes rankings as a TREC run file. Queries have the order of d. A reader may change the order of equal
+// scores, and many tools read scores as 32-bit numbers. Therefore, if a score is not below the previous score, WriteRun
+// writes the next 32-bit number below the previous one.
 func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range d.Queries {
@@ -177,5 +178,5 @@ func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, nam
 	return out.Flush()
 }
 
-// runID returns an ID or a target as one word: "document#slug" for a section.
+// runID writes an ID or a target as one word. A section becomes "document#slug".
 func runID(id string) string { return runfile.Word(strings.ReplaceAll(id, "\x00", "#")) }

@@ -32,29 +32,32 @@ import (
 	"sheaf/text/chunk"
 )
 
-// tree is the name of the tree of a data set's documents.
+// tree is the name of the tree that contains the documents of a data set.
 const tree = "data"
 
 // Options say how to index a data set, and where to store the index.
 type Options struct {
-	// Cache is the folder of indexes. Missing indexes are built again.
+	// Cache is a folder that contains indexes. Open builds an index that is missing there.
 	Cache string
-	// Making says how to cut and analyze documents. Embedder replaces its model; nil searches only words.
+	// Making says how to cut and analyze documents. Embedder replaces the model in Making. If Embedder is nil, there
+	// are no vectors.
 	Making   collection.Making
 	Embedder model.Embedder
-	// Reranker and Expander are for profiles with a reranking model or a chat model; nil for none.
+	// Reranker and Expander are for profiles that need a reranking model or a chat model. They may be nil.
 	Reranker model.Reranker
 	Expander *search.Expander
-	// Memory keeps the chunks in the exhaustive store in memory instead of the engine. Every run then indexes again.
+	// Memory stores the chunks in memory, in the exhaustive store, instead of in the engine. Every run then has to
+	// index again.
 	Memory bool
-	// Program identifies the build of this program. An index of another build is not used. "" accepts every build.
+	// Program identifies the build of this program. Open does not use an index that another build made. If Program is
+	// "", it uses indexes of all builds.
 	Program string
-	// Fresh builds the index again.
+	// Fresh builds the index again even if it exists.
 	Fresh    bool
 	Progress func(ingest.Progress)
 }
 
-// Of returns the collection of an open index, without a data set. expander may be nil. Close the collection
+// Of makes a collection from an open index. The collection has no data set. expander may be nil. Close the collection
 // before the index.
 func Of(ctx context.Context, x *collection.Index, expander *search.Expander) (*eval.Collection, error) {
 	asked, err := x.Ask(nil, expander)
@@ -75,8 +78,8 @@ func Of(ctx context.Context, x *collection.Index, expander *search.Expander) (*e
 		})}, nil
 }
 
-// Open indexes d like a user's folder (cut into chunks, analyzed, embedded), or opens the index of
-// an earlier run. It builds a damaged index again.
+// Open indexes d as a user's folder is indexed: it cuts, analyzes and embeds the documents. If an earlier run has made
+// the index, Open only opens it. If this index is damaged, Open builds it again.
 func Open(ctx context.Context, d *dataset.Dataset, o Options) (*eval.Collection, error) {
 	if d.Folder != "" {
 		absolute, err := filepath.Abs(d.Folder)
@@ -100,7 +103,7 @@ func Open(ctx context.Context, d *dataset.Dataset, o Options) (*eval.Collection,
 	return c, err
 }
 
-// open opens the index in dir, and indexes what it lacks.
+// open opens the index in dir. It then indexes the documents that the index lacks.
 func (o *Options) open(ctx context.Context, d *dataset.Dataset, dir string) (*eval.Collection, error) {
 	making := o.Making
 	if making.Language == "auto" && d.Folder == "" {
@@ -131,7 +134,7 @@ func (o *Options) open(ctx context.Context, d *dataset.Dataset, dir string) (*ev
 	return c, nil
 }
 
-// fill indexes the documents that an open index lacks, and returns its collection.
+// fill indexes the documents that an open index lacks. It returns a collection for the index.
 func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.Index) (*eval.Collection, error) {
 	storeName := collection.EngineStore
 	if o.Memory {
@@ -182,7 +185,8 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 	return c, nil
 }
 
-// given returns the documents of d as texts to index. An ID that is no file name gives no title.
+// given returns the documents of d as texts to index. If the ID of a document does not look like a file name, it is not
+// used as a title.
 func given(d *dataset.Dataset) []ingest.Given {
 	docs := make([]ingest.Given, len(d.Documents))
 	for i, doc := range d.Documents {
@@ -192,10 +196,10 @@ func given(d *dataset.Dataset) []ingest.Given {
 	return docs
 }
 
-// sampleTexts is the number of documents for detecting the language.
+// sampleTexts is how many documents are read to detect the language.
 const sampleTexts = 60
 
-// sample returns the starts of documents from all parts of the collection.
+// sample returns the beginnings of some documents. They come from all parts of the collection.
 func sample(d *dataset.Dataset) string {
 	var b strings.Builder
 	const head = 4 << 10
@@ -207,7 +211,7 @@ func sample(d *dataset.Dataset) string {
 	return b.String()
 }
 
-// folder returns the path of the index. Its name includes everything that changes an index.
+// folder returns the path of the index folder. The name depends on everything that changes an index.
 func (o *Options) folder(d *dataset.Dataset) (string, error) {
 	if err := os.MkdirAll(o.Cache, 0o700); err != nil {
 		return "", err
@@ -230,10 +234,10 @@ func (o *Options) folder(d *dataset.Dataset) (string, error) {
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
-// kept is how many different indexes of one data set stay in the cache.
+// kept is how many indexes of one data set stay in the cache.
 const kept = 3
 
-// sweep removes old indexes of the data set of this name. A fault does not matter for a cache.
+// sweep removes the old indexes of a data set from the cache. It ignores errors, because a cache may keep too much.
 func sweep(dir, name string) {
 	cache := os.DirFS(filepath.Dir(dir))
 	all, _ := fs.Glob(cache, plainName(name)+"-"+strings.Repeat("?", 16))
@@ -249,7 +253,7 @@ func sweep(dir, name string) {
 	}
 }
 
-// plainName keeps the characters that are allowed in a folder name.
+// plainName keeps only the characters that a folder name may have.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {

@@ -14,8 +14,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// resolve returns d with judgements that name the indexed documents and sections. An author may omit
-// ".md", and write a heading instead of its slug. A missing target is an error that names the line.
+// resolve returns a copy of d whose judgements name documents and sections of the index. An author may leave out ".md",
+// and may write a heading instead of its slug. If a target does not exist, the error names the line.
 func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 	out := *d
 	out.Sections = false // a name with # may be a note, not a section
@@ -77,5 +77,5 @@ func resolveSection(path, heading string, v *catalog.View) (string, error) {
 	return "", fmt.Errorf("%w: no note %q in the folder, or it is left out", sheaf.ErrNotFound, path)
 }
 
-// maxNamed limits how many headings an error names.
+// maxNamed is how many headings an error lists at most.
 const maxNamed = 20

@@ -1,9 +1,9 @@
 package metric
 
-// Curve returns the interpolated precision of one query's ranking at the recalls 0, 0.1, ... 1: at each recall
-// the largest precision at this or a higher recall, and 0 for a recall that the ranking does not reach. Gains
-// of at least 1 are relevant. trec_eval calls the values iprec_at_recall. Reports average the curves of queries
-// point by point (Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, section 8.4).
+// Curve returns the interpolated precision of one query's ranking at the recalls 0, 0.1, ... 1. The value at a recall
+// is the largest precision at this recall or a higher one. It is 0 if the ranking does not reach the recall. A gain of
+// at least 1 is relevant. trec_eval calls the values iprec_at_recall. Reports average the curves of queries point by
+// point (Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, section 8.4).
 func Curve(ranking []string, qrels Judgements) [11]float64 {
 	m := Measure{rel: 1}
 	var out [11]float64
@@ -30,6 +30,6 @@ func Curve(ranking []string, qrels Judgements) [11]float64 {
 	return out
 }
 
-// needed returns how many of total relevant documents give the recall point/10, rounded in floating point as
-// trec_eval does.
+// needed returns how many relevant documents a ranking must find for the recall point/10. total is the number of all
+// relevant documents. It rounds in floating point as trec_eval does.
 func needed(point, total int) int { return int(float64(point)/10*float64(total) + 0.9) }

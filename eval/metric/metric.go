@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Judgements are the gains of one query's documents. A gain of 0 or less is not relevant. Higher is
-// better. A missing document was not judged.
+// Judgements has the gain of each judged document for one query. A higher gain is better. A document with a gain of 0
+// or less is not relevant. A document that is missing here was not judged.
 type Judgements map[string]int
 
 // Measure is one way to judge a ranking.
@@ -38,7 +38,7 @@ const (
 	kindERR
 )
 
-// names are in the order of the kinds.
+// names has the name of each kind, in the order of the kinds.
 var names = [...]string{"nDCG", "AP", "RR", "P", "R", "Success", "Judged", "RBP", "ERR"}
 
 // String returns the measure's name in the grammar of ir_measures, for example "nDCG@10",
@@ -67,11 +67,11 @@ func (m Measure) String() string {
 	return s
 }
 
-// Cutoff returns how many documents the measure reads, 0 for all of a ranking.
+// Cutoff returns how many documents of a ranking the measure reads. 0 means all.
 func (m Measure) Cutoff() int { return m.cutoff }
 
-// Of judges a ranking of one query, best document first. A repeated document counts at its first
-// rank. The result is in [0,1]. It is 0 when no relevant document is known.
+// Of returns the value of the measure for one query's ranking, best document first. The value is in 0..1. A repeated
+// document counts only at its first rank. If no relevant document is known, the value is 0.
 func (m Measure) Of(ranking []string, qrels Judgements) float64 {
 	ranking = distinct(ranking)
 	if m.judged {
@@ -139,8 +139,8 @@ func (m Measure) relevant(qrels Judgements) int {
 	return n
 }
 
-// ndcg returns the discounted cumulative gain divided by that of the best possible ranking (Järvelin, Kekäläinen:
-// Cumulated Gain-Based Evaluation of IR Techniques, 2002), with discount log2(rank + 1).
+// ndcg returns the discounted cumulative gain of the ranking divided by that of the best possible ranking (Järvelin,
+// Kekäläinen: Cumulated Gain-Based Evaluation of IR Techniques, 2002). The discount is log2(rank + 1).
 func (m Measure) ndcg(top []string, qrels Judgements) float64 {
 	var dcg float64
 	for i, id := range top {
@@ -174,7 +174,8 @@ func (m Measure) gain(g int) float64 {
 	return float64(g)
 }
 
-// averagePrecision returns the mean, over all relevant documents, of the precision at the rank of each found one.
+// averagePrecision returns the sum of the precision at the rank of each found relevant document, divided by the number
+// of all relevant documents.
 func (m Measure) averagePrecision(top []string, qrels Judgements) float64 {
 	found, sum := 0, 0.0
 	for i, id := range top {
@@ -198,8 +199,8 @@ func (m Measure) reciprocalRank(top []string, qrels Judgements) float64 {
 	return 0
 }
 
-// rankBiasedPrecision returns (1-p) sum p^(rank-1) over the relevant documents (Moffat, Zobel: Rank-Biased
-// Precision for Measurement of Retrieval Effectiveness, 2008).
+// rankBiasedPrecision returns (1-p) times the sum of p^(rank-1) over the relevant documents in the ranking (Moffat,
+// Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, 2008).
 func (m Measure) rankBiasedPrecision(top []string, qrels Judgements) float64 {
 	sum, weight := 0.0, 1-m.p
 	for _, id := range top {
@@ -212,7 +213,7 @@ func (m Measure) rankBiasedPrecision(top []string, qrels Judgements) float64 {
 }
 
 // expectedReciprocalRank returns ERR (Chapelle, Metlzer, Zhang, Grinspan: Expected Reciprocal Rank for Graded
-// Relevance, 2009), with the largest gain fixed at 4 as in gdeval.
+// Relevance, 2009). As in gdeval, the largest possible gain is 4.
 func (m Measure) expectedReciprocalRank(top []string, qrels Judgements) float64 {
 	const maxGain = 4
 	sum, unsatisfied := 0.0, 1.0
@@ -231,7 +232,7 @@ func ratio(n, d int) float64 {
 	return float64(n) / float64(d)
 }
 
-// distinct returns ranking without repeated documents. Without repeats it returns ranking itself.
+// distinct returns ranking without repeated documents. If nothing repeats, it returns ranking itself.
 func distinct(ranking []string) []string {
 	seen := make(map[string]bool, len(ranking))
 	for i, id := range ranking {
@@ -257,8 +258,8 @@ type Scored struct {
 	Score float64
 }
 
-// Order returns the results in the order of trec_eval: by score, highest first, equal scores by ID,
-// largest first. It ignores ranks and input order. Scores are equal when their 32-bit forms are equal.
+// Order sorts results as trec_eval does: by score, highest first, and equal scores by ID, largest first. It ignores
+// ranks and the order of the input. Scores are equal if they are equal as 32-bit numbers.
 func Order(results []Scored) []Scored {
 	sorted := slices.Clone(results)
 	slices.SortStableFunc(sorted, func(a, b Scored) int {

@@ -10,10 +10,10 @@ import (
 
 const defaultPersistence = 0.8
 
-// Parse reads the name of a measure in the grammar of ir_measures: NAME, NAME@k, NAME(arg=value,...)
-// or NAME(...)@k. NAME is nDCG, AP, RR, P, R, Success, Judged, RBP or ERR. Arguments are rel (smallest
-// relevant gain, from 1), p (persistence of RBP, above 0 and below 1), dcg ('log2' or 'exp-log2', nDCG
-// only) and judged_only (True or False). Errors name the fault and the allowed values.
+// Parse reads the name of a measure in the grammar of ir_measures: NAME, NAME@k, NAME(arg=value,...) or NAME(...)@k.
+// NAME is nDCG, AP, RR, P, R, Success, Judged, RBP or ERR. These are the arguments: rel is the smallest relevant gain,
+// from 1. p is the persistence of RBP, between 0 and 1. dcg is 'log2' or 'exp-log2', for nDCG only. judged_only is True
+// or False. Errors name the fault and the allowed values.
 func Parse(s string) (Measure, error) {
 	m := Measure{rel: 1, p: defaultPersistence}
 	head := s
@@ -48,7 +48,8 @@ func Parse(s string) (Measure, error) {
 	return m, nil
 }
 
-// ParseList reads measures separated by commas, each as in [Parse]. Commas in parentheses separate arguments.
+// ParseList reads several measures with commas between them, each as in [Parse]. A comma in parentheses separates
+// arguments.
 func ParseList(s string) ([]Measure, error) {
 	var out []Measure
 	inside, from := false, 0

@@ -259,7 +259,7 @@ func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]
 	return ignores, nil
 }
 
-// ownLast sorts Sheaf's rules after git's, because the last matching rule counts.
+// ownLast sorts Sheaf's rules after git's, so that Sheaf's rules win: the last matching rule counts.
 func ownLast(ignores []ignoreFile) {
 	slices.SortStableFunc(ignores, func(a, b ignoreFile) int {
 		switch {
@@ -272,7 +272,7 @@ func ownLast(ignores []ignoreFile) {
 	})
 }
 
-// excludes is the path, below git's folder, of the rules of one repository.
+// excludes is the path of a repository's own rules, relative to the folder of git.
 const excludes = "info/exclude"
 
 // gitFolder returns the folder where git keeps the excludes of a repository that begins in folder
@@ -292,7 +292,8 @@ func gitFolder(full string) string {
 	return git
 }
 
-// readSmall returns the content of a small file of git; "" for anything else, for example a pipe.
+// readSmall returns the content of a small file of git. It returns "" for anything else, for example a pipe or a
+// large file.
 func readSmall(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {
@@ -302,7 +303,7 @@ func readSmall(name string) string {
 	return string(text)
 }
 
-// leading resolves a path that git wrote in a file, relative to a folder.
+// leading resolves the path to, which git wrote in a file: an absolute path, or a path relative to the folder from.
 func leading(from, to string) string {
 	to = filepath.FromSlash(strings.TrimSpace(to))
 	if filepath.IsAbs(to) {

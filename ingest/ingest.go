@@ -34,7 +34,8 @@ type Options struct {
 	// walking again. It may be nil.
 	Walked *Walk
 	Chunk  chunk.Options
-	// Analyzer decides which words of a list of links are the same; nil compares their letters.
+	// Analyzer decides which words of a list of links are the same. If Analyzer is nil, words with the same letters
+	// are the same.
 	Analyzer *analysis.Analyzer
 	// HideComments reports whether to skip comments in Markdown: see [chunk.WithoutComments]. Each run calls it.
 	// When its answer changes, the next run reads all documents again. If HideComments is nil, comments are text.
@@ -58,7 +59,7 @@ type Options struct {
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
-	// Writing is locked while a run writes. Nil is for processes with one writing goroutine.
+	// Writing is locked while a run writes. It may be nil if only one goroutine of the process writes.
 	Writing *Writing
 	// Progress is called at most ten times a second and at the end of every phase, by one goroutine at a time. After
 	// each run, Watch calls Progress with the zero value. Progress may be nil.
@@ -247,7 +248,8 @@ func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
 	return reason == s.Reason
 }
 
-// sameContent reports whether a file still has the indexed content when its time leaves doubt.
+// sameContent reports whether a file still has the indexed content. It reads the file, so callers use it only if
+// size and time leave doubt.
 func sameContent(it *item) bool {
 	c, err := it.content()
 	return err == nil && c.state.Hash == it.old.Hash

@@ -223,7 +223,7 @@ func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at 
 	return err
 }
 
-// errNoModel says why vectors are missing until a run with a model adds them.
+// errNoModel says why vectors are missing: there is no model. A later run with a model adds them.
 var errNoModel = errors.New("no model is configured")
 
 // refusedFor is how long an embedder may refuse every document before the run stops calling it. A

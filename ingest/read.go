@@ -34,14 +34,15 @@ func (it *item) content() (content, error) {
 	return read(filepath.Join(it.root, filepath.FromSlash(it.path)))
 }
 
-// readAttempts is how often Sheaf tries to read a changing file.
+// readAttempts is how many times read tries to read a file that changes during the read.
 const readAttempts = 3
 
 // content is what was read from a file.
 type content struct {
 	data  []byte
 	state catalog.FileState
-	// modified is the time of the file, or the given time; zero when there is none.
+	// modified is the modification time of the file, or the time that came with a given document; zero when there is
+	// none.
 	modified time.Time
 	// decoded says that data was converted to UTF-8 from another encoding; note names the encoding.
 	decoded bool

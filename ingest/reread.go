@@ -162,7 +162,7 @@ func CommentsExtra(hidden bool) map[string]string {
 	return map[string]string{commentsKey: commentsHidden}
 }
 
-// HidesComments reports whether the index was made without comments.
+// HidesComments reports whether the index was built without the words of comments.
 func HidesComments(view *catalog.View) bool {
 	return view.Settings().Extra[commentsKey] == commentsHidden
 }

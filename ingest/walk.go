@@ -82,8 +82,8 @@ type File struct {
 	Path    string
 	Bytes   int64
 	ModTime time.Time
-	// state is the time when content, rights or times of the file changed last; 0 when the system
-	// does not say.
+	// state is the time of the last change to the content, rights or times of the file; 0 when the system does not
+	// report it.
 	state int64
 }
 
@@ -216,7 +216,7 @@ func (w *walker) linkedFolder() (next folder, ok bool) {
 	return folder{}, false
 }
 
-// skipTwice returns the skip of a folder that is reached twice. Its path ends with a slash.
+// skipTwice returns the skip of a folder that the walk reaches a second time. path ends with a slash.
 func skipTwice(path string) catalog.Skip {
 	return catalog.Skip{Path: strings.TrimSuffix(path, "/"), Reason: ReasonLink,
 		Detail: "leads to a folder that is indexed under another path"}
@@ -386,7 +386,7 @@ func (w *walker) linkMatters(path, name string) bool {
 	return err == nil && info.IsDir() && !skippedFolders[name]
 }
 
-// byRule notes a file or folder that a rule excludes, when the options ask for it.
+// byRule records a file or folder that a rule excludes, if the options ask for it.
 func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignoreRule) {
 	if !w.o.ListIgnored {
 		return

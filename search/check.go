@@ -72,7 +72,7 @@ func NeedsVectors(plan *profile.Plan) bool {
 	})
 }
 
-// onlyMeaning returns the first counting branch when all counting branches search by meaning, else nil.
+// onlyMeaning returns the first counting branch if all counting branches search by meaning, otherwise nil.
 func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	var first *profile.Branch
 	for i := range ph.Branches {

@@ -100,7 +100,8 @@ func wanted(f sheaf.Filter) (column, value string) {
 	return column, value
 }
 
-// named returns the name of a column in the query language, or "" when its values cannot be suggested.
+// named returns the name of a column in the query language. It returns "" when no value of the column can be
+// suggested.
 func named(column string) string {
 	switch column {
 	case sheaf.ColumnTag:

@@ -66,5 +66,5 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	return nil
 }
 
-// near reports whether two scores are equal within the precision that explanations promise.
+// near reports whether two scores are equal within the precision of explanations.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }

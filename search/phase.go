@@ -402,7 +402,7 @@ func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err
 	return err
 }
 
-// flat reports whether hits have parents and the facts know none of these parents.
+// flat reports whether hits have parents, but the facts know none of these parents.
 func (r *run) flat(hits sheaf.Ranking) bool {
 	under := false
 	for i := range hits {

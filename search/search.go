@@ -56,7 +56,7 @@ type Searcher struct {
 	Now func() time.Time
 }
 
-// Models are the models that some profiles use besides the embedding model.
+// Models are further models that some profiles use, besides the embedding model.
 type Models struct {
 	// Rerank scores each text, higher for a better answer to the query. When it is nil, no such model is
 	// configured and profiles skip the stage rerank.
@@ -168,7 +168,7 @@ type Snapshot struct {
 	Notes []string
 }
 
-// Hit is one answer, with what a reader needs to know about it.
+// Hit is one answer, with the facts that a reader needs about it.
 type Hit struct {
 	Rank int // from 1
 	Location
@@ -538,7 +538,7 @@ func (l lane) step(name string) string {
 	return name
 }
 
-// finish looks up what a reader needs to know about the final hits.
+// finish looks up the facts that a reader needs about the final hits.
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	r.result.Hits = make([]Hit, 0, len(ranking))

@@ -64,7 +64,7 @@ func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error
 	return list.worth(dfs, n), nil
 }
 
-// isCompound reports whether a word has parts that are terms, too, such as "GitHub".
+// isCompound reports whether a word has several terms, because its parts are terms, too, as in "GitHub".
 func (s *stats) isCompound(word string) bool {
 	return s.searcher.Analyzer != nil && len(s.searcher.Analyzer.QueryTokens(word)) > 1
 }
@@ -92,7 +92,7 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 	return dfs, err
 }
 
-// maxWorth limits how many words of a query are counted. Each further word counts as the average.
+// maxWorth limits how many words of a query are counted. Each further word counts as much as the average word.
 const maxWorth = 256
 
 // worth is the idf of a query: the sum, and the idf of each part that is matched separately, in order. A repeated
@@ -282,7 +282,7 @@ type tallied struct {
 	chunks  []int
 }
 
-// talliedKey is the context key of the cache, when a caller wants the counts.
+// talliedKey is the key of the cache in a context. A caller that wants the counts sets it.
 type talliedKey struct{}
 
 // of returns the number of chunks that q matches, or false when q was not counted.

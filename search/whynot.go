@@ -303,7 +303,7 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 	return err == nil && len(alone) > 0
 }
 
-// maxLacks limits how many words of a query are tried one by one.
+// maxLacks limits how many words of a query are searched one by one.
 const maxLacks = 32
 
 // lacks names the words of a text request that none of the chunks has. The result is the end of a sentence, or ""

@@ -76,7 +76,7 @@ func (c *Chat) ask(ctx context.Context, reasons bool, system, user string) (stri
 	return reply, err
 }
 
-// reply returns the text of the first choice of an answer. Some servers write it as a list of parts.
+// reply returns the text of the first choice of an answer. Some servers write the text as a list of parts.
 func (c *Chat) reply(data []byte) (string, error) {
 	var answer struct {
 		Choices []struct {

@@ -223,7 +223,7 @@ func (v *numbers) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]component)(v))
 }
 
-// component is a number of a vector. Package json reads null as 0, but C++ servers write NaN as null.
+// component is a number of a vector. A C++ server writes NaN as null, which package json would read as 0.
 type component float64
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -78,7 +78,7 @@ func (e *encoder) EmbedWeighted(dst []float32, text string, weight func(word str
 	return normalize(dst)
 }
 
-// normalize gives v unit length, or returns false when it is zero.
+// normalize scales v to unit length. It returns false when v is zero.
 func normalize(v []float32) bool {
 	var s0, s1, s2, s3 float64
 	i := 0
@@ -140,7 +140,7 @@ func (e *encoder) Knows(text string) bool {
 	return known > unknown
 }
 
-// betweenWords reports whether a character is in no word. A name like ERR_4096 is one word.
+// betweenWords reports whether a character separates words. A name like ERR_4096 is one word.
 func betweenWords(c rune) bool {
 	return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c)
 }

@@ -149,7 +149,7 @@ func (t *tokenizer) last() int {
 	return 0
 }
 
-// cut appends the pieces of a word, as written in ASCII or folded, and sets sizes.
+// cut appends the pieces of a word and sets sizes. The word is in ASCII or folded.
 func (t *tokenizer) cut(dst []int32, word string) []int32 {
 	var l letters
 	var r *recentWord // nil for a long word

@@ -118,7 +118,7 @@ func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
 	return nil
 }
 
-// place returns the first unused base whose positions for labels are free.
+// place returns the first unused base at which the positions for all labels are free.
 func (b *trieBuilder) place(labels []byte) uint32 {
 	for i := b.open; ; i++ {
 		if i == len(b.nodes) {

@@ -19,7 +19,7 @@ type Document struct {
 	Chunks []Chunk
 }
 
-// Metadata is everything about a document but its text. It can change without embedding the text again.
+// Metadata is everything about a document except its text. It can change while the vectors of the text stay.
 type Metadata struct {
 	Tenant string
 	// Public lets every caller of the tenant see the document. Access adds people and groups. Without either, the

@@ -88,7 +88,7 @@ func heavier(a, b word) int {
 	return cmp.Compare(a.first, b.first)
 }
 
-// candidates returns the most frequent words without function words, numbers and single letters.
+// candidates returns the most frequent words. It leaves out function words, numbers and single letters.
 func candidates(a *analysis.Analyzer, text Text) []word {
 	stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true})
 	if err != nil {

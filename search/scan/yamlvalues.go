@@ -11,7 +11,7 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// nestedLimits limits the frontmatter whose nested values are read.
+// nestedLimits limits the size of frontmatter from which nested values are read.
 var nestedLimits = yamlfile.Limits{Bytes: 1 << 20, Depth: 100}
 
 // nestedText returns the values of YAML frontmatter in lists and maps within properties. It reads down to a depth,

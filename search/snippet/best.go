@@ -92,7 +92,8 @@ func (s Snippet) underHeading(content []byte) Snippet {
 	return s
 }
 
-// headingRow returns the heading row for the table row that contains the byte at, or an empty span.
+// headingRow returns the heading row above the table row that contains the byte at position at. It returns an empty
+// span when there is none.
 func headingRow(content []byte, at int) sheaf.Span {
 	here := lineWith(content, at)
 	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {
@@ -112,7 +113,7 @@ func headingRow(content []byte, at int) sheaf.Span {
 	return sheaf.Span{}
 }
 
-// lineWith returns the line that contains the byte at, without its end.
+// lineWith returns the line that contains the byte at position at, without the line ending.
 func lineWith(content []byte, at int) sheaf.Span {
 	from := bytes.LastIndexByte(content[:at], '\n') + 1
 	end := bytes.IndexByte(content[at:], '\n')

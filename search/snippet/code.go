@@ -8,7 +8,7 @@ import (
 // codeReach limits the search for the ends of a code span.
 const codeReach = 1024
 
-// paragraphEnds are the line ends after which a paragraph does not continue.
+// paragraphEnds are sequences of line endings that end a paragraph.
 var paragraphEnds = []string{"\n\n", "\n\r\n", "\n```", "\n~~~"}
 
 // endsParagraph reports whether a paragraph ends in text.

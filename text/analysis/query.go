@@ -61,7 +61,7 @@ func (a *Analyzer) Stops(raw string) bool {
 // as "the".
 func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).function }
 
-// questionWords is the number of words from which a text counts as a sentence.
+// questionWords is the smallest number of words of a sentence.
 const questionWords = 8
 
 // MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a
@@ -72,7 +72,7 @@ func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
 
-// Telling returns the MatchTokens of a text, given its QueryTokens.
+// Telling returns the MatchTokens of a text from its QueryTokens.
 func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens

@@ -183,7 +183,7 @@ func joins(text string, i int, r rune, size int) bool {
 // isHyphen reports whether a character is a hyphen that may be inside a word.
 func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r == '－' }
 
-// longestBreak is how many bytes may be between the two parts of a word that a hyphen splits.
+// longestBreak is the largest number of bytes between the two parts of a word that a hyphen splits.
 const longestBreak = 64
 
 // lineBreak returns the number of bytes from a hyphen at a line end to the next part of the word: the hyphen of size

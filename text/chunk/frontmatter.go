@@ -45,7 +45,7 @@ const maxProperties = 1000
 // piece of the document carries them.
 const maxValueBytes = 32 << 10
 
-// maxRepeats is how many repeated keys get a warning of their own.
+// maxRepeats is how many repeated keys each get a warning.
 const maxRepeats = 10
 
 // findFrontmatter finds the block at byte start of src: 0, or 3 after a byte order mark. Only the delimiters decide.
@@ -71,7 +71,7 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	return f, false
 }
 
-// unclosed matches the beginning of intended frontmatter: the delimiter, and a key on the next
+// unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next
 // line.
 var unclosed = regexp.MustCompile(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 

@@ -201,7 +201,7 @@ func (s *scanner) inline() finds {
 	return out
 }
 
-// attribute matches the next attribute of a tag. Programs may write its value in braces.
+// attribute matches the next attribute of a tag. Some programs write an attribute's value in braces.
 var attribute = regexp.MustCompile("^[ \t\r\n\f]+([^ \t\r\n\f\"'<>/=]+)(?:[ \t\r\n\f]*=[ \t\r\n\f]*" +
 	"(\"[^\"]*\"|'[^']*'|\\{[^}]*\\}|[^ \t\r\n\f\"'=<>`]+))?")
 
@@ -320,7 +320,7 @@ func LinkLists(text string) (lists []LinkList) {
 	}
 }
 
-// linkSize returns the length of the link at the start of text; 0 without one.
+// linkSize returns the length of the link at the start of text, or 0 when text begins no link.
 func linkSize(text string) int {
 	if rest, wiki := strings.CutPrefix(text, "[["); wiki {
 		if _, size, ok := wikilink.Parse(rest); ok {

@@ -43,7 +43,8 @@ func showable(s string) string {
 type plainWriter struct {
 	inline
 	pieces []piece
-	// delimiters are the indices of the pieces that are runs of delimiters outside complete links.
+	// delimiters are the indices of the pieces that are runs of delimiters. Runs inside complete links are not
+	// included.
 	delimiters []int
 	from       int // start of the text that is not yet in a piece
 }

@@ -186,7 +186,7 @@ func (r *yamlReader) tells(n ast.Node, key string, depth int) bool {
 	return false
 }
 
-// bare returns a node without its anchor and tag, and follows an alias one step.
+// bare returns a node without its anchor and tag. If the node is an alias of a scalar, bare returns the scalar.
 func (r *yamlReader) bare(n ast.Node) ast.Node {
 	for range maxFrontmatterDepth {
 		switch x := n.(type) {

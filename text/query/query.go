@@ -421,7 +421,7 @@ func abbreviates(word string, i int) bool {
 	return word[i] == '"' && unicode.Is(unicode.Hebrew, before) && unicode.Is(unicode.Hebrew, after)
 }
 
-// checkBrackets adds a note if the brackets of a word group nothing.
+// checkBrackets adds a note if a word has brackets that do not group anything.
 func (p *parser) checkBrackets(word string) {
 	if !strings.ContainsFunc(word, searchable) {
 		return
@@ -458,7 +458,7 @@ func isName(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("_-.", r) })
 }
 
-// fieldNames are the built-in fields, without their other names.
+// fieldNames are the names of the built-in fields, without synonyms.
 var fieldNames = []string{"title", "heading", "tag", "path", "ext", "before", "after", "on", "date", "body", "alias"}
 
 // unknown notes that a name before a colon has no meaning.

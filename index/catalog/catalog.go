@@ -158,8 +158,8 @@ type payload struct {
 	// Skipped and Pending are the names of the files that hold these lists.
 	Skipped string `json:"skipped,omitempty"`
 	Pending string `json:"pending,omitempty"`
-	// Copy is the name of a file with a copy of the settings, without Extra. The copy keeps
-	// settings that people made by hand when the manifest is damaged.
+	// Copy is the name of a file with a copy of the settings, without Extra. If the manifest is damaged, settings that
+	// people made by hand survive in this file.
 	Copy   string `json:"copy,omitempty"`
 	Skips  int    `json:"skips"`
 	Docs   int    `json:"docs"`

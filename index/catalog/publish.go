@@ -87,9 +87,9 @@ func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error
 	return err
 }
 
-// following returns the number of the next generation. The first generation is numbered by the
-// time. So a reader of an earlier, removed catalog in this folder does not mistake the new catalog
-// for the old one.
+// following returns the number of the next generation. The first generation gets the current time in milliseconds as
+// its number. So a reader of an earlier, removed catalog in this folder does not mistake the new catalog for the old
+// one.
 func following(generation uint64) uint64 {
 	if generation == 0 {
 		return uint64(time.Now().UnixMilli())

@@ -40,8 +40,8 @@ func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 // Among reports whether a document takes part. If Among is nil, all documents take part.
 type Among func(doc sheaf.ID) bool
 
-// has reports whether a document takes part. Callers call has after all cheaper checks, because it
-// may read the document.
+// has reports whether a document takes part. Callers make all cheaper checks before, because has may read the
+// document.
 func (a Among) has(doc sheaf.ID) bool { return a == nil || a(doc) }
 
 // ResolveAmong returns what Resolve would return if only the documents of among existed.

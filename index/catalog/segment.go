@@ -33,10 +33,10 @@ const (
 	// stateAliases says that the document has aliases. Back-links need the aliases, and most
 	// documents have none.
 	stateAliases = 1 << 31
-	// A block has: offset 8 bytes, packed length 4, unpacked length 4, checksum 4.
+	// A block is described by these numbers: offset 8 bytes, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
-	// A text has: number of its first piece 4 bytes, zeros 4, length of the text 8. A piece is
-	// described in the same way as a block.
+	// A text is described by these numbers: number of its first piece 4 bytes, zeros 4, length of the text 8. A piece
+	// is described in the same way as a block.
 	textBytes = 16
 
 	// noBlock is the block number of a tombstone.
@@ -247,8 +247,8 @@ func (s *segment) decode(id sheaf.ID, st *state, with func(b []byte) bool) error
 	return err
 }
 
-// storedText says where a stored text is. Its pieces follow one another, and each except the last
-// has pieceBytes.
+// storedText says where a stored text is. Its pieces follow one another. Each piece except the last has pieceBytes
+// bytes.
 type storedText struct {
 	first int // piece
 	size  int

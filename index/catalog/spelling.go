@@ -8,7 +8,7 @@ import (
 	"sheaf/internal/fold"
 )
 
-// maxSpellings limits how many spellings of one path Spellings returns.
+// maxSpellings is the largest number of spellings that the method Spellings returns for a path.
 const maxSpellings = 8
 
 // Spellings returns how documents spell a path, the beginning of a path, or a file name. Spellings

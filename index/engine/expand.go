@@ -32,7 +32,7 @@ type acceptor interface {
 	// accept returns the weight of a term, or 0 to reject it. If skip is not nil, it is the next key that may be
 	// accepted. done reports that no later term is accepted.
 	accept(term []byte) (weight float64, skip []byte, done bool)
-	// start returns a term before which no term is accepted.
+	// start returns the first term that the query may accept.
 	start() []byte
 }
 

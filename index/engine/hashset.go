@@ -70,7 +70,7 @@ func (s *hashSet) add(h uint64) bool {
 	return true
 }
 
-// split replaces the first table by several.
+// split replaces the only table of s with several tables.
 func (s *hashSet) split() {
 	one := s.tables[0].slots
 	s.tables, s.bytes = make([]hashTable, hashTables), 0

@@ -17,7 +17,7 @@ const (
 	// restBytes limits the bytes that one merge at rest joins. A larger merge would save searches little and hold the
 	// lock for longer.
 	restBytes = 256 << 20
-	// restOpened divides Options.Rest for an index that was just opened.
+	// restOpened divides Options.Rest: an index that was just opened waits for only that part of it.
 	restOpened = 16
 )
 

@@ -88,8 +88,9 @@ type Options struct {
 	// MergeRate limits the bytes that background merges write in a second. 0 means DefaultMergeRate. NoMerges pauses
 	// background merges until ResumeMerges.
 	MergeRate int64
-	// Rest is how long no load must have run before the index joins segments that slow down searches and that it can
-	// join quickly. The work hardly disturbs searches. After opening, a sixteenth of Rest is enough. 0 turns this off.
+	// Rest is the time without a load after which the index joins segments. It joins segments that slow down searches
+	// and that it can join quickly. This work hardly disturbs searches. After opening, a sixteenth of Rest is enough.
+	// 0 turns this off.
 	Rest time.Duration
 	// ReadOnly forbids writing.
 	ReadOnly bool
@@ -308,7 +309,7 @@ func (ix *Index) follow() error {
 	return ix.load()
 }
 
-// matches reports as an error if a state does not fit the options of the index.
+// matches returns an error if a state does not fit the options of the index.
 func (ix *Index) matches(s *state) error {
 	if want := ix.options.Analyzer.Name(); s.analyzer != want {
 		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or rebuild the index", ErrMismatch, s.analyzer, want)

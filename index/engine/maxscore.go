@@ -23,7 +23,8 @@ import (
 // scoring. If bounds are sums of the same numbers, they raise the threshold like scores, and the node
 // only scores the chunks that remain at the end.
 
-// slack is a factor above the largest rounding error of a bound.
+// slack is a factor. A bound times slack is larger than any score that the bound must cover, in spite of rounding
+// errors.
 const slack = 1 + 1e-9
 
 // pendingMost limits how many chunks wait for their exact score before the next window. Many wait when many have

@@ -25,8 +25,8 @@ type turn struct{ of *Index }
 func (t turn) end() { t.of.searching.Add(-1) }
 
 // takeTurn begins a search. If more searches run than there are processors, it yields to earlier searches. Without
-// this, a caller that sends requests without a pause would keep its processor until the scheduler acts, after ten
-// milliseconds, while dozens of other queries wait.
+// this, a caller that sends requests without a pause would keep its processor for ten milliseconds, until the
+// scheduler acts. Dozens of other queries would wait meanwhile.
 func (ix *Index) takeTurn() turn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()

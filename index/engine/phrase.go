@@ -241,9 +241,9 @@ func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	return postings.End
 }
 
-// holds reports whether the current chunk of the cursors has the phrase. For each term, holds takes a position and
-// subtracts the term's place in the phrase. For some choice of positions, these differences must differ by at most the
-// slop.
+// holds reports whether the current chunk of the cursors has the phrase. For each term, it subtracts the term's place
+// in the phrase from one of the term's positions. The chunk has the phrase if some choice of positions gives results
+// that differ by at most the slop.
 func (f *phraseField) holds(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {

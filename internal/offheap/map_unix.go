@@ -22,8 +22,8 @@ func mapped(n int) ([]byte, bool) {
 	return b, err == nil
 }
 
-// unmap unmaps b. If that would exceed the system's number of mappings, it releases only the memory of b and keeps the
-// addresses.
+// unmap removes the mapping of b. If that would exceed the system's number of mappings, it releases only the memory of
+// b and keeps the addresses.
 func unmap(b []byte) {
 	switch err := unix.Munmap(b); err {
 	case nil:

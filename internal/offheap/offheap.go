@@ -103,8 +103,8 @@ type List[T any] struct {
 	block block
 }
 
-// doubling is the size in bytes up to which a list doubles when it grows. A larger list grows by a quarter, because
-// its unused capacity counts as memory, although that takes no memory before it is written.
+// doubling is the size in bytes up to which a list doubles when it grows. A larger list grows by a quarter. Unused
+// capacity takes no memory before it is written, but it counts as memory.
 const doubling = 1 << 20
 
 // Grow adds capacity for n more elements.

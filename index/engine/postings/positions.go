@@ -113,8 +113,8 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether the n numbers at all[at:] equal the numbers directly before them. There are before of
-// those.
+// sameAsBefore reports whether the n numbers from all[at] on equal the numbers directly before all[at]. There are as
+// many numbers to compare with as before says.
 func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }

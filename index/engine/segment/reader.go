@@ -220,8 +220,8 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 }
 
 // Plain returns the lengths by ordinal as the file has them: either in one byte each or in two, little endian. The
-// other slice is nil. Both are nil if few chunks have the field. LongByte and LongWord mark lengths that only Of can
-// tell.
+// other slice is nil. If few chunks have the field, both are nil. LongByte and LongWord mark longer lengths, which
+// only Of returns.
 func (l *Lengths) Plain() (bytes, words []byte) { return l.short, l.words }
 
 // Of returns the number of terms in the field of a chunk.

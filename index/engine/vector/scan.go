@@ -28,7 +28,8 @@ const (
 	// stretchRows limits how many rows have their estimates in memory at once. With a smaller limit, more rows would
 	// be compared before near rows are known. With a larger one, estimates would not stay in the cache.
 	stretchRows = 1 << 18
-	// cancelBlocks is the number of blocks after which a scan checks whether it was canceled. That takes about 0.1 ms.
+	// cancelBlocks is the number of blocks after which a scan checks whether it was canceled. These blocks take about
+	// 0.1 ms.
 	cancelBlocks = 64
 	// countedEvery says that one of this many estimates is counted, to predict how many rows an estimate selects. It
 	// is a power of two. countedShift keeps the same number of the top bits of a 32-bit number.

@@ -152,16 +152,16 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	return w.nearest.finish(), nil
 }
 
-// sparseShare decides when a search compares the rows that pass a filter without codes first. Reading a row costs
-// about as much as reading this many codes. A survivor costs as much as two rows, because it must be chosen first and
-// may be anywhere.
+// sparseShare decides whether a search compares the rows that pass a filter directly, without their codes. Reading a
+// row costs about as much as reading this many codes. A survivor costs as much as two rows, because it must be chosen
+// first and may be anywhere.
 const sparseShare = 40
 
 // exactRows is the number of rows up to which a search compares all rows by default. That takes less than 0.1 ms.
 const exactRows = 4 << 10
 
-// depthMargin is the factor by which a search may exceed the measured depth, because questions of a few words are
-// harder than the measured vectors. Only such questions take more time; for others, reach leaves fewer rows.
+// depthMargin is the factor by which a search may exceed the measured depth. Questions of a few words are harder than
+// the measured vectors and need more rows. Only such questions take more time; for others, reach leaves fewer rows.
 const depthMargin = 4
 
 // survivors returns how many rows it expects to survive the first step, and the largest number that may. It returns 0

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// pageBytes is the number of bytes for one checksum. A reader verifies a page when it first uses the page, because
-	// a section may have hundreds of megabytes, and neither opening nor a search should read all of it. A search reads
+	// pageBytes is the number of bytes for one checksum. A section may have hundreds of megabytes, and neither opening
+	// nor a search should read all of it. So a reader verifies a page when it first uses the page. A search reads
 	// scattered data and must verify each page that it touches, so a page is small.
 	pageBytes = 2 << 10
 	sumBytes  = 4

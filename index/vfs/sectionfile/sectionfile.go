@@ -79,8 +79,8 @@ type Reader struct {
 }
 
 // Open maps a file and reads its table of contents. The file must have content of this kind, at most 16 bytes of
-// ASCII. Open fails with ErrCorrupt if the file is damaged or no section file of this kind, and with ErrVersion if the
-// container or the content has another version.
+// ASCII. If the file is damaged or has another kind, Open fails with ErrCorrupt. If the container or the content has
+// another version, Open fails with ErrVersion.
 func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 	mapping, err := fs.Map(path)
 	if err != nil {

@@ -24,10 +24,9 @@ import (
 type Options struct {
 	Catalog *catalog.Catalog
 	Backend store.Backend
-	// Trees are the folders to index; the run removes documents of other trees. Known are the trees
-	// that the catalog had when the caller chose Trees. With Known, a run keeps the trees that
-	// another process added, moved or removed since then. If Known is nil, the run discards these
-	// changes.
+	// Trees are the folders to index; the run removes documents of other trees. Known are the trees that the catalog
+	// had when the caller chose Trees. With Known, a run keeps the changes that another process made to the trees
+	// since then. If Known is nil, the run discards these changes.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions
 	// Walked is a recent walk of one of the trees with the same options. The run uses it instead of

@@ -330,8 +330,8 @@ func oneOfWords(text string) sheaf.TextQuery {
 // That is enough for additional hits, but not to refuse or require a filter, which would keep or
 // drop the wrong parts of a document. Such a filter gets no words.
 
-// tagWords returns the words that find a tag in the field of tags. If begins is set, tag is the beginning of a tag
-// and must be a single word; otherwise the result is nil.
+// tagWords returns the words that find a tag in the field of tags. If begins is set, tag is the beginning of a tag;
+// tagWords then returns nil unless it is a single word.
 func tagWords(tag string, begins bool) sheaf.TextQuery {
 	switch {
 	case !begins:

@@ -160,8 +160,8 @@ func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, erro
 }
 
 // dfCache caches how many chunks have a term, for recent terms in a view with deleted chunks. Without the cache, each
-// search would compare the postings with the deleted chunks. The start of one of its lists identifies a term. Terms
-// with single postings need no cache. The cache may lose entries, takes no lock and never grows.
+// search would compare the postings with the deleted chunks. The place where one of the term's lists starts identifies
+// the term. Terms with single postings need no cache. The cache may lose entries, takes no lock and never grows.
 type dfCache struct {
 	// A slot has the document frequency, the mask of fields, and the high bits of the list's start. The index of the
 	// slot has the low bits. 0 is an empty slot.

@@ -20,9 +20,9 @@ type Source struct {
 // Merge joins several segment files into one file. It keeps the order of chunks and leaves out deleted ones; at least
 // one chunk must be left. An identifier must not be in two sources.
 //
-// The number goroutines says how many goroutines encode posting lists in parallel. When ctx is done, Merge stops,
-// removes the file and returns the error of ctx. Merge calls pause, unless it is nil, from time to time with the
-// number of bytes written so far. pause may block.
+// goroutines is the number of goroutines that encode posting lists in parallel. When ctx is done, Merge stops, removes
+// the file and returns the error of ctx. If pause is not nil, Merge calls it from time to time with the number of
+// bytes written so far. pause may block.
 func Merge(ctx context.Context, fs vfs.FS, path string, goroutines int, sources []Source,
 	pause func(ctx context.Context, written int64) error) error {
 	w, err := createFile(fs, path, kind)

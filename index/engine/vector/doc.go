@@ -9,8 +9,9 @@
 // survivors decides how often a near vector is lost. Measure finds how many survivors a set needs. A survivor is not
 // read if its estimate is too far below the nearest known rows.
 //
-// A search compares only rows if the set is small, if a filter makes it small, or on request. Then no near vector is
-// lost. All arithmetic on codes and rows uses integers, so every processor computes the same scores.
+// A search omits the first step and compares every row if the set is small, if a filter makes it small, or on request.
+// Then no near vector is lost. All arithmetic on codes and rows uses integers, so every processor computes the same
+// scores.
 //
 // The format is documented in doc/formats/vectors.md. This package does not read files. It needs a little-endian
 // machine, see Supported.

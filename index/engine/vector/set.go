@@ -152,7 +152,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	return w.nearest.finish(), nil
 }
 
-// sparseShare decides whether a search compares the rows that pass a filter directly, without their codes. Reading a
+// sparseShare decides whether a search compares the rows that pass a filter at once, without the first step. Reading a
 // row costs about as much as reading this many codes. A survivor costs as much as two rows, because it must be chosen
 // first and may be anywhere.
 const sparseShare = 40

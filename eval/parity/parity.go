@@ -11,25 +11,25 @@ import (
 
 // Agreement says how similar two rankings are.
 type Agreement struct {
-	// Hits are the lengths of the rankings.
+	// Hits are the numbers of hits in the two rankings.
 	Hits [2]int `json:"hits"`
-	// Shared is how many hits both have.
+	// Shared is how many hits are in both rankings.
 	Shared int `json:"shared"`
-	// SameSet says that the IDs are the same. SameOrder says that their order is the same, too.
+	// SameSet says that both rankings have the same IDs. SameOrder says that the IDs also have the same order.
 	SameSet   bool `json:"same_set"`
 	SameOrder bool `json:"same_order"`
-	// Tau is Kendall's rank correlation of the shared hits, or 1 for fewer than two. Hits with
-	// equal scores in either ranking count as tied (tau-b).
+	// Tau is Kendall's rank correlation of the shared hits. It is 1 for fewer than two shared hits. Hits with equal
+	// scores in one of the rankings are tied (tau-b).
 	Tau float64 `json:"kendall_tau"`
-	// RBO is the rank-biased overlap, see [RBO].
+	// RBO is the result of the function [RBO].
 	RBO float64 `json:"rbo"`
-	// ScoreDifference is the largest difference of the scores of a shared hit. ScoreShare is the
-	// largest difference as a part of the larger score.
+	// ScoreDifference is the largest difference between the two scores of a shared hit. ScoreShare is the largest
+	// difference divided by the larger of the two scores.
 	ScoreDifference float64 `json:"score_difference"`
 	ScoreShare      float64 `json:"score_share"`
 }
 
-// Persistence is the p of RBO in agreements: the first ten ranks have 86 % of the weight.
+// Persistence is the p of [RBO] in an Agreement. With this p, the first ten ranks have 86 % of the weight.
 const Persistence = 0.9
 
 // Compare compares two rankings.
@@ -69,8 +69,8 @@ func ids(r sheaf.Ranking) []sheaf.ID {
 	return out
 }
 
-// Tau returns Kendall's tau-b of two lists of scores of the same hits (Kendall 1945). It is 1 when
-// all scores are equal in both lists, and 0 when they are equal in one list.
+// Tau returns Kendall's tau-b of two lists of scores (Kendall 1945). a[i] and b[i] are scores of the same hit. If all
+// scores are equal in both lists, it returns 1. If they are equal in only one list, it returns 0.
 func Tau(a, b []float64) float64 {
 	var concordant, discordant, tiedA, tiedB float64
 	for i := range a {
@@ -99,9 +99,9 @@ func Tau(a, b []float64) float64 {
 	return (concordant - discordant) / math.Sqrt((pairs+tiedA)*(pairs+tiedB))
 }
 
-// RBO returns the extrapolated rank-biased overlap of two lists without duplicates (Webber, Moffat,
-// Zobel: A Similarity Measure for Indefinite Rankings, 2010, equation 32): 1 for equal lists, 0 for
-// lists without a common entry. p, in (0,1), is the probability that a reader reads the next entry.
+// RBO returns the extrapolated rank-biased overlap of two lists without duplicates. It is 1 for equal lists, and 0 for
+// lists without a common entry. p is the probability, above 0 and below 1, that a reader goes on to the next entry
+// (Webber, Moffat, Zobel: A Similarity Measure for Indefinite Rankings, 2010, equation 32).
 func RBO[T comparable](a, b []T, p float64) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -139,32 +139,33 @@ func RBO[T comparable](a, b []T, p float64) float64 {
 	return (1-p)/p*sum + ((overlap-atShort)/float64(long)+atShort/float64(short))*math.Pow(p, float64(long))
 }
 
-// Step is a step of a profile on one store.
+// Step describes one step of a profile as it ran on one store.
 type Step struct {
-	// Words and Meaning say that the step retrieved by words or by a vector. Otherwise it follows from earlier steps.
+	// Words says that the step retrieved by words, and Meaning that it retrieved by a vector. If both are false, the
+	// step worked on the results of earlier steps.
 	Words, Meaning bool
-	// Store is the kind of store, for example "postgres" or "opensearch". Approximate says that it
-	// finds vectors through a graph.
+	// Store is the kind of store, for example "postgres" or "opensearch". Approximate says that the store finds vectors
+	// through a graph, so it may miss some.
 	Store       string
 	Approximate bool
-	// Alike says that both stores count lengths and idf the same way.
+	// Alike says that both stores count lengths and idf in the same way.
 	Alike bool
-	// Shards is the number of parts of the store. Each part may count words alone. 0 means unknown.
+	// Shards is how many parts the store has. Each part may count words on its own. 0 means unknown.
 	Shards int
-	// Chosen says that the step scores hits that other branches or a first phase found. The scored
-	// hits differ when these hits differ.
+	// Chosen says that the step scores hits that other branches or a first phase found. If they found other hits on the
+	// other store, the step scores other hits.
 	Chosen bool
-	// Noted are notes of the step that only this store has.
+	// Noted are notes about the step that the other store does not have.
 	Noted []string
-	// Failed is the reason why the store did not answer.
+	// Failed says why the store did not answer. It is "" if the store answered.
 	Failed string
 }
 
-// near is a difference of scores that float32 and the order of sums explain.
+// near is how much two scores may differ because of float32 and the order of sums.
 const near = 2e-6
 
-// Reasons names why the rankings a and b differ. step describes b. It returns nothing when they
-// have the same order and, within float32, the same scores.
+// Reasons says why the rankings a and b differ. step describes the step that gave b. If a and b have the same order and
+// the same scores, within float32, Reasons returns nothing.
 func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	var out []string
 	if step.Failed != "" {
@@ -216,7 +217,7 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	return out
 }
 
-// shards says how the parts of a store count words.
+// shards says how the parts of a store count words, as a reason.
 func shards(step Step) string {
 	switch step.Store {
 	case "opensearch", "elasticsearch":
@@ -226,8 +227,8 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether each hit in only one ranking has a score at the end of the window. There,
-// small differences of scores decide.
+// edge reports whether the sets of hits differ only at the end, and names the reason. This is so if each hit that only one ranking has is
+// scored like the last hits. Small differences of scores decide which of these hits are found.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

@@ -15,38 +15,39 @@ import (
 	"sheaf/search"
 )
 
-// Engine is the kind of store of the engine. Exact is the way of counting words of an engine without another setting,
-// and stands for the own way of a server.
+// Engine is the kind of store of the embedded engine. Exact is the engine's default way of counting words. For a
+// server, Exact means the server's own way.
 const (
 	Engine = "embedded"
 	Exact  = "exact"
 )
 
-// FinalStep is the step of the answer itself.
+// FinalStep is the last step of a trace. Its ranking is the answer.
 const FinalStep = "answer"
 
-// Store is a store with its answers to some queries.
+// Store is a store with its answers to the queries.
 type Store struct {
 	Name string
 	// Kind is for example "postgres", or [Engine]. Approximate says that the store finds vectors through a graph.
 	Kind        string
 	Approximate bool
-	// Shards is the number of parts of the store, 0 if unknown.
+	// Shards is how many parts the store has. 0 means unknown.
 	Shards int
-	// Answers has the answers in the order of the queries, by the way of counting. A server has only [Exact].
+	// Answers has the answers for each way of counting words, in the order of the queries. A server has answers only
+	// for [Exact].
 	Answers map[string][]Answer
 }
 
 // Answer is the answer of a store to one query.
 type Answer struct {
-	// Trace has the ranking after each step; the last one is [FinalStep].
+	// Trace has the ranking after each step. The last step is [FinalStep].
 	Trace    []search.Snapshot
 	Warnings []string
-	// Refused says why the store refused the query; "" if it answered.
+	// Refused says why the store refused the query. It is "" if the store answered.
 	Refused string
 }
 
-// Report compares stores with the first one.
+// Report compares each store with the first store.
 type Report struct {
 	Schema  string         `json:"schema"`
 	Profile string         `json:"profile"`
@@ -59,31 +60,33 @@ type Report struct {
 // StoreReport compares one store with the first.
 type StoreReport struct {
 	Store string `json:"store"`
-	// Counted is the way of counting: the server's, or [Exact]. Alike explains the server's way; "" for Exact.
+	// Counted is how the engine counted words: like the server, or [Exact]. Alike explains the server's way; it is ""
+	// for Exact.
 	Counted string         `json:"counted"`
 	Alike   string         `json:"-"`
 	Stages  []*StageReport `json:"stages"`
 }
 
-// StageReport compares one step of the profile, over all queries.
+// StageReport compares one step of the profile over all queries.
 type StageReport struct {
-	// Stage is branch and step; the last stage is the answer.
+	// Stage names the branch and the step. The last stage is the answer.
 	Stage string `json:"stage"`
-	// Refused counts queries that the store cannot answer. The other numbers leave them out.
+	// Refused is how many queries the store cannot answer. The other numbers do not include these queries.
 	Refused int `json:"refused"`
-	// SameSet and SameOrder count queries.
+	// SameSet and SameOrder are numbers of queries.
 	SameSet   int `json:"same_set"`
 	SameOrder int `json:"same_order"`
-	// Tau and RBO are means, LeastRBO is the smallest.
+	// Tau and RBO are means over the queries. LeastRBO is the smallest RBO.
 	Tau      float64 `json:"kendall_tau"`
 	RBO      float64 `json:"rbo"`
 	LeastRBO float64 `json:"least_rbo"`
-	// Exact is the mean overlap when the engine counts exactly; nil if it already does, or has no such stage then.
+	// Exact is the mean overlap if the engine counts exactly. It is nil if the engine already did, or if the step does
+	// not exist with exact counting.
 	Exact *float64 `json:"exact_rbo"`
-	// ScoreDifference and ScoreShare are the maximum over all queries.
+	// ScoreDifference and ScoreShare are the largest over all queries.
 	ScoreDifference float64 `json:"score_difference"`
 	ScoreShare      float64 `json:"score_share"`
-	// Reasons count queries.
+	// Reasons has the number of queries for each reason.
 	Reasons map[string]int `json:"reasons"`
 	Queries []QueryReport  `json:"queries"` // in order, without refused ones
 }
@@ -95,8 +98,8 @@ type QueryReport struct {
 	Reasons []string `json:"reasons"`
 }
 
-// CompareStores compares the answers of two stores. way is how the engine counted for this comparison. Unless it is
-// [Exact], the report also has the overlap with exact counting.
+// CompareStores compares the answers of two stores. way is how the engine counted words for this comparison. If way is
+// not [Exact], the report also has the overlap for exact counting.
 func CompareStores(queries []string, first, other *Store, way string) *StoreReport {
 	exact := compareStores(queries, first, other, Exact)
 	if way == Exact {
@@ -145,7 +148,8 @@ func compareStores(queries []string, first, other *Store, way string) *StoreRepo
 	return out
 }
 
-// counted returns the answers with this way of counting, or with the store's own way.
+// counted returns the answers that the store gave when it counted in this way. If the store has only its own way,
+// counted returns the answers for that way.
 func (s *Store) counted(way string) []Answer {
 	if all, ok := s.Answers[way]; ok {
 		return all
@@ -153,7 +157,7 @@ func (s *Store) counted(way string) []Answer {
 	return s.Answers[Exact]
 }
 
-// stage returns the report of a stage, and makes a missing one the n-th.
+// stage returns the report of a stage. If the report lacks the stage, it inserts the stage at position n.
 func (r *StoreReport) stage(name string, n int) *StageReport {
 	if i := slices.IndexFunc(r.Stages, func(s *StageReport) bool { return s.Stage == name }); i >= 0 {
 		return r.Stages[i]
@@ -174,7 +178,7 @@ func stageName(s search.Snapshot) string {
 	return name
 }
 
-// step describes a step of a trace on this store.
+// step describes a step of a trace, as it ran on this store.
 func (s *Store) step(a search.Snapshot, way string, warnings []string) Step {
 	step := Step{Store: s.Kind, Approximate: s.Approximate, Alike: way != Exact, Shards: s.Shards}
 	if a.Step != "retrieve" {
@@ -192,8 +196,8 @@ func (s *Store) step(a search.Snapshot, way string, warnings []string) Step {
 	return step
 }
 
-// chosen reports whether a step scores hits that another step found: a second phase, or a branch that its fusion
-// completes.
+// chosen reports whether a step scores hits that another step found. This is so after a first phase, and in a branch
+// whose fusion completes scores.
 func chosen(s search.Snapshot, trace []search.Snapshot) bool {
 	return slices.ContainsFunc(trace, func(other search.Snapshot) bool {
 		return other.First && !s.First || strings.HasPrefix(other.Step, "fuse: ") && other.First == s.First &&
@@ -220,7 +224,7 @@ func (s *StageReport) add(query string, a, b sheaf.Ranking, step Step) {
 	s.Queries = append(s.Queries, QueryReport{query, g, reasons})
 }
 
-// ExactText formats Exact for people.
+// ExactText formats the field Exact for people.
 func (s *StageReport) ExactText() string {
 	if s.Exact == nil {
 		return "-"
@@ -228,7 +232,7 @@ func (s *StageReport) ExactText() string {
 	return fmt.Sprintf("%.4f", *s.Exact)
 }
 
-// Because lists the reasons, the most frequent first.
+// Because lists the reasons for differences, the most frequent reason first.
 func (s *StageReport) Because() []string {
 	out := slices.SortedFunc(maps.Keys(s.Reasons), func(a, b string) int {
 		return cmp.Or(s.Reasons[b]-s.Reasons[a], cmp.Compare(a, b))
@@ -242,7 +246,7 @@ func (s *StageReport) Because() []string {
 //go:embed report.html
 var page string
 
-// HTML writes the report as one page.
+// HTML writes the report as an HTML page.
 func (r *Report) HTML(w io.Writer) error {
 	t, err := template.New("parity").Parse(page)
 	if err != nil {

@@ -24,30 +24,30 @@ var pageFunctions = template.FuncMap{
 	},
 }
 
-// plot is a picture with its title.
+// plot is an SVG picture with a title.
 type plot struct {
 	Title string
 	SVG   template.HTML
 }
 
-// section is one data set of the page.
+// section is the part of the page about one data set.
 type section struct {
 	*eval.Report
 	Plots []plot
 	Most  []mostChanged
 }
 
-// mostChanged are the queries with the largest gains and losses in a column.
+// mostChanged has the queries with the largest gains and the largest losses in one column.
 type mostChanged struct {
 	Column, Measure, Baseline string
 	Gained, Lost              []eval.Change
 }
 
-// listed is how many queries with the largest gains, and losses, are shown.
+// listed is how many queries with gains a page lists, and how many with losses.
 const listed = 10
 
-// HTML writes the reports as one page that loads no other file: tables with intervals and tests,
-// and plots of quality over latency, of precision over recall, and of each query's gain or loss.
+// HTML writes the reports as one page that loads no other files. The page has tables with intervals and tests. It also
+// plots the quality over the latency, the precision over the recall, and the gain or loss of each query.
 func HTML(w io.Writer, reports []*eval.Report) error {
 	var sections []section
 	for _, r := range reports {
@@ -79,7 +79,7 @@ func HTML(w io.Writer, reports []*eval.Report) error {
 	return err
 }
 
-// most returns the n largest gains, and the n largest losses, largest first.
+// most returns the n largest gains, largest first, and the n largest losses, largest first.
 func most(changes []eval.Change, n int) (gained, lost []eval.Change) {
 	for _, c := range changes {
 		if c.Difference() > 0 && len(gained) < n {

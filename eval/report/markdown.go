@@ -8,9 +8,9 @@ import (
 	"sheaf/eval"
 )
 
-// Markdown writes a table for each measure, with a row for each data set, a column for each
-// ranking, and the mean in the last row. Then it writes tables of latencies, of choices by other
-// data sets, and of classes. It skips reports with other columns or measures than the first report.
+// Markdown writes a table for each measure. It has a row for each data set, a column for each ranking, and a last row
+// with the means. Then it writes tables of latencies, of choices by other data sets, and of classes. It skips a report
+// if its columns or measures are not those of the first report.
 func Markdown(w io.Writer, reports []*eval.Report) error {
 	if len(reports) == 0 {
 		return nil
@@ -39,7 +39,7 @@ func Markdown(w io.Writer, reports []*eval.Report) error {
 	return err
 }
 
-// grid writes one table with the mean of its columns.
+// grid writes a table. The last row has the mean of each column.
 func grid(out *strings.Builder, title string, reports []*eval.Report, value func(c *eval.ColumnReport) (float64, bool),
 	form string) {
 	tableHead(out, title, reports[0])
@@ -72,8 +72,8 @@ func grid(out *strings.Builder, title string, reports []*eval.Report, value func
 	out.WriteByte('\n')
 }
 
-// leftOut writes, for the first measure, which ranking the other data sets choose for each data
-// set, and the value of this ranking on the data set.
+// leftOut writes a table about the first measure. For each data set it shows which ranking is best on the other data
+// sets, and the value of this ranking on the data set itself.
 func leftOut(out *strings.Builder, reports []*eval.Report) {
 	choices := eval.LeaveOut(reports, 0)
 	if choices == nil {
@@ -100,7 +100,7 @@ func tableHead(out *strings.Builder, title string, r *eval.Report) {
 	out.WriteString("\n|---|" + strings.Repeat("---|", len(r.Columns)) + "\n")
 }
 
-// classes writes the first measure by class.
+// classes writes the first measure of each class of queries.
 func classes(out *strings.Builder, r *eval.Report) {
 	if len(r.Columns[0].Classes) == 0 {
 		return

@@ -10,19 +10,19 @@ import (
 	"sheaf/eval/calibrate"
 )
 
-// Sizes of a plot and of its margins for labels, in pixels.
+// Sizes of a plot and of the margins for its labels, in pixels.
 const (
 	plotWidth, plotHeight = 420, 300
 	roomLeft, roomBottom  = 52, 44
 	roomTop, roomRight    = 14, 14
 )
 
-// colors tell columns apart. They repeat after the last color.
+// colors distinguish the columns. If there are more columns than colors, colors repeat.
 var colors = []string{"#3468c0", "#d1603d", "#2e8b57", "#8e5bb5", "#b8860b", "#c2497b", "#2f9aa8", "#7a7a7a"}
 
 func color(i int) string { return colors[i%len(colors)] }
 
-// axis maps values to pixels.
+// axis converts values to pixels.
 type axis struct {
 	low, high float64
 	from, to  float64 // pixels of low and high
@@ -42,7 +42,7 @@ func (a *axis) at(v float64) float64 {
 	return a.from + (v-low)/(high-low)*(a.to-a.from)
 }
 
-// canvas is a plot being drawn.
+// canvas is a plot that is not finished yet.
 type canvas struct {
 	strings.Builder
 	x, y axis
@@ -78,7 +78,7 @@ func (c *canvas) text(x, y float64, anchor, text string) {
 	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, html.EscapeString(text))
 }
 
-// dot draws a point with a tooltip.
+// dot draws a point. It has a tooltip.
 func (c *canvas) dot(x, y, radius float64, fill, title string) {
 	fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s"><title>%s</title></circle>`, x, y, radius, fill,
 		html.EscapeString(title))
@@ -96,7 +96,7 @@ func number(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v), "0"), ".")
 }
 
-// ticksOf returns about n round numbers from low to high.
+// ticksOf returns about n round numbers between low and high.
 func ticksOf(low, high float64, n int) []float64 {
 	if !(high > low) {
 		return []float64{low}
@@ -115,13 +115,13 @@ func ticksOf(low, high float64, n int) []float64 {
 	return out
 }
 
-// share returns an axis from 0 to 1.
+// share returns an axis that goes from 0 to 1.
 func share(label string) axis {
 	return axis{low: 0, high: 1, label: label, ticks: []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
 }
 
-// qualityPlot shows the first measure of each column, with its interval, over the median latency.
-// It returns "" when no column has a latency.
+// qualityPlot plots the first measure of each column over its median latency. It shows the interval of the measure too.
+// If no column has a latency, it returns "".
 func qualityPlot(r *eval.Report) string {
 	low, high, fast, slow := 1.0, 0.0, math.Inf(1), 0.0
 	for i := range r.Columns {
@@ -158,7 +158,7 @@ func qualityPlot(r *eval.Report) string {
 	return c.done()
 }
 
-// curvePlot shows the mean interpolated precision of each column.
+// curvePlot plots the mean interpolated precision of each column over the recall.
 func curvePlot(r *eval.Report) string {
 	c := newCanvas(share("recall"), share("precision"))
 	for i := range r.Columns {
@@ -172,7 +172,7 @@ func curvePlot(r *eval.Report) string {
 	return c.done()
 }
 
-// changesPlot shows the gain or loss of each query, as bars in order.
+// changesPlot draws a bar for the gain or loss of each query. The bars are sorted.
 func changesPlot(changes []eval.Change, measure string) string {
 	most := 0.0
 	for _, ch := range changes {
@@ -197,7 +197,7 @@ func changesPlot(changes []eval.Change, measure string) string {
 	return c.done()
 }
 
-// shorten cuts a text at about eighty characters.
+// shorten cuts a text after about eighty characters.
 func shorten(s string) string {
 	const most = 80
 	if r := []rune(s); len(r) > most {
@@ -206,8 +206,8 @@ func shorten(s string) string {
 	return s
 }
 
-// Reliability draws the share of right answers for each probability, as an SVG picture. On the
-// diagonal the probabilities are exact. The area of a point is the share of samples in its bin.
+// Reliability draws a calibration as an SVG picture: the share of right answers over the probability. A point on the
+// diagonal is exact. The area of a point is the share of all samples that its bin has.
 func Reliability(bins []calibrate.Bin, label string) string {
 	c := newCanvas(share(label), share("share that is right"))
 	c.line(c.x.at(0), c.y.at(0), c.x.at(1), c.y.at(1), "currentColor", `stroke-dasharray="4 4" stroke-opacity="0.5"`)

@@ -12,12 +12,12 @@ import (
 	"sheaf/eval"
 )
 
-// Text writes a table for each data set, with a row for each ranking and a column for each measure.
-// Then it writes the differences, and for several data sets an overview of the first measure. A
-// star marks a difference from the first row at 5 % in both tests.
+// Text writes a table for each data set, with a row for each ranking and a column for each measure. Then it writes the
+// differences from the first row. A star marks a difference for which both tests have a P below 5 %. For several data
+// sets, it also writes an overview of the first measure.
 //
-// For every later column it lists the queries with the largest gains and losses in the first
-// measure, at most queries of each.
+// For every column after the first, it lists the queries with the largest gains and losses in the first measure. Each
+// list has at most as many entries as the argument queries says.
 func Text(w io.Writer, reports []*eval.Report, queries int) error {
 	out := &strings.Builder{}
 	for i, r := range reports {
@@ -54,7 +54,7 @@ func head(out *strings.Builder, r *eval.Report) {
 	}
 }
 
-// significance is the level at which differences are marked.
+// significance is the largest P for which a difference gets a star.
 const significance = 0.05
 
 func table(out *strings.Builder, r *eval.Report) {
@@ -149,7 +149,7 @@ func probability(p float64) string {
 	return strconv.FormatFloat(p, 'f', 4, 64)
 }
 
-// sameColumns reports whether all reports fit in one table.
+// sameColumns reports whether all reports have the same columns, so that one table can show them.
 func sameColumns(reports []*eval.Report) bool {
 	for _, r := range reports {
 		if len(r.Columns) != len(reports[0].Columns) || len(r.Measures) != len(reports[0].Measures) {
@@ -159,7 +159,7 @@ func sameColumns(reports []*eval.Report) bool {
 	return true
 }
 
-// overview writes the first measure of every data set and its mean.
+// overview writes a table with the first measure of every data set, and the mean.
 func overview(out *strings.Builder, reports []*eval.Report) {
 	first := reports[0]
 	for m, name := range first.Measures {

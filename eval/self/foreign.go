@@ -1,7 +1,7 @@
 package self
 
-// foreign are questions from many fields. A question is skipped when a chunk of the collection has
-// all its terms, because it may have an answer.
+// foreign are questions from many fields, which the collection probably does not answer. If a chunk has all terms of a
+// question, it may have an answer, and the question is skipped.
 var foreign = []string{
 	"how long should a roast chicken rest before carving",
 	"when do swallows leave for the south",

@@ -29,27 +29,27 @@ const (
 	Foreign Kind = "foreign"
 )
 
-// Kinds are the kinds with an answer, in the order of reports.
+// Kinds are the kinds of query that have an answer, in the order of reports.
 var Kinds = []Kind{Heading, Anchor, Alias, Phrase, Paraphrase}
 
-// Impossible reports whether queries of this kind have no answer.
+// Impossible reports whether a query of this kind has no answer.
 func (k Kind) Impossible() bool { return k == Absent || k == Foreign }
 
-// Item is one query with its answer.
+// Item is a query with its answer.
 type Item struct {
-	// ID is the kind and a number.
+	// ID has the kind of the query and a number.
 	ID   string
 	Kind Kind
 	Text string
-	// Doc is the document that answers. Target is its chunk, or Doc for the whole document. Both
-	// are "" without an answer.
+	// Doc is the document that answers the query. Target is the chunk that answers it, or Doc if the whole document
+	// does. Both are "" if there is no answer.
 	Doc, Target sheaf.ID
-	// Without are documents to exclude from the search. They are the source of the query, so they
-	// have its words but do not answer.
+	// Without are documents to exclude from the search. The query was made from their text, so they match it but do not
+	// answer it.
 	Without []sheaf.ID
 }
 
-// Filter excludes the documents in Without; nil when there are none.
+// Filter returns a filter that excludes the documents in Without. It returns nil if there are none.
 func (i *Item) Filter() sheaf.Filter {
 	if len(i.Without) == 0 {
 		return nil
@@ -63,36 +63,36 @@ func (i *Item) Filter() sheaf.Filter {
 
 // Wanted says how many queries to make.
 type Wanted struct {
-	// PerKind is the wanted number of each kind. There are fewer when the documents do not give so many.
+	// PerKind is how many queries to make of each kind. If the documents have too little text, there are fewer.
 	PerKind int
-	// Impossible is the wanted number of each kind without an answer.
+	// Impossible is how many queries to make of each kind that has no answer.
 	Impossible int
 	Seed       uint64
 }
 
-// Bounds of reading: a sample of many documents is enough.
+// Limits of reading. A sample is enough for a large collection.
 const (
 	docsPerItem    = 30 // documents examined for each wanted query of a kind
 	perDocument    = 2  // queries of a kind from one document
 	maxDocumentLen = 1 << 20
 )
 
-// maker makes the queries of one collection.
+// maker makes queries for one collection.
 type maker struct {
 	c       *eval.Collection
 	counter store.Counter
 	wanted  Wanted
 	r       *rand.Rand
 	items   map[Kind][]Item
-	// seen are the normalized texts of each kind.
+	// seen has the normalized texts of the queries made so far, with their kinds.
 	seen map[string]bool
-	// counts has the number of chunks with each term.
+	// counts has for each term the number of chunks that have it.
 	counts map[string]int
 }
 
-// Make makes queries from the documents of c, in order of kind and number. It skips documents that
-// are no longer readable. The same documents and w give the same queries. It returns
-// sheaf.ErrUnsupported when the store cannot count.
+// Make makes queries from the documents of c, sorted by kind and number. It skips a document that it can no longer
+// read. The same documents and the same w give the same queries. If the store cannot count, Make returns
+// sheaf.ErrUnsupported.
 func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	counter, ok := c.Searcher.Backend.(store.Counter)
 	if !ok {
@@ -130,8 +130,8 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	return out, m.c.Err()
 }
 
-// count returns the number of chunks that match words. It uses one frequency for all fields, so
-// that the store counts a word without reading its matches.
+// count returns how many chunks match words. All fields count as one text, so the store knows the count of a word
+// without reading the matches.
 func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, f := range sheaf.Fields {
@@ -141,14 +141,14 @@ func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
 		Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}})
 }
 
-// enough reports whether every kind has enough queries.
+// enough reports whether each kind has as many queries as wanted.
 func (m *maker) enough() bool {
 	return !slices.ContainsFunc(Kinds, m.wants)
 }
 
 func (m *maker) wants(k Kind) bool { return len(m.items[k]) < m.wanted.PerKind }
 
-// add adds an item unless its text exists.
+// add adds an item. If its kind already has an item with the same terms, add returns false.
 func (m *maker) add(item Item) bool {
 	key := string(item.Kind) + "\x00" + strings.Join(m.terms(item.Text), " ")
 	if m.seen[key] {
@@ -159,7 +159,7 @@ func (m *maker) add(item Item) bool {
 	return true
 }
 
-// terms returns the terms of text without function words.
+// terms returns the terms of text. It leaves out function words.
 func (m *maker) terms(text string) []string {
 	var out []string
 	for _, t := range m.c.Searcher.Analyzer.MatchTokens(text + " ?") {
@@ -170,7 +170,7 @@ func (m *maker) terms(text string) []string {
 	return out
 }
 
-// says reports whether text has from low to high content terms, one of them with a letter.
+// says reports whether text has low to high content terms with a letter.
 func (m *maker) says(text string, low, high int) bool {
 	n := 0
 	for _, t := range m.terms(text) {
@@ -181,7 +181,7 @@ func (m *maker) says(text string, low, high int) bool {
 	return n >= low && n <= high
 }
 
-// document makes the queries of one document.
+// document makes queries from one document.
 func (m *maker) document(ctx context.Context, id sheaf.ID) error {
 	doc, ok := m.c.View.Document(id)
 	if !ok || len(doc.Chunks) == 0 || doc.Chunks[len(doc.Chunks)-1].Span.End > maxDocumentLen {
@@ -241,8 +241,8 @@ func (m *maker) headings(ctx context.Context, doc *sheaf.Document) error {
 	return nil
 }
 
-// anchors makes queries from the texts of links to other documents. It excludes the documents with
-// these links, because they only point to the answer.
+// anchors makes queries from the texts of links that lead to other documents. The documents with these links are
+// excluded from the search, because they only point to the answer.
 func (m *maker) anchors(doc *sheaf.Document) {
 	n := 0
 	for _, i := range m.r.Perm(len(doc.Chunks)) {
@@ -270,8 +270,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 	}
 }
 
-// linkers returns the documents that link to doc with the same text. one is false when they are too
-// many to exclude: the text is navigation.
+// linkers returns the documents that have a link to doc with this text. one is false if they are too many to exclude.
+// The text is then part of a navigation.
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
 	const most = 20
 	for _, r := range m.c.View.References(doc) {
@@ -290,7 +290,7 @@ func looksLikeAddress(s string) bool {
 		!strings.ContainsAny(s, " \u00a0") && strings.Contains(s, ".")
 }
 
-// impossible makes queries without an answer.
+// impossible makes queries that the documents do not answer.
 func (m *maker) impossible(ctx context.Context) error {
 	var from []Item
 	for _, k := range []Kind{Anchor, Paraphrase, Heading} {

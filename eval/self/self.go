@@ -21,35 +21,36 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Measure is the measure that compares rankings: the reciprocal rank of the answer among the first ten. The rank of its
-// document counts half and the rank of its chunk half, so that a ranking of whole documents also scores.
+// Measure is the measure by which rankings are compared. It is the mean of two reciprocal ranks among the first ten
+// results: the rank of the document that answers, and the rank of the chunk that answers. A ranking of whole documents
+// can therefore score too.
 const Measure = "RR@10"
 
-// depth is how many answers a query gets. A user sees only these.
+// depth is how many results a query returns, because users see no more.
 const depth = 10
 
 // Options say how many queries to make and what to compare.
 type Options struct {
 	Queries Wanted
-	// Columns are the rankings. The first one is in use now.
+	// Columns are the rankings to compare. The first one is the ranking in use.
 	Columns    []eval.Column
 	Statistics eval.Statistics
-	// Progress gets the number of finished queries of a column. It may be nil.
+	// Progress is called with the number of finished queries of a column. It may be nil.
 	Progress func(done, all int)
 }
 
-// Report is the result. Its JSON is the format sheaf.eval-self/1.
+// Report is the result of [Evaluate]. Its JSON is the format sheaf.eval-self/1.
 type Report struct {
 	Measure string `json:"measure"`
 	Queries int    `json:"queries"`
 	Seed    uint64 `json:"seed"`
-	// Kinds are the kinds of query with their numbers, without empty kinds.
+	// Kinds are the kinds of query that have queries, each with its number.
 	Kinds   []KindReport   `json:"kinds"`
 	Columns []ColumnReport `json:"columns"`
-	// Best is the index of the best column. Better says that its lead over the first is more than chance.
+	// Best is the index of the best column. Better says that it is better than the first column by more than chance.
 	Best   int  `json:"best"`
 	Better bool `json:"better"`
-	// Verdict is the result in words.
+	// Verdict says the result in words.
 	Verdict string `json:"verdict"`
 	// CorpusHash, Analyzer and Model describe the collection.
 	CorpusHash string `json:"corpus_hash"`
@@ -57,11 +58,11 @@ type Report struct {
 	Model      string `json:"model"`
 }
 
-// KindReport is a kind of query.
+// KindReport describes one kind of query.
 type KindReport struct {
 	Kind    Kind `json:"kind"`
 	Queries int  `json:"queries"`
-	// Example is the text of a query of this kind.
+	// Example is the text of one query of this kind.
 	Example string `json:"example"`
 }
 
@@ -71,23 +72,23 @@ type ColumnReport struct {
 	Profile     string            `json:"profile"`
 	ProfileHash string            `json:"profile_hash"`
 	Parameters  map[string]string `json:"parameters"`
-	// Mean is the mean over the kinds with equal weights, and Range its interval. Kinds are the
-	// means of the kinds, in the order of Report.Kinds.
+	// Mean is the mean over the kinds, which have equal weights. Range is its interval. Kinds has the mean of each
+	// kind, in the order of Report.Kinds.
 	Mean  float64        `json:"mean"`
 	Range stats.Interval `json:"interval"`
 	Kinds []float64      `json:"kinds"`
-	// Difference is the distance to the first column, with interval and the P of the paired
-	// randomization test, with Holm's correction. It is 0, with P 1, for the first column.
+	// Difference is Mean minus the Mean of the first column, with its interval. P comes from the paired randomization
+	// test, with Holm's correction. For the first column, the difference is 0 and P is 1.
 	Difference      float64        `json:"difference"`
 	DifferenceRange stats.Interval `json:"difference_interval"`
 	P               float64        `json:"p"`
 }
 
-// minQueries is the smallest number of queries for a verdict.
+// minQueries is how many queries a verdict needs at least.
 const minQueries = 20
 
-// Judged returns c, cached, with queries made from its documents as a judged data set. The kind of
-// each query is its class "kind". It returns sheaf.ErrInvalid for too few documents.
+// Judged returns a cached copy of c. Its data set has queries that are made from the documents of c. The kind of a
+// query is its class "kind". If there are too few documents, Judged returns sheaf.ErrInvalid.
 func Judged(ctx context.Context, c *eval.Collection, w Wanted) (*eval.Collection, error) {
 	items, err := Make(ctx, c, w)
 	if err != nil {
@@ -116,8 +117,8 @@ func Judged(ctx context.Context, c *eval.Collection, w Wanted) (*eval.Collection
 	return out, nil
 }
 
-// Evaluate makes queries from c and runs the columns on them. It does not use c's own data set. It
-// returns sheaf.ErrInvalid for too few documents.
+// Evaluate makes queries from the documents of c, and runs the columns on these queries. It does not use the data set
+// of c. If there are too few documents, it returns sheaf.ErrInvalid.
 func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, error) {
 	asked, err := Judged(ctx, c, o.Queries)
 	if err != nil {
@@ -148,7 +149,7 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 	return r, nil
 }
 
-// reciprocalRank is the measure for documents and for chunks.
+// reciprocalRank is computed for the document and for the chunk.
 var reciprocalRank = func() metric.Measure {
 	m, err := metric.Parse(Measure)
 	if err != nil {
@@ -157,7 +158,7 @@ var reciprocalRank = func() metric.Measure {
 	return m
 }()
 
-// Values returns the measure of each query of d, a data set of [Judged], in order.
+// Values returns [Measure] for each query of d in order. d is a data set that [Judged] made.
 func Values(d *dataset.Dataset, run *eval.Run) []float64 {
 	out := make([]float64, len(d.Queries))
 	for i, q := range d.Queries {
@@ -187,7 +188,8 @@ func kindsOf(queries []dataset.Query) []KindReport {
 	return out
 }
 
-// Weights returns the weight of each query, so that all kinds count the same. The mean weight is 1.
+// Weights returns a weight for each query. With these weights, each kind counts the same in total, and the mean weight
+// is 1.
 func Weights(queries []dataset.Query) []float64 {
 	n := map[string]int{}
 	for _, q := range queries {
@@ -217,11 +219,11 @@ func means(kinds []KindReport, queries []dataset.Query, values []float64) []floa
 	return out
 }
 
-// significance is the level below which a difference is more than chance.
+// significance is the P below which a difference counts as more than chance.
 const significance = 0.05
 
-// compare fills in means, differences and the verdict. values are weighted, by column and query.
-// kinds are the kinds of the queries.
+// compare computes the means, the differences and the verdict. values has the weighted values of each column, by query.
+// kinds has the kind of each query.
 func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics) {
 	var ps []float64
 	for i := range r.Columns {

@@ -9,7 +9,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Numbers for the queries that are made from bodies.
+// Numbers for making queries from the bodies of chunks.
 const (
 	phraseWords    = 3  // raw words of a phrase
 	phraseTries    = 12 // positions tried in a chunk
@@ -20,7 +20,7 @@ const (
 	droppedInThree = 1 // words dropped of three, about
 )
 
-// bodies makes the queries from the text of a document's chunks.
+// bodies makes queries from the bodies of a document's chunks.
 func (m *maker) bodies(ctx context.Context, doc *sheaf.Document, text []byte) error {
 	phrases, paraphrases := 0, 0
 	for _, i := range m.r.Perm(len(doc.Chunks)) {
@@ -60,8 +60,8 @@ var (
 	sentenceAt = regexp.MustCompile(`[.!?;:][ \t]|[。！？；]`)
 )
 
-// sentences returns the sentences of prose in a body, without marks. It skips code, tables, quotes,
-// HTML and lists of links.
+// sentences returns the sentences of a body without formatting marks. It skips code, tables, quotes, HTML and lists of
+// links.
 func (m *maker) sentences(body string) []string {
 	var out []string
 	code := false
@@ -95,7 +95,7 @@ func (m *maker) sentences(body string) []string {
 	return out
 }
 
-// words returns the raw words of a sentence.
+// words returns the words of a sentence as they are written.
 func (m *maker) words(sentence string) []string {
 	var out []string
 	m.c.Searcher.Analyzer.Words(sentence, func(start, end int) bool {
@@ -105,7 +105,7 @@ func (m *maker) words(sentence string) []string {
 	return out
 }
 
-// rarePhrase returns a run of words that only one chunk has, or "" when a few tries find none.
+// rarePhrase returns consecutive words that only one chunk has. If a few tries find none, it returns "".
 func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, error) {
 	for range phraseTries {
 		s := sentences[m.r.IntN(len(sentences))]
@@ -135,8 +135,8 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 	return "", nil
 }
 
-// holdsRare reports whether text has a term of few chunks. Phrases of common words are expensive to
-// count, and people do not remember a text by them.
+// holdsRare reports whether text has a term that few chunks have. The store needs long to count a phrase of common
+// words, and people do not remember a text by such a phrase.
 func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	for _, t := range m.terms(text) {
 		df, ok := m.counts[t]
@@ -154,7 +154,8 @@ func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	return false, nil
 }
 
-// paraphrase returns a sentence in lower case without about a third of its words, or "" if too short.
+// paraphrase returns a sentence in lower case without about a third of its words. If the rest is too short, it returns
+// "".
 func (m *maker) paraphrase(sentence string) string {
 	var kept []string
 	words := m.words(sentence)

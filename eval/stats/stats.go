@@ -22,9 +22,9 @@ func Mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// Quantile returns the value below which the share q, 0..1, of x is, linear between the two nearest (definition 7
-// of Hyndman and Fan: Sample Quantiles in Statistical Packages, 1996). x need not be sorted and is not changed.
-// The quantile of an empty x is 0.
+// Quantile returns the value that is larger than the share q, 0..1, of the values in x. It interpolates linearly
+// between the two nearest values (definition 7 of Hyndman and Fan: Sample Quantiles in Statistical Packages, 1996). x
+// need not be sorted, and Quantile does not change x. For an empty x it returns 0.
 func Quantile(x []float64, q float64) float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)
@@ -50,16 +50,16 @@ type Interval struct {
 // Contains reports whether v is in the interval.
 func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
 
-// Bootstrap returns the interval that contains the mean of x with the given confidence, 0..1, by
-// the percentile bootstrap. It draws len(x) values with replacement rounds times. The interval is
-// the middle part of their means (Efron, Tibshirani: An Introduction to the Bootstrap, 1993,
-// chapter 13). To draw paired values together, pass their differences.
+// Bootstrap returns an interval for the mean of x by the percentile bootstrap (Efron, Tibshirani: An Introduction to
+// the Bootstrap, 1993, chapter 13). confidence, 0..1, is the probability that the interval contains the mean. Bootstrap
+// draws len(x) values with replacement, and computes their mean; it does so rounds times. The interval is the middle
+// part of these means. If values are paired, pass their differences.
 func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interval {
 	return BootstrapWithin(x, make([]string, len(x)), confidence, rounds, seed)
 }
 
-// BootstrapWithin is [Bootstrap] for values in groups. Each group keeps its weight in x: it draws
-// as many values from a group as the group has.
+// BootstrapWithin is [Bootstrap] for values in groups. groups[i] is the group of x[i]. It draws from each group as many
+// values as the group has, so the weights of the groups stay the same.
 func BootstrapWithin(x []float64, groups []string, confidence float64, rounds int, seed uint64) Interval {
 	if len(x) == 0 || rounds < 1 {
 		return Interval{}
@@ -88,7 +88,7 @@ func BootstrapWithin(x []float64, groups []string, confidence float64, rounds in
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eaf)) }
 
-// Differences returns a[i] - b[i]. It panics when a and b have different lengths.
+// Differences returns a[i] - b[i] for each i. It panics if a and b have different lengths.
 func Differences(a, b []float64) []float64 {
 	if len(a) != len(b) {
 		panic("stats: paired values have different lengths")
@@ -100,7 +100,7 @@ func Differences(a, b []float64) []float64 {
 	return d
 }
 
-// isFlat reports whether all values are equal up to rounding.
+// isFlat reports whether all values are equal, except for rounding.
 func isFlat(x []float64) bool {
 	for _, v := range x {
 		if math.Abs(v-x[0]) > 1e-12 {

@@ -13,12 +13,12 @@ type TTest struct {
 	P  float64 // two-sided, 0..1
 }
 
-// PairedT is Student's t-test of the null hypothesis that a and b, measured on the same queries,
-// have the same mean. Both have the same length. Fewer than two pairs prove nothing and give P 1.
-// When all differences are equal, P is 1 if they are 0, and 0 otherwise.
+// PairedT is Student's t-test of the hypothesis that a and b have the same mean. a[i] and b[i] are values of the same
+// query, and both have the same length. Fewer than two pairs prove nothing, so P is 1. If all differences are equal, P
+// is 1 if they are 0, and 0 otherwise.
 //
-// Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3): the differences 1, 0, 2, 1 have mean 1 and standard error
-// sqrt(2/3)/2, so T = 2.449 with 3 degrees of freedom, and P = 0.0917.
+// Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3). The differences 1, 0, 2, 1 have mean 1 and standard error sqrt(2/3)/2,
+// so T = 2.449 with 3 degrees of freedom, and P = 0.0917.
 func PairedT(a, b []float64) TTest {
 	d := Differences(a, b)
 	t := TTest{DF: max(len(d)-1, 0), P: 1}
@@ -40,15 +40,16 @@ func PairedT(a, b []float64) TTest {
 	return t
 }
 
-// studentTail returns the probability that a value of Student's distribution with df degrees of freedom is at
-// least as far from 0 as t: I(df/(df+t²); df/2, 1/2) with the regularized incomplete beta function I.
+// studentTail returns the probability that a value of Student's distribution is at least as far from 0 as t. df is the
+// number of degrees of freedom. The probability is I(df/(df+t²); df/2, 1/2), where I is the regularized incomplete beta
+// function.
 func studentTail(t, df float64) float64 {
 	return betaInc(df/(df+t*t), df/2, 0.5)
 }
 
-// betaInc returns the regularized incomplete beta function I(x; a, b) by its continued fraction (Abramowitz,
-// Stegun: Handbook of Mathematical Functions, 26.5.8), evaluated from the front after Lentz, on the side where it
-// converges fast.
+// betaInc returns the regularized incomplete beta function I(x; a, b). It evaluates the continued fraction (Abramowitz,
+// Stegun: Handbook of Mathematical Functions, 26.5.8) from the front, by Lentz's method. It uses the side on which the
+// fraction converges fast.
 func betaInc(x, a, b float64) float64 {
 	switch {
 	case x <= 0:
@@ -90,17 +91,17 @@ func betaInc(x, a, b float64) float64 {
 	return front * (f - 1)
 }
 
-// exactPairs is the largest number of differing pairs for which all choices of signs are counted.
+// exactPairs is how many pairs may differ if all choices of signs are to be counted.
 const exactPairs = 16
 
-// Randomization returns the two-sided P of the paired randomization test (Fisher; for rankings: Smucker,
-// Allan, Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation,
-// 2007). A choice gives a sign to every difference a[i]-b[i]. P is the share of choices whose mean is at
-// least as far from 0 as the observed mean. It counts all choices for up to 16 differing pairs. Otherwise
-// it draws rounds choices, and adds the observed one. Both have the same length.
+// Randomization returns the two-sided P of the paired randomization test (Fisher; for rankings: Smucker, Allan,
+// Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007). a and b have
+// the same length. A choice gives a sign to each difference a[i]-b[i]. P is the share of choices whose mean is at least
+// as far from 0 as the observed mean. If at most 16 pairs differ, Randomization counts all choices. Otherwise it draws
+// rounds choices at random, and counts the observed choice too.
 //
-// Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of three signs; sums of 4 and -4 occur once
-// each, so P = 2/8.
+// Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of three signs. The sums 4 and -4 occur once each, so
+// P = 2/8.
 func Randomization(a, b []float64, rounds int, seed uint64) float64 {
 	var d []float64
 	var observed float64
@@ -158,9 +159,9 @@ func exactRandomization(d []float64, least float64) float64 {
 	return float64(extreme) / float64(int(1)<<len(d))
 }
 
-// Holm corrects the P of several tests for their number, so that the chance of any false alarm stays below the
-// level (Holm: A Simple Sequentially Rejective Multiple Test Procedure, 1979). It multiplies the k-th smallest
-// of n by n-k+1, but keeps it at least the previous value and at most 1. The result is in the order of p.
+// Holm corrects the P of several tests for the number of tests. The chance of any false alarm then stays below the
+// level (Holm: A Simple Sequentially Rejective Multiple Test Procedure, 1979). It multiplies the k-th smallest of n
+// values by n-k+1. A corrected value is at least the one before it, and at most 1. The result has the order of p.
 //
 // Example: (0.01, 0.04, 0.03) gives (0.03, 0.06, 0.06).
 func Holm(p []float64) []float64 {

@@ -18,24 +18,24 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Parameter is a number or a word that may be changed.
+// Parameter is a number or a word that a search may change.
 type Parameter struct {
 	Name string
-	// Values are the values to try, with the default. Default is the current value.
+	// Values are the values to try, including the default. Default is the value in use now.
 	Values  []string
 	Default string
 }
 
-// Problem is the function to search.
+// Problem says what a search should improve.
 type Problem struct {
 	Parameters []Parameter
 	// Queries is the number of queries.
 	Queries int
-	// Values returns the value of every query, larger is better, for some settings. A parameter
-	// that is not set has its default. Search calls it once for the same settings.
+	// Values returns the value of every query for the settings in set. Larger is better. A parameter that is not in set
+	// has its default. Search calls Values only once for the same settings.
 	Values func(ctx context.Context, set map[string]string) ([]float64, error)
-	// Weights say how much each query counts, 1 on average. Values already includes them. nil
-	// counts all queries the same.
+	// Weights says how much each query counts. The mean weight is 1. The results of Values are already multiplied by
+	// the weights. nil means that all queries count the same.
 	Weights []float64
 }
 
@@ -43,38 +43,39 @@ type Problem struct {
 type Options struct {
 	Folds      int // at least 2
 	Statistics eval.Statistics
-	// Progress gets the number of tried settings. It may be nil.
+	// Progress is called with the number of settings tried so far. It may be nil.
 	Progress func(tried int)
 }
 
-// Result is the result of a search. Its JSON is the format sheaf.tune/1.
+// Result is the result of [Search]. Its JSON is the format sheaf.tune/1.
 type Result struct {
-	// Set are the changed parameters, chosen on all queries. It is empty when the defaults are best.
+	// Set has the parameters to change. They are chosen on all queries. Set is empty if the defaults are best.
 	Set map[string]string `json:"set"`
-	// Default is the mean value of the defaults. Fitted is the mean value of Set on the queries that it was chosen
-	// on, which is too optimistic. HeldOut is the mean value of settings chosen on other folds, the value to expect.
+	// Default is the mean value for the defaults. Fitted is the mean value for Set. It is too high, because Set was
+	// chosen on the same queries. HeldOut is the value to expect: each query counts with settings that were chosen
+	// without its fold.
 	Default float64 `json:"default"`
 	Fitted  float64 `json:"fitted"`
 	HeldOut float64 `json:"held_out"`
-	// Difference is HeldOut - Default with its interval. P is the P of the paired randomization test.
+	// Difference is HeldOut minus Default, with its interval. P comes from the paired randomization test.
 	Difference float64        `json:"difference"`
 	Range      stats.Interval `json:"interval"`
 	P          float64        `json:"p"`
-	// Better says that the difference is more than chance.
+	// Better says that HeldOut is better than Default by more than chance.
 	Better bool `json:"better"`
-	// Folds are the settings chosen when each fold was held out.
+	// Folds has the settings that were chosen without each fold.
 	Folds []Fold `json:"folds"`
-	// Tried counts distinct settings. Queries counts the queries.
+	// Tried is how many different settings were tried. Queries is the number of queries.
 	Tried   int    `json:"tried"`
 	Queries int    `json:"queries"`
 	Verdict string `json:"verdict"`
 }
 
-// Fold is the choice without the queries of one fold.
+// Fold has the settings that were chosen without the queries of one fold.
 type Fold struct {
 	Set map[string]string `json:"set"`
-	// Chosen is the mean on the other queries, which decided the choice. HeldOut is its mean on the
-	// fold. Default is the mean of the defaults on the fold.
+	// Chosen is the mean of these settings on the other queries, on which they were chosen. HeldOut is their mean on
+	// the fold. Default is the mean of the defaults on the fold.
 	Chosen  float64 `json:"chosen"`
 	HeldOut float64 `json:"held_out"`
 	Default float64 `json:"default"`
@@ -88,9 +89,9 @@ const (
 	least = 1e-9
 )
 
-// Search finds the best settings. It starts at the defaults and repeatedly changes one parameter to
-// its best value, until nothing gains. Of equal values the earlier choice stays. It runs without
-// each fold in turn, and once on all queries.
+// Search finds the best settings. It starts with the defaults and sets one parameter at a time to its best value, until
+// no change helps. If values are equal, the earlier choice stays. Search does this once without each fold, and once on
+// all queries.
 func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(o); err != nil {
 		return nil, err
@@ -150,8 +151,8 @@ type searcher struct {
 	progress func(int)
 }
 
-// fold chooses settings without the queries of one fold, and writes their values on this fold into
-// heldOut. It returns nil for an empty fold.
+// fold chooses settings by the queries outside one fold. It writes the values of these settings for the queries in the
+// fold into heldOut. For an empty fold it returns nil.
 func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fold, error) {
 	set, chosen, err := s.climb(func(i int) bool { return folds[i] != fold })
 	if err != nil {
@@ -170,7 +171,7 @@ func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fo
 	return &Fold{Set: set, Chosen: chosen, HeldOut: s.meanOf(values, held), Default: s.meanOf(defaults, held)}, nil
 }
 
-// climb changes one parameter at a time while the mean over the included queries grows.
+// climb changes one parameter at a time, as long as the mean over the included queries grows.
 func (s *searcher) climb(in func(i int) bool) (set map[string]string, mean float64, err error) {
 	set = map[string]string{}
 	if mean, err = s.mean(set, in); err != nil {
@@ -210,7 +211,7 @@ func (s *searcher) mean(set map[string]string, in func(i int) bool) (float64, er
 	return s.meanOf(values, in), nil
 }
 
-// meanOf returns the mean over the included queries, or 0 without any.
+// meanOf returns the mean over the included queries. Without included queries it returns 0.
 func (s *searcher) meanOf(values []float64, in func(i int) bool) float64 {
 	n, sum := 0.0, 0.0
 	for i, v := range values {
@@ -252,7 +253,7 @@ func (s *searcher) values(set map[string]string) ([]float64, error) {
 	return v, nil
 }
 
-// Describe writes settings in order of name, such as "k 60, meaning 0.3", or "the defaults".
+// Describe writes settings sorted by name, for example "k 60, meaning 0.3". Without settings it returns "the defaults".
 func Describe(set map[string]string) string {
 	if len(set) == 0 {
 		return "the defaults"

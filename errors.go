@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// These are the categories of error. An error of a package that imports this package wraps one of them (test it with
-// [errors.Is]), or an error of the operating system or of a context. Any other error is a bug. The packages
-// text/analysis, model and index/vfs do not import this package. They have errors of their own.
+// These are the categories of error. An error of a package that imports this package wraps one of them. Test it with
+// [errors.Is]. It may instead wrap an error of the operating system or of a context. Any other error is a bug. The
+// packages text/analysis, model and index/vfs do not import this package. They have errors of their own.
 var (
 	// ErrNotFound means that a named thing does not exist.
 	ErrNotFound = errors.New("not found")

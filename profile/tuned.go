@@ -32,9 +32,9 @@ func TunedFile(dir, name string) string { return filepath.Join(dir, tunedFolder,
 func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir, name)) }
 
 // LoadTuned reads the profile that the index in dir uses for name. This is the tuned version, called NAME-tuned, or
-// else the profile that [Load] reads from find. fault says why an existing tuned version is not used. For example, NAME
-// may have lost a parameter that it sets, or it was tuned for the previous default ranking, whose names meant something
-// else. The errors are the errors of [Load].
+// else the profile that [Load] reads from find. fault says why an existing tuned version is not used. For example, the
+// version sets a parameter that NAME no longer has. A version that was tuned for the previous default ranking is not
+// used either, because names had another meaning there. The errors are the errors of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	if dir != "" && validName.MatchString(name) {
 		text, err := TunedText(dir, name)

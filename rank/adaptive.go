@@ -9,8 +9,8 @@ import (
 // Adaptive keeps the hits that reach a threshold. The threshold is the larger of two numbers: Absolute, and Relative
 // times the best score. Adaptive keeps at least Floor and at most Ceiling hits.
 //
-// With Diverse, Adaptive chooses the best hit of every document before the second hit of any document, so that one long
-// document cannot take all places. It then sorts the chosen hits again.
+// With Diverse, one long document cannot take all places: Adaptive first chooses the best hit of every document, and
+// only then second hits. It then sorts the chosen hits again.
 //
 // Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 it keeps the first two, because the threshold is
 // 0.27.

@@ -131,8 +131,8 @@ func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	return counts
 }
 
-// backlinks counts for each of docs how many other docs link to it, and how many other docs are cited by a document
-// that also cites it.
+// backlinks counts other docs for each of docs: how many link to it, and how many are cited together with it by some
+// document.
 func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
 	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))

@@ -130,8 +130,8 @@ func shortened(name string) string {
 	return name
 }
 
-// documentName returns the name of a document that matches the query best. If names match equally well, the title comes
-// first, then the aliases, then the file name.
+// documentName returns the name of a document that matches the query best. If several names match equally well, the
+// title comes first, then the aliases, then the file name.
 func documentName(o *sheaf.Outline, named func(string) NameMatch) nameValue {
 	best := nameValue{}
 	try := func(name string) {

@@ -36,8 +36,8 @@ func IsBEIR(dir string) bool {
 
 // BEIR reads a folder with the BEIR layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv. Each file may be
 // compressed as .gz. If split is "", BEIR reads test.tsv, or the only file in qrels. It returns sheaf.ErrNotFound for a
-// missing file. It returns sheaf.ErrInvalid, with file and line, for an invalid line, a repeated document or query, a
-// query without text, and a judgement of an unknown query.
+// missing file. It returns sheaf.ErrInvalid, with file and line, for an invalid line and for a repeated document or
+// query. A query without text and a judgement of an unknown query are invalid too.
 func BEIR(dir, split string) (*Dataset, error) {
 	d := &Dataset{Name: filepath.Base(dir)}
 	if abs, err := filepath.Abs(dir); err == nil {

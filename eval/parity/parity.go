@@ -227,8 +227,9 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether the sets of hits differ only at the end, and names the reason. This is so if each hit that only one ranking has is
-// scored like the last hits. Small differences of scores decide which of these hits are found.
+// edge reports whether the sets of hits differ only at the end, and says so as a reason. This is the case if each hit
+// that only one ranking has is scored like the last hits. Small differences of scores decide which of these hits are
+// found.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

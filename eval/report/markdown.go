@@ -72,8 +72,8 @@ func grid(out *strings.Builder, title string, reports []*eval.Report, value func
 	out.WriteByte('\n')
 }
 
-// leftOut writes a table about the first measure. For each data set it shows which ranking is best on the other data
-// sets, and the value of this ranking on the data set itself.
+// leftOut writes a table about the first measure. For each data set, it shows the ranking that is best on the other
+// data sets. It also shows the value of this ranking on the data set itself.
 func leftOut(out *strings.Builder, reports []*eval.Report) {
 	choices := eval.LeaveOut(reports, 0)
 	if choices == nil {

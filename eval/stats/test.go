@@ -41,8 +41,9 @@ func PairedT(a, b []float64) TTest {
 }
 
 // studentTail returns the probability that a value of Student's distribution is at least as far from 0 as t. df is the
-// number of degrees of freedom. The probability is I(df/(df+t²); df/2, 1/2), where I is the regularized incomplete beta
-// function.
+// number of degrees of freedom. I is the regularized incomplete beta function. The probability is
+//
+//	I(df/(df+t²); df/2, 1/2)
 func studentTail(t, df float64) float64 {
 	return betaInc(df/(df+t*t), df/2, 0.5)
 }

@@ -26,7 +26,7 @@ import (
 // can therefore score too.
 const Measure = "RR@10"
 
-// depth is how many results a query returns, because users see no more.
+// depth is how many results a query returns, because a user sees only these.
 const depth = 10
 
 // Options say how many queries to make and what to compare.

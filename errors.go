@@ -15,10 +15,10 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrUnsupported means that a store or a stage cannot do the operation.
 	ErrUnsupported = errors.New("unsupported")
-	// ErrUnavailable means that something did not answer, or that another process holds it. The same
-	// call may succeed later.
+	// ErrUnavailable means that something did not answer, or that another process uses it. The same call may succeed
+	// later.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrCorrupt means that stored bytes changed. The message names file, section and offset.
+	// ErrCorrupt means that stored bytes have changed. The message names the file, the section and the offset.
 	ErrCorrupt = errors.New("corrupt")
 )
 

@@ -34,8 +34,8 @@ func WrittenColumn(name string) string { return "written." + strings.ToLower(nam
 
 // Columns gives a filter the column values of one chunk.
 type Columns interface {
-	// Values returns the values of the named column, in any order; empty when there are none.
-	// Callers must not change them.
+	// Values returns the values in the named column, in any order. Without values it returns an empty slice. Callers
+	// must not change the result.
 	Values(column string) []Value
 }
 

@@ -39,7 +39,8 @@ type sources struct{ limits, expand, scan *step }
 
 // Parameter is a number or a word in a profile. A query may set it.
 type Parameter struct {
-	// Option has the name, the range, and the default value. Its expression may name limit and earlier parameters.
+	// Option has the name, the range and the default of the parameter. The expression of the default may use limit and
+	// earlier parameters.
 	Option
 	// AtLeast is an expression for a lower bound of a number. It may use limit and earlier parameters. If it is "",
 	// only Min is a bound.

@@ -15,7 +15,7 @@ type Level uint8
 const (
 	// ToDocument replaces every chunk by its document.
 	ToDocument Level = iota
-	// ToParent replaces every chunk by its parent; documents stay.
+	// ToParent replaces every chunk by its parent. A document stays.
 	ToParent
 )
 

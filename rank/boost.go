@@ -13,7 +13,8 @@ type Blend uint8
 
 // The ways to blend a factor in.
 const (
-	// Multiply gives score x factor. It divides a negative score, so that a factor above 1 always raises the score.
+	// Multiply gives score x factor. A negative score is divided instead, so that a factor above 1 always raises the
+	// score.
 	Multiply Blend = iota
 	// Add gives score + factor - 1.
 	Add

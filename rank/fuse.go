@@ -21,10 +21,10 @@ type Leg struct {
 
 // Fusion joins the rankings of several branches into one ranking.
 type Fusion interface {
-	// Fuse returns every hit of every leg once. Its Legs have the rank and raw score in each leg. A
-	// hit of several legs takes its constituents from these legs in turn, the leg with the best rank
-	// first. Fuse returns sheaf.ErrInvalid, with the name of the leg, for a score that is not finite,
-	// and for weights that are negative or sum to 0. Without legs it returns an empty ranking.
+	// Fuse returns every hit of every leg once. Its Legs have the rank and the raw score in each leg. If several legs
+	// have the hit, it takes its constituents from these legs in turn, and begins with the leg of its best rank. Fuse
+	// returns sheaf.ErrInvalid for a score that is not finite, and names the leg. It also returns sheaf.ErrInvalid if a
+	// weight is negative or if the sum of the weights is 0. Without legs, it returns an empty ranking.
 	Fuse(legs []Leg) (sheaf.Ranking, error)
 }
 

@@ -11,30 +11,31 @@ type Norm uint8
 
 // The ways to normalize the scores of a leg. "Missing" is the value that a hit gets if the leg did not find it.
 const (
-	// NormNone keeps the score. Missing: 0.
+	// NormNone keeps the scores. Missing: 0.
 	NormNone Norm = iota
-	// NormMinMax is (s - lowest)/(highest - lowest), or 1 when all scores are equal. Missing: 0.
+	// NormMinMax is (s - lowest)/(highest - lowest). If all scores are equal, it is 1. Missing: 0.
 	NormMinMax
-	// NormLinear is min-max over all hits of all legs, where missing hits have score 0; 0.5 when
-	// all are equal. Vespa calls it normalize_linear.
+	// NormLinear is NormMinMax over the hits of all legs: a hit that the leg lacks has score 0 there. If all scores are
+	// equal, it is 0.5. Vespa calls it normalize_linear.
 	NormLinear
-	// NormZScore is (s - mean)/deviation over the leg, with the population's deviation; 0 when all
-	// are equal. Missing: the value of the leg's lowest score.
+	// NormZScore is (s - mean)/deviation over the leg, with the deviation of the population. If all scores are equal,
+	// it is 0. Missing: the value of the lowest score in the leg.
 	NormZScore
-	// NormMax is s/highest; 0 when the highest is not above 0. Missing: as for NormZScore.
+	// NormMax is s/highest. If the highest score is not above 0, it is 0. Missing: the value of the lowest score in the
+	// leg.
 	NormMax
-	// NormL2 is s/sqrt(sum of squares); 0 when all are 0. Missing: 0.
+	// NormL2 is s/sqrt(sum of squares). If all scores are 0, it is 0. Missing: 0.
 	NormL2
-	// NormMinMaxOpenSearch is OpenSearch's min_max. It is NormMinMax, but the lowest score gets
-	// 0.001, to differ from a missing hit. Missing: 0.
+	// NormMinMaxOpenSearch is OpenSearch's min_max. It is NormMinMax, except that the lowest score gets 0.001, so that
+	// it differs from a missing hit. Missing: 0.
 	NormMinMaxOpenSearch
 	// NormZScoreOpenSearch is OpenSearch's z_score, with the sample deviation. Values of 0 or less become 0.001. A
 	// score equal to the mean becomes the raw highest score. When the deviation is 0, every score becomes the lowest.
 	// Missing: 0. The last two rules mix raw and normalized scores. This known flaw is kept only for comparison.
 	NormZScoreOpenSearch
-	// NormShare is s/ideal when the leg has an ideal score, otherwise s. It is an absolute scale:
-	// when a leg found only poor matches, its scores are low and the other legs decide. It may
-	// exceed 1, because a word counts in each field that has it. Missing: 0.
+	// NormShare is s/ideal if the leg has an ideal score, otherwise s. Its scale is absolute: if a leg found only poor
+	// matches, its scores are low, and the other legs decide. It may be above 1, because a word counts in each field
+	// that has it. Missing: 0.
 	NormShare
 )
 

@@ -13,18 +13,18 @@ type Scale uint8
 
 // The scales. A clipped scale replaces scores outside Low..High by Low or High.
 const (
-	// ScaleMinMax maps the lowest score to Low and the highest to High. Equal scores, or a single
-	// hit, get the middle. With 0.02..0.98 no score claims certainty.
+	// ScaleMinMax maps the lowest score to Low and the highest to High. Equal scores, and the score of a single hit,
+	// become the middle. With 0.02..0.98, no score looks certain.
 	ScaleMinMax Scale = iota
-	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), clipped, where z is the distance from the mean in standard
-	// deviations; equal scores get 0.5.
+	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), clipped. z is the distance from the mean in standard deviations. Equal
+	// scores become 0.5.
 	ScaleTanh
 	// ScaleSigmoid is 1/(1 + e^-((s - Middle)/Spread)), clipped.
 	ScaleSigmoid
-	// ScalePercentile is the share of the other hits with a lower score, mapped into Low..High. Hits with an
-	// equal score count half. A single hit gets the middle.
+	// ScalePercentile is the share of the other hits that have a lower score, mapped into Low..High. A hit with an
+	// equal score counts half. The score of a single hit becomes the middle.
 	ScalePercentile
-	// ScaleMax, ScaleZScore and ScaleL2 are NormMax, NormZScore and NormL2, not clipped.
+	// ScaleMax, ScaleZScore and ScaleL2 are NormMax, NormZScore and NormL2. They do not clip.
 	ScaleMax
 	ScaleZScore
 	ScaleL2

@@ -21,9 +21,9 @@ import (
 
 // Stage is a step that turns one ranking into another. Stages are values, safe for concurrent use.
 type Stage interface {
-	// Apply returns another ranking. It may share the memory of in, so callers must not change either afterwards. The
-	// hits of in are best first. Package profile checks that parameters are within the ranges in their comments. Apply
-	// returns sheaf.ErrInvalid for parameters that do not go together, and for a hit whose score is not finite.
+	// Apply returns another ranking. It may share the memory of in, so callers must not change in or the result
+	// afterwards. The hits of in are best first. Package profile checks that parameters are within the ranges in their
+	// comments. Apply returns sheaf.ErrInvalid if parameters do not fit together, or if a score is not finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
@@ -59,16 +59,17 @@ func (e Env) check(stage string, in sheaf.Ranking) error {
 // Facts tells stages about documents. A snapshot of the catalog implements Facts. Its answers do not change while a
 // query runs, and callers must not change them. Implementations are safe for concurrent use.
 type Facts interface {
-	// Node returns the position of a chunk in its document, or nil when there is no chunk with this ID.
+	// Node returns the position of a chunk in its document. If there is no chunk with this ID, it returns nil.
 	Node(id sheaf.ID) *sheaf.Node
-	// Outline returns what ranking needs to know of a document, or nil when there is none with this ID.
+	// Outline returns the facts about a document that ranking needs. If there is no document with this ID, it returns
+	// nil.
 	Outline(doc sheaf.ID) *sheaf.Outline
-	// Chunk returns the whole chunk with this ID, or false when there is none. It is slower than Node.
+	// Chunk returns the whole chunk with this ID, or false if there is none. It is slower than Node.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	// Document returns the document with this ID and its Chunks in order, or false when there is none.
-	// It is slower than Outline.
+	// Document returns the document with this ID and its Chunks in order, or false if there is none. It is slower than
+	// Outline.
 	Document(id sheaf.ID) (sheaf.Document, bool)
-	// FolderSize returns the number of documents directly in a folder of a tree; "" is the tree's top.
+	// FolderSize returns how many documents are directly in a folder of a tree. A folder of "" is the top of the tree.
 	FolderSize(tree, folder string) int
 	// Links returns the documents that doc links to, without doc itself and without duplicates, in order of ID.
 	Links(doc sheaf.ID) []sheaf.ID

@@ -15,7 +15,7 @@ type AgeCurve uint8
 const (
 	// Hyperbolic is 1/(1 + Decay x age in years), as in Onyx and Vespa.
 	Hyperbolic AgeCurve = iota
-	// HalfLife halves the factor every HalfLife.
+	// HalfLife halves the factor each time the age grows by [Recency.HalfLife].
 	HalfLife
 )
 

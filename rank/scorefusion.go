@@ -16,13 +16,13 @@ const (
 	MeanSum Mean = iota
 	// MeanArithmetic is the sum of w x, divided by W.
 	MeanArithmetic
-	// MeanGeometric is exp(sum of w ln x / sum of w) over the legs where x is above 0, or 0 without such a leg.
-	// So it ignores a missing leg, as OpenSearch does.
+	// MeanGeometric is exp(sum of w ln x / sum of w) over the legs where x is above 0. Without such a leg, it is 0. It
+	// ignores a missing leg, as OpenSearch does.
 	MeanGeometric
-	// MeanHarmonic is (sum of w)/(sum of w/x) over the legs where x is above 0, or 0 without such a leg.
+	// MeanHarmonic is (sum of w)/(sum of w/x) over the legs where x is above 0. Without such a leg, it is 0.
 	MeanHarmonic
-	// MeanRSS is the square root of the sum of (w x) squared. Squares and root keep the sign, so
-	// that a lower score never gives a higher result.
+	// MeanRSS is the square root of the sum of (w x) squared. The square and the root keep the sign of a number, so a
+	// lower score never gives a higher result.
 	MeanRSS
 )
 

@@ -11,19 +11,19 @@ type Method uint8
 
 // The methods of aggregation.
 const (
-	// MaxP is s1: one strong passage is enough. (Dai and Callan: Deeper Text Understanding for IR
-	// with Contextual Neural Language Modeling, 2019.)
+	// MaxP is s1. One strong passage is enough (Dai and Callan: Deeper Text Understanding for IR with Contextual Neural
+	// Language Modeling, 2019).
 	MaxP Method = iota
-	// TopMSum is s1 + ... + sM: strength and spread.
+	// TopMSum is s1 + ... + sM. It rewards strong hits and many hits.
 	TopMSum
-	// TopMAvg is TopMSum divided by the number of scores in it.
+	// TopMAvg is TopMSum divided by the number of its terms.
 	TopMAvg
 	// RRFPerDoc is the sum of 1/(K + i) for i = 1..n. Only the number of hits counts.
 	RRFPerDoc
-	// DecayedSum is s1 + Decay s2 + Decay^2 s3 + ..., M terms at most.
+	// DecayedSum is s1 + Decay s2 + Decay^2 s3 + ... It has at most M terms.
 	DecayedSum
-	// RSS is the square root of the sum of the squares of all scores. Squares and root keep the
-	// sign, so that a lower score never gives a higher result.
+	// RSS is the square root of the sum of the squares of all scores. The square and the root keep the sign of a
+	// number, so a lower score never gives a higher result.
 	RSS
 )
 

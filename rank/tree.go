@@ -38,11 +38,11 @@ type Nested uint8
 
 // The rules for nested hits.
 const (
-	// NestedOuter keeps the outer hit and scores it over everything inside it: a match on a document's title
-	// replaces all its sections.
+	// NestedOuter keeps the outer hit. Its score covers all hits inside it: a match on a document's title replaces all
+	// its sections.
 	NestedOuter Nested = iota
-	// NestedBoth keeps both, the outer hit with its own score, unless the outer hit replaced the inner one. A
-	// match on a document's title does not change its sections.
+	// NestedBoth keeps both hits, and the outer hit keeps its own score. It keeps only the outer hit if this replaced
+	// the inner one. A match on a document's title does not change the document's sections.
 	NestedBoth
 )
 

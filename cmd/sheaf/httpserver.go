@@ -17,7 +17,7 @@ const (
 	bodyTimeout  = 30 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 2 * time.Minute
-	// graceTimeout bounds the wait for running requests.
+	// graceTimeout is how long the server waits for running requests at most.
 	graceTimeout = 10 * time.Second
 	maxHead      = 256 << 10
 )

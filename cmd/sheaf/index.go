@@ -208,9 +208,10 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is the memory of indexing, beyond the file sizes, above which garbage collection runs more often.
+	// indexMemory is the memory that indexing may use in addition to the size of the files. Above it, the process
+	// collects garbage more often.
 	indexMemory = 90 << 20
-	// fewBytes is the total file size below which early garbage collection only costs time.
+	// fewBytes is the total size of a small run. For a smaller run, collecting garbage early only costs time.
 	fewBytes = 4 << 20
 )
 

@@ -80,13 +80,13 @@ func engineOptions(c *config.Config) embedded.Options {
 }
 
 const (
-	// connectTimeout is enough for a handshake with a distant server.
+	// connectTimeout is long enough to connect to a distant server.
 	connectTimeout = time.Second
-	// queryTimeout is enough to load a model and embed one short text.
+	// queryTimeout is long enough for a server to load a model and to embed one short text.
 	queryTimeout = 5 * time.Second
-	// hastyBatch is the number of passages that take as long as one query.
+	// hastyBatch is how many passages a server embeds in about the time of one query.
 	hastyBatch = 16
-	// serverRest is the time in which queries skip a failed server.
+	// serverRest is how long queries do not ask a server after it failed.
 	serverRest = 30 * time.Second
 )
 

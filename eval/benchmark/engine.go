@@ -25,19 +25,20 @@ const (
 type Engine interface {
 	// Version returns the engine's version, or "".
 	Version() string
-	// Build indexes all documents in dir and makes the index durable. vectors has one vector per
-	// document, and is nil for words. The engine must not use docs and vectors after Build returns.
+	// Build indexes all documents in the folder dir and makes the index durable. vectors has one vector for each
+	// document; it is nil if the task searches words only. The engine must not use docs and vectors after Build
+	// returns.
 	Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error
-	// Open opens the built index.
+	// Open opens the index that Build made.
 	Open(dir string) error
-	// Ask returns the IDs of the best Top documents. Several goroutines call it.
+	// Ask returns the IDs of the best Top documents. Several goroutines may call it at the same time.
 	Ask(ctx context.Context, text string, vector []float32) ([]string, error)
 	Close() error
 }
 
 // Sized is an engine that does not run in the process of the harness.
 type Sized interface {
-	// Process returns the number of the other process, or "" when none runs.
+	// Process returns the number of the other process, or "" if none runs.
 	Process() string
 }
 

@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// passes is how many times one client runs each class.
+	// passes is how many times one client runs the queries of each class.
 	passes = 3
-	// warmupPasses is how many times longer than a pass the first pass may take. Its answers are judged.
+	// warmupPasses says how long the first pass may take: this many times as long as another pass. The answers of the
+	// first pass are judged.
 	warmupPasses = 3
 )
 

@@ -44,10 +44,11 @@ func (r *Report) Text(w io.Writer) error {
 }
 
 const (
-	// equalRecall is the largest difference from the best recall at which times are compared.
+	// equalRecall is how far a recall may be below the best recall. If it is farther below, the times cannot be
+	// compared.
 	equalRecall = 0.01
-	// saneMRR is the share of the best engine's known items that an engine must find. Different
-	// formulas and stemmers cause smaller differences.
+	// saneMRR is the smallest MRR that counts as sane, as a share of the best engine's MRR. Different formulas and
+	// stemmers cause smaller differences.
 	saneMRR = 0.6
 )
 

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// minEach is the smallest number of right results, wrong results, and unanswerable questions for a fit.
+	// minEach is how many right results, wrong results and questions without an answer a fit needs, at least, of each.
 	minEach = 8
-	// unanswerableWeight is the weight of questions without an answer in the probability that a
-	// result is right. It is low, because most questions of users have an answer.
+	// unanswerableWeight is the weight of a question without an answer when the probability that a result is right is
+	// fitted. It is low, because most questions of users have an answer.
 	unanswerableWeight = 0.1
-	// foundShare is the share of the questions with a right result that must be answerable.
+	// foundShare is the share of the questions with a right result that a calibration must call answerable.
 	foundShare = 0.97
 	ridge      = 1
 )

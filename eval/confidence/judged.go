@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// maxJudged is the largest number of judged queries of a data set. maxOthers is the largest
-	// number of questions from other data sets.
+	// maxJudged is how many judged queries of a data set are used at most. maxOthers is how many questions from other
+	// data sets are used at most.
 	maxJudged = 400
 	maxOthers = 80
-	// otherWords is the smallest number of words in a question from another data set. One word, or
-	// the name of a page, may have an answer anywhere.
+	// otherWords is how many words a question from another data set must have. A single word, or the name of a page,
+	// may have an answer in any data set.
 	otherWords = 4
 )
 

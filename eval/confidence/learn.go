@@ -26,9 +26,9 @@ type Report struct {
 func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.Shipped.Brier }
 
 const (
-	// minQuestions is the smallest number of questions from a folder.
+	// minQuestions is how many questions a folder must give.
 	minQuestions = 40
-	// foldCount is the number of folds. The fit of the other folds judges each fold.
+	// foldCount is how many folds there are. Each fold is judged by the fit to the other folds.
 	foldCount = 5
 )
 

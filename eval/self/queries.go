@@ -23,8 +23,8 @@ const (
 	Alias      Kind = "alias"      // another name of a document asks for it
 	Phrase     Kind = "phrase"     // words that only one chunk has side by side ask for it
 	Paraphrase Kind = "paraphrase" // a sentence with dropped words asks for its chunk
-	// Absent asks for a document that the search excludes, so that only similar documents can be
-	// found. Foreign asks for a subject that the documents lack. Neither has an answer.
+	// Absent is a query for a document that the search excludes, so it can find only similar documents. Foreign is a
+	// query about a subject that the documents do not have. Neither query has an answer.
 	Absent  Kind = "absent"
 	Foreign Kind = "foreign"
 )

@@ -84,8 +84,8 @@ type Fold struct {
 const (
 	significance = 0.05
 	maxPasses    = 4
-	// least is the smallest gain in the mean that changes a parameter. A smaller gain is rounding,
-	// and the default is simpler.
+	// least is the smallest gain of the mean for which a parameter changes. A smaller gain may be a rounding error, and
+	// the default is simpler.
 	least = 1e-9
 )
 

@@ -132,17 +132,17 @@ type Reranker struct {
 
 // These are the values of Embedder.Use.
 const (
-	// EmbedderAuto is the endpoint if its address is set, else the built-in model.
+	// EmbedderAuto means the endpoint if its address is set, otherwise the built-in model.
 	EmbedderAuto = "auto"
-	// EmbedderBuiltIn is the built-in model, even if an endpoint is set.
+	// EmbedderBuiltIn means the built-in model, even if the address of an endpoint is set.
 	EmbedderBuiltIn = "built-in"
-	// EmbedderNone searches by words only.
+	// EmbedderNone means no model: searches use only words.
 	EmbedderNone = "none"
 )
 
 // These are the values of Comments.
 const (
-	// CommentsAuto searches comments until a key exists: then other people may search.
+	// CommentsAuto searches comments as long as the index has no keys. With keys, other people may search.
 	CommentsAuto   = "auto"
 	CommentsSearch = "search"
 	CommentsHide   = "hide"
@@ -150,11 +150,11 @@ const (
 
 // These are the values of BM25.
 const (
-	// BM25Exact counts every term. For idf it counts the chunks that have the field.
+	// BM25Exact counts every term of a text. Its idf counts the chunks that have the field.
 	BM25Exact = "exact"
-	// BM25Lucene rounds lengths as OpenSearch and Elasticsearch do.
+	// BM25Lucene rounds the lengths of texts as OpenSearch and Elasticsearch do.
 	BM25Lucene = "lucene"
-	// BM25Weaviate counts all chunks for idf.
+	// BM25Weaviate is like BM25Exact, but its idf counts all chunks.
 	BM25Weaviate = "weaviate"
 )
 

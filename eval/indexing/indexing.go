@@ -237,7 +237,7 @@ func (o *Options) folder(d *dataset.Dataset) (string, error) {
 // kept is how many indexes of one data set stay in the cache.
 const kept = 3
 
-// sweep removes the old indexes of a data set from the cache. It ignores errors, because a cache may keep too much.
+// sweep removes the old indexes of a data set from the cache. It ignores errors, because an old index does no harm.
 func sweep(dir, name string) {
 	cache := os.DirFS(filepath.Dir(dir))
 	all, _ := fs.Glob(cache, plainName(name)+"-"+strings.Repeat("?", 16))

@@ -124,8 +124,8 @@ func (g *guard) refused(req store.Request) error {
 	return nil
 }
 
-// fromStore runs a request on a store that implements S, and marks its errors as errors of the store. If the store does
-// not implement S, the error is sheaf.ErrUnsupported, with the text what.
+// fromStore runs a request on a store that implements S, and marks the errors of the request as errors of the store. If
+// the store does not implement S, the error is sheaf.ErrUnsupported. The parameter what names the request in the error.
 func fromStore[S, T any](ctx context.Context, g *guard, what string,
 	ask func(context.Context, S) (T, error)) (out T, err error) {
 	st, ok := g.store.(S)

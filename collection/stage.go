@@ -131,8 +131,8 @@ func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, err
 	return out, inField("rankings", err)
 }
 
-// broughtFacts gives facts about the documents in a caller's ranking. About a document that the caller may not see, it
-// knows only the identifier.
+// broughtFacts gives facts about the documents in a caller's ranking. If the caller may not see a document,
+// broughtFacts knows only its identifier.
 type broughtFacts struct{ rank.Facts }
 
 // Chunk implements rank.Facts.

@@ -81,7 +81,7 @@ type pendingJSON struct {
 	New     int `json:"new"`
 	Changed int `json:"changed"`
 	Removed int `json:"removed"`
-	// Documents are incomplete, for example without vectors.
+	// Documents lists the incomplete documents, for example documents without vectors.
 	Documents []pendingDocumentJSON `json:"documents"`
 }
 

@@ -33,7 +33,8 @@ type reading struct {
 	count    int // lines, 0 for the whole part
 }
 
-// maxFragments limits how many '#' readings tries as the end of a path. A path and a heading may both contain '#'.
+// maxFragments limits how many '#' characters the function readings tries as the end of the path. A path and a heading
+// may both contain '#'.
 const maxFragments = 8
 
 // readings returns every possible meaning of text, the likeliest first. There may be several, because file names may

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// codePoint matches a character that a Go expression writes by its code.
+// codePoint matches an escaped character of a Go regular expression, such as \x{e9}.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
 // documentOf returns a function that returns the OpenAPI document. When the first key exists, this function makes a new

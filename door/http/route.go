@@ -120,7 +120,7 @@ func changing[I named, O any](e endpoint, run func(context.Context, *call, *coll
 	})
 }
 
-// reading makes a route whose function gets a Reader: of the collection that the request names, for the caller.
+// reading makes a route. Its function gets the caller's Reader of the collection that the request names.
 func reading[I named, O any](e endpoint, run func(context.Context, *call, *collection.Reader,
 	*I) (*O, error)) *route {
 	return changing(e, func(ctx context.Context, c *call, coll *collection.Collection, in *I) (*O, error) {

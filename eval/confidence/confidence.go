@@ -77,9 +77,9 @@ type Quality struct {
 	// Questions counts the questions that have an answer. Right counts the questions whose first result is right.
 	Questions int `json:"questions"`
 	Right     int `json:"right"`
-	// The errors are computed over questions that have an answer. First is the expected calibration error of the first
-	// results, in ten bins, which are Bins. FirstFive is the same error for the first five results, and Brier is their
-	// mean squared error.
+	// First, FirstFive and Brier cover only questions that have an answer. First is the expected calibration error of
+	// the first results, and Bins has its ten bins. FirstFive is the same error for the first five results. Brier is
+	// the mean squared error of the first five results.
 	First     float64         `json:"first_error"`
 	FirstFive float64         `json:"error"`
 	Brier     float64         `json:"brier"`

@@ -48,7 +48,8 @@ type Query struct {
 	Text string
 	// Filter says which documents the query may find. If it is nil, the query may find all.
 	Filter sheaf.Filter
-	// Class has the metadata of the query whose values are texts, by name. Reports can group queries by it.
+	// Class maps names of the query's metadata to their values, if the values are texts. Reports can group queries by
+	// them.
 	Class map[string]string
 }
 

@@ -80,8 +80,8 @@ type StageReport struct {
 	Tau      float64 `json:"kendall_tau"`
 	RBO      float64 `json:"rbo"`
 	LeastRBO float64 `json:"least_rbo"`
-	// Exact is the mean overlap if the engine counts exactly. It is nil if the engine already did, or if the step does
-	// not exist with exact counting.
+	// Exact is the mean overlap if the engine counts exactly. It is nil if the engine already counted exactly, or if
+	// exact counting has no such step.
 	Exact *float64 `json:"exact_rbo"`
 	// ScoreDifference and ScoreShare are the largest over all queries.
 	ScoreDifference float64 `json:"score_difference"`

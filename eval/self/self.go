@@ -44,7 +44,7 @@ type Report struct {
 	Measure string `json:"measure"`
 	Queries int    `json:"queries"`
 	Seed    uint64 `json:"seed"`
-	// Kinds are the kinds of query that have queries, each with its number.
+	// Kinds lists each kind of query that occurs, with the number of its queries.
 	Kinds   []KindReport   `json:"kinds"`
 	Columns []ColumnReport `json:"columns"`
 	// Best is the index of the best column. Better says that it is better than the first column by more than chance.

@@ -127,7 +127,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 		"the nodes")
 }
 
-// other adds a question to err: is the server one of the configured dialect?
+// other adds a question to err: does the server have the configured dialect?
 func (s *Store) other(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
 
 // recent fails if the server's version is too old for the store.

@@ -52,8 +52,8 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 // asked is a request that the store repeats, with more hits each time, until there are enough hits.
 type asked struct {
 	class string
-	// how has the GraphQL operator that finds and scores: bm25 or nearVector. With "" the query lists the objects
-	// that meet the condition where.
+	// how is the GraphQL operator that finds and scores objects: bm25 or nearVector. If it is empty, the query lists
+	// all objects that meet its condition.
 	how string
 	// lists are the word lists whose scores make up the score of a chunk.
 	lists []list

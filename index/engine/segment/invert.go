@@ -20,7 +20,7 @@ type inversion struct {
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
-	// begins and ends are the bounds of the current ranges in made: [field][range - first].
+	// begins and ends are the bounds of the current ranges in the slice made. Their indices are [field][range - first].
 	begins, ends [][]uint32
 	made         []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }

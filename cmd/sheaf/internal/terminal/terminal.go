@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Output is an output stream with what it supports.
+// Output is an output stream and the features that it supports.
 type Output struct {
 	io.Writer
 	// Terminal says that the stream is a terminal.

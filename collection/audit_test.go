@@ -64,8 +64,8 @@ func TestAuditFindsNoLeak(t *testing.T) {
 	t.Logf("%d checks, %d documents, %d hidden ones in all", out.Checks, out.Documents, out.Hidden)
 }
 
-// TestAuditAcceptsVisibleWords checks that a suggested word is no leak when a visible text has it, although only a hidden
-// document has it as a tag.
+// TestAuditAcceptsVisibleWords checks that a suggested word is no leak if a visible text has the word, although only a
+// hidden document has it as a tag.
 func TestAuditAcceptsVisibleWords(t *testing.T) {
 	files := map[string]string{
 		"visible.md": "---\naccess: [public]\n---\n# Undo\n\nRun git stash list.\n",

@@ -38,14 +38,15 @@ func TestRealFolderOfLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder, link := filepath.Join(dir, "folder"), filepath.Join(dir, "link")
-	if err := os.MkdirAll(filepath.Join(folder, "below"), 0o755); err != nil {
+	below := filepath.Join(folder, "below")
+	if err := os.MkdirAll(below, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(folder, link); err != nil {
 		t.Skip("this system makes no links:", err)
 	}
 	t.Chdir(link)
-	for name, want := range map[string]string{"": folder, ".": folder, "below": filepath.Join(folder, "below"), link: folder} {
+	for name, want := range map[string]string{"": folder, ".": folder, "below": below, link: folder} {
 		if got, err := collection.RealFolder(name); err != nil || got != want {
 			t.Errorf("RealFolder(%q) = %q, %v; want %q", name, got, err, want)
 		}

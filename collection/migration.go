@@ -233,8 +233,8 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 	return id, content, nil
 }
 
-// batch reads the record of an unfinished change of several documents. It puts versions into void that must not be
-// used: those that were never acknowledged, and those that were replaced.
+// batch reads the record of an unfinished change of several documents. It puts the versions that must not be used
+// into void: versions that were never acknowledged, and versions that were replaced.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)

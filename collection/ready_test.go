@@ -253,7 +253,7 @@ func TestRemadeIndexMustBeReopened(t *testing.T) {
 	}
 	select {
 	case <-f.Replaced():
-		t.Error("told before anybody looked")
+		t.Error("the change was reported before the first request")
 	default:
 	}
 	_, err := f.For(access.Unrestricted())

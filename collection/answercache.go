@@ -85,8 +85,8 @@ const (
 )
 
 // get returns the answer of a question. It looks in the cache first, and otherwise calls compute. If another request
-// already computes the answer, get waits for that request. share says whether other callers may have the answer. If the
-// other request fails or does not share, get calls compute.
+// already computes the answer, get waits for that request. The result share of compute says whether other callers may
+// have the answer. If the other request fails or does not share, get calls compute.
 func (s *answers) get(key answerKey, compute func() (a *answer, share bool, err error)) (a *answer, from origin,
 	err error) {
 	defer func() { s.counts[from].Add(1) }()

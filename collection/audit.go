@@ -62,7 +62,7 @@ func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) 
 	return c.audit(ctx, o, c.For)
 }
 
-// audit works like Audit and opens Readers with open. Tests use open to plant leaks.
+// audit works like Audit and opens Readers with the function open. Tests use open to plant leaks.
 func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit,
 	error) {
 	view := c.o.Catalog.View()
@@ -192,10 +192,10 @@ const (
 	writing    = 250 * time.Millisecond
 )
 
-// round makes a grant and checks every door, until the audit has made most checks. number is the seed of the round.
-// While another process writes, the store and the catalog of the reader may differ by one write. For example, the store
-// may still count a document that the catalog already hides. Therefore round reports a leak only if the leak repeats,
-// or if the index did not change.
+// round makes a grant and checks every door, until the number of checks reaches the limit most. The parameter number is
+// the seed of the round. While another process writes, the store and the catalog of the reader may differ by one write.
+// For example, the store may still count a document that the catalog already hides. Therefore round reports a leak only
+// if the leak repeats, or if the index did not change.
 func (a *auditor) round(ctx context.Context, number uint64, most int) (err error) {
 	before := *a.out
 	for range timesAgain {
@@ -312,7 +312,7 @@ func (t *trial) lacks(warnings ...string) {
 	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
 }
 
-// checked looks for leaks in an answer, and in out, which is what the door returns to the caller. If the answer is
+// checked looks for leaks in an answer and in the value out, which the door makes of the answer. If the answer is
 // degraded, checked marks the check as incomplete.
 func (t *trial) checked(door string, a *Answer, out any) error {
 	if a.Degraded {

@@ -309,7 +309,7 @@ func (c *Collection) seen(err error) {
 	}
 }
 
-// stampOf returns the stamp of a view and a store. versioned is false if the store has no version.
+// stampOf returns the stamp of a view and a store. The boolean versioned is false if the store has no version.
 func stampOf(view *catalog.View, st store.Backend) (s stamp, versioned bool) {
 	s.generation = view.Generation()
 	v, ok := st.(store.Versioned)
@@ -557,7 +557,7 @@ type Reader struct {
 	grant access.Grant
 	view  *catalog.View
 	guard *guard
-	// at is the state of the index in this snapshot. versioned is false if the store has no version.
+	// at is the state of the index in this snapshot. The boolean versioned is false if the store has no version.
 	at        stamp
 	versioned bool
 	// pinned is a snapshot of the store, or nil if the store has no snapshots.

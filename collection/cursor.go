@@ -48,8 +48,8 @@ func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err erro
 }
 
 // Page returns the page that a cursor names, of an earlier search. If the cursor is unknown or expired, or belongs to
-// another caller, the error is [ErrExpired]. as repeats Text, Filter, Profile and Sort of the earlier answer. If one of
-// them differs and is not "", the error is [ErrConflict].
+// another caller, the error is [ErrExpired]. The parameter as repeats Text, Filter, Profile and Sort of the earlier
+// answer. If one of them differs and is not "", the error is [ErrConflict].
 func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*Answer, error) {
 	a, from, limit, err := r.readCursor(cursor)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 const settleStep = 5 * time.Millisecond
 
 // Settle hides how long a lookup took, because the time may reveal whether a hidden document exists. It waits until the
-// time since began is a multiple of some milliseconds. For a caller who sees everything, Settle returns at once. Doors
-// call Settle after they look up names that may be hidden: before an error about a missing document, or before every
-// answer.
+// time that has passed since the time began is a multiple of some milliseconds. For a caller who sees everything,
+// Settle returns at once. Doors call Settle after they look up names that may be hidden: before an error about a
+// missing document, or before every answer.
 func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	if grant.SeesAll() {
 		return

@@ -18,7 +18,7 @@ import (
 // AnswerTime is how long to wait for a folder. A folder on a disconnected drive may never answer.
 var AnswerTime = 10 * time.Second
 
-// InTime calls look for a folder. If look takes longer than AnswerTime, InTime returns an error.
+// InTime calls the function look for a folder. If look takes longer than AnswerTime, InTime returns an error.
 func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
 	type seen struct {
 		info fs.FileInfo
@@ -72,8 +72,8 @@ func RealPath(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// FileFault adds a category and a plain text to an error of the file system. what is the kind of file, such as
-// "folder".
+// FileFault adds a category and a plain text to an error of the file system. The parameter what is the kind of file,
+// such as "folder".
 func FileFault(what string, err error) error {
 	var path *fs.PathError
 	named := errors.As(err, &path)

@@ -94,8 +94,8 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	return c.carryOut(ctx, changes, entry{key: key})
 }
 
-// begin starts a request that changes documents. The caller has the right to write until it calls end. If the same
-// request with the same key was already done, begin returns the earlier results, and end is nil.
+// begin starts a request that changes documents. The caller has the right to write until it calls the result end. If
+// the same request with the same key was already done, begin returns the earlier results, and end is nil.
 func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestKey, before *keyRecord, end func(),
 	err error) {
 	if key, before, err = c.useKey(ctx); err != nil || before != nil {
@@ -255,7 +255,8 @@ func inChange(i int, err error) error {
 }
 
 // take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time.
-// If a long run over the folders has the right, take waits for its end, or until ctx ends. give returns the right.
+// If a long run over the folders has the right, take waits for its end, or until ctx ends. The result give returns the
+// right.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:
@@ -286,8 +287,8 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	return give, nil
 }
 
-// carryOut makes changes that allowed has checked: all of them or none. It records the results for the task or key of
-// the changes. The caller must have the right to write.
+// carryOut makes changes that the method allowed has checked: all of them or none. It records the results for the task
+// or key of the changes. The caller must have the right to write.
 func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([]Stored, error) {
 	out, err := c.check(changes)
 	if err != nil {
@@ -353,7 +354,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	return out, err
 }
 
-// A change calls reached at named points. Tests kill the process at these points.
+// A change calls the function reached at named points. Tests kill the process at these points.
 var reached = func(string) {}
 
 // refuse restores the earlier versions of documents whose changes were accepted but not indexed. If intake.db cannot be

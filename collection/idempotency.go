@@ -57,8 +57,8 @@ type requestKey struct {
 // errOtherRequest means that a different request already used the key.
 var errOtherRequest = conflict(errors.New("the Idempotency-Key belongs to another request: send a new one"))
 
-// useKey starts a request with the key in ctx, if ctx has one. If the same request was done before, before is its
-// record. Otherwise, call release on the key when the request ends.
+// useKey starts a request with the key in ctx, if ctx has one. If the same request was done before, the result before
+// is its record. Otherwise, call release on the key when the request ends.
 func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRecord, err error) {
 	k, ok := ctx.Value(keyOfContext{}).(Key)
 	if !ok {

@@ -106,12 +106,12 @@ type Events struct {
 	Warn func(format string, args ...any)
 	// Quiet omits the report after an indexing run.
 	Quiet bool
-	// Indexing starts a display of progress while the index is updated, Checking while the index is checked. done ends
-	// the display.
+	// Indexing starts a display of progress while the index is updated, Checking while the index is checked. The result
+	// done ends the display.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
-	// Confirm asks the person before data is lost. what describes the loss, and keep says how to avoid it. If the
-	// person refuses, Confirm returns an error.
+	// Confirm asks the person before data is lost. The parameter what describes the loss, and the parameter keep says
+	// how to avoid it. If the person refuses, Confirm returns an error.
 	Confirm func(what, keep string) error
 }
 

@@ -146,15 +146,15 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
-// openEngine opens the engine. If nothing is written for the time rest, the engine cleans up.
+// openEngine opens the engine. If no process writes for the duration rest, the engine cleans up.
 func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors, o.Rest = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder), rest
 	return OpenEngine(o, empty)
 }
 
-// OpenEngine opens the engine. empty means that the index has no documents. If the engine has other settings, the error
-// is then sheaf.ErrUnsupported: remaking the index loses nothing.
+// OpenEngine opens the engine. The parameter empty means that the index has no documents. If the engine has other
+// settings, the error is then sheaf.ErrUnsupported: remaking the index loses nothing.
 func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	st, err := embedded.Open(o)
 	if err != nil {

@@ -56,7 +56,7 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 	return x.Faults(ctx)
 }
 
-// looked is how many chunks to read from a server to find out who wrote them.
+// looked is the number of chunks to read from a server to find out who wrote them.
 const looked = 1000
 
 // refuseStrangers runs before the first run. It returns an error if the server already has documents of another folder.
@@ -127,7 +127,8 @@ func fileOf(root, path string) (string, bool) {
 	}
 }
 
-// strangers returns the error for a store that contains documents of another folder. what describes these documents.
+// strangers returns the error for a store with documents of another folder. The parameter what describes these
+// documents.
 func (x *Index) strangers(what string) error {
 	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: choose another store for this folder",
 		x.Target, sheaf.ErrInvalid, what), "%s", x.otherPlace())

@@ -165,7 +165,7 @@ func (t *takeOver) move() error {
 	return vfs.Disk{}.SyncDir(t.c.o.Intake)
 }
 
-// inTransactions calls take with every element of list, in transactions of up to 100 elements.
+// inTransactions calls the function take with every element of list, in transactions of up to 100 elements.
 func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error) error {
 	for some := range slices.Chunk(list, 100) {
 		err := t.c.given.file.Update(func(tx *intake.Tx) error {

@@ -177,8 +177,8 @@ func VectorFields(m model.Embedder) []store.VectorField {
 }
 
 // Search answers a query for a caller who sees everything. If the collection comes from [Open], Search updates the
-// collection first. If this update fails, the answer comes from the last indexing run and has a warning. change may set
-// more fields of the request.
+// collection first. If this update fails, the answer comes from the last indexing run and has a warning. The function
+// change may set more fields of the request.
 func (c *Collection) Search(ctx context.Context, text string, change ...func(*SearchRequest)) (*Answer, error) {
 	if c.updates {
 		if err := c.update(ctx); err != nil {

@@ -20,7 +20,7 @@ func (x *Index) byAnotherVersion() string {
 	return ", in which an older version of sheaf read the documents"
 }
 
-// NoteReading prints a notice if an older version parsed documents. reads means that this command parses them again.
+// NoteReading prints a notice if an older version parsed documents. If reads is true, this command parses them again.
 func (x *Index) NoteReading(reads bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():

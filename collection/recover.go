@@ -78,8 +78,8 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 	return nil
 }
 
-// recoverSome indexes some of the documents that the index lacks. If more is true, call it again. Others can write
-// between two calls.
+// recoverSome indexes some of the documents that the index lacks. If the result more is true, call it again. Others can
+// write between two calls.
 func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {
 	give, err := c.take(ctx)
@@ -135,9 +135,10 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	return false, c.finish(rejected)
 }
 
-// missing compares the given documents with the index. puts are documents that the index lacks in whole or in part,
-// except versions in tried; one call returns only some of them. deletes are documents that were deleted but are still
-// in the index. taken are documents whose newest change is in the index. The caller must have the right to write.
+// missing compares the given documents with the index. The result puts has documents that the index lacks in whole or
+// in part, except versions in tried; one call returns only some of them. The result deletes has documents that were
+// deleted but are still in the index. The result taken has documents whose newest change is in the index. The caller
+// must have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}
@@ -243,7 +244,8 @@ func (c *Collection) unembedded() map[sheaf.ID]catalog.Hash {
 	return versions
 }
 
-// embedSome indexes some documents in waiting, and removes them from waiting. Others can write between two calls.
+// embedSome indexes some documents in the map waiting, and removes them from waiting. Others can write between two
+// calls.
 func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
 	give, err := c.take(ctx)
 	if err != nil {

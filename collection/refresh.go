@@ -20,12 +20,12 @@ import (
 	"sheaf/store"
 )
 
-// whenFree calls try. While another process writes to the index, it waits and calls try again.
+// whenFree calls the function try. While another process writes to the index, it waits and calls try again.
 func (x *Index) whenFree(ctx context.Context, try func() error) error {
 	return x.retried(ctx, NeedFresh, try)
 }
 
-// retried calls try. While another process writes, it waits and calls try again, for at most the time need.
+// retried calls the function try. While another process writes, it calls try again, for at most the duration need.
 func (x *Index) retried(ctx context.Context, need time.Duration, try func() error) error {
 	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)
@@ -46,8 +46,8 @@ func moved(c *catalog.Catalog) bool {
 }
 
 // RemadeBeside reports whether another process may have remade the index since this process updated it. During a remake
-// the engine is empty for a while, so a search may wrongly find nothing. nothing means that the search found nothing.
-// In this case, RemadeBeside also returns true after the remake has ended.
+// the engine is empty for a while, so a search may wrongly find nothing. The parameter nothing means that the search
+// found nothing. In this case, RemadeBeside also returns true after the remake has ended.
 func (x *Index) RemadeBeside(nothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false

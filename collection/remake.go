@@ -70,9 +70,9 @@ func (x *Index) mend(ctx context.Context) ([]error, error) {
 	return nil, err
 }
 
-// Remake empties a damaged index and fills it again from the files. With keep, it uses the settings of the old index,
-// otherwise the current settings. If several processes find the same damage, one of them remakes the index, and the
-// others wait. because is the reason, for a notice.
+// Remake empties a damaged index and fills it again from the files. If keep is true, it uses the settings of the old
+// index, otherwise the current settings. If several processes find the same damage, one of them remakes the index, and
+// the others wait. The parameter because is the reason to show in a notice.
 func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
 	x.Notice("%v: it is made again from the files", because)
 	x.Close()
@@ -128,8 +128,8 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 }
 
 // Drop empties the index. It holds the lock of the index, and waits until no other process writes. It keeps the list of
-// folders, and texts that no file can restore; with keep, it keeps the settings too. If a folder with files that are
-// needed is missing, Drop changes nothing. Without keep, it changes nothing if all folders are missing.
+// folders, and texts that no file can restore; if keep is true, it keeps the settings too. If a folder with files that
+// are needed is missing, Drop changes nothing. If keep is false, it changes nothing if all folders are missing.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {
@@ -265,9 +265,9 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty does one step of remaking an index, if the index has the mark of this step: remove empties the engine or the
-// server. If another process has done the step meanwhile, empty does nothing. It locks the catalog, because only the
-// process with this lock may write to the engine or the server.
+// empty does one step of remaking an index, if the index has the mark of this step: the function remove empties the
+// engine or the server. If another process has done the step meanwhile, empty does nothing. It locks the catalog,
+// because only the process with this lock may write to the engine or the server.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	switch {
 	case x.View.Settings().Extra[remakingKey] != mark:

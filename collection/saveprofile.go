@@ -208,8 +208,8 @@ func taken(name string) error {
 	return conflictError("name", "%s exists already: choose another name, or replace it", name)
 }
 
-// saved writes a file with this name into a folder, durably and as a whole. With replace, it may replace an existing
-// file. The result has the path only if the caller sees everything.
+// saved writes a file with this name into a folder, durably and as a whole. If replace is true, it may replace an
+// existing file. The result has the path only if the caller sees everything.
 func saved(grant *access.Grant, dir, name string, content []byte, replace bool) (*Saved, error) {
 	base := name + ".yaml"
 	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows

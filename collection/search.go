@@ -40,7 +40,7 @@ type question struct {
 }
 
 // answer answers a request. The answer may be cached, or come from a concurrent request with the same question.
-// Otherwise answer computes it. took holds the timings of this call only.
+// Otherwise answer computes it. The result took holds the timings of this call only.
 func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {

@@ -155,8 +155,8 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 }
 
-// blockOf returns the address of a named block in a Markdown document: the block that contains the byte at. If no named
-// block contains this byte, it returns "".
+// blockOf returns the address of a named block in a Markdown document: the block that contains the byte at offset at.
+// If no named block contains this byte, it returns "".
 func blockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
 	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
 		return ""
@@ -178,9 +178,10 @@ func (r *Reader) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// snippetSpans returns the parts of the file from which to cut a snippet of hit, the likeliest first. The first own
-// spans are text of the hit itself: the passage that was found by meaning (see cut), the body, and the best joined
-// chunk. The last span is the whole hit with its subsections. The spans include frontmatter only if it counts as text.
+// snippetSpans returns the parts of the file from which to cut a snippet of hit, the likeliest first. The first spans,
+// as many as own says, are text of the hit itself: the passage that was found by meaning (see cut), the body, and the
+// best joined chunk. The last span is the whole hit with its subsections. The spans include frontmatter only if it
+// counts as text.
 func snippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
 ) (spans []sheaf.Span, own int) {

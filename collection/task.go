@@ -52,7 +52,7 @@ func readTask(tx *intake.Tx, id string) (*keptTask, error) {
 	return &k, nil
 }
 
-// ended returns the head of a task that has ended: failed for the reason why, or done with results.
+// ended returns the head of a task that has ended. If the reason why is "", the task is done, otherwise it has failed.
 func (k *keptTask) ended(why string, results []Stored, now time.Time) *keptTask {
 	out := *k
 	out.State, out.Ended, out.Error, out.Results = TaskDone, now, why, orEmpty(results)
@@ -199,7 +199,7 @@ func (q *queue) end(id string) {
 const stampDigits = 16
 
 // nextTask returns the ID for a task that is accepted now. Tasks run in the order of their IDs. The new ID is greater
-// than newest, even if the clock was set back or another process made newest.
+// than the ID newest, even if the clock was set back or another process made newest.
 func nextTask(newest string, now time.Time) string {
 	stamp := now.UnixNano()
 	if last, err := strconv.ParseInt(newest[:min(len(newest), stampDigits)], 16, 64); err == nil {
@@ -270,8 +270,8 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	return &k.Task, nil
 }
 
-// Tasks lists the tasks that Task would return to this caller, newest first, and at most limit. state selects the tasks
-// in one state; "" selects all. The tasks in the list have no results.
+// Tasks lists the tasks that Task would return to this caller, newest first, and at most limit. The parameter state
+// selects the tasks in one state; "" selects all. The tasks in the list have no results.
 func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) []Task {
 	list := []Task{}
 	if c.good(&grant) != nil {
@@ -289,7 +289,7 @@ func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) [
 	return list[:min(limit, len(list))]
 }
 
-// eachTask calls see with the head of each task, oldest first.
+// eachTask calls the function see with the head of each task, oldest first.
 func (c *Collection) eachTask(see func(*keptTask)) error {
 	return c.given.file.View(func(tx *intake.Tx) error {
 		for id := range tx.Tasks() {

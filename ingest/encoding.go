@@ -60,7 +60,7 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 
 func keptAs(name string) string { return name + ": its text is kept in the index as UTF-8" }
 
-// wide are the encodings with two or four bytes for each character.
+// wide lists the encodings with two or four bytes for each character.
 var wide = [...]struct {
 	name, mark string // mark is the byte order mark
 	unit       int    // bytes
@@ -228,10 +228,10 @@ const (
 	leastCommon = 3
 )
 
-// decodeLegacy decodes text in an encoding from before UTF-8. name is "" when no encoding fits.
-// first is the position of the first byte that is not UTF-8. apart says that plain letters surround
-// each byte beyond ASCII, as in Latin languages only. When two encodings fit equally well,
-// Windows-1252 wins, then the first in languages.
+// decodeLegacy decodes text in an encoding from before UTF-8. name is "" when no encoding fits. The parameter first is
+// the position of the first byte that is not UTF-8. The parameter apart says that plain letters surround each byte
+// beyond ASCII, as in Latin languages only. When two encodings fit equally well, Windows-1252 wins, then the first in
+// languages.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0

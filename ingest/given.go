@@ -99,9 +99,9 @@ func (g *Given) content() content {
 	return c
 }
 
-// dated returns the date of g. doc is g with the given properties; found is the date in its text or
-// name. The date of the frontmatter comes first, then the given date, the properties and the name.
-// dated ignores a given date that JSON cannot write.
+// dated returns the date of g. doc is g with the given properties; the parameter found is the date in its text or name.
+// The date of the frontmatter comes first, then the given date, the properties and the name. dated ignores a given date
+// that JSON cannot write.
 func (g *Given) dated(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}

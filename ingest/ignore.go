@@ -122,7 +122,7 @@ func (f *ignoreFile) says(r *ignoreRule) string {
 	return fmt.Sprintf("%s:%d: %s", f.name, r.line, r.text)
 }
 
-// special are the characters with a meaning in a pattern.
+// special lists the characters with a meaning in a pattern.
 const special = `*?[\`
 
 // patternOf turns a gitignore pattern into a regular expression. '?' and '[...]' match one character
@@ -303,7 +303,7 @@ func readSmall(name string) string {
 	return string(text)
 }
 
-// leading resolves the path to, which git wrote in a file: an absolute path, or a path relative to the folder from.
+// leading resolves a path that git wrote in a file. The path to is absolute, or relative to the folder from.
 func leading(from, to string) string {
 	to = filepath.FromSlash(strings.TrimSpace(to))
 	if filepath.IsAbs(to) {
@@ -374,9 +374,9 @@ func isAbsent(name string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// outerIgnores returns the ignore files above root up to the top of its repository, and the repository's excludes.
-// from lists the names of all these files, even of missing ones. outerIgnores fails when a file is unreadable, or
-// when it cannot find where the repository begins. Files that the process has no right to read count as missing.
+// outerIgnores returns the ignore files above root up to the top of its repository, and the repository's excludes. The
+// result from lists the names of all these files, even of missing ones. outerIgnores fails when a file is unreadable,
+// or when it cannot find where the repository begins. Files that the process has no right to read count as missing.
 func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
 	lead := "" // from the top down to root
 	take := func(name string) {

@@ -73,8 +73,7 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 // headingMark separates the titles above a passage.
 const headingMark = " › "
 
-// embed adds vectors to the chunks of one document. at has the chunks by ID, and suffix follows
-// every passage.
+// embed adds vectors to the chunks of one document. The map at has the chunks by ID, and suffix follows every passage.
 func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
 	if w, ok := e.(model.WindowEmbedder); ok {

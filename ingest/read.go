@@ -162,8 +162,7 @@ func hasSignature(data []byte) bool {
 	return pdfSignature.Match(data[:min(len(data), 16)])
 }
 
-// Read returns the text of a file, as [Run] reads it. If there is no text, left has the reason and
-// detail.
+// Read returns the text of a file, as [Run] reads it. If there is no text, the result left has the reason and detail.
 func Read(name string) (text []byte, left *catalog.Skip) {
 	c, err := read(name)
 	if err != nil {

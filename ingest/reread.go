@@ -103,9 +103,9 @@ func (w *waiting) takesStored(id sheaf.ID, state *catalog.FileState, o *Options)
 	return takes, err
 }
 
-// takeStored prepares the item of a given document. It uses the document as the program sent it. If
-// that is not stored and the index is being rebuilt, it uses the text in the catalog. whole is
-// false when the document must stay unchanged.
+// takeStored prepares the item of a given document. It uses the document as the program sent it. If that is not stored
+// and the index is being rebuilt, it uses the text in the catalog. The result whole is false when the document must
+// stay unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()

@@ -175,7 +175,7 @@ type progress struct {
 	tell            func(Progress)
 }
 
-// tell reports progress, at most ten times a second unless now is set.
+// tell reports progress, at most ten times a second unless the parameter now is true.
 func (r *runner) tell(phase Phase, now bool) {
 	p, t := &r.progress, time.Now()
 	if !now && t.Sub(p.told) < 100*time.Millisecond {
@@ -285,8 +285,8 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 	return r.list.again(r.pending[doc], r.o)
 }
 
-// unchanged records the new time of a file whose content is already indexed. done is false when the
-// document takes its date from that time: the file must then be indexed again.
+// unchanged records the new time of a file whose content is already indexed. The result done is false when the document
+// takes its date from that time: the file must then be indexed again.
 func (r *runner) unchanged(it *item, c *content) (done bool, err error) {
 	if it.unsure {
 		r.mu.Lock()
@@ -327,9 +327,8 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 	return rec, err
 }
 
-// cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be
-// indexed, reason says why. A given text always makes a document. shown is the text that is
-// indexed.
+// cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be indexed, reason says why. A
+// given text always makes a document. The result shown is the text that is indexed.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
 		return it.given.cut(it.doc), r.shown(it, c), ""

@@ -37,8 +37,8 @@ const (
 	emptyingStep = 20 * time.Millisecond
 )
 
-// whenEmptied repeats try until the store is emptied, or for at most emptyingWait if no process
-// empties it.
+// whenEmptied repeats the function try until the store is emptied, or for at most emptyingWait if no process empties
+// it.
 func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, error) {
 	for began := time.Now(); ; {
 		report, err := try()

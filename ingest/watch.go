@@ -131,8 +131,7 @@ type watched struct {
 	unseen string          // why the last complete walk could not
 }
 
-// begin must be called before a walk. again reports whether the walk must subscribe to all events
-// again.
+// begin must be called before a walk. The result again reports whether the walk must subscribe to all events again.
 func (f *watched) begin() (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

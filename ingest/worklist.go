@@ -314,9 +314,8 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 	return nil
 }
 
-// withoutFile handles a document of the catalog whose file the walk could not see: a given
-// document, a document of an unmounted tree, or an unreadable one with comments to hide. done is
-// false for any other document.
+// withoutFile handles a document of the catalog whose file the walk could not see: a given document, a document of an
+// unmounted tree, or an unreadable one with comments to hide. The result done is false for any other document.
 func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bool, err error) {
 	tree := id.Tree()
 	unmounted := c.isUnmounted(tree)

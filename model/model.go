@@ -28,11 +28,11 @@ type Embedder interface {
 // passages are cheap.
 type WindowEmbedder interface {
 	Embedder
-	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A
-	// window starts every stride words; stride is 1..size. The vector of a window is that of heading and the window,
-	// on two lines. starts are the positions of the words in body. There is at least one window; if body has no
-	// words, it is only the heading. The last window ends with the body. AppendWindows skips windows that the
-	// model does not know.
+	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A window
+	// starts every stride words; stride is 1..size. The vector of a window is that of heading and the window, on two
+	// lines. The slice starts has the positions of the words in body. There is at least one window; if body has no
+	// words, it is only the heading. The last window ends with the body. AppendWindows skips windows that the model
+	// does not know.
 	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32,
 		error)
 }
@@ -48,8 +48,8 @@ type WeightEmbedder interface {
 // LanguageReader tells English from other languages.
 type LanguageReader interface {
 	Embedder
-	// IsEnglish reports whether text is in English. known is false when that is unclear, for
-	// example for a name, a misspelt word, or a text in two languages.
+	// IsEnglish reports whether text is in English. The result known is false when that is unclear, for example for a
+	// name, a misspelt word, or a text in two languages.
 	IsEnglish(text string) (english, known bool)
 }
 

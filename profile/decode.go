@@ -31,7 +31,7 @@ type decoder struct {
 // fault is the value of a panic that [attempt] turns into an error.
 type fault struct{ error }
 
-// attempt calls do and returns its result. If do panics with a fault, attempt returns the error in the fault.
+// attempt calls the function do and returns its result. If do panics with a fault, attempt returns its error.
 func attempt[T any](do func() T) (out T, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -332,7 +332,7 @@ func (d *decoder) step(k *kind, n *node) *step {
 	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
 }
 
-// settings reads the options from mapping n. of is the name of the stage or branch, for errors.
+// settings reads the options from mapping n. The parameter of is the name of the stage or branch, for errors.
 func (d *decoder) settings(options []*Option, n *node, of string) []setting {
 	out := make([]setting, len(options))
 	for i, o := range options {

@@ -68,8 +68,8 @@ func inFolders(name string, dirs []string) (file string, text []byte, err error)
 	return "", nil, nil
 }
 
-// beside returns a [Source] that looks in the folder of file, then in find. It skips file itself: file may have the
-// name of the built-in profile that it extends.
+// beside returns a [Source] that looks in the folder of file, then in the source find. It skips file itself: file may
+// have the name of the built-in profile that it extends.
 func beside(file string, find Source) Source {
 	dir := filepath.Dir(file)
 	return func(name string) (string, []byte, error) {
@@ -152,8 +152,8 @@ func isFile(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
-// Load reads the profile called name from find. If name ends in .yaml or .yml, Load reads this file. It then looks for
-// extended profiles first in the folder of the file, then in find.
+// Load reads the profile called name from the source find. If name ends in .yaml or .yml, Load reads this file. It then
+// looks for extended profiles first in the folder of the file, then in the source find.
 func Load(name string, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
@@ -172,8 +172,8 @@ func Load(name string, find Source) (*Profile, error) {
 	return Parse(file, text, find)
 }
 
-// Parse reads and checks the profile in text. Errors show file as its name. find returns the profiles that it extends.
-// For every fault, Parse returns sheaf.ErrInvalid with file, line and column.
+// Parse reads and checks the profile in text. Errors show file as its name. The source find returns the profiles that
+// it extends. For every fault, Parse returns sheaf.ErrInvalid with file, line and column.
 func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
@@ -206,7 +206,7 @@ func (p *Profile) try() error {
 	return nil
 }
 
-// resolve merges n with the profile that n extends. above has the names of the profiles that extend n.
+// resolve merges n with the profile that n extends. The parameter above has the names of the profiles that extend n.
 func resolve(n *node, find Source, above []string) *node {
 	n.want(nodeMapping, "a profile")
 	extends := n.get("extends")

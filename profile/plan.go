@@ -236,8 +236,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	param.reaches(p, x, v, false)
 }
 
-// reaches panics with a fault if the value x of a parameter is below AtLeast. written says that x is the default in the
-// profile; the fault then points at the profile, not at the query.
+// reaches panics with a fault if the value x of a parameter is below AtLeast. The parameter written says that x is the
+// default in the profile; the fault then points at the profile, not at the query.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return

@@ -163,7 +163,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// want panics with a fault if n is not of this kind. what says what n is, for the message.
+// want panics with a fault if n is not of this kind. The parameter what describes n in the message.
 func (n *node) want(kind nodeKind, what string) {
 	if n.kind != kind {
 		n.fail("%s must be %s, and is %s", what, kind, n.describe())
@@ -208,7 +208,8 @@ func (n *node) saying(text string) *node {
 	return &at
 }
 
-// unknown returns the error for the text of n, which is not in allowed. what says what kind of name the text is.
+// unknown returns the error for the text of n, which is not in allowed. The parameter what is the kind of name in the
+// text.
 func (n *node) unknown(what string, allowed []string) error {
 	kind, _, _ := strings.Cut(what, " ")
 	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, after(": ", Hint(kind, n.text, allowed)),

@@ -51,7 +51,7 @@ func (a Adaptive) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return a.diverse(in, threshold, env.Facts), nil
 }
 
-// Threshold returns the threshold for hits whose best score is best.
+// Threshold returns the threshold for hits. The parameter best is the best score of the hits.
 func (a Adaptive) Threshold(best float64) float64 { return max(a.Relative*best, a.Absolute) }
 
 func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) sheaf.Ranking {

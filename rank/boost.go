@@ -110,8 +110,8 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	}
 }
 
-// addEach calls each for every hit, adds the resulting sum to the hit's score, and sorts the hits. If all sums are 0,
-// it returns in.
+// addEach calls the function each for every hit, adds the resulting sum to the hit's score, and sorts the hits. If all
+// sums are 0, it returns the ranking in.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
 	out, s := in, sum{}
 	for i := range in {

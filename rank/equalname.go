@@ -35,7 +35,7 @@ func (k nameKind) String() string {
 // isSection reports whether a chunk is below the root of its document.
 func isSection(c *sheaf.Node) bool { return c.Depth > 0 || c.Parent != "" }
 
-// names calls each for every name of a chunk or document.
+// names calls the function each for every name of a chunk or document.
 func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	if isSection(c) {
 		each(c.Title, nameHeading)

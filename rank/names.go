@@ -107,7 +107,7 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explained returns the explanation of weight times the value of the name. of says whose name it is, for programs.
+// explained returns the explanation of weight times the value of the name. The parameter of says whose name it is.
 func (v nameValue) explained(what, of string, weight float64) sheaf.Explanation {
 	name := shortened(v.name)
 	e := combined(what+" "+strconv.Quote(name), weight*v.value(), sheaf.CombineProduct,

@@ -112,11 +112,11 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// Around picks consecutive chunks around the chunk center. There are n chunks, numbered 0..n-1, and Around picks at
-// most most of them. It picks evenly on both sides; if one side gets more, it is the side before. It returns the
-// half-open range of the picked indexes. If most is 0, the range is empty.
+// Around picks consecutive chunks around the chunk number center. There are n chunks, numbered 0..n-1. The parameter
+// most limits the number of picked chunks. It picks evenly on both sides; if one side gets more, it is the side before.
+// It returns the half-open range of the picked indexes. If most is 0, the range is empty.
 //
-// Example: of 10 chunks around 5, it picks 4 and 5 for most 2, and 4, 5 and 6 for most 3.
+// Example: of 10 chunks around chunk 5, it picks 4 and 5 if most is 2, and 4, 5 and 6 if most is 3.
 func Around(n, center, most int) (from, to int) {
 	if most <= 0 || n <= 0 {
 		return center, center

@@ -150,7 +150,7 @@ func (s *statistics) missing() float64 {
 	return 0
 }
 
-// explain explains how the score x became value(x). from is the explanation of x itself.
+// explain explains how the score x became value(x). The parameter from is the explanation of x itself.
 func (s *statistics) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
 	v := s.value(x)
 	from.Value = x

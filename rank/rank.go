@@ -21,9 +21,10 @@ import (
 
 // Stage is a step that turns one ranking into another. Stages are values, safe for concurrent use.
 type Stage interface {
-	// Apply returns another ranking. It may share the memory of in, so callers must not change in or the result
-	// afterwards. The hits of in are best first. Package profile checks that parameters are within the ranges in their
-	// comments. Apply returns sheaf.ErrInvalid if parameters do not fit together, or if a score is not finite.
+	// Apply returns another ranking. It may share the memory of the ranking in, so callers must not change this ranking
+	// or the result afterwards. The hits of the ranking in are best first. Package profile checks that parameters are
+	// within the ranges in their comments. Apply returns sheaf.ErrInvalid if parameters do not fit together, or if a
+	// score is not finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 

@@ -210,8 +210,8 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 	return out
 }
 
-// standsIn reports whether a word occurs in a query. plain has only the letters and digits of the word. It may match
-// a whole word of the query, a part of a word joined by marks, or a range of a text without spaces.
+// standsIn reports whether a word occurs in a query. The parameter plain has only the letters and digits of the word.
+// It may match a whole word of the query, a part of a word joined by marks, or a range of a text without spaces.
 func standsIn(query, plain string) bool {
 	spaceless := strings.ContainsFunc(plain, snippet.Spaceless)
 	for word := range strings.FieldsSeq(query) {

@@ -30,8 +30,8 @@ type outcome struct {
 	took time.Duration
 }
 
-// phase runs the branches, their stages, the fusion and the stages after the fusion. It finds only chunks in within;
-// nil means all chunks.
+// phase runs the branches, their stages, the fusion and the stages after the fusion. It finds only chunks in the list
+// within; nil means all chunks.
 func (r *run) phase(
 	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
 ) (sheaf.Ranking, error) {
@@ -111,8 +111,8 @@ func (r *run) phase(
 	return r.steps(retrieval, ranking, ph.Then, at)
 }
 
-// countAhead starts to count the words of the query while the branches retrieve. It does so only when every score
-// needs the counts and the store is remote. The caller calls wait to wait for the counts. If counting fails, the
+// countAhead starts to count the words of the query while the branches retrieve. It does so only when every score needs
+// the counts and the store is remote. The caller calls the result wait to wait for the counts. If counting fails, the
 // next call of worth returns the error.
 func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	if !ph.Complete || !store.Batches(r.searcher.Backend) {

@@ -480,7 +480,7 @@ func (r *run) failed(what string, err error) {
 	r.result.Warn(err.Error(), what+" failed")
 }
 
-// Warn records a failure that the answer survives; bare is its public text.
+// Warn records a failure that the answer survives; the parameter bare is its public text.
 func (r *Report) Warn(text, bare string) {
 	r.Degraded, r.Warnings = true, append(r.Warnings, text)
 	r.bare(text, bare)
@@ -500,7 +500,7 @@ func (r *Report) bare(text, bare string) {
 // clock is the clock that steps are timed by.
 var clock = time.Now
 
-// took records the time of a step that began at since. It returns the time at which the step ended.
+// took records the time of a step that began at the time since. It returns the time at which the step ended.
 func (r *run) took(step string, since time.Time) time.Time {
 	now := clock()
 	r.result.Took = append(r.result.Took, Timing{step, now.Sub(since)})

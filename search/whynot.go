@@ -118,8 +118,8 @@ func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	return scanned.WhyNot(id)
 }
 
-// whyBranches adds a reason from each branch of the main phase. best is a.ID if a branch found it. Otherwise best is
-// the document's section with the best rank, or "" when no section was found.
+// whyBranches adds a reason from each branch of the main phase. The result best is a.ID if a branch found it. Otherwise
+// best is the document's section with the best rank, or "" when no section was found.
 func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err error) {
 	s, result, plan := r.searcher, r.result, r.followed
 	if lost, err := r.whyFirst(ctx, plan, a); lost || err != nil {
@@ -160,8 +160,8 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 	return best, nil
 }
 
-// whyFirst explains why a first phase dropped a.ID and all its sections. lost is false when the first phase kept
-// some, or when the plan has no first phase.
+// whyFirst explains why a first phase dropped a.ID and all its sections. The result lost is false when the first phase
+// kept some, or when the plan has no first phase.
 func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (lost bool, err error) {
 	if plan.Candidates == nil {
 		return false, nil
@@ -256,7 +256,7 @@ func (r *run) all(id sheaf.ID) []sheaf.ID {
 	return ids
 }
 
-// whyUnfound explains why a branch did not retrieve any ID of all. ranking is the branch's result.
+// whyUnfound explains why a branch did not retrieve any ID in the list all. ranking is the branch's result.
 func (r *run) whyUnfound(
 	ctx context.Context, name string, o *outcome, ranking sheaf.Ranking, a *Absence, all []sheaf.ID,
 ) error {

@@ -142,7 +142,7 @@ func (a *app) warn(format string, args ...any) {
 	a.notice("%s", text)
 }
 
-// allWarnings returns the warnings of this run, then those in more. The result is never nil.
+// allWarnings returns the warnings of this run, then the warnings in the parameter more. The result is never nil.
 func (a *app) allWarnings(more ...string) []string {
 	return append(orEmpty(slices.Clone(a.warned)), more...)
 }
@@ -197,8 +197,8 @@ func withHint(err error, format string, args ...any) error {
 // absolute, with links resolved.
 func (a *app) commandFolder() (string, error) { return collection.RealFolder(a.in) }
 
-// confirm asks the user before a command loses data. --yes answers for the user. Without a terminal and without
-// --yes, confirm returns an error. what says what is lost; keep is a command that keeps the data.
+// confirm asks the user before a command loses data. --yes answers for the user. Without a terminal and without --yes,
+// confirm returns an error. The parameter what describes the loss; the parameter keep is a command that keeps the data.
 func (a *app) confirm(what, keep string) error {
 	if a.yes {
 		a.notice("%s", what)

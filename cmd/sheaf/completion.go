@@ -44,7 +44,7 @@ the package bash-completion, which most systems have.`,
 // fileFlags are the flags whose value is a file. [markFolder] marks the flags whose value is a folder.
 var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report", "run", "svg", "topics"}
 
-// fileless are the commands whose arguments are not files or folders.
+// fileless lists the commands whose arguments are not files or folders.
 var fileless = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
 // completeValues gives a completion to every flag and argument of a command and of its subcommands that has none yet.

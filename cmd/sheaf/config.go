@@ -229,8 +229,8 @@ func sensitive(file string) (content []byte, found []string, err error) {
 	return content, found, err
 }
 
-// checkNamed returns an error if value names a missing profile or an invalid address, because every later command
-// would fail. everywhere says that the setting applies to all folders.
+// checkNamed returns an error if value names a missing profile or an invalid address, because every later command would
+// fail. The parameter everywhere says that the setting applies to all folders.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target

@@ -122,7 +122,7 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 	})
 }
 
-// sampled is how many copied chunks verifyCopy compares with their source.
+// sampled is the number of copied chunks that verifyCopy compares with their source.
 const sampled = 200
 
 // verifyCopy checks the store after a copy. It compares the counts, and searches for every chunk by ID and by tree.

@@ -304,8 +304,8 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 	return s.explainOne(ctx, q, absence.ID, full)
 }
 
-// explainOne writes the rank of one result after every step, and the reasons for its score. With full it also writes
-// the arithmetic.
+// explainOne writes the rank of one result after every step, and the reasons for its score. If full is true, it also
+// writes the arithmetic.
 func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id sheaf.ID, full bool) error {
 	e, err := s.explained(ctx, q)
 	if err != nil {

@@ -40,8 +40,9 @@ func (a *app) meant(folder string) string {
 	return folder
 }
 
-// openOrScan opens the index for the command's folder. If the profile scans files, it opens a session without an
-// index. set has the parameters of the profile. It returns an error if the store cannot rank like the profile.
+// openOrScan opens the index for the command's folder. If the profile scans files, it opens a session without an index.
+// The parameter set has the parameters of the profile. openOrScan returns an error if the store cannot rank like the
+// profile.
 func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*session, error) {
 	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -64,7 +65,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	return a.openIndex(cmd.Context(), folder, o, nil)
 }
 
-// openIndex opens the index for a folder. If check is not nil, openIndex calls it before it writes anything.
+// openIndex opens the index for a folder. If the function check is not nil, openIndex calls check before it writes.
 func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	check func(*session) error) (*session, error) {
 	finder := a.finder(a.config)
@@ -90,7 +91,7 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 // by collecting garbage less often.
 const gcPercent = 300
 
-// openAt opens the index at where. It refreshes the index if o says so.
+// openAt opens the index at the location where. It refreshes the index if the options o say so.
 func (a *app) openAt(ctx context.Context, folder string, where location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
 	s := a.newSession(folder, where)

@@ -149,8 +149,8 @@ func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// onIndex returns a RunE function that opens the index of the command's folder and calls run. It reads o when the
-// command runs, after the flags are parsed.
+// onIndex returns a RunE function that opens the index of the command's folder and calls the function run. The RunE
+// function reads the options o when the command runs, after the flags are parsed.
 func (a *app) onIndex(o *openOptions, run func(*cobra.Command, *session, []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {

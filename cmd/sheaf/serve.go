@@ -174,8 +174,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	return s.serve(cmd.Context(), o, door)
 }
 
-// serve answers requests, applies accepted changes and watches the folders. It returns when outer ends, or when the
-// caller must reopen the index.
+// serve answers requests, applies accepted changes and watches the folders. It returns when the context outer ends, or
+// when the caller must reopen the index.
 func (s *session) serve(outer context.Context, o *serveOptions, door *collection.Collection) error {
 	group, ctx := errgroup.WithContext(outer)
 	group.Go(func() error { return s.untilReplaced(ctx, door) })

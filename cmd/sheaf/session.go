@@ -207,7 +207,8 @@ func (s *session) request(o *searchOptions) (q collection.SearchRequest, err err
 	return q, err
 }
 
-// read calls ask with a reader of the index. If the profile scans files, the reader reads the files instead.
+// read calls the function ask with a reader of the index. If the profile scans files, the reader reads the files
+// instead.
 func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer T, err error) {
 	c, err := s.Ask(s.scanner, s.expander)
 	if err != nil {
@@ -297,8 +298,8 @@ func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int
 	return c.Limit
 }
 
-// profileOf loads the profile in force, and reads its parameters from set. If no setting gives a limit, it changes
-// the limit in the settings to the profile's limit.
+// profileOf loads the profile in force, and reads its parameters from the settings in set. If no setting gives a limit,
+// it changes the limit in the settings to the profile's limit.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {

@@ -273,8 +273,8 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched returns the parameters to search. Without named ones, these are all parameters that can change the order
-// of results.
+// searched returns the parameters to search. If named is empty, these are all parameters that can change the order of
+// results.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -345,8 +345,8 @@ func grid(p *profile.Parameter) []string {
 	return around(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// around multiplies standard by each of factors, and returns the products within low..high. If round is not nil, it
-// rounds each product.
+// around multiplies the value standard by each factor, and returns the products between low and high. If the function
+// round is not nil, it rounds each product.
 func around(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64
 	for _, f := range factors {

@@ -86,8 +86,8 @@ type Resolver struct {
 	Read func(doc sheaf.ID) ([]byte, error)
 	// Paths returns the paths of all documents, for hints. If Paths is nil, errors have no hints.
 	Paths func() []string
-	// Follow returns the document that a wiki link in the document from leads to. If Follow is nil, wiki links are not
-	// resolved. Documents must know the returned document.
+	// Follow returns the target of a wiki link in the document from. If Follow is nil, wiki links are not resolved.
+	// Documents must know the returned document.
 	Follow func(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool)
 }
 
@@ -154,7 +154,7 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 }
 
 // link reads text as a wiki link, with or without brackets: the name or alias of a note, and perhaps a heading or
-// block. If the note exists but lacks the heading or block, missed is the note.
+// block. If the note exists but lacks the heading or block, the result missed is the note.
 func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")

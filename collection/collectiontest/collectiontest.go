@@ -41,7 +41,7 @@ type Fixture struct {
 }
 
 // Open makes and indexes a collection from files, a map from paths to texts. It closes the collection at the end of the
-// test. change, unless nil, edits the options first.
+// test. The function change edits the options first, unless it is nil.
 func Open(t testing.TB, files map[string]string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	f := Unindexed(t, files, change)
@@ -224,7 +224,7 @@ func (p Picky) Write(ctx context.Context, batch store.Batch) error {
 	return partial
 }
 
-// Working runs c.Work in the background until the caller calls end or the test ends.
+// Working runs c.Work in the background until the caller calls the function end or the test ends.
 func Working(t testing.TB, c *collection.Collection) (end func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())

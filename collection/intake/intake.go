@@ -41,7 +41,8 @@ func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 // Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls read with a transaction. If the file is missing, or in is nil, the transaction is empty.
+// View calls the function read with a transaction. If the file is missing, or the receiver in is nil, the transaction
+// is empty.
 func (in *Intake) View(read func(*Tx) error) error {
 	if in == nil {
 		return read(&Tx{})
@@ -61,8 +62,8 @@ func (in *Intake) View(read func(*Tx) error) error {
 	})
 }
 
-// Update calls change with a transaction that can write. If Update succeeds, all writes are durable; if it fails, the
-// file does not change.
+// Update calls the function change with a transaction that can write. If Update succeeds, all writes are durable; if it
+// fails, the file does not change.
 func (in *Intake) Update(change func(*Tx) error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -90,7 +91,7 @@ func (in *Intake) make() error {
 	return in.replace(func(db *bbolt.DB) error { return db.Update(makeBuckets) })
 }
 
-// replace writes a new file with fill. The new file then replaces the old one.
+// replace writes a new file with the function fill. The new file then replaces the old one.
 func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	next := in.Path() + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed process
@@ -149,8 +150,8 @@ func (in *Intake) Check() error {
 	})
 }
 
-// Repair copies the damaged file to aside. Then it replaces the file by a new one with all readable entries. It returns
-// the documents that were lost. Only the process that accepts documents may call Repair.
+// Repair copies the damaged file to the path aside. Then it replaces the file by a new one with all readable entries.
+// It returns the documents that were lost. Only the process that accepts documents may call Repair.
 func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -271,7 +271,7 @@ func (tx *Tx) Key(key []byte, now time.Time) []byte {
 	return slices.Clone(v)
 }
 
-// PutKey stores the value of an idempotent request. The value is a JSON object; its member at is the time. PutKey
+// PutKey stores the value of an idempotent request. The value is a JSON object; its member "at" is the time. PutKey
 // removes values that are too old, and the oldest values if there are too many.
 func (tx *Tx) PutKey(key, value []byte, at, now time.Time) error {
 	if err := tx.DropKey(key); err != nil {

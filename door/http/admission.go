@@ -21,8 +21,8 @@ func newAdmission(l Limits) *admission {
 	return &admission{limits: l, slots: make(chan struct{}, l.Running), of: map[string]int{}}
 }
 
-// slot waits for a slot, for at most Limits.Patience. leave gives the slot back. The error is a problem, or the error
-// of ctx.
+// slot waits for a slot, for at most Limits.Patience. The result leave gives the slot back. The error is a problem, or
+// the error of ctx.
 func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	leave = func() { <-a.slots }
 	select {

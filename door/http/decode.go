@@ -170,7 +170,7 @@ func (p *parser) broken(at string, err error) {
 	p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
 }
 
-// pointer returns the JSON pointer of the member name in the object at.
+// pointer returns the JSON pointer of the member called name. The parameter at is the pointer of its object.
 func pointer(at, name string) string {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "")

@@ -259,8 +259,8 @@ func keysUnread(err error) error {
 	return p
 }
 
-// readBody reads the body of a request into c.body, within the limits of one body and of all bodies. Call free when the
-// body is no longer needed.
+// readBody reads the body of a request into c.body, within the limits of one body and of all bodies. Call the result
+// free when the body is no longer needed.
 func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	kind, _, _ := strings.Cut(c.request.Header.Get("Content-Type"), ";")
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "application/json" {
@@ -300,8 +300,8 @@ const (
 	smallValues = 64 << 10
 )
 
-// parse parses c.body into the input v. wrong has the faults that were found in parameters. parse also limits the
-// memory for all bodies that are parsed at once: a body of commas and brackets takes sixty times its length.
+// parse parses c.body into the input v. The parameter wrong has the faults that were found in parameters. parse also
+// limits the memory for all bodies that are parsed at once: a body of commas and brackets takes sixty times its length.
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := collection.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {

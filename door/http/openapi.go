@@ -33,7 +33,7 @@ func (a *API) documentOf() func() ([]byte, error) {
 	}
 }
 
-// openAPI makes the OpenAPI 3.1 document of the routes. keyed means that callers need a key.
+// openAPI makes the OpenAPI 3.1 document of the routes. The parameter keyed means that callers need a key.
 func (a *API) openAPI(keyed bool) ([]byte, error) {
 	s := newSchemas()
 	s.dims = a.dims()

@@ -53,8 +53,8 @@ func shorten(out *searchOut, words bool) {
 	out.shown = shortText(&full, out, words).content()
 }
 
-// fitting returns the part of a line around the byte match that fits into a number of bytes. The bytes count both forms
-// of the answer. price is how many bytes the part takes.
+// fitting returns the part of a line around byte number match that fits into a number of bytes. The bytes count both
+// forms of the answer. price is how many bytes the part takes.
 func fitting(text string, match, bytes int) (part string, price int) {
 	for width := (bytes - shortPrice) / 2; width >= minSnippet; width -= minSnippet / 4 {
 		part := cutAround(text, match, width)
@@ -71,7 +71,7 @@ func jsonSize(value any) int {
 	return len(text)
 }
 
-// shortText writes an answer without details as text. The first line uses values of full.
+// shortText writes an answer without details as text. The first line uses values of the answer full.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)
@@ -91,7 +91,7 @@ func shortText(full, out *searchOut, words bool) *textWriter {
 	return &w
 }
 
-// cutAround returns at most width bytes of a line, around the byte match. If possible, it cuts between words.
+// cutAround returns at most width bytes of a line, around byte number match. If possible, it cuts between words.
 func cutAround(text string, match, width int) string {
 	const dots = "…"
 	if len(text) <= width {
@@ -224,8 +224,8 @@ func size(part any) float64 {
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports whether a text surely has more than left tokens. It looks only at the length of the text. A token has
-// at most the bytes of four letters, or of one long character.
+// tooLong reports whether a text surely has more tokens than the number left. It looks only at the length of the text.
+// A token has at most the bytes of four letters, or of one long character.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
 // Tokens estimates how many tokens a language model counts for a text.

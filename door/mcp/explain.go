@@ -174,8 +174,8 @@ func depthOf(e *sheaf.Explanation) int {
 	return deepest
 }
 
-// tree writes an explanation, one part per line. A part is indented below the part that contains it. most limits the
-// depth.
+// tree writes an explanation, one part per line. A part is indented below the part that contains it. The parameter most
+// limits the depth.
 func (w *textWriter) tree(e *sheaf.Explanation, depth, most int) {
 	if e == nil {
 		return

@@ -228,7 +228,7 @@ func (o *getOut) least(p *collection.Part) float64 {
 // thousands of headings.
 const listShare = 0.25
 
-// take returns a passage with as much of its text as the budget allows. It subtracts the tokens from left.
+// take returns a passage with as much of its text as the budget allows. It subtracts the tokens from the budget left.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.least(p)
@@ -264,8 +264,8 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	return one
 }
 
-// listed appends an item to a list and subtracts its price from left. If the budget is too small, it appends nothing
-// and returns 1, otherwise 0.
+// listed appends an item to a list and subtracts its price from the budget left. If the budget is too small, it appends
+// nothing and returns 1, otherwise 0.
 func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1
@@ -275,7 +275,7 @@ func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	return 0
 }
 
-// next returns an ID that reads on: count lines of the passage's document, from line on.
+// next returns the ID of the next lines: count lines of the passage's document. The first of them is number line.
 func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shown(o.Collection, p.Doc), line, count)
 }

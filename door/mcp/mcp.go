@@ -42,7 +42,8 @@ type Options struct {
 	Log *slog.Logger
 	// Time limits the duration of a call over HTTP; 0 is no limit.
 	Time time.Duration
-	// Admit waits until a call may run. Call leave when the call ends. If Admit is nil, every call runs at once.
+	// Admit waits until a call may run. Call the result leave when the call ends. A nil Admit lets every call run at
+	// once.
 	Admit func(ctx context.Context) (leave func(), err error)
 }
 

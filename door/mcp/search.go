@@ -144,9 +144,9 @@ func (s *server) context(ctx context.Context, in contextIn) (*searchOut, error) 
 	})
 }
 
-// answer calls find, and packs the results into an answer with structured content and a text. Both forms are complete,
-// because some assistants show only one of them to a model. words means that the query is the caller's text, not the
-// name of a passage.
+// answer calls the function find, and packs the results into an answer with structured content and a text. Both forms
+// are complete, because some assistants show only one of them to a model. The parameter words means that the query is
+// the caller's text, not the name of a passage.
 func (s *server) answer(ctx context.Context, query string, in answerIn, words bool,
 	find func(context.Context, *collection.Reader) (*collection.Answer, error)) (*searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
@@ -226,8 +226,8 @@ func (w *textWriter) header(out *searchOut, words bool) {
 	}
 }
 
-// searchContent writes an answer with details as text. linked adds a link to each result. words means that it helps to
-// try other words.
+// searchContent writes an answer with details as text. If linked is true, each result gets a link. The parameter words
+// means that it helps to try other words.
 func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	w.header(out, words)

@@ -288,7 +288,7 @@ func readLines[T any](name string) (out []T, err error) {
 	return out, eachLine(name, func(one *T) { out = append(out, *one) })
 }
 
-// eachLine calls add with each line of a file.
+// eachLine calls the function add with each line of a file.
 func eachLine[T any](name string, add func(one *T)) error {
 	f, err := os.Open(name)
 	if err != nil {

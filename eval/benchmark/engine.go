@@ -51,7 +51,7 @@ func processOf(e Engine) string {
 }
 
 // Main is the main function of a peer. It runs the task in the program's arguments, writes the report as the protocol
-// in peer.go says, and exits. make returns nil if the engine does not support the task.
+// in peer.go says, and exits. The function make returns nil if the engine does not support the task.
 func Main(make func(Task, Meta) Engine) {
 	if len(os.Args) != 4 {
 		fmt.Fprintf(os.Stderr, "usage: %s FOLDER TASK INDEX (it is run by sheaf bench)\n", os.Args[0])
@@ -135,7 +135,8 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	return err
 }
 
-// watch calls amount again and again until the caller calls most. most returns the largest value of amount.
+// watch calls the function amount repeatedly until the caller calls the result most. This function returns the largest
+// value of amount.
 func watch(amount func() int64) (most func() int64) {
 	stop, ended := make(chan struct{}), make(chan int64)
 	go func() {

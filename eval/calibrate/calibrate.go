@@ -24,8 +24,8 @@ type Bin struct {
 	Right float64 `json:"right"`
 }
 
-// Reliability sorts samples into bins by their probability. The bins have equal widths and cover 0..1. p and right have
-// the same length. A probability below 0 counts as 0, above 1 as 1, and NaN as 0.
+// Reliability sorts samples into bins by their probability. The bins have equal widths and cover 0..1. The slices p and
+// right have the same length. A probability below 0 counts as 0, above 1 as 1, and NaN as 0.
 func Reliability(p []float64, right []bool, bins int) []Bin {
 	out := make([]Bin, max(bins, 1))
 	n := float64(len(out))

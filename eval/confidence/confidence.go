@@ -113,7 +113,7 @@ func Judge(a *Answers, c *search.Calibration) Quality {
 	return judge(a, func(int) *search.Calibration { return c })
 }
 
-// judge measures answers. of returns the calibration to use for a question.
+// judge measures answers. The function of returns the calibration to use for a question.
 func judge(a *Answers, of func(question int) *search.Calibration) Quality {
 	q := Quality{}
 	var first, all []float64

@@ -19,8 +19,8 @@ const (
 )
 
 // Judged returns questions for collection i: its own judged queries, and queries of the other collections as questions
-// without an answer. It draws both at random, and the same seed gives the same questions. same reports whether two
-// collections have the same documents.
+// without an answer. It draws both at random, and the same seed gives the same questions. The function same reports
+// whether two collections have the same documents.
 func Judged(all []*eval.Collection, i int, same func(i, j int) bool, seed uint64) []Question {
 	random := rand.New(rand.NewPCG(seed, uint64(i)))
 	c := all[i]

@@ -32,8 +32,8 @@ const (
 	foldCount = 5
 )
 
-// Learn fits a calibration to the answers of one folder. shipped is the calibration in this program, or nil. If there
-// are too few questions, Learn returns sheaf.ErrInvalid.
+// Learn fits a calibration to the answers of one folder. The parameter shipped is the calibration in this program, or
+// nil. If there are too few questions, Learn returns sheaf.ErrInvalid.
 func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error) {
 	n := len(a.questions)
 	if n < minQuestions {

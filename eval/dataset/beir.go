@@ -226,8 +226,8 @@ func (d *Dataset) checkTargets(j *judged) error {
 	return nil
 }
 
-// readLines calls each for every line that is not blank. It reads file, or file.gz if file does not exist. It adds the
-// content to sum, and returns the name of the file that it read.
+// readLines calls the function each for every line that is not blank. It reads file, or file.gz if file does not exist.
+// It adds the content to sum, and returns the name of the file that it read.
 func readLines(file string, sum hash.Hash, each func(name string, line int, raw []byte) error) (string, error) {
 	f, name, err := open(file)
 	if err != nil {

@@ -161,7 +161,7 @@ type Step struct {
 	Failed string
 }
 
-// near is how much two scores may differ because of float32 and the order of sums.
+// near is the difference that two scores may have because of float32 and the order of sums.
 const near = 2e-6
 
 // Reasons says why the rankings a and b differ. step describes the step that gave b. If a and b have the same order and

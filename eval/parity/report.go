@@ -98,8 +98,8 @@ type QueryReport struct {
 	Reasons []string `json:"reasons"`
 }
 
-// CompareStores compares the answers of two stores. way is how the engine counted words for this comparison. If way is
-// not [Exact], the report also has the overlap for exact counting.
+// CompareStores compares the answers of two stores. The parameter way says how the engine counted words for this
+// comparison. If way is not [Exact], the report also has the overlap for exact counting.
 func CompareStores(queries []string, first, other *Store, way string) *StoreReport {
 	exact := compareStores(queries, first, other, Exact)
 	if way == Exact {

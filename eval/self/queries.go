@@ -270,8 +270,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 	}
 }
 
-// linkers returns the documents that have a link to doc with this text. one is false if they are too many to exclude.
-// The text is then part of a navigation.
+// linkers returns the documents that have a link to doc with this text. The result one is false if there are too many
+// such documents to exclude. The link is then part of a navigation.
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
 	const most = 20
 	for _, r := range m.c.View.References(doc) {

@@ -90,7 +90,8 @@ type Tree struct {
 const FreeTree = "api"
 
 // TreeName returns the name of a folder's tree. IDs begin with this name. It is the last part of the folder's path,
-// without colons, because a colon ends the name in an ID. If this name is [FreeTree] or in taken, a number follows it.
+// without colons, because a colon ends the name in an ID. If this name is [FreeTree] or in the list taken, a number
+// follows it.
 func TreeName(root string, taken ...string) string {
 	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
 	if base == "/" || base == "." || base == `\` {

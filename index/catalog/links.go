@@ -110,8 +110,8 @@ type called struct {
 	plain, suffix string
 }
 
-// ends reports whether the path ends with plain, and plain begins at the start of a path part. The
-// path must also have the suffix, unless suffix is empty.
+// ends reports whether the path ends with the text plain, and this text begins at the start of a path part. The path
+// must also have the suffix, unless suffix is empty.
 func (c *called) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
@@ -142,8 +142,8 @@ func (v *View) called(key uint64, kind int) *named {
 	return found
 }
 
-// nearest returns the first document in the folder of file whose path ends with end. If that folder
-// has none, it returns the first such document of any folder. Every path ends with "".
+// nearest returns the first document in the folder of file whose path ends with the text end. If that folder has none,
+// it returns the first such document of any folder. Every path ends with "".
 func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	for _, list := range [][]called{n.in[path.Dir(file)], n.all} {
 		for i := range list {
@@ -197,8 +197,8 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// LinksAmong returns what Links would return if only doc and the documents of among existed. The
-// result is not cached.
+// LinksAmong returns what Links would return if only doc and the documents in the set among existed. The result is not
+// cached.
 func (v *View) LinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	r, err := v.Record(doc)
 	if err != nil {
@@ -227,8 +227,8 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// BacklinksAmong returns what Backlinks would return if only doc and the documents of among
-// existed. The result is not cached.
+// BacklinksAmong returns what Backlinks would return if only doc and the documents in the set among existed. The result
+// is not cached.
 func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {

@@ -9,9 +9,9 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// writeSegment writes a segment with the newest entries of segments, oldest first, and of changes.
-// changes are newer than all segments. It leaves out tombstones unless keepTombstones is set. It
-// returns the number of entries. Without entries it creates no file.
+// writeSegment writes a segment with the newest entries of segments, oldest first, and of changes. The changes are
+// newer than all segments. It leaves out tombstones unless keepTombstones is set. It returns the number of entries.
+// Without entries it creates no file.
 func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encoded, keepTombstones bool) (int, error) {
 	file, err := sectionfile.Create(fsys, path, kindSegment, format)
 	if err != nil {

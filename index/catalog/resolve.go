@@ -14,9 +14,9 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// Resolve returns the document or chunk that a link in the document from leads to. If the link
-// names a heading or block that the document has, the result is that chunk, otherwise the document.
-// ok is false for links that lead outside the collection or nowhere.
+// Resolve returns the target of a link in the document from. If the link names a heading or block of the target
+// document, the result is the chunk of this heading or block. Otherwise the result is the document. ok is false for
+// links that lead outside the collection or nowhere.
 //
 // Markdown links are paths. A path is relative to the linking file, or to the tree's folder if it
 // begins with a slash, or with "@/" as in Zola. A folder means its readme, index or _index. A page
@@ -44,7 +44,7 @@ type Among func(doc sheaf.ID) bool
 // document.
 func (a Among) has(doc sheaf.ID) bool { return a == nil || a(doc) }
 
-// ResolveAmong returns what Resolve would return if only the documents of among existed.
+// ResolveAmong returns what Resolve would return if only the documents in the set among existed.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
@@ -232,8 +232,8 @@ func (v *View) rootEnds(tree string) (ends []string) {
 	return ends
 }
 
-// documentsAt returns the documents at a folded path. First come documents whose original path is
-// full, then those whose path is full with the ending of Markdown files, then the others by ID.
+// documentsAt returns the documents at a folded path. First come documents whose original path equals full, then
+// documents whose path is full plus the ending of Markdown files, then the others by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.called(pathKey(tree, plain), kindPath).all {
@@ -345,8 +345,8 @@ func anchor(doc *sheaf.Document, name string) sheaf.ID {
 	return ""
 }
 
-// heading returns the chunk whose heading a fragment names, or "". same compares a title or slug
-// with the name in the link.
+// heading returns the chunk whose heading a fragment names, or "". The function same compares a title or slug with the
+// name in the link.
 func heading(doc *sheaf.Document, fragment string, same func(title, called string) bool) sheaf.ID {
 	parts := strings.Split(fragment, "#")
 	above, last := parts[:len(parts)-1], parts[len(parts)-1]

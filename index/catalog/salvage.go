@@ -40,10 +40,9 @@ type Wreck struct {
 	kept       []Encoded
 }
 
-// Examine reads the readable parts of the catalog in a folder and does not change the folder. keep
-// decides whether to keep a document with a stored text; it gets the settings that were found. If
-// another process is writing, the error wraps sheaf.ErrUnavailable. Other errors come from the file
-// system.
+// Examine reads the readable parts of the catalog in a folder and does not change the folder. The function keep decides
+// whether to keep a document with a stored text; keep gets the settings that were found. If another process is writing,
+// the error wraps sheaf.ErrUnavailable. Other errors come from the file system.
 func Examine(fsys vfs.FS, dir string, keep func(doc sheaf.ID, settings *Settings) bool) (*Wreck, error) {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("examine catalog: %w", err)
@@ -174,9 +173,9 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 	}
 }
 
-// Replace publishes a sound catalog in place of the wreck in one step. The new catalog has the kept
-// documents, and the settings after change has changed them. No document is skipped or pending.
-// Replace removes the files of the wreck.
+// Replace publishes a sound catalog in place of the wreck in one step. The new catalog has the kept documents, and the
+// settings as the function change edits them. No document is skipped or pending. Replace removes the files of the
+// wreck.
 func (w *Wreck) Replace(change func(*Settings)) error {
 	c := w.catalog
 	generation := max(following(w.generation), following(0)) // higher than any generation that a process has seen

@@ -238,7 +238,7 @@ func (s *segment) encoded(st *state) ([]byte, error) {
 		len(b))
 }
 
-// decode passes the encoded record of a document to with. with reports whether the record is valid.
+// decode passes the encoded record of a document to the function with, which reports whether the record is valid.
 func (s *segment) decode(id sheaf.ID, st *state, with func(b []byte) bool) error {
 	b, err := s.encoded(st)
 	if err == nil && !with(b) {

@@ -86,8 +86,8 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 	return st.file.matches(v.catalog.o.Source, name)
 }
 
-// readSource reads a source file that still has the recorded content. same says that the file also
-// has the recorded time, so that its content need not be compared.
+// readSource reads a source file that still has the recorded content. The result same says that the file also has the
+// recorded time, so that its content need not be compared.
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := openSource(source, name)
 	if err != nil {

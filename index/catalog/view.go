@@ -410,8 +410,8 @@ func (v *View) Warned() ([]sheaf.ID, error) {
 	return ids, err
 }
 
-// labels calls with for the labels of a kind in each segment, with their current documents. A name
-// stays valid while the view is open.
+// labels calls the function with for the labels of a kind in each segment, with their current documents. A name stays
+// valid while the view is open.
 func (v *View) labels(kind byte, with func(s *segment, name string, docs []int) error) error {
 	live, err := v.live()
 	if err != nil {

@@ -12,7 +12,7 @@ type walk struct {
 	newest   int  // number of the newest segment with the current ID
 }
 
-// newWalk returns a walk at the first ID that is not before from.
+// newWalk returns a walk at the first ID that equals from or comes after it.
 func newWalk(segments []*segment, from string) (*walk, error) {
 	w := &walk{segments: segments, cursors: make([]idCursor, len(segments))}
 	for k, s := range segments {
@@ -21,9 +21,8 @@ func newWalk(segments []*segment, from string) (*walk, error) {
 	return w, w.seek(from)
 }
 
-// existing yields the documents whose ID is not before from, with their states, in order of ID. An
-// ID is valid until the next step. If the catalog is corrupt, the sequence ends early, and Err
-// returns the fault.
+// existing yields the documents whose ID equals from or comes after it, with their states, in order of ID. An ID is
+// valid until the next step. If the catalog is corrupt, the sequence ends early, and Err returns the fault.
 func (v *View) existing(from string) iter.Seq2[string, *state] {
 	return func(yield func(string, *state) bool) {
 		w, err := newWalk(v.segments, from)
@@ -40,7 +39,7 @@ func (v *View) existing(from string) iter.Seq2[string, *state] {
 	}
 }
 
-// seek moves to the first ID that is not before from.
+// seek moves to the first ID that equals from or comes after it.
 func (w *walk) seek(from string) error {
 	for k := range w.cursors {
 		c := &w.cursors[k]

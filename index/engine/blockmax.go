@@ -204,7 +204,8 @@ func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes, for each window, the most that the clause adds to a chunk there. scored is scratch memory.
+// spread computes, for each window, the most that the clause adds to a chunk there. The parameter scored is scratch
+// memory.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
@@ -247,8 +248,8 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals from at to the end of the window that begins at start. It returns the end of the
-// window.
+// window evaluates the ordinals from the ordinal at to the end of the window that begins at start. It returns the end
+// of the window.
 func (m *maxScore) window(start, at uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
@@ -327,9 +328,9 @@ func (m *maxScore) offerAll(n int) {
 	}
 }
 
-// scanOne finds the candidates from at up to end when only the last clause is essential. A candidate can still be
-// among the best if the other clauses add rest. scanOne does not decode blocks without candidates. It returns the
-// number of candidates.
+// scanOne finds the candidates from the ordinal at up to the ordinal end when only the last clause is essential. A
+// candidate can still be among the best if the other clauses add the score rest. scanOne does not decode blocks without
+// candidates. It returns the number of candidates.
 func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
@@ -364,8 +365,9 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany adds the scores of the clauses from number first on, for the ordinals from at up to end. A candidate can
-// still be among the best if the other clauses add at most rest. scanMany returns the number of candidates.
+// scanMany adds the scores of the clauses from number first on, for the ordinals from the ordinal at up to the ordinal
+// end. A candidate can still be among the best if the other clauses add at most the score rest. scanMany returns the
+// number of candidates.
 func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
@@ -489,8 +491,8 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 }
 
 // filter adds the scores of a clause to the sums of the first n candidates. It keeps the candidates that can still be
-// among the best if the earlier clauses add rest. It returns how many it keeps. Candidates and postings are in order
-// and close together, so filter walks through blocks instead of searching in them.
+// among the best if the earlier clauses add the score rest. It returns how many it keeps. Candidates and postings are
+// in order and close together, so filter walks through blocks instead of searching in them.
 func (m *maxScore) filter(clause, n int, rest float64) int {
 	b, s := m.ordered[clause], m.scratch
 	need := m.top.threshold()/slack - rest

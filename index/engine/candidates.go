@@ -20,8 +20,9 @@ func (s *Snapshot) allow(req *Request, m *queryMemory) ([]segment.Bitset, error)
 	return s.among(req.Filter, m.candidates.sets, m)
 }
 
-// among returns the chunks of within that pass a filter and are not deleted, for each view. nil means all chunks.
-// Without a filter, among changes within. The result is in memory of m, and the caller must not change it.
+// among returns the chunks in the parameter within that pass a filter and are not deleted, for each view. nil means all
+// chunks. Without a filter, among changes the sets in within. The result is in memory of m, and the caller must not
+// change it.
 func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryMemory) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
@@ -53,7 +54,7 @@ func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryM
 	return allowed, nil
 }
 
-// locate calls found with every place of an identifier, including places of deleted chunks.
+// locate calls the function found with every place of an identifier, including places of deleted chunks.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
 	if at, ok := s.places.of(id); ok {
 		found(at.view, at.ordinal)
@@ -153,8 +154,8 @@ func (s *Snapshot) planOf(req *Request, m *queryMemory) (*plan, error) {
 	return newPlan(s, req, allowed, m)
 }
 
-// matching returns the chunks of allowed that match the words of a vector request. If the request has no words, it
-// returns allowed.
+// matching returns the chunks in the sets allowed that match the words of a vector request. If the request has no
+// words, it returns allowed.
 func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset, m *queryMemory) (
 	[]segment.Bitset, error,
 ) {

@@ -98,7 +98,7 @@ func (s *Snapshot) filtered(filter sheaf.Filter) (*filtered, error) {
 	return f, nil
 }
 
-// add adds to set the chunks of a segment that match a filter.
+// add adds the chunks of a segment that match a filter to set.
 func (p *bitsets) add(set segment.Bitset, r *segment.Reader, filter sheaf.Filter) error {
 	switch f := filter.(type) {
 	case sheaf.And:

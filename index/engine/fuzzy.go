@@ -37,8 +37,8 @@ type band [2*reach + 1]int8
 // reach is the largest supported distance plus one.
 const reach = 3
 
-// newLevenshtein returns an acceptor of the terms within most edits of word. A term must begin with the first same
-// characters of word.
+// newLevenshtein returns an acceptor of the terms whose edit distance from word is at most the parameter most. A term
+// must begin with the first characters of word, as many as the parameter same says.
 func newLevenshtein(word string, most, same int) *levenshtein {
 	l := &levenshtein{word: []rune(word), most: min(most, reach-1), ends: []int{0}, least: []int{0}}
 	l.same = []byte(string(l.word[:min(same, len(l.word))]))
@@ -88,7 +88,7 @@ func (l *levenshtein) dead(depth int) bool {
 }
 
 // skip returns the next key that may be accepted, or nil if there is none. No key that begins with the first depth+1
-// characters of term is accepted. These characters take at bytes.
+// characters of term is accepted. The parameter at is the number of bytes of these characters.
 func (l *levenshtein) skip(term []byte, depth, at int) []byte {
 	for ; depth >= 0; depth-- {
 		next := l.following(depth, l.term[depth])

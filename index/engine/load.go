@@ -98,8 +98,8 @@ func (l *Load) Delete(ctx context.Context, docs []string) error {
 	return l.Add(ctx, docs, nil)
 }
 
-// Add removes every chunk of the documents in replace, and adds chunks. An added chunk replaces a chunk with the same
-// ID. After an error the caller must close the load, not commit it.
+// Add removes every chunk of the documents in the list replace, and adds chunks. An added chunk replaces a chunk with
+// the same ID. After an error the caller must close the load, not commit it.
 func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error {
 	if err := l.index.validate(chunks); err != nil {
 		return err
@@ -294,7 +294,7 @@ func (l *Load) begun(w *worker) bool {
 }
 
 // forget removes chunks and the documents in replace from this load, and records what to remove from the committed
-// data. again reports that an identifier of chunks occurred before, perhaps within chunks.
+// data. The result again reports that an identifier of chunks occurred before, perhaps within chunks.
 //
 // Most documents occur once in a load, and then a look-up in seen is enough. The caller holds w.mu. forget may release
 // w.mu for a while, and the load may be closed meanwhile.
@@ -342,8 +342,8 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 	return again, nil
 }
 
-// note records the added and removed names. known reports whether one of the removed documents was added before, and
-// again whether one of the chunks was.
+// note records the added and removed names. The result known reports whether one of the removed documents was added
+// before. The result again reports whether one of the added chunks was added before.
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -419,7 +419,8 @@ func (l *Load) spill(workers ...*worker) error {
 	return l.flush(spilled, workers...)
 }
 
-// flush writes the chunks of workers as one file, using how. No goroutine may add chunks to these workers meanwhile.
+// flush writes the chunks of workers as one file, in the way that the parameter how says. No goroutine may add chunks
+// to these workers meanwhile.
 func (l *Load) flush(how flushing, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
@@ -593,8 +594,8 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 	return ix.publishState(next, added)
 }
 
-// without returns the entry of a view after a commit. It leaves out the chunks of removed documents and the chunks
-// that added replaces. If no chunk is left, the name of the entry is "".
+// without returns the entry of a view after a commit. It leaves out the chunks of removed documents and the chunks that
+// the names in added replace. If no chunk is left, the name of the entry is "".
 func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {
@@ -628,8 +629,8 @@ func (ix *Index) unsure() {
 	ix.restLater()
 }
 
-// publishState makes next the current generation and snapshot. It becomes the owner of the handles of new segments.
-// The caller holds ix.publish.
+// publishState makes the state next the current generation and snapshot. It becomes the owner of the handles of new
+// segments. The caller holds ix.publish.
 func (ix *Index) publishState(next state, added []*flushed) error {
 	next.generation = ix.state.generation + 1
 	next.next = ix.state.next

@@ -198,14 +198,14 @@ func (ix *Index) tiers(views []*view) []*view {
 	return nil
 }
 
-// goroutines returns how many goroutines a merge may use: at least one, and not more than most. taken is the part of
-// memory that the merge takes without them.
+// goroutines returns how many goroutines a merge may use: at least one, and not more than the limit most. The parameter
+// taken is the part of memory that the merge takes without them.
 func goroutines(most int, memory, taken int64) int {
 	return int(max(1, min(int64(most), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that choose picks. slow limits the rate, and most and the memory limit the number of
-// goroutines. again reports whether it merged any segments.
+// mergeOnce merges the segments that the function choose picks. The parameter slow limits the rate. The parameter most
+// and the memory limit the number of goroutines. The result again reports whether it merged any segments.
 func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose func([]*view) []*view) (again bool,
 	err error) {
 	if err := ix.pause(ctx); err != nil {
@@ -247,8 +247,8 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose
 	return true, nil
 }
 
-// replace publishes a generation in which the segment merged replaces the views old. Chunks that were deleted from old
-// during the merge are also deleted from merged.
+// replace publishes a generation in which the segment merged replaces the views in the list old. Chunks that were
+// deleted from these views during the merge are also deleted from the segment.
 func (ix *Index) replace(old []*view, merged *flushed) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

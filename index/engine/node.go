@@ -14,7 +14,7 @@ type node interface {
 	seek(target uint32) uint32
 	// score adds to s the score of the match that the last seek returned.
 	score(s *scores)
-	// explain adds to why an explanation of what score adds.
+	// explain describes in the parameter why what the method score adds.
 	explain(why *reasons)
 	// rewind moves the node to the beginning, so that seek may get a smaller target.
 	rewind()

@@ -110,9 +110,9 @@ func (p *plan) scoreFound(m *maxScore) error {
 	return p.faultOf(m)
 }
 
-// together runs do for the numbers below n, on this goroutine and on helpers other goroutines. Each goroutine takes
-// the next free number. do gets the number of the goroutine and the number that it took. A goroutine ends at its first
-// error.
+// together runs the function do for the numbers below n. It uses this goroutine, and as many others as helpers says.
+// Each goroutine takes the next free number. The function do gets the number of the goroutine and the number that it
+// took. A goroutine ends at its first error.
 func together(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {
 		for i := range n {

@@ -49,7 +49,7 @@ type part interface {
 	flat() ([]*planTerm, bool)
 }
 
-// newPlan prepares words for a snapshot, in memory of m. allowed has the chunks of each view that the request allows.
+// newPlan prepares words for a snapshot, in memory of m. The parameter allowed has the allowed chunks of each view.
 func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset, m *queryMemory) (*plan, error) {
 	words := req.Words
 	p := &m.plan

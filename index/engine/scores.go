@@ -71,8 +71,8 @@ func (r *askedChunks) reset() {
 	}
 }
 
-// scoreAmong computes the scores of asked for one request. within has the same chunks, without deleted ones; all
-// requests share it.
+// scoreAmong computes the scores of the chunks in asked for one request. The parameter within has the same chunks,
+// without deleted ones; all requests share it.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {
 	m, allowed := takeMemory(), within

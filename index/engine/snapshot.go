@@ -47,7 +47,7 @@ type view struct {
 	counts  dfCache
 }
 
-// newView returns a view of h, and becomes a user of h. runs are the deleted chunks.
+// newView returns a view of h, and becomes a user of h. The parameter runs has the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
 	v := &view{handle: h, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())),

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut returns a heading without the attribute list at its end. White space before the list stays in
-// rest. id is the first ID in the list, or "".
+// Cut returns a heading without the attribute list at its end. White space before the list stays in the result rest.
+// The result id is the first ID in the list, or "".
 func Cut(text string) (rest, id string, ok bool) {
 	open := strings.LastIndexByte(text, '{')
 	if open < 0 || !strings.HasSuffix(text, "}") || open > 0 && strings.IndexByte(" \t\n", text[open-1]) < 0 {

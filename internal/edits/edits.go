@@ -3,8 +3,8 @@ package edits
 
 import "slices"
 
-// Weight returns 1/(1+d), where d is the distance from a to b. It returns 0 if d is above most, or if the first same
-// letters of a and b differ.
+// Weight returns 1/(1+d), where d is the distance from a to b. It returns 0 if d is above the limit most. It also
+// returns 0 if a and b differ in their first letters; the parameter same is the number of these letters.
 func Weight(a, b []rune, most, same int) float64 {
 	same = min(same, len(b))
 	if len(a) < same || !slices.Equal(a[:same], b[:same]) {
@@ -17,7 +17,8 @@ func Weight(a, b []rune, most, same int) float64 {
 }
 
 // Distance returns how many insertions, deletions, substitutions and swaps of neighbors turn a into b. No part is
-// edited twice (optimal string alignment). If the distance is above most, Distance returns most+1. most is 0 or more.
+// edited twice (optimal string alignment). If the distance is above the limit most, Distance returns most+1. The limit
+// is never negative.
 func Distance(a, b []rune, most int) int {
 	if d := len(a) - len(b); d > most || -d > most {
 		return most + 1

@@ -53,13 +53,13 @@ func Parse(text string, most Limits, options ...parser.Option) (file *ast.File, 
 	return file, nil
 }
 
-// Decode stores a node of a parsed file in into. into must be a pointer. Unknown keys are faults. Every error is a
-// [Fault].
+// Decode stores a node of a parsed file in a variable. The parameter into must be a pointer to this variable. Unknown
+// keys are faults. Every error is a [Fault].
 func Decode(node ast.Node, into any) error {
 	return guarded("", func() error { return yaml.NodeToValue(node, into, yaml.Strict()) })
 }
 
-// guarded calls do and turns an error or panic of do into a fault. prefix comes before the text of the error.
+// guarded calls the function do and turns its error or panic into a fault. prefix comes before the text of the error.
 func guarded(prefix string, do func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -83,9 +83,9 @@ func guarded(prefix string, do func() error) (err error) {
 	return fault
 }
 
-// tooDeep returns the first token at which collections are nested deeper than most, or nil. It counts brackets, item
-// marks, and keys without a comma between them. Outside of brackets it counts the columns in which items and keys
-// start.
+// tooDeep returns the first token at which collections are nested deeper than the limit most, or nil. It counts
+// brackets, item marks, and keys without a comma between them. Outside of brackets it counts the columns in which items
+// and keys start.
 func tooDeep(tokens token.Tokens, most int) *token.Token {
 	var columns []int // of the open block collections, ascending
 	flow, marks := 0, 0

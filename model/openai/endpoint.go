@@ -80,8 +80,8 @@ func (r *rest) learn(fault error) {
 	r.failed.Store(&silence{fault, time.Now().Add(r.length)})
 }
 
-// open checks the address, adds path to it when path is missing, and sets defaults. Errors name the setting what.
-// Errors wrap ErrConfig.
+// open checks the address, adds path to it when path is missing, and sets defaults. Errors name the setting, which is
+// the parameter what. Errors wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.URL)
 	switch {
@@ -148,8 +148,8 @@ func redact(address string) string {
 	return address
 }
 
-// post sends body and passes the answer to read. If read fails, post does not try again. If the server closes the
-// connection, post sends the request once more, even when Attempts is 1.
+// post sends body and passes the answer to the function read. If read fails, post does not try again. If the server
+// closes the connection, post sends the request once more, even when Attempts is 1.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.known(); err != nil {

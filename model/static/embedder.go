@@ -23,8 +23,8 @@ var (
 	_ model.LanguageReader = (*Embedder)(nil)
 )
 
-// NewEmbedder returns an embedder of this name. It reads English with m and other languages with others, which
-// may be nil: see [newEncoder].
+// NewEmbedder returns an embedder of this name. It reads English with m and other languages with the model others,
+// which may be nil: see [newEncoder].
 func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
 	e := &Embedder{name: name, model: m, others: others}
 	first, err := newEncoder(m, others)

@@ -122,8 +122,8 @@ func (e *encoder) table() int {
 	return othersTable
 }
 
-// language reports whether a text of one block is in English, by the mean and the sum of its pieces' language
-// numbers. known is false when these numbers are too small to decide.
+// language reports whether a text of one block is in English, by the mean and the sum of its pieces' language numbers.
+// The result known is false when these numbers are too small to decide.
 func (e *encoder) language() (english, known bool) {
 	p := e.part(&e.text[0], othersTable)
 	sure := max(sureText, surePiece*len(p.pieces))

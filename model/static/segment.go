@@ -100,7 +100,7 @@ func (s *Segmenter) goesOn(dst []int32, text string) []int32 {
 	return s.flush(s.block(dst, text))
 }
 
-// blank are the bytes of white space in ASCII.
+// blank lists the bytes of white space in ASCII.
 var blank = [256]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true}
 
 // cut appends the pieces of a text without ASCII white space.

@@ -25,7 +25,7 @@ type UnigramPiece struct {
 const unseenPenalty = 10
 
 // WriteUnigram returns the file of a table of this name (at most 40 bytes) for an English table with the vocabulary v.
-// unknown is the number of the piece for unknown characters.
+// The parameter unknown is the number of the piece for unknown characters.
 func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary) ([]byte, error) {
 	switch {
 	case len(name) == 0 || len(name) > nameBytes:

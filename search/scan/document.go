@@ -107,8 +107,9 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	return entries
 }
 
-// propertyText returns values of the frontmatter that have no field of their own, at most listed values of each
-// property. It skips names with a dot, which belong to values in a map: [nestedText] reads these.
+// propertyText returns values of the frontmatter that have no field of their own, for each property at most as many
+// values as the parameter listed says. It skips names with a dot, which belong to values in a map: [nestedText] reads
+// these.
 func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {

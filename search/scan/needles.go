@@ -15,9 +15,9 @@ const maxNeedles = 64
 // minNeedle is the shortest needle in bytes. One letter would be in every file.
 const minNeedle = 2
 
-// needles returns the folded, distinct texts to search for in files. Their order is: each query as a whole, each
-// term, the words that score, the forbidden words. The needle of a word is the common prefix of its inflections.
-// Needles decide which files the scan examines, not how files rank. all says that files without a needle may match,
+// needles returns the folded, distinct texts to search for in files. Their order is: each query as a whole, each term,
+// the words that score, the forbidden words. The needle of a word is the common prefix of its inflections. Needles
+// decide which files the scan examines, not how files rank. The result all says that files without a needle may match,
 // for example when words are too short.
 func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut,
 	all bool) {

@@ -14,9 +14,9 @@ import (
 // nestedLimits limits the size of frontmatter from which nested values are read.
 var nestedLimits = yamlfile.Limits{Bytes: 1 << 20, Depth: 100}
 
-// nestedText returns the values of YAML frontmatter in lists and maps within properties. It reads down to a depth,
-// and at most listed values of each list. At depth 1 it returns "", because values at depth 1 are values of
-// properties. It ignores keys and does not expand aliases.
+// nestedText returns the values of YAML frontmatter in lists and maps within properties. It reads down to a depth, and
+// for each list at most as many values as the parameter listed says. At depth 1 it returns "", because values at depth
+// 1 are values of properties. It ignores keys and does not expand aliases.
 func nestedText(doc *sheaf.Document, text string, listed, depth int) string {
 	span := doc.Frontmatter
 	if depth < 2 || span.Len() == 0 || doc.FrontmatterText || !strings.HasPrefix(text[span.Start:span.End], "---") {

@@ -11,8 +11,9 @@ import (
 )
 
 // Best returns the snippet of the span that shows most of the query: all words of a phrase before single words, then
-// the rarest words. If spans are equal, the first wins. The first own spans have priority: Best reads the other
-// spans only if no own span shows a word of the query. Snippet.At is an offset in content.
+// the rarest words. If spans are equal, the first wins. The first spans, as many as the parameter own says, have
+// priority: Best reads the other spans only if none of the first shows a word of the query. Snippet.At is an offset in
+// content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) Snippet {
 	best, worth := Snippet{At: spans[0].Start}, -1.0
 	for i, span := range spans {

@@ -139,8 +139,8 @@ func inSight(text string, matches []match, width int) []match {
 	return matches
 }
 
-// ahead returns a later place of text that seems to have the rarest word. It looks only for words that are rarer
-// than the words of matches. It returns -1 when it finds none.
+// ahead returns a later place of text that seems to have the rarest word. It looks only for words that are rarer than
+// the words in matches. It returns -1 when it finds none.
 func (h *Highlighter) ahead(text string, matches []match) int {
 	most := 0.0
 	for _, m := range matches {

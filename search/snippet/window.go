@@ -56,8 +56,8 @@ func bestWindow(matches []match, weight []float64, width int) (first, last int) 
 	return first, last
 }
 
-// snippetStart steps back from at, by at most lead columns, to the beginning of the sentence or line. If there is
-// none, it returns the beginning of a word.
+// snippetStart steps back from byte number at, by at most lead columns, to the beginning of the sentence or line. If
+// there is none, it returns the beginning of a word.
 func snippetStart(text string, at, lead int) int {
 	start, word := at, at
 	for start > 0 && lead > 0 {
@@ -99,7 +99,7 @@ func skipSpace(text string) int {
 	return 0
 }
 
-// clip cleans text from start on until width columns are full, and maps the matches to the output.
+// clip cleans text from byte number start on until width columns are full, and maps the matches to the output.
 func (h *Highlighter) clip(text string, start int, matches []match, weights []float64, width int) Snippet {
 	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width}, marked: marked{weights: weights}}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""

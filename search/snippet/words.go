@@ -12,9 +12,9 @@ import (
 // longestShown is the most bytes of a word that Words returns.
 const longestShown = 256
 
-// Words returns the words of text that snippets would mark, each once, in text order and with their original case.
-// It returns no more words than most, and stops when ctx ends. It skips words of more than 256 bytes. Each word is
-// cut into parts, and every second part matches. For the query name, getName has the parts "get" and "Name". In
+// Words returns the words of text that snippets would mark, each once, in text order and with their original case. It
+// returns no more words than the limit most, and stops when ctx ends. It skips words of more than 256 bytes. Each word
+// is cut into parts, and every second part matches. For the query name, getName has the parts "get" and "Name". In
 // scripts without spaces, and in Hangul, a word is the matching range.
 func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]string {
 	if len(h.terms) == 0 {

@@ -225,7 +225,7 @@ func (s *Store) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID
 	})
 }
 
-// answer translates a request, calls run with it, and returns the result of run.
+// answer translates a request, calls the function run with it, and returns the result of run.
 func answer[T any](s *Store, req store.Request, run func(*engine.Snapshot, engine.Request) (T, error)) (T, error) {
 	translated, err := s.translate(req)
 	if err != nil {
@@ -264,7 +264,7 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	})
 }
 
-// read calls run with the pinned snapshot, or with the newest one if none is pinned, and returns the result of run.
+// read calls the function run with the pinned snapshot, or else the newest snapshot, and returns the result of run.
 func read[T any](s *Store, run func(*engine.Snapshot) (T, error)) (T, error) {
 	var none T
 	snapshot, err := s.acquire()

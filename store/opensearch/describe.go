@@ -43,7 +43,7 @@ func (s *Store) describe(ctx context.Context, name string) (described, error) {
 	return out, nil
 }
 
-// index returns the settings that the mapping records. ours is false if this program did not make the index.
+// index returns the settings that the mapping records. The result ours is false if this program did not make the index.
 func (d *described) index() (m meta, ours bool) {
 	raw := d.Mappings.Meta.Sheaf
 	ours = raw != nil && json.Unmarshal(*raw, &m) == nil

@@ -140,8 +140,8 @@ func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Fin
 	return out
 }
 
-// grants returns statements for a user who does not own the tables. The statements in reading let the user search. To
-// index, the user also needs those in writing.
+// grants returns statements for a user who does not own the tables. The statements in the result reading let the user
+// search. To index, the user also needs the statements in the result writing.
 func grants(schema, user string) (reading, writing string) {
 	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema,
 		user)

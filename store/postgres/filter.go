@@ -38,7 +38,7 @@ func (s *statement) once(prefix, body string) string {
 // maxArgs is the largest number of parameters in the protocol.
 const maxArgs = 65_535
 
-// text returns the whole statement, which ends with final. Call it after all parameters are added.
+// text returns the whole statement, which ends with the text final. Call it after all parameters are added.
 func (s *statement) text(final string) (string, error) {
 	if len(s.args) > maxArgs {
 		return "", fmt.Errorf("postgres: search: %w: the query and its filter take %d parameters, where the server takes "+

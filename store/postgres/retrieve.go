@@ -104,7 +104,7 @@ func (s *Store) together(ctx context.Context, what string, count bool, reqs []st
 	})
 }
 
-// wordStatement returns the statement for the hits of a request by words. With count, the statement returns the
+// wordStatement returns the statement for the hits of a request by words. If count is true, the statement returns the
 // number of hits.
 func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (string, []any,
 	error) {
@@ -121,8 +121,8 @@ func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *stor
 	return sql, w.args, err
 }
 
-// vectorStatement returns the statement for the hits of a request by vector. With count, the statement returns the
-// number of hits. It compares every vector.
+// vectorStatement returns the statement for the hits of a request by vector. If count is true, the statement returns
+// the number of hits. It compares every vector.
 func vectorStatement(req *store.Request, field vectorTable, count bool) (string, []any, error) {
 	var st statement
 	allowed := st.bound(req)

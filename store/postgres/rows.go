@@ -130,7 +130,7 @@ func (w *load) send(ctx context.Context) error {
 	return nil
 }
 
-// query runs a statement and passes the rows to read. The statement has the whole Options.Timeout.
+// query runs a statement and passes the rows to the function read. The statement has the whole Options.Timeout.
 func (w *load) query(ctx context.Context, read func(pgx.Rows) error, sql string, args ...any) error {
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
@@ -183,7 +183,7 @@ func (w *load) copyPiece(ctx context.Context, table string, columns []string, ro
 	return err
 }
 
-// writeColumns writes the columns of chunks. first is the number of the first chunk.
+// writeColumns writes the columns of chunks. The parameter first is the number of the first chunk.
 func (w *load) writeColumns(ctx context.Context, chunks []chunk, first int64) error {
 	var rows [][]any
 	for i := range chunks {

@@ -162,8 +162,8 @@ func (w *words) add(l *looked, fields []int, factor float64, terms ...storekit.G
 	}
 }
 
-// leaf makes the relation of the chunks that match at least one of the parts, which are terms and expansions. among
-// is one more condition on the posting p, or "".
+// leaf makes the relation of the chunks that match at least one of the parts, which are terms and expansions. The
+// parameter among is one more condition on the posting p, or "".
 func (w *words) leaf(parts []storekit.Node, among string) string {
 	var l looked
 	var fields []int
@@ -392,8 +392,8 @@ const (
 	maxParts = 2000
 )
 
-// build makes the relations of a request by words. It returns the name of the relation for the whole query. With
-// count, the relations have no scores.
+// build makes the relations of a request by words. It returns the name of the relation for the whole query. If count is
+// true, the relations have no scores.
 func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (*words, string, error) {
 	text := *req.Text
 	if count {
@@ -451,7 +451,8 @@ func (w *words) scored(root string) string {
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM %s GROUP BY chunk, f) x GROUP BY chunk`, tie, root))
 }
 
-// best returns the statement for the first limit hits of a ranking. scored is a relation (chunk, score, ...).
+// best returns the statement for the first limit hits of a ranking. The parameter scored names a relation (chunk,
+// score, ...).
 func best(scored, columns string, limit string) string {
 	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (
 		SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r

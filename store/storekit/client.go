@@ -265,7 +265,7 @@ func patience(resp *http.Response) time.Duration {
 var ErrTooLarge = fmt.Errorf("%w", sheaf.ErrInvalid)
 
 // Halve sends the elements from..to-1 of a list. If they are too large for one request, Halve sends each half
-// separately. If a single element is too large, Halve calls refuse for it.
+// separately. If a single element is too large, Halve calls the function refuse for it.
 func Halve(from, to int, send func(from, to int) error, refuse func(i int, err error)) error {
 	err := send(from, to)
 	switch middle := (from + to) / 2; {

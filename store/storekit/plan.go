@@ -225,7 +225,7 @@ func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64,
 	return out
 }
 
-// Walk calls visit with every node of a plan, parents first.
+// Walk calls the function visit with every node of a plan, parents first.
 func Walk(n Node, visit func(Node)) {
 	visit(n)
 	if b, ok := n.(Bool); ok {

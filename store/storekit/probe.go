@@ -35,9 +35,9 @@ func Chunks(check string, chunks int, err error) store.Finding {
 // removing limits the time for removing a probe. The removal continues even if the caller's context has ended.
 const removing = 30 * time.Second
 
-// Probe checks the rights to create and to delete. It calls make, then removes the result with a DELETE of path. It
-// also removes the result if ctx ends meanwhile, or if the answer to make is lost. If the removal fails, the error
-// says that the result may still be on the server.
+// Probe checks the rights to create and to delete. It calls the function make, then removes the result with a DELETE of
+// path. It also removes the result if ctx ends meanwhile, or if the answer to make is lost. If the removal fails, the
+// error says that the result may still be on the server.
 func (c *Client) Probe(ctx context.Context, path string, make func() error) error {
 	made := make()
 	if made != nil && ctx.Err() == nil && !errors.Is(made, sheaf.ErrUnavailable) {

@@ -49,8 +49,8 @@ type exchange struct {
 	Refused string          `json:",omitempty"`
 }
 
-// NewExchanges reads a golden file. With update, requests go to the server instead, and the end of the test writes
-// them and the answers to the file.
+// NewExchanges reads a golden file. If update is true, requests go to the server instead, and the end of the test
+// writes them and the answers to the file.
 func NewExchanges(t testing.TB, path string, update bool) *Exchanges {
 	t.Helper()
 	e := &Exchanges{t: t, path: path, real: update}

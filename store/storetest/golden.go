@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// Golden compares text with a golden file. With update it first writes text to the file.
+// Golden compares text with a golden file. If update is true, it first writes text to the file.
 func Golden(t testing.TB, path, text string, update bool) {
 	t.Helper()
 	if update {

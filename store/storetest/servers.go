@@ -9,8 +9,8 @@ import (
 	"sheaf/store"
 )
 
-// Removed checks the error of a search after drop removes the store's place on the server. The search must fail with
-// sheaf.ErrNotFound; an invalid request or an empty result would be wrong.
+// Removed checks the error of a search after the function drop removes the store's place on the server. The search must
+// fail with sheaf.ErrNotFound; an invalid request or an empty result would be wrong.
 func Removed(t *testing.T, b store.Backend, drop func() error) {
 	t.Helper()
 	if err := b.Write(t.Context(), One("t:a", "stone")); err != nil {

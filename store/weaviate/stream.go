@@ -140,8 +140,8 @@ type passage struct {
 	Additional struct{ Vector []float32 } `json:"_additional"`
 }
 
-// passages reads the vectors of a field and adds them to chunks. at has the index of each chunk, by the hash of its
-// ID.
+// passages reads the vectors of a field and adds them to chunks. The map at has the index of each chunk, by the hash of
+// its ID.
 func (s *Store) passages(ctx context.Context, field string, at map[string]int, chunks []store.Chunk) error {
 	if len(at) == 0 {
 		return nil

@@ -260,7 +260,8 @@ func (s *Store) Shards() int {
 	return s.shards
 }
 
-// about reads the settings from the description of a class. ours is false if this program did not make the class.
+// about reads the settings from the description of a class. The result ours is false if this program did not make the
+// class.
 func about(description string) (m meta, ours bool) {
 	err := json.Unmarshal([]byte(description), &m)
 	return m, err == nil && m.Version != 0

@@ -121,7 +121,8 @@ func Detect(sample string) string {
 	return best
 }
 
-// byScript detects languages with a script of their own. sure is false when several languages share the script.
+// byScript detects languages with a script of their own. The result sure is false when several languages share the
+// script.
 func byScript(sample string) (language string, sure bool) {
 	counts := map[string]int{}
 	letters := 0

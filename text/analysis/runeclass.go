@@ -44,8 +44,8 @@ func classOf(r rune) runeClass {
 	return page[r&0xFF]
 }
 
-// dense are the scripts without spaces between words. Hangul has spaces, but its words carry
-// particles that no stemmer here knows.
+// dense lists the scripts without spaces between words. Hangul has spaces, but its words carry particles that no
+// stemmer here knows.
 var dense = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
 	unicode.Hiragana,
 	unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi, unicode.Tai_Tham, unicode.New_Tai_Lue, unicode.Tai_Le,

@@ -126,8 +126,8 @@ type brokenWord struct {
 	text          []byte
 }
 
-// joined appends the terms of a broken word. end is the byte after its last part, and last is the offset of that
-// part.
+// joined appends the terms of a broken word. The parameter end is the byte after its last part, and the parameter last
+// is the offset of this part.
 func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 	text := string(w.text)
 	if !isPlain(text) {
@@ -144,7 +144,7 @@ func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 }
 
 // hyphenIn returns the end of the part that begins at byte from, and the start of the next part. If there is no next
-// part, both are the end of raw. cut reports whether a line ends between the parts.
+// part, both are the end of raw. The result cut reports whether a line ends between the parts.
 func hyphenIn(raw string, from int) (to, next int, cut bool) {
 	soft := strings.ContainsAny(raw[from:], "\r\n")
 	for i, r := range raw[from:] {

@@ -160,7 +160,7 @@ func (r *inline) construct(i int) construct {
 	return none
 }
 
-// opening reads the wiki link or bracket at byte at. If byte i is before at, it is the '!' of a picture.
+// opening reads the wiki link or bracket at byte at. If byte i is before byte at, byte i is the '!' of a picture.
 func (r *inline) opening(i, at int) construct {
 	if strings.HasPrefix(r.text[at:], "[[") {
 		if l, size, ok := wikilink.Parse(r.text[at+2:]); ok {
@@ -171,8 +171,8 @@ func (r *inline) opening(i, at int) construct {
 	return construct{kind: openingConstruct, end: at + 1}
 }
 
-// codeSpan reads the code span that opens with the backticks at byte i. It returns the content and the byte after
-// the span. If nothing closes the span, ok is false and end is the byte after the backticks.
+// codeSpan reads the code span that opens with the backticks at byte i. It returns the content and the byte after the
+// span. If nothing closes the span, ok is false and the result end is the byte after the backticks.
 func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 	t := r.text
 	from := i
@@ -377,8 +377,8 @@ func (b *brackets) pop() (k bracket, ok bool) {
 // linked records that the last popped bracket became a link.
 func (b *brackets) linked() { b.barrier = len(b.open) }
 
-// destination returns the target of the link whose text begins at bracket k and ends at the ']' at byte to. The
-// target is "(target)" or a definition's target for "[label]". Without both, the link's own text is the label. end
+// destination returns the target of the link whose text begins at bracket k and ends at the ']' at byte to. The target
+// is "(target)" or a definition's target for "[label]". Without both, the link's own text is the label. The result end
 // is the byte after the link.
 func (r *inline) destination(k bracket, to int) (target string, end int, ok bool) {
 	t := r.text

@@ -182,7 +182,7 @@ func fieldValue(text string) sheaf.Value {
 	return plainValue(showable(text))
 }
 
-// task returns the state of a task and its text. state is "" for a line that is not a task.
+// task returns the state of a task and its text. The result state is "" for a line that is not a task.
 func task(text string) (state, rest string) {
 	if len(text) < len("[ ]") || text[0] != '[' {
 		return "", text

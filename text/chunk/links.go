@@ -41,7 +41,7 @@ type finder struct {
 	out  *finds
 }
 
-// finding has the bytes at which the finder stops.
+// finding lists the bytes at which the finder stops.
 var finding = bytesOf("\\`<![]#^{")
 
 func (f *finder) find(text string, base int) {

@@ -18,7 +18,7 @@ type Passages struct{ Words, Stride int }
 // Starts returns the bytes of text at which its words begin.
 func (Passages) Starts(text string) []int { return startsOf(text, math.MaxInt) }
 
-// startsOf returns the bytes of text at which its words begin. It stops when it has more than enough.
+// startsOf returns the bytes of text at which its words begin. It stops when it has more starts than the number enough.
 func startsOf(text string, enough int) (starts []int) {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= enough; {
@@ -58,8 +58,8 @@ func (p Passages) Count(words int) int {
 	return 1 + (words-p.Words+p.Stride-1)/p.Stride
 }
 
-// Window returns the range of passage n, from 0, of a text with size bytes. starts are the bytes at which words
-// begin. Without words the range is the whole text.
+// Window returns the range of passage n, from 0, of a text with size bytes. The slice starts has the bytes at which
+// words begin. Without words the range is the whole text.
 func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 	if len(starts) == 0 {
 		return sheaf.Span{End: size}

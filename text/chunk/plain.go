@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// special has the bytes that may begin a mark of inline Markdown.
+// special lists the bytes that may begin a mark of inline Markdown.
 var special = bytesOf("\\`*_[]<&!~\n")
 
 // plainText returns inline Markdown as plain text on one line. It drops marks and HTML tags, keeps

@@ -289,9 +289,9 @@ func (c *windowCut) endOf(token int) int {
 	return c.tokens[token-1].end
 }
 
-// sentenceEnd returns where a sentence ends in between, or -1. between is the text between two letters or digits. A
-// sentence ends after a full stop and white space, after a stop of a script without spaces, or at a blank line. It
-// also ends at a line break before a mark, such as a list or heading mark.
+// sentenceEnd returns where a sentence ends in the text between, or -1. This text is between two letters or digits. A
+// sentence ends after a full stop and white space, after a stop of a script without spaces, or at a blank line. It also
+// ends at a line break before a mark, such as a list or heading mark.
 func sentenceEnd(between string) int {
 	if i := strings.LastIndexAny(between, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(between[i:])

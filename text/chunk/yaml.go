@@ -249,10 +249,10 @@ type lineReader struct {
 	bracket bool // the last list in brackets is still open
 }
 
-// readLines reads frontmatter without a YAML parser. simple reports whether a YAML parser would read the same; this
-// is so for nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what readLines could read.
-// For example, a title with a colon and without quotation marks does not lose the other values. Nested values are
-// left out.
+// readLines reads frontmatter without a YAML parser. The result simple reports whether a YAML parser would read the
+// same; this is so for nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what readLines
+// could read. For example, a title with a colon and without quotation marks does not lose the other values. Nested
+// values are left out.
 func readLines(inner string) (entries []yamlEntry, simple bool) {
 	r, number := lineReader{simple: true}, 1
 	all := linesFrom(inner, 0)

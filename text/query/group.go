@@ -50,7 +50,7 @@ type part struct {
 	open *group
 }
 
-// group reads parts up to the end or the closing bracket. at is the place of these parts.
+// group reads parts up to the end or the closing bracket. The parameter at is the place of these parts.
 func (p *parser) group(depth int, at place) *group {
 	g := &group{}
 	first := p.at
@@ -86,8 +86,8 @@ func (p *parser) or(i int) bool {
 		p.tokens[i+1].kind != tokenClose
 }
 
-// bracket returns the place of the bracket that the parser has just read. outer is the place of the group with the
-// bracket.
+// bracket returns the place of the bracket that the parser has just read. The parameter outer is the place of the group
+// with the bracket.
 func (p *parser) bracket(sign byte, outer place) place {
 	if outer == bound {
 		return bound
@@ -115,7 +115,7 @@ func (p *parser) bracket(sign byte, outer place) place {
 	return amid
 }
 
-// part reads one operand of a group at outer.
+// part reads one operand of a group at the place outer.
 func (p *parser) part(depth int, outer place) part {
 	t := p.tokens[p.at]
 	p.at++
@@ -330,7 +330,7 @@ func oneOfWords(text string) sheaf.TextQuery {
 // That is enough for additional hits, but not to refuse or require a filter, which would keep or
 // drop the wrong parts of a document. Such a filter gets no words.
 
-// tagWords returns the words that find a tag in the field of tags. If begins is set, tag is the beginning of a tag;
+// tagWords returns the words that find a tag in the field of tags. If begins is true, tag is the beginning of a tag;
 // tagWords then returns nil unless it is a single word.
 func tagWords(tag string, begins bool) sheaf.TextQuery {
 	switch {

@@ -38,8 +38,8 @@ import (
 type Options struct {
 	// Properties are the names that "name:value" may use, in any case.
 	Properties []string
-	// Look reports whether an unknown name before a colon is a property. Parse calls it once for each folded name.
-	// known is false when Look could not find out; Parse then adds a note. A nil Look knows no properties.
+	// Look reports whether an unknown name before a colon is a property. Parse calls it once for each folded name. The
+	// result known is false when Look could not find out; Parse then adds a note. A nil Look knows no properties.
 	Look func(name string) (is, known bool)
 	// Spellings returns the spellings that the collection has for a path, the beginning of a path or a file name.
 	// Parse needs it for names that exist only in another case. It may be nil.
@@ -244,8 +244,8 @@ var quotes = map[rune]string{'"': `"”`, '“': `"”`, '”': `"”`, '„': `
 func isQuote(r rune) bool { return quotes[r] != "" }
 
 // inBrackets reads a property as Obsidian writes it: [status:draft], or with several values [status:draft OR in
-// review]. Name and values may be in quotation marks and contain spaces. Each value becomes a token. rest is the
-// text after the closing bracket.
+// review]. Name and values may be in quotation marks and contain spaces. Each value becomes a token. The result rest is
+// the text after the closing bracket.
 func (p *parser) inBrackets(text string, depth int) (values []token, rest string, ok bool) {
 	inner, ok := strings.CutPrefix(text, "[")
 	if !ok || strings.HasPrefix(inner, "[") {
@@ -435,7 +435,7 @@ func (p *parser) checkBrackets(word string) {
 }
 
 // wordEnd returns the end of the word at the start of text. A word ends at white space, at a bracket that closes a
-// group, or where stops returns true. stops may be nil.
+// group, or where the function stops returns true. The function stops may be nil.
 func wordEnd(text string, depth int, stops func(rune) bool) int {
 	open := 0
 	for i, r := range text {

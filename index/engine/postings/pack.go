@@ -100,8 +100,8 @@ func frameWidth(values []uint32) uint {
 	return uint(best)
 }
 
-// readFrame reads len(dst) values, at most BlockLen, and adds add (0 or 1) to each. It returns the bytes after the
-// frame. ok is false if src is not such a frame, or if adding would overflow.
+// readFrame reads len(dst) values, at most BlockLen, and adds the number add (0 or 1) to each. It returns the bytes
+// after the frame. ok is false if src is not such a frame, or if adding would overflow.
 func readFrame(dst []uint32, src []byte, add uint32) (rest []byte, ok bool) {
 	if len(src) < 2 || src[0]&^moreBeyond > 32 {
 		return nil, false

@@ -59,8 +59,8 @@ type positionWriter struct {
 	numbers []uint64
 }
 
-// append writes the positions of postings with these frequencies and lengths. all has the positions of all postings,
-// one after another.
+// append writes the positions of postings with these frequencies and lengths. The slice all has the positions of all
+// postings, one after another.
 func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) []byte {
 	var how special
 	same := 0
@@ -113,8 +113,8 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether the n numbers from all[at] on equal the numbers directly before all[at]. There are as
-// many numbers to compare with as before says.
+// sameAsBefore reports whether the n numbers from all[at] on repeat the previous list of positions. This list ends
+// before all[at], and its length is the parameter before.
 func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }

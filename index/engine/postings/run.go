@@ -86,10 +86,10 @@ func (e *RunEncoder) Finish() List {
 	return list
 }
 
-// AddRun appends the postings of a list that a [RunEncoder] wrote. The list's ordinals are all below limit. If to is
-// nil, a new ordinal is the old one plus base. Otherwise to has the new ordinals, and [End] drops a posting. lengths
-// are the lengths of the field in all chunks, by new ordinal. counted says that the list has no positions, as with
-// AddCounts.
+// AddRun appends the postings of a list that a [RunEncoder] wrote. The list's ordinals are all below limit. If the
+// slice to is nil, a new ordinal is the old one plus base. Otherwise the slice to has the new ordinals, and [End] drops
+// a posting. lengths are the lengths of the field in all chunks, by new ordinal. The parameter counted says that the
+// list has no positions, as with AddCounts.
 func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, to, lengths []uint32) error {
 	b, next, n := list.Postings, uint32(0), list.DF
 	if n == 1 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ColumnEquals adds to set the chunks that have the value v in the column.
+// ColumnEquals adds the chunks that have the value v in the column to set.
 func (r *Reader) ColumnEquals(set Bitset, column string, v Value) error {
 	key := appendValue(appendColumn(nil, column), v)
 	var c tableCursor
@@ -17,13 +17,13 @@ func (r *Reader) ColumnEquals(set Bitset, column string, v Value) error {
 	return r.addRuns(set, &c)
 }
 
-// ColumnExists adds to set the chunks that have a value in the column.
+// ColumnExists adds the chunks that have a value in the column to set.
 func (r *Reader) ColumnExists(set Bitset, column string) error {
 	return r.columnPrefix(set, appendColumn(nil, column))
 }
 
-// ColumnPrefix adds to set the chunks that have a text value in the column that begins with prefix. The value must be
-// of the same kind as prefix.
+// ColumnPrefix adds chunks to set. They have a text value in the column that begins with prefix and is of the same kind
+// as prefix.
 func (r *Reader) ColumnPrefix(set Bitset, column string, prefix Value) error {
 	return r.columnPrefix(set, appendValue(appendColumn(nil, column), prefix))
 }
@@ -45,7 +45,7 @@ type Bound struct {
 	Open  bool // excludes the value itself
 }
 
-// ColumnRange adds to set the chunks that have a value between two bounds. The value and the bounds have this kind. At
+// ColumnRange adds the chunks that have a value between two bounds to set. The value and the bounds have this kind. At
 // least one bound must be set.
 func (r *Reader) ColumnRange(set Bitset, column string, kind byte, low, high *Bound) error {
 	prefix := append(appendColumn(nil, column), kind)

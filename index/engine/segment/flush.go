@@ -19,8 +19,8 @@ func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 	return FlushWithin(fs, path, 0, builders...)
 }
 
-// FlushWithin does what Flush does, but may use more memory: spare bytes more than the builders report. More memory
-// makes it faster.
+// FlushWithin does what Flush does, but may use more memory than the builders report: up to spare bytes more. More
+// memory makes it faster.
 func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
 	return flush(fs, path, kind, spare, builders)
 }

@@ -60,7 +60,7 @@ func (f *flusher) countLetters(counts *[256]int) {
 	}
 }
 
-// eachPart calls do with the index of every part, in parallel.
+// eachPart calls the function do with the index of every part, in parallel.
 func (f *flusher) eachPart(do func(i int)) {
 	var wait sync.WaitGroup
 	for i := range f.parts {

@@ -130,7 +130,7 @@ func (f *flusher) ranges() []termRange {
 	}
 }
 
-// reach returns where a range of sorted terms ends that begins at from.
+// reach returns the end of the range of sorted terms that begins at from.
 func (v *inversion) reach(from int) int {
 	to, n := from, 0
 	for to < len(v.places.Items) && to-from < rangeTerms {
@@ -151,8 +151,8 @@ func (v *inversion) place(number int, b bound) (occurrences int) {
 	return occurrences
 }
 
-// make sorts the occurrences of the terms in ranges by range. It uses the terms of part number i. first is the number
-// of the first of these ranges.
+// make sorts the occurrences of terms by the ranges of the terms. It uses the terms of part number i. The parameter
+// first is the number of the first of these ranges.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {

@@ -125,7 +125,7 @@ func (l *letters) appendText(dst, b []byte) (text []byte, ok bool) {
 	return dst, at == end
 }
 
-// count adds to counts how often each byte occurs in a text.
+// count adds the number of occurrences of each byte in a text to counts.
 func count[T string | []byte](counts *[256]int, text T) {
 	for i := range len(text) {
 		counts[text[i]]++

@@ -26,7 +26,7 @@ func (n *names) free() {
 // bytes returns the memory of the names in bytes.
 func (n *names) bytes() int64 { return n.list.Bytes() + n.slots.Bytes() + n.texts.Bytes() }
 
-// number returns the number of a name. added reports whether the name is new.
+// number returns the number of a name. The result added reports whether the name is new.
 func (n *names) number(name []byte) (number uint32, added bool) {
 	if len(n.list.Items)*4 >= len(n.slots.Items)*3 {
 		n.grow()

@@ -102,7 +102,7 @@ func (o *occurrences) each(yield func(page []uint32)) {
 	}
 }
 
-// countInto adds to counts how often each term occurs.
+// countInto adds the number of occurrences of each term to counts.
 func (o *occurrences) countInto(counts []uint32) {
 	o.each(func(page []uint32) {
 		for i := 0; i < len(page); i++ {

@@ -381,10 +381,10 @@ func (c *tableCursor) seek(target []byte) bool {
 	}
 }
 
-// toward moves to the next entry. The cursor must be before target. same is the number of bytes that the cursor's key
-// shares with target. reached reports whether the new entry is at or after target. Only then is key sure to be set;
-// for other entries, the length shared with the previous key can be enough. toward does not read payloads. ok is false
-// at the end and after a fault.
+// toward moves to the next entry. The cursor must be before target. The parameter same is the number of bytes that the
+// cursor's key shares with target. The result reached reports whether the new entry is at or after target. Only then is
+// key sure to be set; for other entries, the length shared with the previous key can be enough. toward does not read
+// payloads. ok is false at the end and after a fault.
 func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false

@@ -24,7 +24,7 @@ type worker struct {
 
 var workers = sync.Pool{New: func() any { return &worker{} }}
 
-// compare computes the similarity of the rows in c.index and adds them to found. The row numbers must rise.
+// compare computes the similarity of the rows in c.index and adds them to the list found. The row numbers must rise.
 func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 	size, scales, scale := s.Encoder.RowBytes(), s.Scales, q.scale
 	least := found.need()

@@ -46,8 +46,8 @@ const depthShare = 0.999
 //
 // Every second query is moved away from its vector (see Perturb), because real questions are not among the stored
 // vectors. The sample depends only on the number of rows. If queries is 0, a default number is used. Measure returns
-// the zero Depth if the parts have too few rows to matter. It calls breathe about every millisecond; an error of
-// breathe ends the measurement.
+// the zero Depth if the parts have too few rows to matter. It calls the function breathe about every millisecond; an
+// error of breathe ends the measurement.
 func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	total := 0
 	for _, p := range parts {

@@ -11,10 +11,10 @@ import (
 type kernel struct {
 	name string
 	// scan estimates groups of GroupRows vectors. It writes their estimates to out. In mask, it sets one bit for each
-	// vector whose estimate is above least. There are len(mask) groups.
+	// vector whose estimate is above the number least. There are len(mask) groups.
 	scan func(out []int32, mask []byte, codes []byte, q *query, least int32)
-	// above sets the bits of estimates above least, and clears the other bits. There are 8 len(mask) estimates. Their
-	// number must be a multiple of wordBits.
+	// above sets the bits of estimates above the number least, and clears the other bits. There are 8 len(mask)
+	// estimates. Their number must be a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
 	// dot computes the dot products of a query with the rows in index. The row numbers in index must rise. rows and
 	// codes are those of all rows.
@@ -94,7 +94,7 @@ func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	return true
 }
 
-// aboveWith returns an above that checks the slice bounds and calls a kernel in assembly.
+// aboveWith returns a function above that checks the slice bounds and calls a kernel in assembly.
 func aboveWith(above func(mask *byte, estimates *int32, words int, least int32)) func([]byte, []int32, int32) {
 	return func(mask []byte, estimates []int32, least int32) {
 		if words := 8 * len(mask) / wordBits; words > 0 {

@@ -37,8 +37,8 @@ type reach struct {
 	deviations float64
 }
 
-// newReach returns the reach of a query. x has the query's rotated numbers, each divided by largest. most is the
-// largest magnitude in x. newReach does not set deviations.
+// newReach returns the reach of a query. x has the query's rotated numbers, each divided by largest. The parameter most
+// is the largest magnitude in x. newReach does not set deviations.
 func newReach(x []float32, most, largest float64) reach {
 	var sum, square float64
 	for _, f := range x {
@@ -79,7 +79,7 @@ const (
 
 // compareSurvivors compares the survivors of a scan with the query. It takes the allowed rows with the best estimates,
 // at most depth of them, and skips rows that cannot be among the k nearest. If the caller has set the number of
-// survivors, it compares all of them. all reports that no other row can be among the k nearest.
+// survivors, it compares all of them. The result all reports that no other row can be among the k nearest.
 func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool,
 	err error) {
 	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}

@@ -128,7 +128,7 @@ func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows
 }
 
 // limit removes all rows from the list except the n with the best estimates. Of rows with equal estimates it removes
-// the last. It returns how many of the first known rows are left.
+// the last. It returns how many of the first rows are left; known is the number of these first rows.
 func (c *scanner) limit(n, padded, known int) int {
 	if len(c.list) <= n {
 		return known
@@ -211,8 +211,8 @@ func (c *scanner) keep(n, padded, at int) {
 	}
 }
 
-// estimate computes the estimates of a stretch of rows that begins at row at. It marks rows with an estimate of at
-// least least as waiting.
+// estimate computes the estimates of a stretch of rows that begins at row at. It marks rows whose estimate reaches the
+// parameter least as waiting.
 func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint64, at, rows int, least int32) error {
 	words := (rows + wordBits - 1) / wordBits
 	c.estimates = resize(c.estimates, words*wordBits)

@@ -113,8 +113,8 @@ type Neighbor struct {
 }
 
 // Search appends to dst the k allowed chunks whose best passage is most similar to v, best first. Chunks with equal
-// scores are in order of ordinal. allowed has a bit for each ordinal; if it is nil, all chunks are allowed. v has the
-// encoder's number of dimensions.
+// scores are in order of ordinal. The parameter allowed has a bit for each ordinal; if it is nil, all chunks are
+// allowed. v has the encoder's number of dimensions.
 //
 // After these chunks, Search appends every other compared chunk that scores the same as the last one. So the caller
 // can order equal scores of several sets by identifier. An error comes from Verify or from ctx.

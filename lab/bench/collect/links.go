@@ -360,7 +360,7 @@ func choose(queries []query, n, perPage int, pageOf func(id string) string) []qu
 	return out
 }
 
-// cutLinks removes the links whose words are in cut, and their definitions.
+// cutLinks removes the links whose words are in the set cut, and their definitions.
 func cutLinks(text string, links []link, definitions [][]int, cut map[string]bool) string {
 	type span struct{ start, end int }
 	var spans []span

@@ -25,7 +25,7 @@ type file struct {
 	text string
 }
 
-// readFiles returns the text files whose path want accepts, sorted by path.
+// readFiles returns the text files whose path the function want accepts, sorted by path.
 func readFiles(o *options, want func(string) bool) ([]file, error) {
 	accept := func(name string) (string, bool) {
 		cut, ok := strings.CutPrefix(name, o.under)

@@ -13,7 +13,7 @@ import (
 	"sheaf/eval/confidence"
 )
 
-// The columns of the tables. old is the run of an older program.
+// The columns of the tables. The column old is the run of an older program.
 const (
 	usual = "sheaf"
 	old   = "old"

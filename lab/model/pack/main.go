@@ -98,7 +98,7 @@ func writeOthers(name, text string, rows [][]float32) ([]byte, error) {
 	return file, u.Verify()
 }
 
-// special are the pieces that never occur in a text.
+// special lists the pieces that never occur in a text.
 var special = []string{"<s>", "<pad>", "</s>", unknownPiece, "<mask>"}
 
 const unknownPiece = "<unk>"

@@ -109,8 +109,8 @@ func (in *written) filtered() Filtered {
 	return out
 }
 
-// EachFilter runs a test for each case of a file. want has the IDs of the documents that Onyx finds, sorted. An ID
-// is "t:" plus the name in the case.
+// EachFilter runs a test for each case of a file. The parameter want of test has the IDs of the documents that Onyx
+// finds, sorted. An ID is "t:" plus the name in the case.
 func EachFilter(t *testing.T, file string, test func(t *testing.T, c Filtered, want []sheaf.ID)) {
 	worked.Each(t, file, func(t *testing.T, in written, want []sheaf.ID) {
 		named := []sheaf.ID{}

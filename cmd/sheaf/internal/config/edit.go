@@ -125,7 +125,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// sameBut reports whether before and after have the same entries except for the key name. after must have this key.
+// sameBut reports whether two lists have the same entries, except for the key name. The list after must have this key.
 func sameBut(before, after []entry, name string) bool {
 	values := func(entries []entry) map[string]string {
 		m := map[string]string{}

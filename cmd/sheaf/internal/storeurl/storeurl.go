@@ -65,7 +65,7 @@ type Target struct {
 // kinds are the schemes that an address may have.
 var kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate", "vespa"}
 
-// known are the options that an address may have, by kind.
+// known lists the options that an address may have, by kind.
 var known = map[string][]string{
 	"postgres":      {"schema", "hnsw", "rls", "timeout"},
 	"opensearch":    {"auth", "hnsw", "k1", "b", "shards", "replicas", "timeout"},

@@ -27,12 +27,12 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-// NewProgress starts the clock. out is usually the error stream of the process.
+// NewProgress starts the clock. The writer out is usually the error stream of the process.
 func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
 
-// GoOn sets how many units earlier work has already done. The share done includes these units, but the speed does not.
+// GoOn sets how many units earlier work has already done. The percentage includes these units, but the speed does not.
 func (p *Progress) GoOn(done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,8 +75,8 @@ const (
 	leastBar = 5
 )
 
-// progressLine returns the line. The bar gets the space that the numbers leave free. begun of the done units come from
-// earlier work; took is the time for the others.
+// progressLine returns the line. The bar gets the space that the numbers leave free. The parameter begun is the number
+// of done units that come from earlier work. The parameter took is the time for the other done units.
 func progressLine(label, unit string, begun, done, total int, bytes int64, took time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {

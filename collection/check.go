@@ -154,8 +154,8 @@ const countBatch = 1000
 type Reach struct {
 	Found   int
 	Missing []sheaf.ID
-	// Unreached is the number of passages that the server stores but that search by meaning does not find. doubt lists
-	// the chunks that may have such passages.
+	// Unreached is the number of passages that the server stores but that search by meaning does not find. The field
+	// doubt lists the chunks that may have such passages.
 	Unreached int
 	doubt     []sheaf.ID
 }

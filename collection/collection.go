@@ -117,8 +117,8 @@ type Collection struct {
 // health records what happened to the index since the collection opened.
 type health struct {
 	agreed atomic.Uint64 // generation that was made as Options says
-	// replaced is canceled when the collection sees that another process remade the index with other settings. damaged
-	// is canceled when a request finds damage; the cause of the cancellation is the damage.
+	// replaced is canceled when the collection sees that another process remade the index with other settings. The
+	// context damaged is canceled when a request finds damage; the cause of the cancellation is the damage.
 	replaced, damaged context.Context
 	replace, damage   context.CancelCauseFunc
 }

@@ -159,12 +159,13 @@ func (x *Index) noteStrays(ctx context.Context) error {
 
 // losses are documents that are lost permanently when their store is emptied.
 type losses struct {
-	// others are documents in trees that do not belong to this folder. ours are documents in trees of this folder that
-	// have no file and are not in the catalog.
+	// The field others lists documents in trees that do not belong to this folder. The field ours lists documents in
+	// trees of this folder that have no file and are not in the catalog.
 	others, ours []sheaf.ID
 	// gone are documents of missing folders, and documents whose files cannot be read now.
 	gone []sheaf.ID
-	// more means that the lists are incomplete. hidden says why the documents of the store cannot be listed, or is nil.
+	// The field more means that the lists are incomplete. The field hidden says why the documents of the store cannot
+	// be listed, or is nil.
 	more   bool
 	hidden error
 }

@@ -199,7 +199,7 @@ func (t *takeOver) documents() error {
 }
 
 // version chooses among the versions of a document: the one that the catalog has indexed, or else the newest. It
-// ignores versions in void. If no version is left, content is nil.
+// ignores the versions in the set void. If no version is left, content is nil.
 func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false

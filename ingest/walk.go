@@ -95,8 +95,8 @@ type Walk struct {
 	skipped []catalog.Skip
 	// unread has the paths with unknown content. A folder's path ends with a slash; the top is "".
 	unread []string
-	// disks are the folders on another device than their parent. empty has folders without content,
-	// and broken links. All these paths end with a slash.
+	// disks are the folders on another device than their parent. The field empty has folders without content, and
+	// broken links. All these paths end with a slash.
 	disks, empty []string
 	ignored      int // files and folders excluded by ignore files
 	// byRule lists the excluded files and folders, and hidden files that are not documents, when
@@ -222,7 +222,7 @@ func skipTwice(path string) catalog.Skip {
 		Detail: "leads to a folder that is indexed under another path"}
 }
 
-// mayHold adds paths to unread, unless err says that they do not exist.
+// mayHold adds paths to the list unread, unless err says that they do not exist.
 func (w *Walk) mayHold(err error, paths ...string) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		w.unread = append(w.unread, paths...)

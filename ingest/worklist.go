@@ -74,9 +74,8 @@ type waiting struct {
 	// begun are documents that the catalog lacks. The store may have a part of them, because a run
 	// was stopped or the record was lost. The run first removes this part.
 	begun []sheaf.ID
-	// rereads means that all documents must be read again, and that the catalog must record this.
-	// newer means that documents were read with a higher [ParserVersion]. outdated counts the
-	// documents to read again.
+	// rereads means that all documents must be read again, and that the catalog must record this. The field newer means
+	// that documents were read with a higher [ParserVersion]. The field outdated counts the documents to read again.
 	rereads, newer bool
 	outdated       int
 	// remaking means that the store was emptied and is filled again.

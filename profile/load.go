@@ -87,7 +87,7 @@ func beside(file string, find Source) Source {
 // missing is the error for the name of a profile that does not exist.
 type missing struct {
 	name string
-	// names are the names of existing profiles. looked are the folders that were searched.
+	// names are the names of existing profiles. The field looked lists the folders that were searched.
 	names, looked []string
 }
 

@@ -184,8 +184,8 @@ func (f Scores) explain(u *union, stats []statistics, values []float64, i int, t
 	return f.whole(u.hits[i].Score, parts, weights, total)
 }
 
-// term explains what one leg adds to the score. For the geometric mean, it returns x to the power of the weight; whole
-// then divides by the sum of the weights.
+// term explains what one leg adds to the score. For the geometric mean, it returns x to the power of the weight; the
+// function whole then divides by the sum of the weights.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

@@ -88,8 +88,8 @@ type treeNode struct {
 	inside []int
 	// children are the children that match.
 	children []*treeNode
-	// hit means that the node is a hit. matched means that the node is a hit or replaced its children. lifted means
-	// that the node replaced other nodes. gone means that another node replaced it.
+	// hit means that the node is a hit. The flag matched means that the node is a hit or replaced its children. The
+	// flag lifted means that the node replaced other nodes. The flag gone means that another node replaced this node.
 	hit, matched, lifted, gone bool
 }
 

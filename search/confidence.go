@@ -143,8 +143,8 @@ var shipped = Calibration{
 type judged struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
-	// scores has the best score of each document before a stage drops hits; nil before compare ran. first and second
-	// are the two best documents.
+	// scores has the best score of each document before a stage drops hits; nil before compare ran. The fields first
+	// and second are the two best documents.
 	scores        map[sheaf.ID]float64
 	first, second judgedDocument
 	unseen        float64

@@ -17,7 +17,7 @@ import (
 type stats struct {
 	searcher *Searcher
 	// words has the idf of the query's words; nil before the store has counted them. fault is the error of counting.
-	// asked says that the search has asked the store.
+	// The field asked says that the search has asked the store.
 	words *worth
 	fault error
 	asked bool
@@ -233,7 +233,7 @@ func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) 
 	return s.size, nil
 }
 
-// analyzed is a text of a query with its tokens. telling are its content words.
+// analyzed is a text of a query with its tokens. The field telling has its content words.
 type analyzed struct {
 	text            string
 	tokens, telling []analysis.Token

@@ -105,7 +105,7 @@ func (c *idCursor) next() error {
 	return c.decode(false)
 }
 
-// decode reads the ID at the front of rest.
+// decode reads the ID at the front of the text rest.
 func (c *idCursor) decode(whole bool) error {
 	shared := uint64(0)
 	if !whole {

@@ -103,8 +103,7 @@ type named struct {
 	in map[string][]called
 }
 
-// called is a document that has a name. plain is its folded path without the ending of Markdown
-// files.
+// called is a document that has a name. The field plain is its folded path without the ending of Markdown files.
 type called struct {
 	id            sheaf.ID
 	plain, suffix string

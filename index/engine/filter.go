@@ -69,7 +69,7 @@ func (f *filters) put(key []byte, of *filtered) {
 	f.keep(string(key), of)
 }
 
-// keep adds a filter to now. The caller holds mu.
+// keep adds a filter to the field now. The caller holds mu.
 func (f *filters) keep(key string, of *filtered) {
 	if f.now == nil || len(f.now) >= mostFilters {
 		f.now, f.before = map[string]*filtered{}, f.now

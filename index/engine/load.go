@@ -296,8 +296,8 @@ func (l *Load) begun(w *worker) bool {
 // forget removes chunks and the documents in replace from this load, and records what to remove from the committed
 // data. The result again reports that an identifier of chunks occurred before, perhaps within chunks.
 //
-// Most documents occur once in a load, and then a look-up in seen is enough. The caller holds w.mu. forget may release
-// w.mu for a while, and the load may be closed meanwhile.
+// Most documents occur once in a load, and then a look-up in the set seen is enough. The caller holds w.mu. forget may
+// release w.mu for a while, and the load may be closed meanwhile.
 func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, err error) {
 	known, again := l.note(replace, chunks)
 	if !known && !again {

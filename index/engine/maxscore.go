@@ -185,7 +185,7 @@ type maxScore struct {
 	top       *collector
 	view      int
 	exact     node // the node of the whole query
-	shares    bool // exact has the cursors of bounds
+	shares    bool // the field exact has the cursors of bounds
 	sums      bool // sums of clauses are the scores, up to rounding
 	scores    scores
 	words     *Words

@@ -43,7 +43,7 @@ type stretch struct {
 
 // hand is the state of a goroutine. The goroutine evaluates stretches of a segment one after another.
 type hand struct {
-	of, with *maxScore // with equals of, or is another evaluation of the same segment
+	of, with *maxScore // The field with equals the field of, or is another evaluation of the same segment.
 }
 
 // stretchesEach is roughly the number of stretches for each goroutine. With several, a faster goroutine can take more

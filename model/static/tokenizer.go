@@ -19,8 +19,8 @@ const maxWordCharacters = 100
 // special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
 type tokenizer struct {
 	vocab *Vocabulary
-	// word is the current word, folded, up to the length that can have pieces. from has the origin of each byte of
-	// word in the text. characters and end are the size and the end of the whole word.
+	// word is the current word, folded, up to the length that can have pieces. The field from has the origin of each
+	// byte of word in the text. characters and end are the size and the end of the whole word.
 	word       []byte
 	from       []span
 	characters int

@@ -24,7 +24,7 @@ type loaded struct {
 	columns []store.Column
 	text    string
 	candidate
-	// vectors holds the vectors of each chunk. embedded names the model that computed them.
+	// vectors holds the vectors of each chunk. The field embedded names the model that computed them.
 	vectors  [][]store.Vectors
 	embedded string
 }

@@ -62,8 +62,8 @@ type Store struct {
 	index     *engine.Index
 	lengths   bm25.Lengths
 	allChunks bool
-	// pinned is the snapshot that answers requests; nil means the newest snapshot. released means that Close has
-	// released pinned.
+	// pinned is the snapshot that answers requests; nil means the newest snapshot. The field released means that Close
+	// has released pinned.
 	pinned   *engine.Snapshot
 	released atomic.Bool
 }

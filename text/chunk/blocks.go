@@ -30,8 +30,8 @@ type span struct{ start, end int }
 
 type container struct {
 	item bool // a list item; a block quote otherwise
-	// width is how many columns a line must be indented to belong to the item. empty says that the
-	// item began with a blank line and has no content yet.
+	// width is how many columns a line must be indented to belong to the item. The field empty says that the item began
+	// with a blank line and has no content yet.
 	width int
 	empty bool
 }

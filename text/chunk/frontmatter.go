@@ -13,7 +13,7 @@ import (
 
 // frontmatter is the block between "---" lines at the start of a file.
 type frontmatter struct {
-	// whole is the block with its delimiter lines; inner is the text between them.
+	// whole is the block with its delimiter lines; the field inner is the text between these lines.
 	whole, inner span
 	title        string
 	aliases      []string

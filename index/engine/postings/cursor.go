@@ -24,7 +24,7 @@ type Cursor struct {
 
 	placeWide, spotWide int
 
-	shallow     int // block that SkipTo chose; full means the tail, full+1 the end
+	shallow     int // block that SkipTo chose; the number full means the tail, full+1 the end
 	current     int // decoded block, -1 for none
 	i, n        int
 	docs        [BlockLen]uint32

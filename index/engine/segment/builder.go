@@ -291,7 +291,7 @@ func (b *Builder) flushing() int64 {
 	return max(made+terms, chunks)
 }
 
-// sortTerms sorts the new terms and merges them into sorted.
+// sortTerms sorts the new terms and merges them into the list sorted.
 func (b *Builder) sortTerms() {
 	list := b.names.list.Items
 	known := len(b.sorted.Items)

@@ -132,7 +132,7 @@ type nearest struct {
 	limit        int // length at which the worse ones are dropped
 	least        float64
 	bounds       bool // least is the score that a chunk needs
-	// floor is the lowest score that a chunk may have from the beginning, if floored is set.
+	// floor is the lowest score that a chunk may have from the beginning, if the field floored is true.
 	floor   float64
 	floored bool
 	few     bool // keep no more than k: chunks that score as the k-th best are interchangeable

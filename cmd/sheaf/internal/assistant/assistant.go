@@ -29,8 +29,8 @@ type Assistant struct {
 	File string
 	// sign is a folder that exists if the assistant is installed. "" means the folder of File.
 	sign string
-	// list is the member of the file that contains the servers. typed says that each entry also names the transport
-	// of its server.
+	// list is the member of the file that contains the servers. The field typed says that each entry also names the
+	// transport of its server.
 	list  string
 	typed bool
 	toml  bool

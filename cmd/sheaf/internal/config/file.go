@@ -26,7 +26,7 @@ type entry struct {
 	last               int // the last line of the value
 }
 
-// parsed has the keys of a file. empty has the line of each map without keys, by the map's name.
+// parsed has the keys of a file. The field empty has the line of each map without keys, by the map's name.
 type parsed struct {
 	path    string
 	entries []entry

@@ -192,16 +192,16 @@ const (
 	writing    = 250 * time.Millisecond
 )
 
-// round makes a grant and checks every door, until the number of checks reaches the limit most. The parameter number is
-// the seed of the round. While another process writes, the store and the catalog of the reader may differ by one write.
-// For example, the store may still count a document that the catalog already hides. Therefore round reports a leak only
-// if the leak repeats, or if the index did not change.
-func (a *auditor) round(ctx context.Context, number uint64, most int) (err error) {
+// round makes a grant and checks every door, until the number of checks reaches the limit. The parameter number is the
+// seed of the round. While another process writes, the store and the catalog of the reader may differ by one write. For
+// example, the store may still count a document that the catalog already hides. Therefore round reports a leak only if
+// the leak repeats, or if the index did not change.
+func (a *auditor) round(ctx context.Context, number uint64, limit int) (err error) {
 	before := *a.out
 	for range timesAgain {
 		*a.out = before
 		var at stamp
-		if at, err = a.ask(ctx, number, most); len(a.out.Leaks) == len(before.Leaks) {
+		if at, err = a.ask(ctx, number, limit); len(a.out.Leaks) == len(before.Leaks) {
 			return err
 		}
 		changed, later := a.changed(ctx, at)

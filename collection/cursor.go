@@ -48,17 +48,17 @@ func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err erro
 }
 
 // Page returns the page that a cursor names, of an earlier search. If the cursor is unknown or expired, or belongs to
-// another caller, the error is [ErrExpired]. The parameter as repeats Text, Filter, Profile and Sort of the earlier
-// answer. If one of them differs and is not "", the error is [ErrConflict].
-func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*Answer, error) {
+// another caller, the error is [ErrExpired]. The parameter question repeats Text, Filter, Profile and Sort of the
+// earlier answer. If one of them differs and is not "", the error is [ErrConflict].
+func (r *Reader) Page(ctx context.Context, cursor string, question SearchRequest) (*Answer, error) {
 	a, from, limit, err := r.readCursor(cursor)
 	if err != nil {
 		return nil, err
 	}
 	for _, of := range []struct{ what, believed, is string }{
-		{"query", as.Text, cmp.Or(a.request.Label, a.request.Text)},
-		{"profile", as.Profile, cmp.Or(a.request.Profile, a.result.Profile)},
-		{"filter", as.Filter, a.request.Filter}, {"sort", as.Sort, a.request.Sort},
+		{"query", question.Text, cmp.Or(a.request.Label, a.request.Text)},
+		{"profile", question.Profile, cmp.Or(a.request.Profile, a.result.Profile)},
+		{"filter", question.Filter, a.request.Filter}, {"sort", question.Sort, a.request.Sort},
 	} {
 		if of.believed != "" && of.believed != of.is {
 			return nil, conflictError("cursor", "it belongs to another %s, %q: ask again without it", of.what, of.is)

@@ -72,20 +72,20 @@ func RealPath(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// FileFault adds a category and a plain text to an error of the file system. The parameter what is the kind of file,
+// FileFault adds a category and a plain text to an error of the file system. The parameter kind is the kind of file,
 // such as "folder".
-func FileFault(what string, err error) error {
+func FileFault(kind string, err error) error {
 	var path *fs.PathError
 	named := errors.As(err, &path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		if named { // leave out the name of the system call
-			err = fmt.Errorf("no such %s: %s", what, path.Path)
+			err = fmt.Errorf("no such %s: %s", kind, path.Path)
 		}
 		return sheaf.WithCategory(sheaf.ErrNotFound, err)
 	case errors.Is(err, fs.ErrPermission):
 		if named {
-			err = fmt.Errorf("%s %s: %w", what, path.Path, path.Err)
+			err = fmt.Errorf("%s %s: %w", kind, path.Path, path.Err)
 		}
 		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	}

@@ -110,9 +110,9 @@ type Events struct {
 	// done ends the display.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
-	// Confirm asks the person before data is lost. The parameter what describes the loss, and the parameter keep says
-	// how to avoid it. If the person refuses, Confirm returns an error.
-	Confirm func(what, keep string) error
+	// Confirm asks the person before data is lost. The text loss describes the loss, and the text advice says how to
+	// avoid it. If the person refuses, Confirm returns an error.
+	Confirm func(loss, advice string) error
 }
 
 // Stores are the open catalog and store of an index.

@@ -127,11 +127,10 @@ func fileOf(root, path string) (string, bool) {
 	}
 }
 
-// strangers returns the error for a store with documents of another folder. The parameter what describes these
-// documents.
-func (x *Index) strangers(what string) error {
+// strangers returns the error for a store with documents of another folder. The text content describes these documents.
+func (x *Index) strangers(content string) error {
 	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: choose another store for this folder",
-		x.Target, sheaf.ErrInvalid, what), "%s", x.otherPlace())
+		x.Target, sheaf.ErrInvalid, content), "%s", x.otherPlace())
 }
 
 func anyChunk(req store.Request) store.Request {

@@ -20,13 +20,13 @@ func (x *Index) byAnotherVersion() string {
 	return ", in which an older version of sheaf read the documents"
 }
 
-// NoteReading prints a notice if an older version parsed documents. If reads is true, this command parses them again.
-func (x *Index) NoteReading(reads bool) {
+// NoteReading prints a notice if an older version parsed documents. If parses is true, this command parses them again.
+func (x *Index) NoteReading(parses bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():
 	case !Writable(x.Where.Dir):
 		x.Notice("%s, and the index cannot be written: searches use what that version read", readOtherwise)
-	case reads:
+	case parses:
 		x.Notice("%s: sheaf reads them again now; until then, searches use what that version read", readOtherwise)
 	default:
 		x.Notice("%s: searches use what that version read until sheaf index reads them again", readOtherwise)

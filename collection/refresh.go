@@ -46,9 +46,9 @@ func moved(c *catalog.Catalog) bool {
 }
 
 // RemadeBeside reports whether another process may have remade the index since this process updated it. During a remake
-// the engine is empty for a while, so a search may wrongly find nothing. The parameter nothing means that the search
-// found nothing. In this case, RemadeBeside also returns true after the remake has ended.
-func (x *Index) RemadeBeside(nothing bool) bool {
+// the engine is empty for a while, so a search may wrongly find nothing. The parameter foundNothing says that the
+// search found nothing. In this case, RemadeBeside also returns true after the remake has ended.
+func (x *Index) RemadeBeside(foundNothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
 	}
@@ -58,7 +58,7 @@ func (x *Index) RemadeBeside(nothing bool) bool {
 	if err == nil && now.Generation() == x.View.Generation() {
 		return false
 	}
-	return nothing || now.Settings().Extra[remakingKey] != ""
+	return foundNothing || now.Settings().Extra[remakingKey] != ""
 }
 
 // Refresh updates the index before an answer. If the index is read-only, or another process writes for a long time, the

@@ -72,9 +72,9 @@ func (x *Index) mend(ctx context.Context) ([]error, error) {
 
 // Remake empties a damaged index and fills it again from the files. If keep is true, it uses the settings of the old
 // index, otherwise the current settings. If several processes find the same damage, one of them remakes the index, and
-// the others wait. The parameter because is the reason to show in a notice.
-func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
-	x.Notice("%v: it is made again from the files", because)
+// the others wait. A notice shows the reason.
+func (x *Index) Remake(ctx context.Context, reason error, keep bool) error {
+	x.Notice("%v: it is made again from the files", reason)
 	x.Close()
 	var release func() error
 	waited := false

@@ -155,13 +155,13 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 }
 
-// blockOf returns the address of a named block in a Markdown document: the block that contains the byte at offset at.
+// blockOf returns the address of a named block in a Markdown document: the block that contains the byte at this offset.
 // If no named block contains this byte, it returns "".
-func blockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
+func blockOf(doc sheaf.ID, content []byte, offset int) sheaf.ID {
 	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
 		return ""
 	}
-	name := chunk.BlockAt(string(content), at)
+	name := chunk.BlockAt(string(content), offset)
 	if name == "" {
 		return ""
 	}
@@ -178,13 +178,13 @@ func (r *Reader) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// snippetSpans returns the parts of the file from which to cut a snippet of hit, the likeliest first. The first spans,
-// as many as own says, are text of the hit itself: the passage that was found by meaning (see cut), the body, and the
-// best joined chunk. The last span is the whole hit with its subsections. The spans include frontmatter only if it
-// counts as text.
+// snippetSpans returns the parts of the file from which to cut a snippet of hit, the likeliest first. The first
+// ownSpans spans are text of the hit itself: the passage that was found by meaning (see cut), the body, and the best
+// joined chunk. The last span is the whole hit with its subsections. The spans include frontmatter only if it counts as
+// text.
 func snippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
-) (spans []sheaf.Span, own int) {
+) (spans []sheaf.Span, ownSpans int) {
 	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
 		if c := chunkIn(doc, hit.ID); c != nil && c.Body == hit.Body {
 			spans = append(spans, cut.Span(doc, c, content, hit.Passage))
@@ -202,10 +202,10 @@ func snippetSpans(
 	}
 	all := spans[len(spans)-1]
 	spans = slices.Compact(spans[:len(spans)-1])
-	if own = len(spans); spans[own-1] != all {
+	if ownSpans = len(spans); spans[ownSpans-1] != all {
 		spans = append(spans, all)
 	}
-	return spans, own
+	return spans, ownSpans
 }
 
 // chunkIn returns the chunk called id in a document, or nil.

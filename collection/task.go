@@ -52,11 +52,11 @@ func readTask(tx *intake.Tx, id string) (*keptTask, error) {
 	return &k, nil
 }
 
-// ended returns the head of a task that has ended. If the reason why is "", the task is done, otherwise it has failed.
-func (k *keptTask) ended(why string, results []Stored, now time.Time) *keptTask {
+// ended returns the head of a task that has ended. If failure is "", the task is done, otherwise it has failed.
+func (k *keptTask) ended(failure string, results []Stored, now time.Time) *keptTask {
 	out := *k
-	out.State, out.Ended, out.Error, out.Results = TaskDone, now, why, orEmpty(results)
-	if why != "" {
+	out.State, out.Ended, out.Error, out.Results = TaskDone, now, failure, orEmpty(results)
+	if failure != "" {
 		out.State = TaskFailed
 	}
 	return &out

@@ -303,13 +303,13 @@ func readSmall(name string) string {
 	return string(text)
 }
 
-// leading resolves a path that git wrote in a file. The path to is absolute, or relative to the folder from.
-func leading(from, to string) string {
-	to = filepath.FromSlash(strings.TrimSpace(to))
-	if filepath.IsAbs(to) {
-		return to
+// leading resolves a path that git wrote in a file. The path is absolute, or relative to the folder.
+func leading(folder, path string) string {
+	path = filepath.FromSlash(strings.TrimSpace(path))
+	if filepath.IsAbs(path) {
+		return path
 	}
-	return filepath.Join(from, to)
+	return filepath.Join(folder, path)
 }
 
 // repository reports whether a repository begins in folder full. It returns the folder of the repository's excludes,
@@ -375,12 +375,13 @@ func isAbsent(name string) bool {
 }
 
 // outerIgnores returns the ignore files above root up to the top of its repository, and the repository's excludes. The
-// result from lists the names of all these files, even of missing ones. outerIgnores fails when a file is unreadable,
-// or when it cannot find where the repository begins. Files that the process has no right to read count as missing.
-func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) {
+// result sources lists the names of all these files, even of missing ones. outerIgnores fails when a file is
+// unreadable, or when it cannot find where the repository begins. Files that the process has no right to read count as
+// missing.
+func outerIgnores(root string) (ignores []ignoreFile, sources []string, err error) {
 	lead := "" // from the top down to root
 	take := func(name string) {
-		from = append(from, name)
+		sources = append(sources, name)
 		content, fault := readIgnore(name)
 		if fault != nil && err == nil {
 			err = fmt.Errorf("the ignore file %s: %s", above(root, name), reasonOf(fault))
@@ -394,14 +395,15 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string, err error) 
 	for dir := root; ; {
 		git, begins, fault := repository(dir)
 		if fault != nil {
-			return nil, from, fmt.Errorf("the repository %s: %s", above(root, filepath.Join(dir, ".git")), reasonOf(fault))
+			return nil, sources, fmt.Errorf("the repository %s: %s", above(root, filepath.Join(dir, ".git")),
+				reasonOf(fault))
 		}
 		if git != "" {
 			take(filepath.Join(git, excludes))
 		}
 		if begins {
 			ownLast(ignores)
-			return ignores, from, err
+			return ignores, sources, err
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {

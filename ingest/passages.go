@@ -73,11 +73,11 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 // headingMark separates the titles above a passage.
 const headingMark = " › "
 
-// embed adds vectors to the chunks of one document. The map at has the chunks by ID, and suffix follows every passage.
-func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
+// embed adds vectors to the chunks of one document. The map byID has the chunks, and suffix follows every passage.
+func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
 	if w, ok := e.(model.WindowEmbedder); ok {
-		if err := embedWindows(ctx, w, at, chunks, suffix); err != nil {
+		if err := embedWindows(ctx, w, byID, chunks, suffix); err != nil {
 			return fmt.Errorf("embed %s: %w", doc.ID, err)
 		}
 		return nil
@@ -85,7 +85,7 @@ func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, at map[sh
 	var texts []string
 	counts := make([]int, len(chunks))
 	for i := range chunks {
-		c := at[chunks[i].ID]
+		c := byID[chunks[i].ID]
 		parts := passages(c, textOf(&chunks[i]), PassagesOf(e), suffix)
 		counts[i] = len(parts)
 		texts = append(append(texts, parts...), c.Title)

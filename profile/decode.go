@@ -332,11 +332,11 @@ func (d *decoder) step(k *kind, n *node) *step {
 	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
 }
 
-// settings reads the options from mapping n. The parameter of is the name of the stage or branch, for errors.
-func (d *decoder) settings(options []*Option, n *node, of string) []setting {
+// settings reads the options from mapping n. The parameter owner is the name of the stage or branch, for errors.
+func (d *decoder) settings(options []*Option, n *node, owner string) []setting {
 	out := make([]setting, len(options))
 	for i, o := range options {
-		out[i] = d.setting(o, n, of+"."+o.Name)
+		out[i] = d.setting(o, n, owner+"."+o.Name)
 	}
 	return out
 }

@@ -163,10 +163,10 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// want panics with a fault if n is not of this kind. The parameter what describes n in the message.
-func (n *node) want(kind nodeKind, what string) {
+// want panics with a fault if n is not of this kind. The text subject names n in the message.
+func (n *node) want(kind nodeKind, subject string) {
 	if n.kind != kind {
-		n.fail("%s must be %s, and is %s", what, kind, n.describe())
+		n.fail("%s must be %s, and is %s", subject, kind, n.describe())
 	}
 }
 

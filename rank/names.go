@@ -107,13 +107,13 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explained returns the explanation of weight times the value of the name. The parameter of says whose name it is.
-func (v nameValue) explained(what, of string, weight float64) sheaf.Explanation {
+// explained returns the explanation of weight times the value of the name. The parameter owner says whose name it is.
+func (v nameValue) explained(what, owner string, weight float64) sheaf.Explanation {
 	name := shortened(v.name)
 	e := combined(what+" "+strconv.Quote(name), weight*v.value(), sheaf.CombineProduct,
 		part("weight", weight), part("share of the query in the name", v.match.Asked),
 		part("share of the name in the query", v.match.Said))
-	return called(e, sheaf.KindName, map[string]sheaf.Value{"of": sheaf.TextValue(of), "name": sheaf.TextValue(name)})
+	return called(e, sheaf.KindName, map[string]sheaf.Value{"of": sheaf.TextValue(owner), "name": sheaf.TextValue(name)})
 }
 
 // shownName is how many characters of a name an explanation shows at most.

@@ -23,8 +23,8 @@ type VectorField struct {
 	Dims  int    `json:"dims"`
 }
 
-// Same fails with ErrMadeOtherwise if vectors of the wanted field do not fit into the existing field v. The advice
-// uses the word place for the holder of the field: "index" or "schema".
+// Same fails with ErrMadeOtherwise if vectors of the wanted field do not fit into the existing field v. In the advice,
+// place names the holder of the field: "index" or "schema".
 func (v VectorField) Same(want VectorField, place string) error {
 	switch {
 	case v.Name != want.Name:
@@ -69,17 +69,17 @@ func DimsOf(fields []VectorField) map[string]int {
 	return dims
 }
 
-// ValidateDims fails with sheaf.ErrInvalid if a passage of the batch has more dimensions than the limit most, or not
-// as many as its field. dims has the dimensions of the known fields; ValidateDims adds new fields to dims.
-func (b *Batch) ValidateDims(dims map[string]int, most int) error {
+// ValidateDims fails with sheaf.ErrInvalid if a passage of the batch has more dimensions than the limit, or not as many
+// as its field. dims has the dimensions of the known fields; ValidateDims adds new fields to dims.
+func (b *Batch) ValidateDims(dims map[string]int, limit int) error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]
 		for _, v := range c.Vectors {
 			for n, p := range v.Passages {
 				want, ok := dims[v.Name]
-				if len(p) > most {
+				if len(p) > limit {
 					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store takes %d at most",
-						c.ID, n, v.Name, len(p), most)
+						c.ID, n, v.Name, len(p), limit)
 				}
 				if ok && len(p) != want {
 					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store has %d", c.ID, n,

@@ -198,16 +198,16 @@ func withHint(err error, format string, args ...any) error {
 func (a *app) commandFolder() (string, error) { return collection.RealFolder(a.in) }
 
 // confirm asks the user before a command loses data. --yes answers for the user. Without a terminal and without --yes,
-// confirm returns an error. The parameter what describes the loss; the parameter keep is a command that keeps the data.
-func (a *app) confirm(what, keep string) error {
+// confirm returns an error. The parameter loss describes what is lost; alternative is a command that keeps the data.
+func (a *app) confirm(loss, alternative string) error {
 	if a.yes {
-		a.notice("%s", what)
+		a.notice("%s", loss)
 		return nil
 	}
 	if !a.out.Terminal || a.json {
-		return withHint(sheaf.Invalidf("%s: nothing is changed without --yes", what), "to keep them: %s", keep)
+		return withHint(sheaf.Invalidf("%s: nothing is changed without --yes", loss), "to keep them: %s", alternative)
 	}
-	fmt.Fprintf(a.stdout, "%s\nremove them? [y/N] ", what)
+	fmt.Fprintf(a.stdout, "%s\nremove them? [y/N] ", loss)
 	if err := a.flush(); err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (a *app) confirm(what, keep string) error {
 	if agrees(answer) {
 		return nil
 	}
-	return withHint(sheaf.Invalidf("%s: nothing is changed", what), "to keep them: %s", keep)
+	return withHint(sheaf.Invalidf("%s: nothing is changed", loss), "to keep them: %s", alternative)
 }
 
 // agrees reports whether an answer means yes.

@@ -91,10 +91,10 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 // by collecting garbage less often.
 const gcPercent = 300
 
-// openAt opens the index at the location where. It refreshes the index if the options o say so.
-func (a *app) openAt(ctx context.Context, folder string, where location.Location, o openOptions,
+// openAt opens the index at a place. It refreshes the index if the options o say so.
+func (a *app) openAt(ctx context.Context, folder string, place location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
-	s := a.newSession(folder, where)
+	s := a.newSession(folder, place)
 	if (o.Refresh || o.Updates) && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

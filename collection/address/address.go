@@ -86,9 +86,9 @@ type Resolver struct {
 	Read func(doc sheaf.ID) ([]byte, error)
 	// Paths returns the paths of all documents, for hints. If Paths is nil, errors have no hints.
 	Paths func() []string
-	// Follow returns the target of a wiki link in the document from. If Follow is nil, wiki links are not resolved.
+	// Follow returns the target of a wiki link in the document source. If Follow is nil, wiki links are not resolved.
 	// Documents must know the returned document.
-	Follow func(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool)
+	Follow func(source sheaf.ID, link sheaf.Link) (sheaf.ID, bool)
 }
 
 // NotFound means that an address names nothing. It wraps sheaf.ErrNotFound.

@@ -170,12 +170,12 @@ func (p *parser) broken(at string, err error) {
 	p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
 }
 
-// pointer returns the JSON pointer of the member called name. The parameter at is the pointer of its object.
-func pointer(at, name string) string {
+// pointer returns the JSON pointer of the member called name. The parameter parent is the pointer of its object.
+func pointer(parent, name string) string {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "")
 	}
-	return at + "/" + pointerEscapes.Replace(name)
+	return parent + "/" + pointerEscapes.Replace(name)
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

@@ -174,9 +174,9 @@ func depthOf(e *sheaf.Explanation) int {
 	return deepest
 }
 
-// tree writes an explanation, one part per line. A part is indented below the part that contains it. The parameter most
-// limits the depth.
-func (w *textWriter) tree(e *sheaf.Explanation, depth, most int) {
+// tree writes an explanation, one part per line. A part is indented below the part that contains it. It writes at most
+// as many levels as the parameter levels.
+func (w *textWriter) tree(e *sheaf.Explanation, depth, levels int) {
 	if e == nil {
 		return
 	}
@@ -184,11 +184,11 @@ func (w *textWriter) tree(e *sheaf.Explanation, depth, most int) {
 	if e.Combine != sheaf.CombineNone && len(e.Parts) > 0 {
 		how = " = " + string(e.Combine) + " of"
 	}
-	if depth == most && len(e.Parts) > 0 {
+	if depth == levels && len(e.Parts) > 0 {
 		how += " …"
 	}
 	w.line("%s%.5g %s%s", strings.Repeat("  ", depth), e.Value, oneLine(e.Label), how)
-	for i := 0; i < len(e.Parts) && depth < most; i++ {
-		w.tree(&e.Parts[i], depth+1, most)
+	for i := 0; i < len(e.Parts) && depth < levels; i++ {
+		w.tree(&e.Parts[i], depth+1, levels)
 	}
 }

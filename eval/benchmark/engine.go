@@ -135,9 +135,9 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	return err
 }
 
-// watch calls the function amount repeatedly until the caller calls the result most. This function returns the largest
+// watch calls the function amount repeatedly until the caller calls the result peak. This function returns the largest
 // value of amount.
-func watch(amount func() int64) (most func() int64) {
+func watch(amount func() int64) (peak func() int64) {
 	stop, ended := make(chan struct{}), make(chan int64)
 	go func() {
 		most := amount()

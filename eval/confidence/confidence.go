@@ -113,13 +113,13 @@ func Judge(a *Answers, c *search.Calibration) Quality {
 	return judge(a, func(int) *search.Calibration { return c })
 }
 
-// judge measures answers. The function of returns the calibration to use for a question.
-func judge(a *Answers, of func(question int) *search.Calibration) Quality {
+// judge measures answers. The function calibration returns the calibration for a question.
+func judge(a *Answers, calibration func(question int) *search.Calibration) Quality {
 	q := Quality{}
 	var first, all []float64
 	var firstRight, allRight []bool
 	for i, results := range a.results {
-		c := of(i)
+		c := calibration(i)
 		answerable := len(results) > 0 && c.Answerable(&results[0].evidence)
 		if a.questions[i].Right == nil {
 			q.Unanswerable.add(answerable)

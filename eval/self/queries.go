@@ -270,9 +270,9 @@ func (m *maker) anchors(doc *sheaf.Document) {
 	}
 }
 
-// linkers returns the documents that have a link to doc with this text. The result one is false if there are too many
+// linkers returns the documents that have a link to doc with this text. The result few is false if there are too many
 // such documents to exclude. The link is then part of a navigation.
-func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
+func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, few bool) {
 	const most = 20
 	for _, r := range m.c.View.References(doc) {
 		if from, ok := m.c.View.Chunk(r.From); ok && from.Doc != doc &&

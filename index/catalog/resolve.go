@@ -14,7 +14,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// Resolve returns the target of a link in the document from. If the link names a heading or block of the target
+// Resolve returns the target of a link in the document source. If the link names a heading or block of the target
 // document, the result is the chunk of this heading or block. Otherwise the result is the document. ok is false for
 // links that lead outside the collection or nowhere.
 //
@@ -33,8 +33,8 @@ import (
 // path, then the first by ID. Embeds, and wiki links that begin with a dot or a slash, are tried as
 // paths first and then as names. Case and Unicode composition do not matter. If files differ only
 // in these, the one with the exact spelling wins.
-func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
-	return v.ResolveAmong(nil, from, link)
+func (v *View) Resolve(source sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
+	return v.ResolveAmong(nil, source, link)
 }
 
 // Among reports whether a document takes part. If Among is nil, all documents take part.

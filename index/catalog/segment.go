@@ -238,10 +238,10 @@ func (s *segment) encoded(st *state) ([]byte, error) {
 		len(b))
 }
 
-// decode passes the encoded record of a document to the function with, which reports whether the record is valid.
-func (s *segment) decode(id sheaf.ID, st *state, with func(b []byte) bool) error {
+// decode passes the encoded record of a document to the function use, which reports whether the record is valid.
+func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error {
 	b, err := s.encoded(st)
-	if err == nil && !with(b) {
+	if err == nil && !use(b) {
 		err = s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
 	return err

@@ -410,9 +410,9 @@ func (v *View) Warned() ([]sheaf.ID, error) {
 	return ids, err
 }
 
-// labels calls the function with for the labels of a kind in each segment, with their current documents. A name stays
+// labels calls the function visit for the labels of a kind in each segment, with their current documents. A name stays
 // valid while the view is open.
-func (v *View) labels(kind byte, with func(s *segment, name string, docs []int) error) error {
+func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int) error) error {
 	live, err := v.live()
 	if err != nil {
 		return translate(err)
@@ -426,7 +426,7 @@ func (v *View) labels(kind byte, with func(s *segment, name string, docs []int) 
 			if live[k] != nil {
 				l.docs = slices.DeleteFunc(l.docs, func(doc int) bool { return !live[k][doc] })
 			}
-			fault = with(s, l.name, l.docs)
+			fault = visit(s, l.name, l.docs)
 		})
 		if err := cmp.Or(fault, err); err != nil {
 			return translate(err)

@@ -12,20 +12,20 @@ type walk struct {
 	newest   int  // number of the newest segment with the current ID
 }
 
-// newWalk returns a walk at the first ID that equals from or comes after it.
-func newWalk(segments []*segment, from string) (*walk, error) {
+// newWalk returns a walk that begins at start, or at the first ID after start.
+func newWalk(segments []*segment, start string) (*walk, error) {
 	w := &walk{segments: segments, cursors: make([]idCursor, len(segments))}
 	for k, s := range segments {
 		w.cursors[k].list = &s.ids
 	}
-	return w, w.seek(from)
+	return w, w.seek(start)
 }
 
-// existing yields the documents whose ID equals from or comes after it, with their states, in order of ID. An ID is
-// valid until the next step. If the catalog is corrupt, the sequence ends early, and Err returns the fault.
-func (v *View) existing(from string) iter.Seq2[string, *state] {
+// existing yields the documents whose ID is start or after start, with their states, in order of ID. An ID is valid
+// until the next step. If the catalog is corrupt, the sequence ends early, and Err returns the fault.
+func (v *View) existing(start string) iter.Seq2[string, *state] {
 	return func(yield func(string, *state) bool) {
-		w, err := newWalk(v.segments, from)
+		w, err := newWalk(v.segments, start)
 		for ; err == nil && w.ok; err = w.next() {
 			var st state
 			if st, err = w.segment().state(w.number()); err != nil {
@@ -39,11 +39,11 @@ func (v *View) existing(from string) iter.Seq2[string, *state] {
 	}
 }
 
-// seek moves to the first ID that equals from or comes after it.
-func (w *walk) seek(from string) error {
+// seek moves to the ID start, or to the first ID after start.
+func (w *walk) seek(start string) error {
 	for k := range w.cursors {
 		c := &w.cursors[k]
-		i, _, err := c.list.lowerBound(from)
+		i, _, err := c.list.lowerBound(start)
 		if err == nil {
 			err = c.seek(i)
 		}

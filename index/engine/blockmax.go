@@ -248,12 +248,12 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals from the ordinal at to the end of the window that begins at start. It returns the end
-// of the window.
-func (m *maxScore) window(start, at uint32) uint32 {
+// window evaluates the ordinals from begin to the end of the window that begins at start. It returns the end of the
+// window.
+func (m *maxScore) window(start, begin uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
-		if next := m.allowed.Next(int(at)); next < 0 || next >= int(end) {
+		if next := m.allowed.Next(int(begin)); next < 0 || next >= int(end) {
 			return end
 		}
 	}
@@ -279,9 +279,9 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	n := 0
 	switch {
 	case first == len(m.ordered)-1:
-		n = m.scanOne(at, end, rest[first])
+		n = m.scanOne(begin, end, rest[first])
 	default:
-		n = m.scanMany(start, at, end, first, rest[first])
+		n = m.scanMany(start, begin, end, first, rest[first])
 	}
 	for i := first - 1; i >= 0 && n > 0; i-- {
 		n = m.filter(i, n, rest[i])
@@ -328,24 +328,24 @@ func (m *maxScore) offerAll(n int) {
 	}
 }
 
-// scanOne finds the candidates from the ordinal at up to the ordinal end when only the last clause is essential. A
+// scanOne finds the candidates from the ordinal begin up to the ordinal end when only the last clause is essential. A
 // candidate can still be among the best if the other clauses add the score rest. scanOne does not decode blocks without
 // candidates. It returns the number of candidates.
-func (m *maxScore) scanOne(at, end uint32, rest float64) int {
+func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
 	n := 0
-	for at < end {
-		if (b.atBlock(at)+rest)*slack < need {
+	for begin < end {
+		if (b.atBlock(begin)+rest)*slack < need {
 			last := b.cursor.LastOf(b.cursor.CurrentBlock())
 			if last >= end {
 				break
 			}
-			at = last + 1
+			begin = last + 1
 			continue
 		}
 		block := b.cursor.CurrentBlock()
-		if at = b.seek(at); at >= end || b.cursor.CurrentBlock() != block {
+		if begin = b.seek(begin); begin >= end || b.cursor.CurrentBlock() != block {
 			continue // the next block has its own bound
 		}
 		ordinals, frequencies := b.cursor.Run(end)
@@ -359,16 +359,15 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 				n++
 			}
 		}
-		at = ordinals[len(ordinals)-1] + 1
-		b.ordinal, b.found = at, false
+		begin = ordinals[len(ordinals)-1] + 1
+		b.ordinal, b.found = begin, false
 	}
 	return n
 }
 
-// scanMany adds the scores of the clauses from number first on, for the ordinals from the ordinal at up to the ordinal
-// end. A candidate can still be among the best if the other clauses add at most the score rest. scanMany returns the
-// number of candidates.
-func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
+// scanMany adds the scores of the clauses from number first on, for the ordinals from begin up to end. A candidate can
+// still be among the best if the other clauses add at most the score rest. scanMany returns the number of candidates.
+func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
 	essential := 0
@@ -378,7 +377,7 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 	// With a need above 0, sums of 0 are never candidates.
 	full := above != nil && need > 0 && essential >= fullWindow*m.windows
 	for _, b := range m.ordered[first:] {
-		for b.seek(max(at, b.ordinal)); b.ordinal < end; {
+		for b.seek(max(begin, b.ordinal)); b.ordinal < end; {
 			ordinals, frequencies := b.cursor.Run(end)
 			m.touched += len(ordinals)
 			s.add(b, start, ordinals, frequencies, full)

@@ -37,11 +37,11 @@ type band [2*reach + 1]int8
 // reach is the largest supported distance plus one.
 const reach = 3
 
-// newLevenshtein returns an acceptor of the terms whose edit distance from word is at most the parameter most. A term
-// must begin with the first characters of word, as many as the parameter same says.
-func newLevenshtein(word string, most, same int) *levenshtein {
-	l := &levenshtein{word: []rune(word), most: min(most, reach-1), ends: []int{0}, least: []int{0}}
-	l.same = []byte(string(l.word[:min(same, len(l.word))]))
+// newLevenshtein returns an acceptor of the terms whose edit distance from word is at most limit. A term must begin
+// with the first characters of word; the parameter prefix is the number of these characters.
+func newLevenshtein(word string, limit, prefix int) *levenshtein {
+	l := &levenshtein{word: []rune(word), most: min(limit, reach-1), ends: []int{0}, least: []int{0}}
+	l.same = []byte(string(l.word[:min(prefix, len(l.word))]))
 	var first band
 	for j := range first {
 		first[j] = int8(min(max(j-reach, 0), reach))
@@ -88,8 +88,8 @@ func (l *levenshtein) dead(depth int) bool {
 }
 
 // skip returns the next key that may be accepted, or nil if there is none. No key that begins with the first depth+1
-// characters of term is accepted. The parameter at is the number of bytes of these characters.
-func (l *levenshtein) skip(term []byte, depth, at int) []byte {
+// characters of term is accepted. The parameter size is the number of bytes of these characters.
+func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	for ; depth >= 0; depth-- {
 		next := l.following(depth, l.term[depth])
 		if next < 0 {
@@ -98,7 +98,7 @@ func (l *levenshtein) skip(term []byte, depth, at int) []byte {
 		if key := utf8.AppendRune(bytes.Clone(term[:l.ends[depth]]), next); bytes.Compare(key, term) > 0 {
 			return key
 		}
-		return successor(term[:at]) // the term is not UTF-8
+		return successor(term[:size]) // the term is not UTF-8
 	}
 	return nil
 }

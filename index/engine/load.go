@@ -419,9 +419,9 @@ func (l *Load) spill(workers ...*worker) error {
 	return l.flush(spilled, workers...)
 }
 
-// flush writes the chunks of workers as one file, in the way that the parameter how says. No goroutine may add chunks
-// to these workers meanwhile.
-func (l *Load) flush(how flushing, workers ...*worker) error {
+// flush writes the chunks of workers as one file. The mode says how. No goroutine may add chunks to these workers
+// meanwhile.
+func (l *Load) flush(mode flushing, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
 		if w.builder.Len() > 0 {
@@ -429,10 +429,10 @@ func (l *Load) flush(how flushing, workers ...*worker) error {
 		}
 	}
 	if len(builders) > 0 {
-		err := l.write(how, builders)
+		err := l.write(mode, builders)
 		if errors.Is(err, segment.ErrTooLarge) && len(builders) > 1 {
 			for _, w := range workers {
-				if err := l.flush(how, w); err != nil {
+				if err := l.flush(mode, w); err != nil {
 					return err
 				}
 			}

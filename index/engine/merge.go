@@ -198,15 +198,15 @@ func (ix *Index) tiers(views []*view) []*view {
 	return nil
 }
 
-// goroutines returns how many goroutines a merge may use: at least one, and not more than the limit most. The parameter
+// goroutines returns how many goroutines a merge may use: at least one, and not more than the limit. The parameter
 // taken is the part of memory that the merge takes without them.
-func goroutines(most int, memory, taken int64) int {
-	return int(max(1, min(int64(most), (memory-taken)/segment.GoroutineBytes)))
+func goroutines(limit int, memory, taken int64) int {
+	return int(max(1, min(int64(limit), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that the function choose picks. The parameter slow limits the rate. The parameter most
-// and the memory limit the number of goroutines. The result again reports whether it merged any segments.
-func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose func([]*view) []*view) (again bool,
+// mergeOnce merges the segments that the function choose picks. The parameter slow limits the rate. The parameter limit
+// and the available memory limit the number of goroutines. The result again reports whether it merged any segments.
+func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choose func([]*view) []*view) (again bool,
 	err error) {
 	if err := ix.pause(ctx); err != nil {
 		return false, err // a small merge would end before it waits
@@ -232,7 +232,7 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose
 	name := ix.newName()
 	path := filepath.Join(ix.options.Dir, name)
 	slow.pause = ix.pause
-	if err := segment.Merge(ctx, ix.fs, path, goroutines(most, counted(ix.options.Memory), taken), sources,
+	if err := segment.Merge(ctx, ix.fs, path, goroutines(limit, counted(ix.options.Memory), taken), sources,
 		slow.wait); err != nil {
 		return false, err
 	}

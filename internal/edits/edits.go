@@ -3,25 +3,25 @@ package edits
 
 import "slices"
 
-// Weight returns 1/(1+d), where d is the distance from a to b. It returns 0 if d is above the limit most. It also
-// returns 0 if a and b differ in their first letters; the parameter same is the number of these letters.
-func Weight(a, b []rune, most, same int) float64 {
-	same = min(same, len(b))
-	if len(a) < same || !slices.Equal(a[:same], b[:same]) {
+// Weight returns 1/(1+d), where d is the distance from a to b. It returns 0 if d is above the limit. It also returns 0
+// if the first letters of a and b differ; the parameter prefix is the number of these letters.
+func Weight(a, b []rune, limit, prefix int) float64 {
+	prefix = min(prefix, len(b))
+	if len(a) < prefix || !slices.Equal(a[:prefix], b[:prefix]) {
 		return 0
 	}
-	if d := Distance(a, b, most); d <= most {
+	if d := Distance(a, b, limit); d <= limit {
 		return 1 / float64(1+d)
 	}
 	return 0
 }
 
 // Distance returns how many insertions, deletions, substitutions and swaps of neighbors turn a into b. No part is
-// edited twice (optimal string alignment). If the distance is above the limit most, Distance returns most+1. The limit
-// is never negative.
-func Distance(a, b []rune, most int) int {
-	if d := len(a) - len(b); d > most || -d > most {
-		return most + 1
+// edited twice (optimal string alignment). If the distance is above the limit, Distance returns limit+1. The limit is
+// never negative.
+func Distance(a, b []rune, limit int) int {
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return limit + 1
 	}
 	rows := make([]int, 3*(len(b)+1))
 	before, last, row := rows[:len(b)+1], rows[len(b)+1:2*len(b)+2], rows[2*len(b)+2:]
@@ -42,5 +42,5 @@ func Distance(a, b []rune, most int) int {
 		}
 		before, last, row = last, row, before
 	}
-	return min(last[len(b)], most+1)
+	return min(last[len(b)], limit+1)
 }

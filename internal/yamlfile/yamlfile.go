@@ -83,10 +83,10 @@ func guarded(prefix string, do func() error) (err error) {
 	return fault
 }
 
-// tooDeep returns the first token at which collections are nested deeper than the limit most, or nil. It counts
-// brackets, item marks, and keys without a comma between them. Outside of brackets it counts the columns in which items
-// and keys start.
-func tooDeep(tokens token.Tokens, most int) *token.Token {
+// tooDeep returns the first token at which collections are nested deeper than the limit, or nil. It counts brackets,
+// item marks, and keys without a comma between them. Outside of brackets it counts the columns in which items and keys
+// start.
+func tooDeep(tokens token.Tokens, limit int) *token.Token {
 	var columns []int // of the open block collections, ascending
 	flow, marks := 0, 0
 	for i, t := range tokens {
@@ -112,7 +112,7 @@ func tooDeep(tokens token.Tokens, most int) *token.Token {
 			}
 			columns = append(columns, column)
 		}
-		if flow+len(columns)+marks > most {
+		if flow+len(columns)+marks > limit {
 			return begins
 		}
 	}

@@ -80,8 +80,8 @@ func (r *rest) learn(fault error) {
 	r.failed.Store(&silence{fault, time.Now().Add(r.length)})
 }
 
-// open checks the address, adds path to it when path is missing, and sets defaults. Errors name the setting, which is
-// the parameter what. Errors wrap ErrConfig.
+// open checks the address, adds path to it when path is missing, and sets defaults. The text what begins the name of a
+// setting in errors, for example "chat ". Errors wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.URL)
 	switch {

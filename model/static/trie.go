@@ -75,8 +75,8 @@ func (b *trieBuilder) grow() {
 	b.open = max(0, len(b.nodes)-16*256)
 }
 
-// node fills the node at position at. Its texts share the first depth bytes.
-func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
+// node fills the node at a position. Its texts share the first depth bytes.
+func (b *trieBuilder) node(position uint32, texts []ending, depth int) error {
 	var labels []byte
 	for i, e := range texts {
 		switch {
@@ -94,14 +94,14 @@ func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
 	if len(b.nodes) > mostNodes {
 		return fmt.Errorf("the pieces need more than %d nodes", mostNodes)
 	}
-	b.nodes[at] |= place << baseShift
+	b.nodes[position] |= place << baseShift
 	for _, c := range labels {
 		b.used[place^uint32(c)] = true
 		b.nodes[place^uint32(c)] = uint32(c)
 	}
 	for len(texts) > 0 {
 		if e := texts[0]; len(e.text) == depth {
-			b.nodes[at] |= hasLeaf
+			b.nodes[position] |= hasLeaf
 			b.nodes[place] = leafBit | e.piece<<costBits | e.cost
 			texts = texts[1:]
 			continue

@@ -11,13 +11,12 @@ import (
 )
 
 // Best returns the snippet of the span that shows most of the query: all words of a phrase before single words, then
-// the rarest words. If spans are equal, the first wins. The first spans, as many as the parameter own says, have
-// priority: Best reads the other spans only if none of the first shows a word of the query. Snippet.At is an offset in
-// content.
-func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) Snippet {
+// the rarest words. If spans are equal, the first wins. The first ownSpans spans have priority: Best reads the other
+// spans only if these spans show no word of the query. Snippet.At is an offset in content.
+func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width int) Snippet {
 	best, worth := Snippet{At: spans[0].Start}, -1.0
 	for i, span := range spans {
-		if i >= own && len(best.Matches) > 0 {
+		if i >= ownSpans && len(best.Matches) > 0 {
 			break
 		}
 		if span.End > len(content) || span.Start > span.End {
@@ -93,10 +92,10 @@ func (s Snippet) underHeading(content []byte) Snippet {
 	return s
 }
 
-// headingRow returns the heading row above the table row that contains the byte at position at. It returns an empty
-// span when there is none.
-func headingRow(content []byte, at int) sheaf.Span {
-	here := lineWith(content, at)
+// headingRow returns the heading row above the table row that contains the byte at offset. It returns an empty span
+// when there is none.
+func headingRow(content []byte, offset int) sheaf.Span {
+	here := lineWith(content, offset)
 	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {
 		text := bytes.TrimSpace(content[row.Start:row.End])
 		if bytes.IndexByte(text, '|') < 0 {
@@ -115,11 +114,11 @@ func headingRow(content []byte, at int) sheaf.Span {
 }
 
 // lineWith returns the line that contains the byte at position at, without the line ending.
-func lineWith(content []byte, at int) sheaf.Span {
-	from := bytes.LastIndexByte(content[:at], '\n') + 1
-	end := bytes.IndexByte(content[at:], '\n')
+func lineWith(content []byte, offset int) sheaf.Span {
+	from := bytes.LastIndexByte(content[:offset], '\n') + 1
+	end := bytes.IndexByte(content[offset:], '\n')
 	if end < 0 {
-		end = len(content) - at
+		end = len(content) - offset
 	}
-	return sheaf.Span{Start: from, End: at + end}
+	return sheaf.Span{Start: from, End: offset + end}
 }

@@ -56,10 +56,10 @@ func bestWindow(matches []match, weight []float64, width int) (first, last int) 
 	return first, last
 }
 
-// snippetStart steps back from byte number at, by at most lead columns, to the beginning of the sentence or line. If
-// there is none, it returns the beginning of a word.
-func snippetStart(text string, at, lead int) int {
-	start, word := at, at
+// snippetStart steps back from the byte at offset, by at most lead columns, to the beginning of the sentence or line.
+// If there is none, it returns the beginning of a word.
+func snippetStart(text string, offset, lead int) int {
+	start, word := offset, offset
 	for start > 0 && lead > 0 {
 		if c := text[start-1]; c > ' ' && c < utf8.RuneSelf { // true for most characters
 			start--
@@ -73,7 +73,7 @@ func snippetStart(text string, at, lead int) int {
 		if unicode.IsSpace(r) {
 			word = start
 			before, _ := utf8.DecodeLastRuneInString(text[:start-size])
-			if start < at && strings.ContainsRune(".!?", before) {
+			if start < offset && strings.ContainsRune(".!?", before) {
 				return start
 			}
 		} else if strings.ContainsRune("。！？", r) {

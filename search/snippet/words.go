@@ -13,10 +13,10 @@ import (
 const longestShown = 256
 
 // Words returns the words of text that snippets would mark, each once, in text order and with their original case. It
-// returns no more words than the limit most, and stops when ctx ends. It skips words of more than 256 bytes. Each word
-// is cut into parts, and every second part matches. For the query name, getName has the parts "get" and "Name". In
-// scripts without spaces, and in Hangul, a word is the matching range.
-func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]string {
+// returns no more words than the limit, and stops when ctx ends. It skips words of more than 256 bytes. Each word is
+// cut into parts, and every second part matches. For the query name, getName has the parts "get" and "Name". In scripts
+// without spaces, and in Hangul, a word is the matching range.
+func (h *Highlighter) Words(ctx context.Context, text string, limit int) [][]string {
 	if len(h.terms) == 0 {
 		return nil
 	}
@@ -64,9 +64,9 @@ func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]stri
 			}
 			i += n
 		}
-		return len(list) < most
+		return len(list) < limit
 	})
-	return list[:min(len(list), most)]
+	return list[:min(len(list), limit)]
 }
 
 // wholeWord extends a range of text by the letters, digits and marks beside it, up to a maximum length. It does so

@@ -146,9 +146,9 @@ func (w *load) exec(ctx context.Context, sql string, args ...any) (int64, error)
 	return tag.RowsAffected(), err
 }
 
-// copy writes n rows to a table. The limit most is for the rows of one COPY. PostgreSQL refuses COPY into tables with
+// copy writes n rows to a table. The limit is for the rows of one COPY. PostgreSQL refuses COPY into tables with
 // row-level security, so copy uses a temporary table for them.
-func (w *load) copy(ctx context.Context, table string, most, n int, row func(i int) []any, columns ...string) error {
+func (w *load) copy(ctx context.Context, table string, limit, n int, row func(i int) []any, columns ...string) error {
 	into := table
 	if w.s.o.RowSecurity && n > 0 {
 		into = "staged_" + table
@@ -157,8 +157,8 @@ func (w *load) copy(ctx context.Context, table string, most, n int, row func(i i
 			return err
 		}
 	}
-	for from := 0; from < n; from += most {
-		err := w.copyPiece(ctx, into, columns, pgx.CopyFromSlice(min(most, n-from), func(i int) ([]any, error) {
+	for from := 0; from < n; from += limit {
+		err := w.copyPiece(ctx, into, columns, pgx.CopyFromSlice(min(limit, n-from), func(i int) ([]any, error) {
 			return row(from + i), nil
 		}))
 		if err == nil && into != table {

@@ -29,13 +29,13 @@ func (m Made) Same(need Made, place string) error {
 }
 
 // PlainName reports whether a name is plain. A plain name begins with a lower-case letter, and its other characters are
-// lower-case letters, digits and the characters in marks. Its length in bytes is at most the limit most.
-func PlainName(name, marks string, most int) bool {
+// lower-case letters, digits and the characters in marks. Its length in bytes is at most limit.
+func PlainName(name, marks string, limit int) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z'
 		if !letter && (i == 0 || !(r >= '0' && r <= '9' || strings.ContainsRune(marks, r))) {
 			return false
 		}
 	}
-	return name != "" && len(name) <= most
+	return name != "" && len(name) <= limit
 }

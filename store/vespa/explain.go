@@ -59,18 +59,18 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	return out, nil
 }
 
-// explanation explains a chunk's score by the scores of its fields. The parameter by is the factor that converts the
-// server's scores to Sheaf's.
-func explanation(req *store.TextRequest, sent object, fields hitFields, by float64) *sheaf.Explanation {
+// explanation explains a chunk's score by the scores of its fields. The parameter factor converts the server's scores
+// to Sheaf's.
+func explanation(req *store.TextRequest, sent object, fields hitFields, factor float64) *sheaf.Explanation {
 	var parts []sheaf.Explanation
 	for _, name := range sheaf.Fields {
 		weight, ok := sent["input.query(weight_"+wordField(name)+")"].(float64)
 		bm25, found := fields.number("bm25(" + wordField(name) + ")")
 		if ok && found && bm25 != 0 {
-			parts = append(parts, sheaf.Explanation{Label: name, Value: weight * bm25 * by,
+			parts = append(parts, sheaf.Explanation{Label: name, Value: weight * bm25 * factor,
 				Kind: sheaf.KindTerm, Details: map[string]sheaf.Value{"field": sheaf.TextValue(name)},
 				Combine: sheaf.CombineProduct,
-				Parts:   []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * by}}})
+				Parts:   []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * factor}}})
 		}
 	}
 	return storekit.ExplainFields(req, parts)

@@ -140,13 +140,13 @@ type passage struct {
 	Additional struct{ Vector []float32 } `json:"_additional"`
 }
 
-// passages reads the vectors of a field and adds them to chunks. The map at has the index of each chunk, by the hash of
-// its ID.
-func (s *Store) passages(ctx context.Context, field string, at map[string]int, chunks []store.Chunk) error {
-	if len(at) == 0 {
+// passages reads the vectors of a field and adds them to chunks. The map indexes has the index of each chunk, by the
+// hash of its ID.
+func (s *Store) passages(ctx context.Context, field string, indexes map[string]int, chunks []store.Chunk) error {
+	if len(indexes) == 0 {
 		return nil
 	}
-	list, err := s.passagesOf(ctx, field, slices.Sorted(maps.Keys(at)))
+	list, err := s.passagesOf(ctx, field, slices.Sorted(maps.Keys(indexes)))
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 		return a.N - b.N
 	})
 	for _, o := range list {
-		i, ok := at[o.Chunk]
+		i, ok := indexes[o.Chunk]
 		if !ok {
 			return s.fault(sheaf.ErrUnavailable, "a vector of a chunk that was not asked for: the answer is not from "+
 				"such a server")

@@ -424,20 +424,20 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 	return first + 1, last + 1, true
 }
 
-// blockAround returns the first and the last row of the block whose name is at the end of row at.
-func blockAround(rows []string, at int) (from, to int) {
-	from, to = at, at
-	if strings.LastIndexByte(strings.TrimLeft(rows[at], " \t>"), '^') == 0 { // of the block above
+// blockAround returns the first and the last row of the block whose name is at the end of a row.
+func blockAround(rows []string, row int) (from, to int) {
+	from, to = row, row
+	if strings.LastIndexByte(strings.TrimLeft(rows[row], " \t>"), '^') == 0 { // of the block above
 		for from > 0 && blank(strings.Trim(rows[from-1], ">")) {
 			from--
 		}
 		if from == 0 {
-			return at, at
+			return row, row
 		}
 		for from > 0 && !blank(strings.Trim(rows[from-1], ">")) {
 			from--
 		}
-		return from, at
+		return from, row
 	}
 	for from > 0 && itemBegin(rows[from]) < 0 {
 		if above := rows[from-1]; blank(strings.Trim(above, " >")) || strings.HasPrefix(above, "#") {
@@ -456,11 +456,11 @@ func blockAround(rows []string, at int) (from, to int) {
 // blockReach is how many lines before and after a position BlockAt searches.
 const blockReach = 100
 
-// BlockAt returns the name, without "^", of the smallest named block of content that contains byte at. It returns ""
-// when there is no such block. If blocks have the same name, only the first counts.
-func BlockAt(content string, at int) string {
-	at = min(at, len(content))
-	begin := at
+// BlockAt returns the name, without "^", of the smallest named block of content that contains the byte at offset. It
+// returns "" when there is no such block. If blocks have the same name, only the first counts.
+func BlockAt(content string, offset int) string {
+	offset = min(offset, len(content))
+	begin := offset
 	for n := 0; begin > 0 && n <= blockReach; begin-- {
 		if content[begin-1] == '\n' || content[begin-1] == '\r' {
 			if n++; n > blockReach {
@@ -472,7 +472,7 @@ func BlockAt(content string, at int) string {
 	here := -1
 	all := linesFrom(content, begin)
 	for l, ok := all.next(); ok && (here < 0 || len(rows) < here+blockReach); l, ok = all.next() {
-		if here < 0 && at < l.next {
+		if here < 0 && offset < l.next {
 			here = len(rows)
 		}
 		rows = append(rows, content[l.start:l.end])

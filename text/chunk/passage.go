@@ -18,10 +18,10 @@ type Passages struct{ Words, Stride int }
 // Starts returns the bytes of text at which its words begin.
 func (Passages) Starts(text string) []int { return startsOf(text, math.MaxInt) }
 
-// startsOf returns the bytes of text at which its words begin. It stops when it has more starts than the number enough.
-func startsOf(text string, enough int) (starts []int) {
+// startsOf returns the bytes of text at which its words begin. It stops when it has more starts than the limit.
+func startsOf(text string, limit int) (starts []int) {
 	inWord, dense := false, 0
-	for i := 0; i < len(text) && len(starts) <= enough; {
+	for i := 0; i < len(text) && len(starts) <= limit; {
 		if c := text[i]; c < utf8.RuneSelf {
 			space := c == ' ' || '\t' <= c && c <= '\r'
 			if !space && !inWord {

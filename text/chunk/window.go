@@ -289,24 +289,24 @@ func (c *windowCut) endOf(token int) int {
 	return c.tokens[token-1].end
 }
 
-// sentenceEnd returns where a sentence ends in the text between, or -1. This text is between two letters or digits. A
-// sentence ends after a full stop and white space, after a stop of a script without spaces, or at a blank line. It also
-// ends at a line break before a mark, such as a list or heading mark.
-func sentenceEnd(between string) int {
-	if i := strings.LastIndexAny(between, "。！？"); i >= 0 {
-		_, size := utf8.DecodeRuneInString(between[i:])
-		rest := between[i+size:]
-		return len(between) - len(strings.TrimLeft(rest, closingMarks))
+// sentenceEnd returns where a sentence ends in gap, or -1. The text gap is between two letters or digits. A sentence
+// ends after a full stop and white space, after a stop of a script without spaces, or at a blank line. It also ends at
+// a line break before a mark, such as a list or heading mark.
+func sentenceEnd(gap string) int {
+	if i := strings.LastIndexAny(gap, "。！？"); i >= 0 {
+		_, size := utf8.DecodeRuneInString(gap[i:])
+		rest := gap[i+size:]
+		return len(gap) - len(strings.TrimLeft(rest, closingMarks))
 	}
-	i := strings.IndexAny(between, "\n\r")
-	if i >= 0 && strings.TrimRight(between[i:], " \t\n\r") != "" || strings.Count(between, "\n") > 1 {
-		return strings.LastIndexAny(between, "\n\r") + 1
+	i := strings.IndexAny(gap, "\n\r")
+	if i >= 0 && strings.TrimRight(gap[i:], " \t\n\r") != "" || strings.Count(gap, "\n") > 1 {
+		return strings.LastIndexAny(gap, "\n\r") + 1
 	}
-	space := strings.IndexFunc(between, unicode.IsSpace)
-	if space < 0 || !strings.ContainsAny(between[:space], ".!?…") {
+	space := strings.IndexFunc(gap, unicode.IsSpace)
+	if space < 0 || !strings.ContainsAny(gap[:space], ".!?…") {
 		return -1
 	}
-	_, size := utf8.DecodeRuneInString(between[space:])
+	_, size := utf8.DecodeRuneInString(gap[space:])
 	return space + size
 }
 

@@ -86,11 +86,11 @@ func (e *RunEncoder) Finish() List {
 	return list
 }
 
-// AddRun appends the postings of a list that a [RunEncoder] wrote. The list's ordinals are all below limit. If the
-// slice to is nil, a new ordinal is the old one plus base. Otherwise the slice to has the new ordinals, and [End] drops
+// AddRun appends the postings of a list that a [RunEncoder] wrote. The list's ordinals are all below limit. If
+// renumbered is nil, a new ordinal is the old one plus base. Otherwise renumbered has the new ordinals, and [End] drops
 // a posting. lengths are the lengths of the field in all chunks, by new ordinal. The parameter counted says that the
 // list has no positions, as with AddCounts.
-func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, to, lengths []uint32) error {
+func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, renumbered, lengths []uint32) error {
 	b, next, n := list.Postings, uint32(0), list.DF
 	if n == 1 {
 		b = list.Positions
@@ -104,8 +104,8 @@ func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, to, length
 			return fmt.Errorf("%w: a posting of a run", ErrCorrupt)
 		}
 		next = ordinal + 1
-		if ordinal += base; to != nil {
-			ordinal = to[next-1]
+		if ordinal += base; renumbered != nil {
+			ordinal = renumbered[next-1]
 		}
 		if counted {
 			if ordinal != End {

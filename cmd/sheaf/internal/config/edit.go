@@ -125,8 +125,8 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// sameBut reports whether two lists have the same entries, except for the key name. The list after must have this key.
-func sameBut(before, after []entry, name string) bool {
+// sameBut reports whether two lists have the same entries, except for the key name. The edited list must have this key.
+func sameBut(old, edited []entry, name string) bool {
 	values := func(entries []entry) map[string]string {
 		m := map[string]string{}
 		for _, e := range entries {
@@ -134,7 +134,7 @@ func sameBut(before, after []entry, name string) bool {
 		}
 		return m
 	}
-	was, is := values(before), values(after)
+	was, is := values(old), values(edited)
 	was[name] = is[name]
 	return is[name] != "" && maps.Equal(was, is)
 }

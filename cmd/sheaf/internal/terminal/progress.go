@@ -75,23 +75,23 @@ const (
 	leastBar = 5
 )
 
-// progressLine returns the line. The bar gets the space that the numbers leave free. The parameter begun is the number
-// of done units that come from earlier work. The parameter took is the time for the other done units.
-func progressLine(label, unit string, begun, done, total int, bytes int64, took time.Duration, width int) string {
+// progressLine returns the line. The bar gets the space that the numbers leave free. The parameter earlier is the
+// number of done units that come from earlier work, and elapsed is the time for the other done units.
+func progressLine(label, unit string, earlier, done, total int, bytes int64, elapsed time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {
 		fmt.Fprintf(&b, " %3d%%  %s of %s %s", min(100, 100*done/total), wording.Count(done), wording.Count(total), unit)
 	} else {
 		fmt.Fprintf(&b, "  %s %s", wording.Count(done), unit)
 	}
-	if seconds := took.Seconds(); seconds > 0 {
-		fmt.Fprintf(&b, "  %s/s", wording.Count(int(float64(done-begun)/seconds+0.5)))
+	if seconds := elapsed.Seconds(); seconds > 0 {
+		fmt.Fprintf(&b, "  %s/s", wording.Count(int(float64(done-earlier)/seconds+0.5)))
 		if bytes > 0 {
 			fmt.Fprintf(&b, "  %s/s", wording.Bytes(int64(float64(bytes)/seconds+0.5)))
 		}
 	}
-	if total > done && done > begun {
-		left := time.Duration(float64(took) * float64(total-done) / float64(done-begun))
+	if total > done && done > earlier {
+		left := time.Duration(float64(elapsed) * float64(total-done) / float64(done-earlier))
 		fmt.Fprintf(&b, "  %s left", left.Round(time.Second))
 	}
 	if bar := min(mostBar, width-len(label)-b.Len()-len(" []")); total > 0 && bar >= leastBar {

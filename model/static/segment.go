@@ -128,6 +128,8 @@ func (s *Segmenter) block(dst []int32, raw string) []int32 {
 		r, n := utf8.DecodeRune(text)
 		text = text[n:]
 		switch {
+		case caseless(r): // for speed, before the slower cases
+			dst = s.add(dst, r)
 		case r == utf8.RuneError && n == 1:
 		case r == '▁' || unicode.IsSpace(r):
 			dst = s.flush(dst)
@@ -140,6 +142,10 @@ func (s *Segmenter) block(dst []int32, raw string) []int32 {
 	}
 	return dst
 }
+
+// caseless reports whether a normalized character is certainly neither white space nor upper case. It knows the
+// scripts from Hebrew to Myanmar, and those of Chinese and Japanese.
+func caseless(r rune) bool { return 0x590 <= r && r < 0x10a0 || 0x3001 <= r && r < 0xa000 }
 
 // add adds a character of a word.
 func (s *Segmenter) add(dst []int32, r rune) []int32 {

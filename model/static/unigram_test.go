@@ -416,3 +416,13 @@ func FuzzOpenUnigram(f *testing.F) {
 		}
 	})
 }
+
+// TestCaseless checks that characters without case are not white space, and that their lower case is the same.
+func TestCaseless(t *testing.T) {
+	for r := range rune(unicode.MaxRune) {
+		normal := []rune(norm.NFKC.String(string(r)))
+		if slices.Equal(normal, []rune{r}) && caseless(r) && (unicode.IsSpace(r) || unicode.ToLower(r) != r) {
+			t.Errorf("%U has case or is white space", r)
+		}
+	}
+}

@@ -59,7 +59,7 @@ type answers struct {
 // CacheCounts says how many answers came from the cache, and how large the cache is.
 type CacheCounts struct {
 	// These count answers by their origin. Found: the cache. Shared: a concurrent request with the same question.
-	// Missed: computed. Passed: computed, but answers to such requests are never cached.
+	// Missed: computed. Passed: computed for a request whose answer must not be cached.
 	Found, Shared, Missed, Passed uint64
 	// Entries is the number of cached answers. Bytes is roughly how much memory they take.
 	Entries int

@@ -20,7 +20,7 @@ const (
 	tokenBytes = len(cursorKey{}) + 2*placeBytes + checkBytes
 )
 
-// cursorOf returns the cursor of the page that begins at the result from. Only this caller can use the cursor.
+// cursorOf returns the cursor of the page that begins at result number from. Only this caller can use the cursor.
 func (r *Reader) cursorOf(a *answer, from, limit int) string {
 	key := a.key.cursor()
 	token := binary.BigEndian.AppendUint16(key[:], uint16(from))

@@ -80,10 +80,10 @@ func inField(field string, err error) error {
 	return &FieldError{Field: field, Err: sheaf.WithCategory(sheaf.ErrInvalid, err)}
 }
 
-// inParameters adds to an error which parameter of a profile is wrong.
+// inParameters adds the name of the wrong parameter of a profile to an error.
 func inParameters(err error) error { return inNamed("parameters", err) }
 
-// inNamed adds to an error which parameter or setting in a field is wrong.
+// inNamed adds the name of the wrong parameter or setting in a field to an error.
 func inNamed(field string, err error) error {
 	var wrong *profile.ParameterError
 	if errors.As(err, &wrong) {

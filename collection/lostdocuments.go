@@ -60,10 +60,10 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 const looked = 1000
 
 // refuseStrangers runs before the first run. It returns an error if the server already has documents of another folder.
-// Otherwise each folder would count the words of both, and show hits of the other.
-// A folder is recognized by its name and its files. If documents on the server are of this folder, they are accepted:
-// they may come from another machine, or from a lost catalog. If another folder has the same name, its documents with
-// equal paths would be overwritten.
+// Otherwise each of the two folders would count the words of both folders, and show hits of the other folder. A folder
+// is recognized by its name and its files. If documents on the server are of this folder, they are accepted: they may
+// come from another machine, or from a lost catalog. If another folder has the same name, its documents with equal
+// paths would be overwritten.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	if x.Target == nil {
 		return nil

@@ -136,8 +136,8 @@ func (r *Reader) newAnswer(
 	return a, nil
 }
 
-// page returns one page of an answer: limit results, beginning at the result from. steps are the timings of the search.
-// For later pages, steps is nil.
+// page returns one page of an answer: limit results, beginning at result number from. steps are the timings of the
+// search. For later pages, steps is nil.
 func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []search.Timing) (*Answer, error) {
 	result, start := a.result, time.Now()
 	n := len(result.Hits)

@@ -55,8 +55,8 @@ type StageRun struct {
 	Limit   int
 }
 
-// Stage runs one stage on rankings that the caller sends. The stage can use visible documents. About other identifiers,
-// for example those of another system, it knows only their text.
+// Stage runs one stage on rankings that the caller sends. The stage can use visible documents. It knows only the text
+// of other identifiers, for example identifiers of another system.
 func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 	if run.Limit < 1 || run.Limit > profile.MaxLimit {
 		return nil, fieldError("limit", "%d: must be within 1..%d", run.Limit, profile.MaxLimit)

@@ -174,7 +174,7 @@ func (c *Collection) document(h *search.Hit) string {
 }
 
 // Right returns a function that reports whether a hit answers a judged query. A hit is right if its document has a gain
-// above 0, or if a section that is the hit or contains it has.
+// above 0, or if a section has such a gain: the hit itself, or a section that contains the hit.
 func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	wanted := c.Dataset.Qrels[queryID]
 	return func(h *search.Hit) bool {
@@ -184,7 +184,7 @@ func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 }
 
 // targets returns the targets of hits for the judgements of a query. The target of a hit is its document. If the
-// judgements name sections, it is the named section that is the hit or contains it.
+// judgements name sections, the target is the named section: the hit itself, or a section that contains the hit.
 func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored {
 	out := make([]metric.Scored, 0, len(hits))
 	seen := make(map[string]bool, len(hits))
@@ -206,8 +206,8 @@ func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored 
 	return out
 }
 
-// section returns the nearest wanted target that is the hit or contains it. Without such a target, it returns the hit's
-// own section.
+// section returns the wanted target that is the hit itself, or else the nearest wanted target that contains the hit.
+// Without such a target, it returns the hit's own section.
 func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 	own := ""
 	for id := h.ID; id != ""; {

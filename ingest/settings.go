@@ -20,9 +20,9 @@ import (
 // is doing so. The caller must open it again. It wraps sheaf.ErrUnavailable.
 var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
-// RemakingKey is a key in the settings' Extra. It says that an index is being rebuilt. With any
-// value except RemakingDocuments, the store must still be emptied. Documents that are written
-// before that are removed from the store, while the catalog still lists them.
+// RemakingKey is a key in the settings' Extra. It says that an index is being rebuilt. With any value except
+// RemakingDocuments, the store must still be emptied. If documents are written earlier, the store loses them, while the
+// catalog still lists them.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"

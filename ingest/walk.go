@@ -174,7 +174,7 @@ type walker struct {
 	out     Walk
 }
 
-// below reads a folder and those below it, several at once.
+// below reads a folder and the folders below it, several at once.
 func (w *walker) below(ctx context.Context, top folder) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))

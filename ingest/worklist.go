@@ -69,7 +69,7 @@ type seen struct {
 // waiting has the documents that wait to be indexed, with the reasons.
 type waiting struct {
 	pending map[sheaf.ID]string // reasons
-	// before is pending as it was before all documents had to be read again.
+	// The field before has the content that pending had before all documents had to be read again.
 	before map[sheaf.ID]string
 	// begun are documents that the catalog lacks. The store may have a part of them, because a run
 	// was stopped or the record was lost. The run first removes this part.

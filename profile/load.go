@@ -257,7 +257,7 @@ func extended(extends *node, find Source) *node {
 }
 
 // overlay merges the mapping child into the mapping parent. A key of child replaces the same key of parent. Parameters
-// are merged one by one, by name. Branches are too, if they are written as a mapping.
+// are merged one by one, by name. Branches are also merged by name, if they are written as a mapping.
 func overlay(parent, child *node) *node {
 	out := *child
 	out.pairs = slices.Clone(child.pairs)

@@ -116,7 +116,8 @@ func given(err error, set map[string]string) error {
 	return fmt.Errorf("%w (with %s)", err, strings.Join(with, ", "))
 }
 
-// Dated reports whether the result depends on the time of the query. It does if a stage uses ages, for example.
+// Dated reports whether the result depends on the time of the query. For example, a stage may use the ages of
+// documents.
 func (p *Plan) Dated() bool {
 	recent := func(steps []Step) bool { return slices.ContainsFunc(steps, func(s Step) bool { return s.dated }) }
 	in := func(ph *Phase) bool {

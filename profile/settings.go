@@ -153,8 +153,8 @@ func (d *decoder) expression(s *setting) *expression {
 	return e
 }
 
-// named returns the names of the parameters whose value is a word. If words is false, it returns the others, whose
-// value is a number.
+// If words is true, named returns the names of the parameters whose value is a word. Otherwise it returns the names of
+// the parameters whose value is a number.
 func (d *decoder) named(words bool) (names []string) {
 	for i := range d.params {
 		if words == (len(d.params[i].OneOf) > 0) {

@@ -17,8 +17,8 @@ import (
 // tunedFolder is a folder in the folder of an index. It has the profiles that are tuned to this index.
 const tunedFolder = "tuned"
 
-// The first line of a tuned profile. It tells for which default ranking the profile was tuned: tunedBefore begins the
-// line of the previous one.
+// The first line of a tuned profile. It tells for which default ranking the profile was tuned. tunedBefore is the
+// beginning of the line for the previous default ranking.
 const (
 	tunedBefore = "# Written by sheaf tune;"
 	tunedHeader = "# Written by sheaf tune for a ranking of shares; sheaf tune --undo removes it."

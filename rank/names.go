@@ -82,7 +82,8 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// addEqual adds the value of a name of c that equals the query. If several names do, it adds the largest value.
+// addEqual adds the value of a name of c that equals the query. If several names equal the query, it adds the largest
+// value.
 func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	best, of := 0.0, ""
 	names(facts, c, func(name string, kind nameKind) {

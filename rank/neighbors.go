@@ -113,8 +113,8 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 }
 
 // Around picks consecutive chunks around the chunk number center. There are n chunks, numbered 0..n-1. The parameter
-// limit is the largest number of picked chunks. It picks evenly on both sides; if one side gets more, it is the side
-// before. It returns the half-open range of the picked indexes. If limit is 0, the range is empty.
+// limit is the largest number of picked chunks. Around picks the same number on both sides, or one chunk more before
+// the center. It returns the half-open range of the picked indexes. If limit is 0, the range is empty.
 //
 // Example: of 10 chunks around chunk 5, it picks 4 and 5 if limit is 2, and 4, 5 and 6 if limit is 3.
 func Around(n, center, limit int) (from, to int) {

@@ -34,7 +34,7 @@ func (c PropertyCurve) Factor(b float64) float64 {
 }
 
 // PropertyBoost raises or lowers documents by the number in a property. A document keeps its score if it lacks the
-// property or if the value is not one number. It also does if the number is negative and the curve is Plain.
+// property or if the value is not one number. It also keeps its score if the number is negative and the curve is Plain.
 type PropertyBoost struct {
 	// Name is the name of the property; case does not matter.
 	Name  string

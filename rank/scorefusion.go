@@ -66,8 +66,8 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	}), nil
 }
 
-// lower moves the hits that only legs of weight 0 found after all other hits. Without lower, such a hit could come
-// before a hit with a very low score.
+// lower moves some hits behind all other hits: the hits that only legs of weight 0 found. Without lower, such a hit
+// could come before a hit with a very low score.
 func (u *union) lower() {
 	least := math.Inf(1)
 	for i := range u.hits {

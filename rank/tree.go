@@ -95,7 +95,7 @@ type treeNode struct {
 
 // node returns the node called id. If needed, it makes this node and the nodes above it. c is the position of the node
 // in its document; if c is nil, node looks it up. node returns nil if the ID is unknown, or if its depth is not smaller
-// than below. Depths get smaller on the way up, so the recursion ends.
+// than the number below. Depths get smaller on the way up, so the recursion ends.
 func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
@@ -147,7 +147,7 @@ func (l *lift) lift(p *treeNode, t Tree) {
 	}
 }
 
-// absorb moves all hits in the node below to n.
+// absorb moves all hits of another node, which is below n, to n.
 func (n *treeNode) absorb(below *treeNode) {
 	n.lifted, below.gone = true, true
 	n.inside, below.inside = append(n.inside, below.inside...), nil

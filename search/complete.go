@@ -71,7 +71,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates)
 	return nil
 }
 
-// lookUp adds to a branch the hits that only other branches found, with their scores.
+// lookUp adds hits to a branch: the hits that only other branches found, with their scores.
 func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
 	if len(lacks) == 0 || o.request.Text != nil && len(o.ranking) < o.request.Limit && len(o.more) == 0 {
 		return nil // the branch found every match

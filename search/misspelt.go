@@ -22,8 +22,8 @@ const (
 	likeIt = 3
 )
 
-// misspelt adds to Result.Unmet each word of the query that no chunk has, with similar words. It takes longer than
-// most searches, so it runs only when no result is likely to answer the query. It also runs for a query that looks
+// misspelt adds words to Result.Unmet: each word of the query that no chunk has, with similar words. It takes longer
+// than most searches, so it runs only when no result is likely to answer the query. It also runs for a query that looks
 // foreign, because a misspelled word may look like a foreign word.
 func (r *run) misspelt(ctx context.Context) {
 	foreign := r.judged != nil && r.judged.foreign

@@ -391,7 +391,7 @@ func (r *run) noteCrowded(left, found int) {
 	}
 }
 
-// prepare adds to env what the stage must know about the query's words.
+// prepare adds facts about the query's words to env, as the stage needs them.
 func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
 	switch stage.(type) {
 	case rank.Names:

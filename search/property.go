@@ -78,8 +78,7 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	return below
 }
 
-// instead searches with another query and returns that search. If the search fails or finds nothing, instead returns
-// r.
+// instead searches with another query and returns that search. If the search fails or finds nothing, the result is r.
 func (r *run) instead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {

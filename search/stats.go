@@ -21,7 +21,7 @@ type stats struct {
 	words *worth
 	fault error
 	asked bool
-	// tallied has the words that were counted for the vector; nil when none were.
+	// tallied has the words that were counted for the vector; nil when no words were counted.
 	tallied *tallied
 	// size is the number of chunks, 0 before it is known.
 	size int

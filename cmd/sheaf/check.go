@@ -126,7 +126,8 @@ func (a *app) printFaults(out checkJSON) error {
 // repairJSON reports a repair.
 type repairJSON struct {
 	Repaired bool `json:"repaired"`
-	// Lost are documents that cannot be read and have no source file. Copy is a folder with what is left of them.
+	// Lost lists documents that cannot be read and have no source file. Copy is a folder with the readable parts of
+	// these documents.
 	Lost []string `json:"lost,omitempty"`
 	Copy string   `json:"copy,omitempty"`
 }

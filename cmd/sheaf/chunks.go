@@ -181,8 +181,8 @@ func chunksRoot(args []string, root string) (string, error) {
 	return above, err
 }
 
-// path cuts what an argument names. For "-" it cuts standard input. For a file it cuts the file, whatever its type.
-// For a folder it cuts the files that an index of the folder would hold.
+// path cuts the files that an argument names. For "-" it cuts standard input. For a file it cuts the file, whatever its
+// type. For a folder it cuts the files that an index of the folder would hold.
 func (r *chunksRun) path(ctx context.Context, arg string) error {
 	if arg == "-" {
 		content, err := io.ReadAll(io.LimitReader(r.stdin, r.config.MaxFileSize))

@@ -45,7 +45,7 @@ func keyHelp() string {
 	return help
 }
 
-// setIn adds to err where key is set: in a file or in an environment variable.
+// setIn adds the place where key is set to err. The place is a file or an environment variable.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
 	if err == nil || origin.Source == config.SourceDefault || origin.Source == config.SourceFlag {

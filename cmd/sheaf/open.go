@@ -119,7 +119,7 @@ func (a *app) openAt(ctx context.Context, folder string, place location.Location
 	return s, nil
 }
 
-// ofStore adds to an error of the store the flag that chose this store.
+// ofStore adds the flag that chose the store to an error of this store.
 func (a *app) ofStore(err error) error {
 	var store collection.StoreError
 	if a.elsewhere != "" && errors.As(err, &store) {
@@ -128,7 +128,7 @@ func (a *app) ofStore(err error) error {
 	return err
 }
 
-// openModels opens the models in the settings that answer queries.
+// openModels opens the models that answer queries, as the settings say.
 func (s *session) openModels() (err error) {
 	if s.expander, err = newExpander(s.config.Chat); err != nil {
 		return err

@@ -178,8 +178,8 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	return r, nil
 }
 
-// secret reads a key from the environment variable env or from file. settings is the prefix of the settings that name
-// them, for errors.
+// secret reads a key from the environment variable env or from file. In errors, the names of the settings begin with
+// the text settings.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)

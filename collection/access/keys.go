@@ -146,8 +146,8 @@ func (k *Keys) List() ([]Key, error) {
 	return slices.Clone(k.keys), err
 }
 
-// ErrKey means that a secret is unknown, or that its key is revoked or expired. The error does not say which. It wraps
-// sheaf.ErrNotFound.
+// ErrKey means that a secret is unknown, or that its key is revoked or expired. The error does not say which of the
+// three is the reason. It wraps sheaf.ErrNotFound.
 var ErrKey = fmt.Errorf("%w: the key is unknown, expired or revoked", sheaf.ErrNotFound)
 
 // Find returns the key of a secret, or [ErrKey]. The time that Find takes does not reveal how similar a wrong secret is

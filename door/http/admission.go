@@ -72,7 +72,7 @@ func (a *admission) enter(caller string) error {
 	return nil
 }
 
-// leave counts one request of a caller less.
+// leave subtracts one request from the count of a caller.
 func (a *admission) leave(caller string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

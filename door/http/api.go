@@ -63,8 +63,8 @@ type Limits struct {
 	// Time limits the duration of a request: DefaultTime.
 	Time time.Duration
 	// Running limits the reads that run at once, and separately the writes: twice the processors, or eight times with a
-	// remote store or model. Waiting limits the requests that wait: 1024. Patience limits how long one waits: 5 s.
-	// OfOne limits the requests of one caller: 256.
+	// remote store or model. Waiting limits the requests that wait: 1024. Patience limits how long a request waits: 5
+	// s. OfOne limits the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }

@@ -27,7 +27,7 @@ type Problem struct {
 	Message  string  `json:"error" doc:"The same as detail."`
 	Errors   []fault `json:"errors,omitempty" doc:"Each fault of the request, with its place."`
 
-	// retry says after what time the same request may succeed; 0 means never.
+	// retry is the time after which the same request may succeed; 0 means never.
 	retry time.Duration
 	// allow lists the methods of the path, if the request has a wrong method.
 	allow string
@@ -135,7 +135,7 @@ func problemOf(err error, r *route) *Problem {
 }
 
 // fieldProblem returns the problem for an error of one field. The request has passed the rules of the OpenAPI document.
-// So a wrong value is one that the profile, the stage or the collection does not accept.
+// So the profile, the stage or the collection has refused the value.
 func (r *route) fieldProblem(err error, at *collection.FieldError) *Problem {
 	kind, detail := "", at.Err.Error()
 	switch {

@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// schemas holds the tools' schemas for the SDK, and byType holds those for clients. All callers share both: each HTTP
-// request has its own server, and making the schemas takes longer than most requests.
+// schemas holds the tools' schemas for the SDK, and byType holds the schemas for clients. All callers share the
+// schemas, because each HTTP request has its own server, and making the schemas takes longer than most requests.
 var (
 	schemas = sdk.NewSchemaCache()
 	byType  sync.Map // reflect.Type to *jsonschema.Schema

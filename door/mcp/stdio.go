@@ -53,7 +53,7 @@ func (o *output) Write(line []byte) (int, error) {
 
 func (*output) Close() error { return nil }
 
-// lines reads lines from in. It passes on the lines that are messages, and answers the other lines with an error.
+// lines reads lines from the reader in. It passes messages on, and answers other lines with an error.
 type lines struct {
 	in       io.ReadCloser
 	buffered *bufio.Reader

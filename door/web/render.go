@@ -137,8 +137,8 @@ func (t *transformer) lead(n *ast.Link, written string) {
 	apart(n, n.Destination)
 }
 
-// apart makes a link to another site open a new window. It leaves links that open another program, such as mail,
-// because their new window would stay empty.
+// apart makes a link to another site open a new window. It does not change links that open another program, such as
+// mail, because their new window would stay empty.
 func apart(n ast.Node, address []byte) {
 	if bytes.HasPrefix(bytes.ToLower(address), []byte("http")) {
 		n.SetAttributeString("rel", []byte("noreferrer noopener"))
@@ -147,8 +147,8 @@ func apart(n ast.Node, address []byte) {
 }
 
 // destination returns the target of a link on the page. If the catalog knows the document, the target is the document.
-// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise the result is
-// nowhere.
+// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise the result is the
+// address nowhere.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
 	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {

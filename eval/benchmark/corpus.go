@@ -228,7 +228,7 @@ func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
 	}
 }
 
-// plain keeps only letters, digits and spaces of a text. The syntax of no query language remains.
+// plain keeps only letters, digits and spaces of a text. So the text has no syntax of a query language.
 func plain(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }),
 		" ")

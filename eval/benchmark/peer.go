@@ -106,7 +106,7 @@ type Class struct {
 }
 
 // Quantile returns the quantile q of the times, in microseconds. It computes the quantile of each pass, and returns the
-// median of these.
+// median of these quantiles.
 func (c *Class) Quantile(q float64) float64 {
 	var values []float64
 	for _, pass := range c.Micros {

@@ -93,7 +93,7 @@ type Quality struct {
 	RefusedRight int        `json:"refused_right"`
 }
 
-// Answerable counts questions. It also counts those of them that the calibration calls answerable.
+// Answerable counts questions, and how many of these questions the calibration calls answerable.
 type Answerable struct {
 	Queries    int `json:"queries"`
 	Answerable int `json:"answerable"`

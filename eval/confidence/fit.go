@@ -98,8 +98,8 @@ func Fit(all []*Answers) (*search.Calibration, error) {
 	return c, nil
 }
 
-// least returns a threshold for the probability of an answer. It is the largest value that foundShare of the questions
-// with a right result reach. Each collection has the same weight.
+// least returns a threshold for the probability of an answer. It is the largest threshold that the share foundShare of
+// the questions with a right result still reaches. Each collection has the same weight.
 func least(all []*Answers, c *search.Calibration) float64 {
 	type question struct{ p, weight float64 }
 	var found []question

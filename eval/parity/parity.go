@@ -227,9 +227,9 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether the sets of hits differ only at the end, and says so as a reason. This is the case if each hit
-// that only one ranking has is scored like the last hits. Small differences of scores decide which of these hits are
-// found.
+// edge reports whether two rankings differ only in hits near the end, and returns this as a reason. Each hit that only
+// one ranking has must have nearly the score of the last hit. Small differences of scores decide which of these hits a
+// store finds.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

@@ -42,7 +42,7 @@ type Item struct {
 	Kind Kind
 	Text string
 	// Doc is the document that answers the query. Target is the chunk that answers it, or Doc if the whole document
-	// does. Both are "" if there is no answer.
+	// answers it. Both are "" if there is no answer.
 	Doc, Target sheaf.ID
 	// Without are documents to exclude from the search. The query was made from their text, so they match it but do not
 	// answer it.

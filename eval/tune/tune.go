@@ -74,7 +74,7 @@ type Result struct {
 // Fold has the settings that were chosen without the queries of one fold.
 type Fold struct {
 	Set map[string]string `json:"set"`
-	// Chosen is the mean of these settings on the other queries, on which they were chosen. HeldOut is their mean on
+	// Chosen is the mean of these settings on the queries outside the fold. HeldOut is the mean of these settings on
 	// the fold. Default is the mean of the defaults on the fold.
 	Chosen  float64 `json:"chosen"`
 	HeldOut float64 `json:"held_out"`

@@ -108,8 +108,7 @@ func TreeName(root string, taken ...string) string {
 // indexed again.
 type Settings struct {
 	Trees []Tree `json:"trees"`
-	// Chunker is the name of the chunker with its options, Analyzer that of the analyzer with its
-	// version.
+	// Chunker is the name of the chunker with its options. Analyzer is the name of the analyzer with its version.
 	Chunker  string `json:"chunker"`
 	Analyzer string `json:"analyzer"`
 	// Language is the language of the collection, and LanguageDetected says
@@ -284,9 +283,8 @@ func (c *Catalog) headless() bool {
 	})
 }
 
-// begin publishes an empty generation before the first segment is written. Therefore segments
-// without a manifest always mean damage. Without begin, they could also be left by a first update
-// that crashed.
+// begin publishes an empty generation before the first segment is written. Therefore segments without a manifest always
+// mean damage. Without begin, a first update that crashed could also leave such segments.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.Generation() > 0 {
 		return view.Generation(), nil

@@ -40,8 +40,8 @@ func (v *View) Resolve(source sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) 
 // Among reports whether a document takes part. If Among is nil, all documents take part.
 type Among func(doc sheaf.ID) bool
 
-// has reports whether a document takes part. Callers make all cheaper checks before, because has may read the
-// document.
+// has reports whether a document takes part. Callers make all cheaper checks before, because the method has may read
+// the document.
 func (a Among) has(doc sheaf.ID) bool { return a == nil || a(doc) }
 
 // ResolveAmong returns what Resolve would return if only the documents in the set among existed.
@@ -311,11 +311,10 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
-// Place returns the chunk of a document that the fragment of a link names, or "" if there is none.
-// "^id" names a block. Any other fragment is a slug or the title of a heading, in any case. "A#B"
-// is a heading B below a heading A, or a heading with that whole title, as "C# and F#", or else the
-// first B. If no heading matches, the fragment is the name of an HTML anchor, or of a heading when
-// signs are ignored.
+// Place returns the chunk of a document that the fragment of a link names, or "" if there is none. "^id" names a block.
+// Any other fragment is a slug or the title of a heading, in any case. "A#B" is a heading B below a heading A. If there
+// is none, it is a heading with this whole title, such as "C# and F#", or else the first heading B. If no heading
+// matches, the fragment is the name of an HTML anchor, or of a heading when signs are ignored.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {

@@ -41,12 +41,12 @@ func (f *filtered) put(of fieldOf, stats bm25.Field) {
 // of the index, all its requests have the same filter.
 type filters struct {
 	mu sync.Mutex
-	// now holds the filters that were used last. When now has mostFilters filters, it becomes before, and the old
-	// before is dropped.
+	// The map now holds the filters that were used last. When it has mostFilters filters, it becomes the map before,
+	// and the old map before is dropped.
 	now, before map[string]*filtered
 }
 
-// mostFilters limits the number of filters in now and in before. A filter takes one bit for each chunk.
+// mostFilters limits the number of filters in each of the maps now and before. A filter takes one bit for each chunk.
 const mostFilters = 16
 
 // get returns the cached filter with this key, or nil.

@@ -21,8 +21,8 @@ const (
 	restOpened = 16
 )
 
-// rest joins the segments that rested chooses, unless a load is running. If a publication has failed, rest repeats the
-// publication instead, because until that succeeds no other process can write.
+// rest joins the segments that the function rested chooses, unless a load is running. If a publication has failed, rest
+// repeats the publication instead, because no other process can write before the publication succeeds.
 func (ix *Index) rest() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale

@@ -355,8 +355,8 @@ func (ix *Index) take() error {
 	return err
 }
 
-// give reverses one take. After a failed publication give keeps the lock, because another process must not make the
-// failed change visible.
+// give reverses one call of take. After a failed publication, give keeps the lock, because another process must not
+// make the failed change visible.
 func (ix *Index) give() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

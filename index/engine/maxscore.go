@@ -43,7 +43,7 @@ type bound struct {
 	short   []byte // lengths.Plain()
 	wide    []byte
 	norms   *norms
-	// The norm of a field that is longer than norms covers is Norm of factor times the length.
+	// If a field is longer than norms covers, its norm is Norm of factor times the length.
 	params          bm25.Parameters
 	average, factor float64
 

@@ -14,7 +14,7 @@ type node interface {
 	seek(target uint32) uint32
 	// score adds to s the score of the match that the last seek returned.
 	score(s *scores)
-	// explain describes in the parameter why what the method score adds.
+	// explain describes the scores that the method score adds. It adds the description to why.
 	explain(why *reasons)
 	// rewind moves the node to the beginning, so that seek may get a smaller target.
 	rewind()

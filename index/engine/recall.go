@@ -14,7 +14,7 @@ import (
 )
 
 // Recall says how many of the truly nearest chunks a search in one vector field finds. At10 is the mean share of the
-// nearest 10 that it finds, At100 that of the nearest 100.
+// nearest 10 chunks that it finds. At100 is the mean share of the nearest 100 chunks.
 type Recall struct {
 	Field    string
 	Dims     int

@@ -26,7 +26,8 @@ var inUse, beside atomic.Int64
 // InUse returns how many bytes this package has allocated and not freed.
 func InUse() int64 { return inUse.Load() }
 
-// Beside returns how many of the bytes of InUse are outside the heap. If memory can be mapped, these are all of them.
+// Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, all of them
+// are.
 func Beside() int64 { return beside.Load() }
 
 // count adds n bytes to the counters for the kind of memory that b has.

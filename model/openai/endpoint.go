@@ -57,7 +57,8 @@ type rest struct {
 	failed atomic.Pointer[silence] // nil when the server answered
 }
 
-// silence is the failure of a server that did not answer. Requests fail at once with fault until the time until.
+// silence is the failure of a server that did not answer. Before the time in the field until, requests fail at once
+// with the error in the field fault.
 type silence struct {
 	fault error
 	until time.Time

@@ -261,7 +261,7 @@ func (t *tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	return dst
 }
 
-// character reads one normalized character outside ASCII; from is its origin.
+// character reads one normalized character outside ASCII; the parameter from is its origin.
 func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 	switch {
 	case isMark(r): // a dropped mark is a part of the character before it

@@ -133,8 +133,8 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// again stores e as the first repeated hit of the run if it comes before the stored one: by line, or without lines by
-// query and ID.
+// again stores e as the first repeated hit of the run if e comes before the stored hit. The order is by line, or
+// without lines by query and ID.
 func (p *parser) again(e entry) {
 	a, b := p.run.Again, Again{e.query, e.hit.ID, e.line}
 	if a.ID == "" || cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Query, a.Query), cmp.Compare(b.ID, a.ID)) < 0 {

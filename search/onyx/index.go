@@ -299,8 +299,9 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// KeywordQuery returns the query by words of later versions of Onyx. It has four clauses: words in the title
-// (weight 0.1), phrase in the title (0.2), words in the content (1), phrase in the content (1.5). One must match.
+// KeywordQuery returns the query by words of later versions of Onyx. It has four clauses: words in the title (weight
+// 0.1), phrase in the title (0.2), words in the content (1), phrase in the content (1.5). At least one clause must
+// match.
 func KeywordQuery(text string) sheaf.TextQuery {
 	var q sheaf.Bool
 	for _, c := range []struct {

@@ -134,7 +134,7 @@ func rankMatches(matches []match, files, needles int, not leftOut) {
 	})
 }
 
-// needlesOf lists the needles in a mask, without those of forbidden words only.
+// needlesOf lists the needles in a mask, without the needles that only forbidden words have.
 func (f *found) needlesOf(mask uint64) string {
 	var names []string
 	for i, n := range f.needles {

@@ -43,8 +43,8 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 
 // leftOut says which needles belong to forbidden words.
 type leftOut struct {
-	// The set any has the needles of forbidden words. The set only has the needles of forbidden words that no wanted
-	// word has.
+	// The field any is the set of the needles of forbidden words. The field only is the set of those needles of
+	// forbidden words that no wanted word has.
 	only, any uint64
 	// unseen says that some forbidden word has no needle, so any file may have that word.
 	unseen bool

@@ -39,7 +39,7 @@ type Snippet struct {
 	At int
 	// worth is the sum of the rarity of the words in Matches, each word once.
 	worth float64
-	// phrase says that the matches include all words of one of the query's phrases. If the query has no phrases, it
+	// phrase says that the matches include all words of one of the query's phrases. If the query has no phrases, phrase
 	// says that there are matches.
 	phrase bool
 }
@@ -47,8 +47,8 @@ type Snippet struct {
 // match is a range of the text that matches a term of the query.
 type match struct {
 	start, end, term int
-	// gap is the number of columns from the end of the previous match to the end of this match. If the two are far
-	// apart, gap is larger than any snippet.
+	// gap is the number of columns from the end of the previous match to the end of this match. If the two matches are
+	// far apart, gap is larger than any snippet.
 	gap int
 }
 

@@ -142,8 +142,8 @@ func Plain(text string, width int) string {
 	return h.clip(text, skipSpace(text), nil, nil, width).Text
 }
 
-// wordEnd returns the end of the last whole word of out. That is its last space, unless this would drop more than a
-// third.
+// wordEnd returns the end of the last whole word of out. The word ends at the last space of out, unless a cut there
+// would drop more than a third of out.
 func wordEnd(out []byte) int {
 	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
 		return i

@@ -18,7 +18,7 @@ type scorer struct {
 	plan  storekit.Plan
 	stats map[string]*fieldStats // by field
 	over  []*chunk               // the chunks over which statistics are counted
-	// holding has the chunks of over that contain at least one kept term.
+	// holding has the chunks in the list over that contain at least one kept term.
 	holding []*chunk
 	df      map[string]int // by field, zero byte, term
 	says    bool           // keep the parts of scores

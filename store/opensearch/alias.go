@@ -69,9 +69,9 @@ func (s *Store) several(name string, n int) error {
 	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }
 
-// whose forgets the remembered terms of the dictionary if its name has moved to another index. If the index or its
-// dictionary is missing, whose fails with sheaf.ErrNotFound; many servers would create a missing index at the first
-// write.
+// whose looks up the index and the dictionary. If the name of the dictionary has moved to another index, it forgets the
+// remembered terms. If the index or its dictionary is missing, it fails with sheaf.ErrNotFound; many servers would
+// create a missing index at the first write.
 func (s *Store) whose(ctx context.Context) error {
 	names, err := s.behind(ctx, s.index()+","+s.dictionaryName())
 	if err != nil {

@@ -130,7 +130,7 @@ func places(terms []placed) string {
 
 const maxGap = 1000
 
-// present is among the forms of every field that has terms. So idf counts the same chunks for terms and for forms.
+// Every field that has terms also has the form present. So idf counts the same chunks for terms and for forms.
 const present = "\x02"
 
 // fieldTexts returns the terms and the forms of a field in the form that the server's analyzer reads.

@@ -149,8 +149,8 @@ func (s *Store) recent(version string) error {
 	return nil
 }
 
-// create creates the index and its dictionary. If a foreign index has the dictionary's name, create creates neither.
-// If two processes call create at the same time, both succeed.
+// create creates the index and its dictionary. If a foreign index has the dictionary's name, it creates nothing. If two
+// processes call create at the same time, both succeed.
 func (s *Store) create(ctx context.Context) error {
 	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 		return err

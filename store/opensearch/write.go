@@ -365,7 +365,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 	return nil
 }
 
-// retract removes the chunks that the server has accepted of rejected documents.
+// retract removes chunks of rejected documents: the chunks that the server has accepted.
 func (s *Store) retract(ctx context.Context, rejected storekit.Rejected) error {
 	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 		return err

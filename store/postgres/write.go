@@ -200,7 +200,7 @@ func (w *load) Add(ctx context.Context, batch store.Batch) error {
 }
 
 // change runs f in the transaction; if there is no transaction, change begins one. An error ends the transaction. The
-// error names the number of waiting chunks, or chunks if none wait. The caller must hold w.mu.
+// error names the number of waiting chunks. If no chunk waits, it names the number chunks. The caller must hold w.mu.
 func (w *load) change(ctx context.Context, chunks int, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:

@@ -23,8 +23,8 @@ type Calls struct {
 	closed bool
 }
 
-// NewCalls returns the Calls of a store. Errors begin with the name store. Close closes the idle connections of
-// client. timeout limits calls without an earlier deadline. With readOnly, Calls refuses writes.
+// NewCalls returns the Calls of a store. Errors begin with the name store. Close closes the idle connections of client.
+// timeout limits calls without an earlier deadline. If readOnly is true, Calls refuses writes.
 func NewCalls(store string, client *http.Client, timeout time.Duration, readOnly bool) *Calls {
 	c := &Calls{store: store, http: client, timeout: timeout, readOnly: readOnly, writing: make(chan struct{}, 1)}
 	c.writing <- struct{}{}

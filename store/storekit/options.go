@@ -80,9 +80,9 @@ func (o *Options) NewClient(name string, refusal func(status int, body []byte) e
 // Made returns the record of a store that these options create.
 func (o *Options) Made() Made { return Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B} }
 
-// Opens fails if these options cannot open a store with the record m. If another version of the program made the
-// store, the error is sheaf.ErrUnsupported. If the store has other settings, the error is store.ErrMadeOtherwise.
-// place is the word for the store's place, for example "index".
+// Opens fails if these options cannot open a store with the record m. If another version of the program made the store,
+// the error is sheaf.ErrUnsupported. If the store has other settings, the error is store.ErrMadeOtherwise. In errors,
+// place names the store's place, for example "index".
 func (o *Options) Opens(m Made, version, reads int, place string) error {
 	if version != reads {
 		return fmt.Errorf("%w: the %s has version %d, this program reads version %d: "+
@@ -94,8 +94,8 @@ func (o *Options) Opens(m Made, version, reads int, place string) error {
 	return m.Same(o.Made(), place)
 }
 
-// Refuses returns the reason why a server with its own BM25 cannot score a request, or "" if it can. place is the
-// word for the store's place, for example "index".
+// Refuses returns the reason why a server with its own BM25 cannot score a request, or "" if it can. In the reason,
+// place names the store's place, for example "index".
 func (o *Options) Refuses(req *store.Request, place string) string {
 	t := req.Text
 	switch {

@@ -36,7 +36,7 @@ type Term struct {
 }
 
 // Expand matches chunks that have a term similar to Text. If Distance is 0, the term begins with Text. Otherwise the
-// term is at most Distance edits from Text, and its first Same characters are those of Text. With Forms, forms count
+// term is at most Distance edits from Text, and begins with the same Same characters as Text. With Forms, forms count
 // too. In each field only the best matching term scores; see [Expand.Weight].
 type Expand struct {
 	Text     string

@@ -70,8 +70,8 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether the Options of b say that the store refuses a request. If so, refused checks that the store
-// does.
+// refused reports whether the Options of b say that the store refuses a request. If so, it also checks that the store
+// refuses the request.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks

@@ -34,7 +34,7 @@ func (q *query) param(text string) string {
 	return "@" + name
 }
 
-// list adds words as a parameter for YQL's operator in. The words need no quotes there, because they have only
+// list adds words as a parameter for the operator "in" of YQL. The words need no quotes there, because they have only
 // letters, digits and characters that [folded] keeps.
 func (q *query) list(words []string) string { return q.param(strings.Join(words, ",")) }
 
@@ -47,7 +47,7 @@ func (q *query) yql() string {
 	return out
 }
 
-// and, or and not remove the conditions everything and nothing from a combination.
+// The functions and, or and not remove the conditions everything and nothing from a combination.
 func and(list ...string) string {
 	var parts []string
 	for _, c := range list {
@@ -132,8 +132,8 @@ func (s *Store) filters(q *query, list []sheaf.Filter, join func(...string) stri
 	return join(out...), nil
 }
 
-// in returns the condition for f. If the column has its own field, in looks up texts in that field. It looks up all
-// other values among the words of all columns.
+// in returns the condition for f. If the column has its own field, the condition looks up texts in that field. It looks
+// up all other values among the words of all columns.
 func in(q *query, f sheaf.In) string {
 	if f.Column == hiddenColumn && len(f.Values) == 1 && f.Values[0] == sheaf.BoolValue(true) {
 		return "hidden = true"

@@ -79,7 +79,7 @@ type asked struct {
 	score func(h *sheaf.Hit, fields hitFields)
 }
 
-// prepare makes the query of a request. The query's condition is nothing if no chunk can match.
+// prepare makes the query of a request. If no chunk can match, the query's condition is the constant nothing.
 func (s *Store) prepare(req *store.Request) (*asked, error) {
 	q := newQuery(s.o.Schema)
 	q.body["presentation.summary"] = "hit"

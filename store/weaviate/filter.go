@@ -30,7 +30,7 @@ func test(path, operator, value string) condition {
 	return condition{where: fmt.Sprintf("{path:[%q] operator:%s valueText:%s}", path, operator, value)}
 }
 
-// and, or and not remove the conditions everything and nothing from a combination.
+// The functions and, or and not remove the conditions everything and nothing from a combination.
 func and(list ...condition) condition {
 	var parts []string
 	loose := false

@@ -502,12 +502,12 @@ func composedOf(raw string) composed {
 	return append(c, struct{ text, raw int }{at, from})
 }
 
-// start returns where, in the original text, the piece that contains byte i of the composed text starts.
+// start returns a position in the original text: the start of the piece that contains byte i of the composed text.
 func (c composed) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }
 
-// end returns where, in the original text, the piece before byte i of the composed text ends.
+// end returns a position in the original text: the end of the piece before byte i of the composed text.
 func (c composed) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }

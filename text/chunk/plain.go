@@ -202,9 +202,9 @@ func flankPunctuation(r rune) bool {
 	return unicode.IsPunct(r) || unicode.IsSymbol(r)
 }
 
-// emphasis matches the runs of delimiters from the bottom-th on, and removes them, by the algorithm in the appendix
-// of the specification. Runs that may still open are on a stack. A match removes all runs above it. searched has,
-// for each kind of closing run, the run before which no opener matches.
+// emphasis matches the runs of delimiters from the bottom-th on, and removes them, by the algorithm in the appendix of
+// the specification. Runs that may still open are on a stack. A match removes all runs above it. For each kind of
+// closing run, searched has a run: before this run, no opener matches.
 func (w *plainWriter) emphasis(bottom int) {
 	var stack []int
 	var searched [3 * 2 * 3]int

@@ -9,8 +9,8 @@ import (
 	"sheaf/internal/attributes"
 )
 
-// headingTitle returns the title of a heading as plain text on one line, and the id from the author, or "". With
-// literal, attributes are part of the title.
+// headingTitle returns the title of a heading as plain text on one line, and the id from the author, or "". If literal
+// is true, attributes are part of the title.
 func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 	content := s.src[h.text.start:h.text.end]
 	if len(h.lines) > 0 {

@@ -33,7 +33,7 @@ type verifier struct {
 	fault   error
 }
 
-// holds records a fault of a chunk unless the rule holds.
+// holds records a fault of a chunk if a rule does not hold.
 func (v *verifier) holds(rule bool, id sheaf.ID, format string, args ...any) {
 	if !rule && v.fault == nil {
 		v.fault = fmt.Errorf("%s: %s", id, fmt.Sprintf(format, args...))

@@ -263,7 +263,7 @@ func readLines(inner string) (entries []yamlEntry, simple bool) {
 	return r.entries, r.simple
 }
 
-// only clears simple unless the condition holds.
+// only sets the field simple to false if the condition is false.
 func (r *lineReader) only(condition bool) { r.simple = r.simple && condition }
 
 func (r *lineReader) line(text string, number int) {

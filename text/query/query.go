@@ -325,8 +325,8 @@ func valueEnd(text string) int {
 	return min(len(text), maxBracket)
 }
 
-// bracketName returns the column for a name in brackets: that of tags, or of a property, even if a built-in field
-// has the same name.
+// bracketName returns the column for a name in brackets. It is the column of tags or of a property, even if a built-in
+// field has the same name.
 func (p *parser) bracketName(name string) (field string, ok bool) {
 	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true

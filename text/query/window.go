@@ -88,7 +88,7 @@ func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 }
 
 // datedIn returns the filter for documents with a date from start to before end in one of the columns. If both are
-// zero, it returns nil. With undated, documents without any of these columns also pass.
+// zero, it returns nil. If undated is true, documents without any of these columns also pass.
 func datedIn(start, end time.Time, columns []string, undated bool) sheaf.Filter {
 	if start.IsZero() && end.IsZero() {
 		return nil

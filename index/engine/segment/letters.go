@@ -11,8 +11,8 @@ import (
 type letters struct {
 	pairs int    // number of units that begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two
-	// codes has the units of each byte, the first unit in the lowest bits. The table read has the byte for each two
-	// first units. The upper half of an entry is the number of units, 0 for no entry.
+	// codes has the units of each byte, the first unit in the lowest bits. The field read is a table that has the byte
+	// for each two first units. The upper half of an entry is the number of units, 0 for no entry.
 	codes [256]uint16
 	read  [256]uint16
 }

@@ -22,8 +22,8 @@ type termLists struct {
 	err       error
 }
 
-// listedTerm is a term with lists. start is where its lists start in bytes, end is where its entries end in entries,
-// and mask has its fields.
+// listedTerm is a term with lists. Its lists start at index start of the field bytes. Its entries end at index end of
+// the field entries. The bits of mask are its fields.
 type listedTerm struct {
 	name  string
 	start int

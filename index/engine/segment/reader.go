@@ -219,9 +219,9 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 	return Lengths{words: data[:size], long: data[size:]}, nil
 }
 
-// Plain returns the lengths by ordinal as the file has them: either in one byte each or in two, little endian. The
-// other slice is nil. If few chunks have the field, both are nil. LongByte and LongWord mark longer lengths, which
-// only Of returns.
+// Plain returns the lengths by ordinal as the file has them. If each length has one byte, words is nil. If each length
+// has two bytes, little endian, bytes is nil. If few chunks have the field, both slices are nil. LongByte and LongWord
+// mark longer lengths, which only Of returns.
 func (l *Lengths) Plain() (bytes, words []byte) { return l.short, l.words }
 
 // Of returns the number of terms in the field of a chunk.
@@ -343,7 +343,7 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 }
 
 // documents returns the table of documents. If that table is the same as the table of identifiers, the file has only
-// the latter.
+// the table of identifiers.
 func (r *Reader) documents() *table {
 	if r.docs.count == 0 {
 		return r.ids

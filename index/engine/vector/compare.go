@@ -124,8 +124,8 @@ func (s *Set) comparePassages(w *worker) error {
 // adjacent.
 type nearest struct {
 	set *Set
-	// list has the hits that the caller already had, then the found hits. From start on it has the hits of earlier
-	// rounds, and from round on the hits of this round, both sorted by ordinal.
+	// list has the hits that the caller already had, then the found hits. The hits of earlier rounds begin at index
+	// start, and the hits of this round at index round. The hits of both are sorted by ordinal.
 	list         []Neighbor
 	start, round int
 	k            int

@@ -30,8 +30,8 @@ type Part struct {
 	Live []uint64
 }
 
-// The default numbers of queries for Measure: samples from manyRows rows on, fewSamples below. A small segment soon
-// becomes a part of a larger one, and that one is measured again.
+// The default numbers of queries for Measure: samples if there are at least manyRows rows, otherwise fewSamples. A
+// small segment soon becomes a part of a larger segment, and then the larger segment is measured.
 const (
 	samples    = 128
 	fewSamples = 32

@@ -16,8 +16,8 @@ type kernel struct {
 	// above sets the bits of estimates above the number least, and clears the other bits. There are 8 len(mask)
 	// estimates. Their number must be a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
-	// dot computes the dot products of a query with the rows in index. The row numbers in index must rise. rows and
-	// codes are those of all rows.
+	// dot computes the dot products of a query with the rows in index. The row numbers in index must rise. The slices
+	// rows and codes have the data of all rows.
 	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
 

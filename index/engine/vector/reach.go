@@ -15,9 +15,9 @@ import (
 //
 // Of the 10,000 best estimates a question of a few words needs some hundreds.
 
-// deviations returns by how many standard deviations a search for the nearest k lets an estimate be too low. With many
-// neighbors the number is smaller, so that a search reads half as many rows. It then loses four to eight neighbors in
-// a thousand, nearly always the last ones.
+// deviations returns a number of standard deviations: a search for the nearest k chunks allows that an estimate is too
+// low by this much. With many neighbors the number is smaller, so that a search reads half as many rows. It then loses
+// four to eight neighbors in a thousand, nearly always the last ones.
 func deviations(k int) float64 {
 	const many = 20
 	if k >= many {

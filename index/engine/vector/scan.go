@@ -184,8 +184,8 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 	return nil
 }
 
-// least returns the lowest estimate with which a later row can be kept. A later row that equals a lost row is also
-// lost.
+// least returns the lowest estimate with which a later row can be kept. If a later row has the same estimate as a lost
+// row, the later row is also lost.
 func (c *scanner) least() int32 {
 	if c.lost == math.MinInt32 {
 		return c.lost

@@ -11,7 +11,7 @@ import (
 //go:embed sheaf-en-1.bin
 var file []byte
 
-// Family starts the names of all versions of the model.
+// Family is the beginning of the names of all versions of the model.
 const Family = "sheaf-en-"
 
 // Open returns the table. It returns an error only when the program is damaged.

@@ -265,7 +265,7 @@ func (c *Change) shown(entry string) string {
 	return string(b)
 }
 
-// hide replaces the values of secret members by [hidden]. With secret set, it replaces all values. It reports whether
+// hide replaces the values of secret members by [hidden]. If secret is true, it replaces all values. It reports whether
 // it replaced any.
 func hide(members map[string]any, secret bool) bool {
 	found := false

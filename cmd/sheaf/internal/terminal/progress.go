@@ -9,7 +9,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// Progress shows the progress of long work in one line: the share done, the speed and the remaining time. It writes
+// Progress shows the progress of long work in one line: the percentage, the speed and the remaining time. It writes
 // only to a terminal, and only after half a second. It is safe for concurrent use.
 type Progress struct {
 	out   *Output

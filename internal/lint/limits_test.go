@@ -16,7 +16,7 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      117385,
+	"lines of Go without tests":                                      117389,
 	"lines of tests in Go":                                           72112,
 	"lines over 120 columns":                                         9,
 	"lines of tests over 120 columns":                                76,

@@ -60,13 +60,16 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 
 func keptAs(name string) string { return name + ": its text is kept in the index as UTF-8" }
 
-// wide lists the encodings with two or four bytes for each character.
-var wide = [...]struct {
+// wideEncoding is an encoding with two or four bytes for each character.
+type wideEncoding struct {
 	name, mark string // mark is the byte order mark
 	unit       int    // bytes
 	lineFeed   string
 	encoding.Encoding
-}{
+}
+
+// wide lists the encodings with two or four bytes for each character.
+var wide = [...]wideEncoding{
 	{"UTF-32", "\xff\xfe\x00\x00", 4, "\n\x00\x00\x00", utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)},
 	{"UTF-32", "\x00\x00\xfe\xff", 4, "\x00\x00\x00\n", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)},
 	{"UTF-16", "\xff\xfe", 2, "\n\x00", utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM)},
@@ -77,6 +80,9 @@ var wide = [...]struct {
 // byte order mark, and ISO-2022-JP with its escapes.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	for _, e := range wide {
+		if text, ok := e.decodeMixed(data); ok {
+			return text, "UTF-8 and " + e.name, true
+		}
 		if rest, marked := bytes.CutPrefix(data, []byte(e.mark)); marked && (e.unit == 2 || len(data)%e.unit == 0) {
 			text, err := e.NewDecoder().Bytes(rest[:len(rest)/e.unit*e.unit])
 			return text, e.name, err == nil
@@ -104,6 +110,80 @@ func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 		}
 	}
 	return nil, "", false
+}
+
+// leastPlain is how many bytes in UTF-8 a text in another encoding must have in one place. Fewer bytes may be Chinese
+// characters in UTF-16.
+const leastPlain = 16
+
+// decodeMixed decodes a text with parts in UTF-8 and in e, because some programs append lines in another encoding.
+// ok is false when the text does not have both.
+func (e wideEncoding) decodeMixed(data []byte) (text []byte, ok bool) {
+	parts := 0
+	for bytes.IndexByte(data, 0) >= 0 || parts > 0 && len(data) > 0 {
+		plain := e.plainBytes(data)
+		text = append(text, data[:plain]...)
+		data = bytes.TrimPrefix(data[plain:], []byte(e.mark))
+		own := 0 // bytes in e
+		for own < len(data) && e.plainBytes(data[own:]) == 0 {
+			own += e.lineBytes(data[own:])
+		}
+		part, err := e.NewDecoder().Bytes(data[:own])
+		line := bytes.HasSuffix(data[:own], []byte(e.lineFeed))
+		if err != nil || own > 0 && (!isText(part, line) || isPlainWithZeros(data[:own])) {
+			return nil, false
+		}
+		text = append(text, part...)
+		data = data[own:]
+		parts += min(plain, 1) + min(own, 1)
+	}
+	return text, parts > 1
+}
+
+// lineBytes returns the length of the first line in e.
+func (e wideEncoding) lineBytes(data []byte) int {
+	for at := e.unit; at <= len(data); at += e.unit {
+		if string(data[at-e.unit:at]) == e.lineFeed {
+			return at
+		}
+	}
+	return len(data)
+}
+
+// plainBytes returns how many bytes at the start of data are in UTF-8: whole lines when data continues in e.
+func (e wideEncoding) plainBytes(data []byte) int {
+	n := printableBytes(data)
+	if n < len(data) {
+		if n > 0 && data[n] == 0 && e.lineFeed[0] == '\n' {
+			n-- // the first byte of a character in e
+		}
+		if line := bytes.LastIndexByte(data[:n], '\n') + 1; line > 0 {
+			n = line
+		}
+	}
+	if n < leastPlain {
+		return 0
+	}
+	return n
+}
+
+// printableBytes returns how many bytes at the start of data are UTF-8 without control characters.
+func printableBytes(data []byte) int {
+	at := 0
+	for at < len(data) {
+		r, size := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && size == 1 || r < ' ' && (r < '\t' || r > '\r') {
+			break
+		}
+		at += size
+	}
+	return at
+}
+
+// isPlainWithZeros reports whether data is UTF-8 with a few zero bytes among it.
+func isPlainWithZeros(data []byte) bool {
+	zeros := bytes.Count(data, []byte{0})
+	return zeros*4 < len(data) && printableBytes(bytes.ReplaceAll(data, []byte{0}, nil)) == len(data)-zeros
 }
 
 // isText reports whether decoded bytes are readable text: printable characters, at least half of

@@ -137,11 +137,41 @@ func TestEncodingThatChanges(t *testing.T) {
 			}
 		}
 	}
-	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().String("the key\n")
-	must(t, err)
-	plain := strings.Repeat("the key\n", 5000)
-	if _, note, ok := decode([]byte(plain + wide)); !ok || note != "a zero byte at byte 40001: text from there on may be "+
-		"in another encoding" {
-		t.Errorf("UTF-16 after UTF-8: %v %q", ok, note)
+}
+
+// TestUTF16AndUTF8InOneFile checks that lines in the other encoding are decoded, wherever a program appended them.
+// A stray zero byte does not make a text UTF-16.
+func TestUTF16AndUTF8InOneFile(t *testing.T) {
+	const plain, long = "# Key\n\nThe key is here.\n", "Der Schlüssel zum Büro fehlt: Größe.\n"
+	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
+		wide := func(text string, mark unicode.BOMPolicy) string {
+			data, err := unicode.UTF16(order, mark).NewEncoder().String(text)
+			must(t, err)
+			return data
+		}
+		for _, line := range []string{"the heron\n", "Ключ от кабинета потерян.\n", "办公室的钥匙在桌子上。\n", long} {
+			for _, n := range []int{1, 5000} {
+				line := strings.Repeat(line, n)
+				for _, mark := range []unicode.BOMPolicy{unicode.IgnoreBOM, unicode.UseBOM} {
+					for _, c := range [][2]string{
+						{plain + wide(line, mark), plain + line},
+						{wide(line, mark) + plain, line + plain},
+						{wide(line, mark) + plain + wide(line, mark) + long, line + plain + line + long},
+					} {
+						text, note, ok := decode([]byte(c[0]))
+						if !ok || string(text) != c[1] || note != keptAs("UTF-8 and UTF-16") {
+							t.Errorf("%v %v, %d lines: %v %.200q, %q", order, mark, n, ok, text, note)
+						}
+					}
+				}
+			}
+		}
+	}
+	lines := strings.Repeat("the key is here, and a heron\n", 300)
+	for _, zero := range []string{"\x00", " \x00 ", "\x00\n", "\n\x00", strings.Repeat("\x00", 99)} {
+		data := lines + zero + lines
+		if text, note, ok := decode([]byte(data)); !ok || string(text) != data || !strings.Contains(note, "a zero byte") {
+			t.Errorf("zero bytes %q: %v %q", zero, ok, note)
+		}
 	}
 }

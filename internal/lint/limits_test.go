@@ -16,8 +16,8 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      117389,
-	"lines of tests in Go":                                           72112,
+	"lines of Go without tests":                                      117469,
+	"lines of tests in Go":                                           72143,
 	"lines over 120 columns":                                         9,
 	"lines of tests over 120 columns":                                76,
 	"structs with more than 12 fields (not JSON, Options or engine)": 8,

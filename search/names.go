@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"sheaf/rank"
 	"sheaf/text/analysis"
@@ -25,9 +27,7 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 			m.worth[tokens[0].Term] += p.worth
 		}
 	}
-	for term := range m.worth {
-		m.begins[term[0]] = true
-	}
+	m.screen = a.Screen(slices.Collect(maps.Keys(m.worth)))
 	return m.match, nil
 }
 
@@ -36,7 +36,7 @@ type nameMatcher struct {
 	analyzer *analysis.Analyzer
 	worth    map[string]float64 // the worth of the query's words, by term
 	sum      float64            // the worth of all words of the query
-	begins   [256]bool          // by the first byte of a term
+	screen   *analysis.Screen
 	known    map[string]rank.NameMatch
 	seen     map[string]bool // the terms of the current name
 	buffer   []analysis.Term // the terms of the current word
@@ -84,13 +84,11 @@ func (m *nameMatcher) match(name string) rank.NameMatch {
 	return m.known[name]
 }
 
-// lacksAll reports whether certainly no word of a name has a term of the query. It compares only the first bytes of
-// words.
+// lacksAll reports whether certainly no word of a name has a term of the query.
 func (m *nameMatcher) lacksAll(name string) bool {
 	lacks := true
 	m.analyzer.Words(name, func(start, end int) bool {
-		first := m.analyzer.Initial(name[start:end])
-		lacks = first != 0 && !m.begins[first]
+		lacks = !m.screen.Passes(name[start:end])
 		return lacks
 	})
 	return lacks

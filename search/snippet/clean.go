@@ -709,6 +709,9 @@ func tagName(text string) string {
 // spans, or 0.
 func tagEnd(text string, i int) int {
 	from := max(0, i-markupReach)
+	if strings.IndexByte(text[from:i], '<') < 0 { // faster than LastIndexByte, and true for most words
+		return 0
+	}
 	for at := i; ; {
 		if at = strings.LastIndexByte(text[from:at], '<'); at < 0 {
 			return 0

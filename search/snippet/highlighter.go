@@ -3,7 +3,7 @@
 package snippet
 
 import (
-	"math"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,8 +27,9 @@ type Highlighter struct {
 	// typed are the words as the user typed them, for the search in the rest of a long text.
 	typed []typedWord
 	// full is the sum of the rarity of all words of the query.
-	full   float64
-	screen screen
+	full float64
+	// screen excludes most words of a text. It is nil for a fuzzy query, which needs every word.
+	screen *analysis.Screen
 	// known caches the matches within words of texts. Its keys are parts of the texts.
 	known  map[string][]wordMatch
 	buffer []analysis.Term // for the terms of a word
@@ -75,14 +76,6 @@ func (e *expanded) matches(t analysis.Term) bool {
 	return strings.HasPrefix(t.Text, e.text)
 }
 
-// screen excludes most words of a text without analysis, by their first byte and length.
-type screen struct {
-	// off lets every word pass. A fuzzy query needs that.
-	off bool
-	// shortest is, for each first byte, the length of the shortest term that begins with it; 0 when no term does.
-	shortest [256]uint8
-}
-
 // wordMatch is a range inside a word of the text, with the term that it matches.
 type wordMatch struct{ start, end, term int }
 
@@ -102,7 +95,7 @@ func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) f
 		r.collect(query)
 	}
 	h.dropCommon()
-	h.measure()
+	h.screen = h.makeScreen()
 	return h
 }
 
@@ -126,27 +119,16 @@ func (h *Highlighter) dropCommon() {
 	}
 }
 
-// measure fills the screen.
-func (h *Highlighter) measure() {
-	s := &h.screen
-	note := func(text string) {
-		length := uint8(min(max(len(text), 1), math.MaxUint8))
-		for c := range s.shortest {
-			if (text == "" || text[0] == byte(c)) && (s.shortest[c] == 0 || length < s.shortest[c]) {
-				s.shortest[c] = length
-			}
-		}
-	}
-	for text := range h.numbers {
-		note(text)
-	}
+// makeScreen returns the screen for the words of the query.
+func (h *Highlighter) makeScreen() *analysis.Screen {
+	beginnings := slices.Collect(maps.Keys(h.numbers))
 	for _, e := range h.expanded {
 		if e.how == fuzzy {
-			s.off = true
-			continue
+			return nil
 		}
-		note(e.text)
+		beginnings = append(beginnings, e.text)
 	}
+	return h.analyzer.Screen(beginnings)
 }
 
 // reader reads a query.
@@ -275,13 +257,8 @@ func (h *Highlighter) holdsPhrase(matches []match) bool {
 
 // word returns the matches within a word of the text, in text order. It caches them.
 func (h *Highlighter) word(raw string) []wordMatch {
-	if raw == "" {
+	if h.screen != nil && !h.screen.Passes(raw) {
 		return nil
-	}
-	if first := h.analyzer.Initial(raw); !h.screen.off && first != 0 {
-		if shortest := h.screen.shortest[first]; shortest == 0 || len(raw) < int(shortest) {
-			return nil
-		}
 	}
 	found, ok := h.known[raw]
 	if !ok {

@@ -31,7 +31,8 @@ type stemmer struct {
 	// as other vowels. So a word has the same term with and without diacritics. In other languages, diacritics mark
 	// endings (French mangée, Spanish comía).
 	folded bool
-	// initial says that the stemmer only changes the end of a plain ASCII word and never makes the word longer.
+	// initial says that the stemmer keeps the first two letters of an ASCII word, but for y and i, and never makes the word
+	// longer.
 	initial bool
 }
 
@@ -42,7 +43,7 @@ var stemmers = map[string]stemmer{
 	"de": {stem: german.Stem, folded: true, initial: true},
 	"en": {stem: english.Stem, folded: true, initial: true},
 	"es": {stem: spanish.Stem, initial: true},
-	"fi": {stem: finnish.Stem, initial: true},
+	"fi": {stem: finnish.Stem},
 	"fr": {stem: french.Stem, initial: true},
 	"ga": {stem: irish.Stem},
 	"hu": {stem: hungarian.Stem, initial: true},

@@ -71,3 +71,53 @@ func TestTermsKeepBeginning(t *testing.T) {
 		}
 	}
 }
+
+// TestScreenPassesEveryTerm makes words of each language at random, with capitals, digits and marks. The screen for a
+// term of a word must let this word pass.
+func TestScreenPassesEveryTerm(t *testing.T) {
+	parts := []string{"ability", "ably", "using", "relational", "generalization", "communism", "skis", "early", "idly",
+		"gently", "chevaux", "yeux", "analogie", "naciones", "haciendo", "leyendo", "die", "dying", "skies", "happy", "yes",
+		"say", "boys", "Get", "Item", "HTTP", "USA", "iPhone", "ipv6", "4K", "E2E", "utf", "8", "1,000", "u.s.a", "c++", "C#", "#", "_", "-", "-\n", ".", "@", "'s", "'", "l'", "ing", "ly",
+		"heden", "ement", "ï", "ß", "İ", "\u00ad", "一", "🐘", "\u0301"}
+	letters := "aeiouybcdghklmnrstvzAEYBT"
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, language := range append(analysis.Languages(), "", "xx") {
+		a := analyzer(t, language)
+		for range 4_000 {
+			text := ""
+			for range 1 + random.IntN(3) {
+				if random.IntN(2) == 0 {
+					text += parts[random.IntN(len(parts))]
+					continue
+				}
+				for range 1 + random.IntN(6) {
+					text += string(letters[random.IntN(len(letters))])
+				}
+			}
+			a.Words(text, func(start, end int) bool {
+				raw := text[start:end]
+				for _, term := range a.Terms(nil, raw) {
+					if !a.Screen([]string{"zq", term.Text}).Passes(raw) {
+						t.Errorf("language %q: the screen for the term %q excludes the word %q", language, term.Text, raw)
+					}
+				}
+				return !t.Failed()
+			})
+		}
+	}
+}
+
+// TestScreenExcludes checks that a screen excludes words that begin otherwise.
+func TestScreenExcludes(t *testing.T) {
+	s := analyzer(t, "en").Screen([]string{"commit", "item", "4k", "fly"})
+	for word, want := range map[string]bool{"commit": true, "Committing": true, "recommend": false, "become": false,
+		"committee": true, "come": false, "Get-ChildItem": true, "Get-Content": false, "Get-Commit": true, "4K": true,
+		"K4": false, "flies": true, "flows": true, "fast": false, "çö": true} {
+		if got := s.Passes(word); got != want {
+			t.Errorf("%q passes is %v, want %v", word, got, want)
+		}
+	}
+	if !analyzer(t, "en").Screen([]string{""}).Passes("word") {
+		t.Error("an empty beginning excludes a word")
+	}
+}

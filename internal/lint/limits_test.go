@@ -16,10 +16,10 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      117469,
-	"lines of tests in Go":                                           72143,
-	"lines over 120 columns":                                         9,
-	"lines of tests over 120 columns":                                76,
+	"lines of Go without tests":                                      117523,
+	"lines of tests in Go":                                           72193,
+	"lines over 120 columns":                                         10,
+	"lines of tests over 120 columns":                                77,
 	"structs with more than 12 fields (not JSON, Options or engine)": 8,
 	"fields of the largest of these structs":                         18,
 	"sync.Pool outside index/engine and text/analysis":               1,

@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -51,10 +52,7 @@ func TestAuditFindsNoLeak(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(seed, 1))), nil)
-	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: seed}))
 	for _, l := range out.Leaks {
 		t.Errorf("%+v", l)
 	}
@@ -72,10 +70,7 @@ func TestAuditAcceptsVisibleWords(t *testing.T) {
 		"hidden.md":  "---\naccess: [user:ann]\ntags: [list]\n---\n# Lost\n\nLost keys.\n",
 	}
 	f := collectiontest.Open(t, files, nil)
-	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: 1}))
 	for _, l := range out.Leaks {
 		t.Errorf("%+v", l)
 	}
@@ -94,9 +89,7 @@ func TestAuditFindsLeaks(t *testing.T) {
 	} {
 		out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 300, Seed: 3},
 			weaken)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if len(out.Leaks) == 0 {
 			t.Errorf("%s: nothing was found", name)
 		}
@@ -147,10 +140,7 @@ func TestAuditFindsNumbers(t *testing.T) {
 				}
 				return nil
 			}))
-		out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1500, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(f.Audit(context.Background(), collection.AuditOptions{Checks: 1500, Seed: 3}))
 		told := map[string]bool{}
 		for _, l := range out.Leaks {
 			told[l.Door] = true
@@ -179,10 +169,7 @@ func TestAuditOfSections(t *testing.T) {
 			strings.Repeat(fmt.Sprintf("The harbor of walrus%d lies there.\n\n", i), 1000)
 	}
 	f := scanning(t, files)
-	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: 3}))
 	for _, l := range out.Leaks {
 		t.Errorf("%s, %q: %s %s", l.Door, l.Query, l.Doc, l.What)
 	}
@@ -198,10 +185,7 @@ func TestAuditReportsIncompleteChecks(t *testing.T) {
 			}
 			return nil
 		})
-		out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 10, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(f.Audit(context.Background(), collection.AuditOptions{Checks: 10, Seed: 3}))
 		if failing == 0 && out.Incomplete != 0 {
 			t.Errorf("the model answers: %d checks are incomplete", out.Incomplete)
 		}
@@ -290,9 +274,7 @@ func TestAuditOfEmptiedIndex(t *testing.T) {
 	f := collectiontest.Open(t, nil, nil)
 	put := collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, "a.md"),
 		Put: &collection.DocumentInput{Text: "# Budget\n"}}
-	if _, err := f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{put}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{put}))
 	remove := sync.OnceFunc(func() {
 		if _, err := f.Collection.Write(context.Background(), access.Unrestricted(),
 			[]collection.Change{{ID: put.ID}}); err != nil {

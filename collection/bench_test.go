@@ -11,6 +11,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 )
 
 // benchFiles returns the files of the folder SHEAF_TEST_DIR, or 1,000 generated files, and queries.
@@ -43,10 +44,7 @@ func BenchmarkSearch(b *testing.B) {
 	with := collectiontest.Open(b, files, nil)
 	o := with.Options
 	o.CacheBytes = -1
-	without, err := collection.New(o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	without := must.Get(collection.New(o))
 	defer without.Close()
 	all := access.Unrestricted()
 	part := access.Grant{
@@ -65,14 +63,9 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				r, err := c.of.For(c.who)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := r.Search(context.Background(),
-					collection.SearchRequest{Text: queries[i%len(queries)], Parameters: c.set}); err != nil {
-					b.Fatal(err)
-				}
+				r := must.Get(c.of.For(c.who))
+				must.Get(r.Search(context.Background(),
+					collection.SearchRequest{Text: queries[i%len(queries)], Parameters: c.set}))
 				r.Close()
 				i++
 			}

@@ -19,6 +19,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 )
@@ -34,10 +35,7 @@ func answerText(t *testing.T, a *collection.Answer, err error) (text, next strin
 	if next != "" {
 		shown.Next = "there is another page"
 	}
-	out, err := json.Marshal(shown)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(json.Marshal(shown))
 	return string(out), next
 }
 
@@ -56,10 +54,7 @@ func newTwin(t *testing.T, files map[string]string) *twin {
 	})
 	o := f.Options
 	o.CacheBytes = -1
-	plain, err := collection.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(collection.New(o))
 	t.Cleanup(func() { _ = plain.Close() })
 	return &twin{f, plain, clock}
 }
@@ -68,15 +63,9 @@ func newTwin(t *testing.T, files map[string]string) *twin {
 func (w *twin) same(t *testing.T, g access.Grant, q collection.SearchRequest) {
 	t.Helper()
 	ctx := context.Background()
-	with, err := w.For(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := must.Get(w.For(g))
 	defer with.Close()
-	without, err := w.plain.For(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	without := must.Get(w.plain.For(g))
 	defer without.Close()
 	fused := func(r *collection.Reader) string {
 		out, err := r.Fused(ctx, q.Text, "rrf", 60, 5)
@@ -84,10 +73,7 @@ func (w *twin) same(t *testing.T, g access.Grant, q collection.SearchRequest) {
 			return err.Error()
 		}
 		out.Timings = nil
-		text, err := json.Marshal(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(out))
 		return string(text)
 	}
 	if got, want := fused(with), fused(without); got != want {
@@ -334,14 +320,8 @@ func TestPages(t *testing.T) {
 				return e.Answer, nil
 			},
 		} {
-			first, err := ask()
-			if err != nil {
-				t.Fatal(err)
-			}
-			second, err := r.Page(t.Context(), first.Next, collection.SearchRequest{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			first := must.Get(ask())
+			second := must.Get(r.Page(t.Context(), first.Next, collection.SearchRequest{}))
 			var ids []sheaf.ID
 			for i, shown := range append(first.Results[:4:4], second.Results...) {
 				ids = append(ids, shown.ID)
@@ -373,10 +353,7 @@ func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
 		}))
 		r := reader(t, f, access.Unrestricted())
 		said := func(a *collection.Answer) (string, bool) {
-			text, err := json.Marshal([]any{a.Notes, a.Results})
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal([]any{a.Notes, a.Results}))
 			return string(text), slices.ContainsFunc(a.Timings, func(s search.Timing) bool { return s.Step == "cache" })
 		}
 		fault = errors.New("connection refused")

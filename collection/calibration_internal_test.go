@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf/collection/location"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 )
@@ -13,10 +14,7 @@ import (
 // TestCalibration checks that an index uses the current content of its file. Without a usable calibration for the
 // profile and the model, it uses the shipped one.
 func TestCalibration(t *testing.T) {
-	p, err := profile.Load(profile.Default, profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(profile.Load(profile.Default, profile.Builtin))
 	x := &Index{Site: Site{Where: location.Location{Dir: t.TempDir()}}}
 	none := make([]float64, len(new(search.Evidence).Features()))
 	keep := func(bias float64, change func(c *keptCalibration)) func() error {
@@ -52,9 +50,7 @@ func TestCalibration(t *testing.T) {
 		{keep(7, func(c *keptCalibration) { c.Digest = "another profile" }), 0},
 		{text(`{"schema":"sheaf.confidence/3","model":"a model","digest":"` + p.Digest() + `","fit":{"bias":-2.5}}`), 0},
 	} {
-		if err := step.change(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step.change())
 		said := func(model string) string {
 			if fit := x.calibrationFor(p, model); fit != nil {
 				return fmt.Sprint(fit.Right.Bias)

@@ -16,24 +16,19 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 )
 
 func reader(t testing.TB, f *collectiontest.Fixture, g access.Grant) *collection.Reader {
 	t.Helper()
-	r, err := f.For(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(f.For(g))
 	t.Cleanup(r.Close)
 	return r
 }
 
 func find(t testing.TB, r *collection.Reader, q collection.SearchRequest) *collection.Answer {
 	t.Helper()
-	a, err := r.Search(context.Background(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(r.Search(context.Background(), q))
 	return a
 }
 
@@ -116,10 +111,7 @@ func TestPagesWhileIndexChanges(t *testing.T) {
 		if r.Generation() == first.Generation {
 			t.Fatal("the index did not change")
 		}
-		var err error
-		if page, err = r.Page(context.Background(), page.Next, collection.SearchRequest{Text: "apples"}); err != nil {
-			t.Fatal(err)
-		}
+		page = must.Get(r.Page(context.Background(), page.Next, collection.SearchRequest{Text: "apples"}))
 		if page.Generation != first.Generation {
 			t.Errorf("generation %d of a page, %d of the first", page.Generation, first.Generation)
 		}
@@ -212,9 +204,7 @@ func TestWarningOfOutdatedIndex(t *testing.T) {
 	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "1 of the results changed") {
 		t.Errorf("after a change: %q", a.Warnings)
 	}
-	if err := os.Rename(f.Root, f.Root+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(f.Root, f.Root+".away"))
 	if _, err := f.Refresh(context.Background()); err == nil {
 		t.Fatal("a folder that is gone was indexed")
 	}
@@ -256,9 +246,7 @@ func TestWarningOfUnreadableIgnoreFile(t *testing.T) {
 		strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
 		t.Errorf("a caller from whom something is kept is told %q", told)
 	}
-	if err := os.Remove(ignores); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(ignores))
 	f.Index(t)
 	if told := of(access.Unrestricted()); len(told) != 0 {
 		t.Errorf("when it is gone: %q", told)
@@ -281,18 +269,12 @@ func TestExpiredGrant(t *testing.T) {
 	if _, err := f.SaveProfile(grant, "mine", collection.ProfileInput{}); !errors.Is(err, collection.ErrForbidden) {
 		t.Errorf("save: %v", err)
 	}
-	task, err := f.Submit(t.Context(), access.Unrestricted(), "", []collection.Change{change})
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(f.Submit(t.Context(), access.Unrestricted(), "", []collection.Change{change}))
 	if _, err := f.Task(grant, "", task.ID); !errors.Is(err, collection.ErrForbidden) ||
 		len(f.Tasks(grant, "", "", 10)) > 0 {
 		t.Errorf("tasks: %v", err)
 	}
 	grant.Expires = time.Now().Add(time.Hour)
-	r, err := f.For(grant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(f.For(grant))
 	r.Close()
 }

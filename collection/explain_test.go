@@ -15,6 +15,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 )
 
 // TestBriefExplanation checks that a brief explanation only omits data: its steps and ranks equal the full explanation.
@@ -27,11 +28,8 @@ func TestBriefExplanation(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	r := reader(t, f, access.Unrestricted())
 	ask := func(brief bool) *collection.Explanation {
-		e, err := r.Explain(context.Background(),
-			collection.SearchRequest{Text: "undo commit", Profile: "sheaf", Limit: 4, Brief: brief})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(r.Explain(context.Background(),
+			collection.SearchRequest{Text: "undo commit", Profile: "sheaf", Limit: 4, Brief: brief}))
 		return e
 	}
 	whole, brief := ask(false), ask(true)
@@ -169,10 +167,7 @@ func TestExplainEqualsSearch(t *testing.T) {
 			want := find(t, r, q)
 			asked := q
 			asked.Brief = brief
-			e, err := r.Explain(t.Context(), asked)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(r.Explain(t.Context(), asked))
 			ids := func(a *collection.Answer) (out []string) {
 				for _, h := range a.Results {
 					out = append(out, fmt.Sprint(h.ID, h.Score))
@@ -196,10 +191,7 @@ func TestExplainEqualsSearch(t *testing.T) {
 func TestFusedContent(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"codes.md": "# Codes of vectors\n\n## How codes lie\n\nEight lie " +
 		"together.\n"}, func(*collection.Options) {})
-	found, err := reader(t, f, access.Unrestricted()).Fused(t.Context(), "codes", "rrf", 60, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(reader(t, f, access.Unrestricted()).Fused(t.Context(), "codes", "rrf", 60, 5))
 	content := map[string]string{}
 	for _, r := range found.Results {
 		content[string(r.ID)] = r.Content
@@ -229,13 +221,8 @@ func TestFusedStale(t *testing.T) {
 	files := map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"}
 	f := collectiontest.Open(t, files, nil)
 	writeFile(t, filepath.Join(f.Root, "a.md"), "Another harbor, and more.\n")
-	if err := os.Remove(filepath.Join(f.Root, "b.md")); err != nil {
-		t.Fatal(err)
-	}
-	found, err := reader(t, f, access.Unrestricted()).Fused(t.Context(), "harbor", "rrf", 60, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(f.Root, "b.md")))
+	found := must.Get(reader(t, f, access.Unrestricted()).Fused(t.Context(), "harbor", "rrf", 60, 5))
 	want := []string{"2 of the results changed since they were indexed, or cannot be read: they have no content"}
 	if len(found.Results) != 3 || found.Degraded || !slices.Equal(found.Warnings, want) {
 		t.Errorf("%d results, degraded %v, warnings %q", len(found.Results), found.Degraded, found.Warnings)

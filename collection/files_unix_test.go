@@ -13,6 +13,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 )
 
 // TestIndexDeletedUnderServer deletes the index under a server. Every request and readiness report that without the
@@ -21,9 +22,7 @@ func TestIndexDeletedUnderServer(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n", "b.bin": "x"}, nil)
 	before := reader(t, f, access.Unrestricted())
 	index := f.Options.Intake
-	if err := os.RemoveAll(index); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(index))
 	write := func() error {
 		_, err := f.Collection.Write(t.Context(), access.Unrestricted(),
 			[]collection.Change{{ID: sheaf.DocumentID(catalog.FreeTree, "given.md"),

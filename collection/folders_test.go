@@ -12,6 +12,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection"
+	"sheaf/internal/must"
 )
 
 // TestHangingFolderIsError checks that a folder on a hanging drive causes an error with its name.
@@ -33,15 +34,10 @@ func TestHangingFolderIsError(t *testing.T) {
 
 // TestRealFolderOfLink checks that a folder has one name, also when the shell is in a link to it.
 func TestRealFolderOfLink(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))
 	folder, link := filepath.Join(dir, "folder"), filepath.Join(dir, "link")
 	below := filepath.Join(folder, "below")
-	if err := os.MkdirAll(below, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(below, 0o755))
 	if err := os.Symlink(folder, link); err != nil {
 		t.Skip("this system makes no links:", err)
 	}

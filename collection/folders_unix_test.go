@@ -14,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 )
 
 // TestHangingAddedFolder checks that a command does not wait forever for an added folder
@@ -30,12 +31,7 @@ func TestHangingAddedFolder(t *testing.T) {
 		sheaf.ErrUnavailable) || !strings.Contains(err.Error(), hung) {
 		t.Errorf("%v", err)
 	}
-	writer, err := os.OpenFile(hung, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	writer := must.Get(os.OpenFile(hung, os.O_RDWR, 0))
 	time.Sleep(50 * time.Millisecond) // lets the waiting opener end
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writer.Close())
 }

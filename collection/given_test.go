@@ -20,6 +20,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/collection/intake"
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 	"sheaf/model"
 )
 
@@ -38,9 +39,7 @@ func TestOneProcessAcceptsDocuments(t *testing.T) {
 		return err
 	}
 	for _, f := range []*collectiontest.Fixture{a, b} { // without Work, both can write in turn
-		if err := write(f, "harbor"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(f, "harbor"))
 	}
 	endA := work(a)
 	until(t, "the first one", func() error { return write(a, "ship") })
@@ -55,10 +54,7 @@ func TestOneProcessAcceptsDocuments(t *testing.T) {
 	if r := reader(t, b, grant); len(find(t, r, collection.SearchRequest{Text: "ship", Parameters: words}).Results) != 1 {
 		t.Error("the second one does not find what the first was given")
 	}
-	task, err := a.Submit(t.Context(), grant, "", put("canoe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(a.Submit(t.Context(), grant, "", put("canoe")))
 	until(t, "the task", func() error {
 		if now, err := a.Task(grant, "", task.ID); err != nil || now.State != collection.TaskDone {
 			return errors.Join(err, errors.New("it is not done"))
@@ -85,10 +81,8 @@ func TestOneProcessAcceptsDocuments(t *testing.T) {
 // TestWritesFailOnDamagedIntake checks that writes fail and searches work while the file of given documents is damaged.
 func TestWritesFailOnDamagedIntake(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
-	if err := os.WriteFile(intake.Open(f.Options.Intake).Path(), bytes.Repeat([]byte("no file of bbolt"), 4096),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(intake.Open(f.Options.Intake).Path(), bytes.Repeat([]byte("no file of bbolt"), 4096),
+		0o600))
 	f.WillWork()
 	workUntil(t, f.Collection, func() bool { return true })
 	began := time.Now()
@@ -145,16 +139,11 @@ func TestMissingVectorsOfGivenDocuments(t *testing.T) {
 		before = append(before, stored[0].ETag)
 	}
 	pending := func() (list []collection.Pending) {
-		st, err := reader(t, f, access.Unrestricted()).Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(reader(t, f, access.Unrestricted()).Status(t.Context()))
 		return st.Pending
 	}
 	recover := func() {
-		if err := f.Collection.Recover(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Collection.Recover(t.Context()))
 	}
 	if recover(); len(pending()) != 2 {
 		t.Errorf("the model is away: %+v wait", pending())
@@ -194,15 +183,10 @@ func TestDocumentThatModelRefuses(t *testing.T) {
 		changes = append(changes, collection.Change{ID: sheaf.ID(fmt.Sprintf("api:n%d.md", i)),
 			Put: &collection.DocumentInput{Text: fmt.Sprintf("Of marble %d.\n", i)}})
 	}
-	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), changes); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Collection.Write(t.Context(), access.Unrestricted(), changes))
 	m.away.Store(false)
 	state := func() (waits int, generation uint64) {
-		st, err := reader(t, f, access.Unrestricted()).Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(reader(t, f, access.Unrestricted()).Status(t.Context()))
 		return len(st.Pending), st.Generation
 	}
 	embed := collection.VectorLooks(f.Collection)
@@ -211,9 +195,7 @@ func TestDocumentThatModelRefuses(t *testing.T) {
 	for range looks {
 		_, before := state()
 		now = now.Add(time.Minute)
-		if err := embed(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, embed(t.Context()))
 		if _, after := state(); after != before {
 			tries++
 		}
@@ -245,20 +227,13 @@ func TestTasksInOrder(t *testing.T) {
 			c := f.Collection
 			again := func() {
 				t.Helper()
-				if err := c.Close(); err != nil {
-					t.Fatal(err)
-				}
-				var err error
-				if c, err = collection.New(f.Options); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.Close())
+				c = must.Get(collection.New(f.Options))
 				t.Cleanup(func() { _ = c.Close() })
 			}
 			for i, text := range []string{"first", "second"} {
-				if _, err := c.Submit(t.Context(), access.Unrestricted(), "me",
-					[]collection.Change{{ID: id, Put: &collection.DocumentInput{Text: text}}}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(c.Submit(t.Context(), access.Unrestricted(), "me",
+					[]collection.Change{{ID: id, Put: &collection.DocumentInput{Text: text}}}))
 				if now = now.Add(test.later); i == 0 && test.restarts {
 					again()
 				}
@@ -314,9 +289,7 @@ func until(t *testing.T, what string, try func() error) {
 // and one batch is unfinished.
 func older(t *testing.T, index string) {
 	t.Helper()
-	if err := os.CopyFS(index, os.DirFS(filepath.Join("testdata", "older"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(index, os.DirFS(filepath.Join("testdata", "older"))))
 }
 
 // olderDay is the day of the answers of the earlier version.
@@ -357,9 +330,7 @@ func TestFilesOfEarlierVersionMove(t *testing.T) {
 	for part, text := range map[*[32]byte]string{
 		&key.Name:    "c8e974d672f5e329d16b2dd0943a2b20ad9cbd603d299d7ef1827ac166161539",
 		&key.Request: "34ef882dd262c045ff165e84eadb3e606d889cad40f6e0425bdc7b442b5929aa"} {
-		if _, err := hex.Decode(part[:], []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(hex.Decode(part[:], []byte(text)))
 	}
 	again, err := f.Collection.Write(collection.WithKey(t.Context(), key), access.Unrestricted(),
 		[]collection.Change{{ID: "api:d1.md", Put: &collection.DocumentInput{Text: "Another."}}})

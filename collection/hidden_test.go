@@ -19,6 +19,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 )
 
 // ofIndex matches what differs between two indexes with equal documents.
@@ -30,10 +31,7 @@ func masked(t *testing.T, mask *regexp.Regexp, out any, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	text, err := json.Marshal(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(out))
 	return mask.ReplaceAllString(string(text), "")
 }
 
@@ -65,10 +63,7 @@ func TestHiddenDocumentsChangeNoAnswer(t *testing.T) {
 			Access: [][]string{nil, {"user:ann"}, {"group:staff", "user:bob"}, {access.All}}[random.IntN(4)],
 			Tenant: []string{"", "acme", access.All}[random.IntN(3)], Sets: [][]string{nil, nil, {"finance"}}[random.IntN(3)]}
 		r := reader(t, whole, grant)
-		list, err := r.Documents(t.Context(), "", "", collection.MaxWindow)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(r.Documents(t.Context(), "", "", collection.MaxWindow))
 		left := map[string]string{}
 		var ids []sheaf.ID
 		for _, d := range list.Documents {
@@ -261,10 +256,7 @@ func TestProfileErrorsHideFolders(t *testing.T) {
 		"wrong": "name: wrong\nextends: sonar\nnothing: 1\n", "large": "# " + strings.Repeat("x", 2<<20)} {
 		writeFile(t, filepath.Join(dir, name+".yaml"), text)
 	}
-	list, err := f.Profiles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(f.Profiles())
 	told := map[string]string{}
 	for _, p := range list {
 		told[p.Name] = p.Error

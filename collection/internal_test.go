@@ -18,6 +18,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 )
@@ -34,9 +35,7 @@ func TestDoRetriesWhenLockIsReleased(t *testing.T) {
 			tries int
 		}{{"freed meanwhile", true, 2}, {"held", false, 1}} {
 			held, err := vfs.Disk{}.Lock(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			tries := 0
 			err = life.Do(t.Context(), NeedAnswer, func() error {
 				tries++
@@ -54,9 +53,7 @@ func TestDoRetriesWhenLockIsReleased(t *testing.T) {
 				t.Errorf("%s: tried %d times, %v", c.name, tries, err)
 			}
 			if !c.freed {
-				if err := held.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, held.Close())
 			}
 		}
 	})
@@ -65,10 +62,7 @@ func TestDoRetriesWhenLockIsReleased(t *testing.T) {
 // TestDoRetriesAfterWorkOfLockHolder checks that Do retries after a lock holder, as in a merge, has done the work.
 func TestDoRetriesAfterWorkOfLockHolder(t *testing.T) {
 	dir, known := t.TempDir(), func(dir string) *catalog.Catalog {
-		c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(catalog.Open(vfs.Disk{}, dir, catalog.Options{}))
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
@@ -76,9 +70,7 @@ func TestDoRetriesAfterWorkOfLockHolder(t *testing.T) {
 	life := Life{Moved: func() bool { return moved(mine) }}
 	name := filepath.Join(dir, "held")
 	held, err := vfs.Disk{}.Lock(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer held.Close()
 	tries, updated := 0, make(chan error, 1)
 	err = life.Do(t.Context(), NeedFresh, func() error {
@@ -163,12 +155,8 @@ func TestDamagedIndexNoticesRemake(t *testing.T) {
 func TestFileOf(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"a.md", "C# course/b.md"} {
-		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(root, name), nil, 0o600))
 	}
 	for _, c := range []struct {
 		path, file string
@@ -226,9 +214,7 @@ func TestAuditComparesWholeNames(t *testing.T) {
 		{[]string{"of-api:doc1", "api:doc10", "api:doc1#part"}, true},
 	} {
 		a := &trial{auditor: &auditor{learned: learned{docs: docs}, out: &Audit{}}, grant: access.Grant{}, hidden: []int{0}}
-		if err := a.answer("search", c.ids); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.answer("search", c.ids))
 		if leak := len(a.out.Leaks) > 0; leak != c.leak {
 			t.Errorf("%v: a leak: %v, want %v", c.ids, leak, c.leak)
 		}
@@ -239,9 +225,7 @@ func TestAuditComparesWholeNames(t *testing.T) {
 func TestAuditFindsFolders(t *testing.T) {
 	for _, grant := range []access.Grant{{}, access.Unrestricted()} {
 		a := &trial{auditor: &auditor{learned: learned{roots: []string{"/home/ann/notes"}}, out: &Audit{}}, grant: grant}
-		if err := a.answer("get", map[string]string{"warning": "/home/ann/notes/a.md is gone"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.answer("get", map[string]string{"warning": "/home/ann/notes/a.md is gone"}))
 		if leak := len(a.out.Leaks) > 0; leak == grant.SeesAll() {
 			t.Errorf("%+v: a leak: %v", grant, leak)
 		}

@@ -23,6 +23,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/collection/intake"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -170,13 +171,8 @@ func (k *killed) run(t *testing.T, point, round string) []killOp {
 	cmd.Env = append(os.Environ(), killFolder+"="+k.folder, killPoint+"="+point, "SHEAF_TEST_KILL_ROUND="+round)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())
+	must.Do(t, cmd.Start())
 	long := 10 * time.Second // the process kills itself
 	if point == "" {
 		long = time.Duration(20+rand.IntN(200)) * time.Millisecond
@@ -308,16 +304,11 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 func TestKills(t *testing.T) {
 	rounds := 6
 	if text := os.Getenv(killRounds); text != "" {
-		var err error
-		if rounds, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
+		rounds = must.Get(strconv.Atoi(text))
 	}
 	k := &killed{folder: t.TempDir(), texts: map[sheaf.ID][]string{}, tags: map[sheaf.ID]string{}}
 	index := filepath.Join(k.folder, "index")
-	if err := errors.Join(os.MkdirAll(filepath.Join(k.folder, "files"), 0o700), os.MkdirAll(index, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Join(k.folder, "files"), 0o700), os.MkdirAll(index, 0o700)))
 	older(t, index)
 	for i, n := 0, len(killPoints)-1; i < rounds+len(killPoints); i++ {
 		point := ""

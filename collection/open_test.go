@@ -13,6 +13,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/model/hashed"
 )
 
@@ -29,27 +30,19 @@ func opened(t *testing.T, files map[string]string) (c *collection.Collection, fo
 func reopened(t *testing.T, folder, index string, more ...collection.Option) *collection.Collection {
 	t.Helper()
 	more = append([]collection.Option{collection.WithIndex(index)}, more...)
-	c, err := collection.Open(folder, more...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(collection.Open(folder, more...))
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
 func writeFile(t testing.TB, name, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)))
 }
 
 func found(t *testing.T, c *collection.Collection, text string) int {
 	t.Helper()
-	a, err := c.Search(t.Context(), text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(c.Search(t.Context(), text))
 	if len(a.Warnings) > 0 {
 		t.Errorf("warnings: %q", a.Warnings)
 	}
@@ -104,9 +97,7 @@ func TestConcurrentOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
 	found(t, c, "lighthouse")
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
 	refused := func(what, folder string, want error, options ...collection.Option) {
 		t.Helper()
 		if c, err := collection.Open(folder, append(options, collection.WithIndex(index))...); !errors.Is(err, want) {
@@ -128,9 +119,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestOpenRepairs(t *testing.T) {
 	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
 	found(t, c, "lighthouse")
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
 	for _, part := range []func(string) string{location.CatalogDir, location.EngineDir} {
 		for _, name := range filesOf(t, part(index)) {
 			writeFile(t, name, "damaged")
@@ -140,19 +129,14 @@ func TestOpenRepairs(t *testing.T) {
 		if n := found(t, c, "lighthouse"); n != 1 || !strings.Contains(strings.Join(notices, "; "), "it is made again") {
 			t.Errorf("%d results, %q", n, notices)
 		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Close())
 	}
 }
 
 // filesOf returns the files of a folder that are not empty.
 func filesOf(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join(dir, "*")))
 	for _, name := range names {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 			files = append(files, name)

@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/eval/dataset"
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 	"sheaf/profile"
 )
 
@@ -62,9 +63,7 @@ func TestProfilesReread(t *testing.T) {
 		o.ProfileDirs, o.Tuned = []string{dir}, index
 	})
 	own, base, tuned := filepath.Join(dir, "own.yaml"), filepath.Join(dir, "base.yaml"), profile.TunedFile(index, "own")
-	if err := os.MkdirAll(filepath.Dir(tuned), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(tuned), 0o700))
 	const of = "name: own\nextends: base\nparameters:\n  meaning: "
 	for _, step := range []struct{ file, text string }{
 		{base, "name: base\nextends: sheaf\nparameters:\n  meaning: 0.2\n"},
@@ -84,9 +83,7 @@ func TestProfilesReread(t *testing.T) {
 		if step.text == "" {
 			err = os.Remove(step.file)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		collection.RereadProfiles(f.Collection)
 		want, _, wantErr := profile.LoadTuned(index, "own", profile.In(dir))
 		got, err := f.Load("own")
@@ -249,10 +246,7 @@ func TestSaveJudged(t *testing.T) {
 	}
 	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo: a \"commit\"",
 		Expect: []sheaf.ID{a.Results[0].ID}}}}
-	saved, err := f.SaveJudged(access.Unrestricted(), "mine", in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := must.Get(f.SaveJudged(access.Unrestricted(), "mine", in))
 	set, err := dataset.Notes(saved.File, "")
 	if err != nil || set.Folder != f.Root || set.Judgements() != 1 {
 		t.Errorf("%+v, %v", set, err)
@@ -270,16 +264,11 @@ func TestSaveJudged(t *testing.T) {
 
 func TestMeasureRecall(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
-	r, err := f.For(access.Unrestricted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(f.For(access.Unrestricted()))
 	if st, err := r.Status(context.Background()); err != nil || st.Recall != nil {
 		t.Errorf("before: %+v, %v", st, err)
 	}
-	if err := f.MeasureRecall(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.MeasureRecall())
 	until(t, "the measurement", func() error {
 		st, err := r.Status(context.Background())
 		switch {
@@ -294,9 +283,7 @@ func TestMeasureRecall(t *testing.T) {
 		return nil
 	})
 	r.Close() // Close of the collection waits for this
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Close())
 	if err := f.MeasureRecall(); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("after it was closed: %v", err)
 	}

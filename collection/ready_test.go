@@ -18,6 +18,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -30,10 +31,7 @@ func TestReadyBeforeFirstRun(t *testing.T) {
 	}
 	said := func() bool {
 		t.Helper()
-		st, err := reader(t, c, access.Unrestricted()).Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(reader(t, c, access.Unrestricted()).Status(t.Context()))
 		told := find(t, reader(t, c, access.Unrestricted()), collection.SearchRequest{Text: "a", Limit: 10}).Warnings
 		if !slices.Equal(told, st.Warnings) {
 			t.Errorf("the status says %q, an answer %q", st.Warnings, told)
@@ -108,9 +106,7 @@ func TestStatusIndexing(t *testing.T) {
 		}
 	})
 	c.Index(t)
-	if fault != nil {
-		t.Fatal(fault)
-	}
+	must.Do(t, fault)
 	if len(told) < 2 || told[0].Files != 0 || told[len(told)-1].Files != 3 ||
 		!slices.IsSortedFunc(told, func(a, b collection.Indexing) int { return a.Files - b.Files }) {
 		t.Errorf("told %+v", told)
@@ -131,9 +127,7 @@ func TestStatusIndexing(t *testing.T) {
 	c.Write(t, "d.md", "# D\n\nfour\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	stop = cancel
-	if err := c.Watch(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Watch(ctx, nil))
 	ended("when it was stopped")
 }
 
@@ -158,13 +152,9 @@ func TestMissingFolder(t *testing.T) {
 		}
 	}
 	look(nil)
-	if err := os.Rename(away, away+".off"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(away, away+".off"))
 	look([]string{away})
-	if err := os.Rename(away+".off", away); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(away+".off", away))
 	look(nil)
 }
 
@@ -226,11 +216,9 @@ func TestShowsIndexOfOtherProcess(t *testing.T) {
 	}
 	close(indexed)
 	done.Wait()
-	if _, err := beside.Collection.Write(t.Context(), access.Unrestricted(),
+	must.Get(beside.Collection.Write(t.Context(), access.Unrestricted(),
 		[]collection.Change{{ID: "api:given.md",
-			Put: &collection.DocumentInput{Text: "# Given\n\nA harbor.\n"}}}); err != nil {
-		t.Fatal(err)
-	}
+			Put: &collection.DocumentInput{Text: "# Given\n\nA harbor.\n"}}}))
 	if _, err := reader(t, writer, access.Unrestricted()).Get(t.Context(), "api:given.md",
 		collection.GetOptions{}); err != nil {
 		t.Errorf("what the other was given: %v", err)
@@ -243,14 +231,10 @@ func TestRemadeIndexMustBeReopened(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	other := f.Beside(t)
 	settings := catalog.Settings{Trees: f.Options.Ingest.Trees}
-	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 	reader(t, f, access.Unrestricted()) // before the remaking
 	settings.Analyzer, settings.Chunker = f.Options.Analyzer.Name(), "window"
-	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 	select {
 	case <-f.Replaced():
 		t.Error("the change was reported before the first request")
@@ -282,10 +266,7 @@ func TestRequestsFailDuringRemake(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	o := f.Options
 	o.Backend = otherwise{o.Backend}
-	byStore, err := collection.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	byStore := must.Get(collection.New(o))
 	if _, err := byStore.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
 		errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("told by the store: %v, want ErrRebuilt", err)
@@ -295,9 +276,7 @@ func TestRequestsFailDuringRemake(t *testing.T) {
 	settings := view.Settings()
 	view.Close()
 	settings.Extra = map[string]string{ingest.RemakingKey: ingest.RemakingDocuments}
-	if err := f.Beside(t).Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Beside(t).Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 	for name, c := range map[string]*collection.Collection{"store": byStore, "catalog": f.Collection} {
 		for _, state := range []string{"open", "closed, to be opened again"} {
 			if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
@@ -305,9 +284,7 @@ func TestRequestsFailDuringRemake(t *testing.T) {
 				t.Errorf("told by the %s, %s: %v, want ErrRebuilt", name, state, err)
 			}
 			<-c.Replaced()
-			if err := c.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Close())
 		}
 	}
 }
@@ -315,10 +292,7 @@ func TestRequestsFailDuringRemake(t *testing.T) {
 // TestCloseWaitsForReaders checks that Close waits for open readers, and that no new reader opens meanwhile.
 func TestCloseWaitsForReaders(t *testing.T) {
 	c := collectiontest.Open(t, map[string]string{"a.md": "# A\n\napples\n"}, nil)
-	r, err := c.For(access.Unrestricted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.For(access.Unrestricted()))
 	closed := make(chan error, 1)
 	go func() { closed <- c.Close() }()
 	select {

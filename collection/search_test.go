@@ -13,6 +13,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 	"sheaf/search/scan"
 	"sheaf/store"
 	"sheaf/text/chunk"
@@ -218,11 +219,8 @@ func TestUnreadDates(t *testing.T) {
 			t.Errorf("%s: the note %q names a hidden document", c.query, note)
 		}
 	}
-	explained, err := reader(t, f, access.Unrestricted()).Explain(t.Context(),
-		collection.SearchRequest{Text: "heron before:2030", Limit: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	explained := must.Get(reader(t, f, access.Unrestricted()).Explain(t.Context(),
+		collection.SearchRequest{Text: "heron before:2030", Limit: 9}))
 	if notes := strings.Join(explained.Notes, " "); !strings.Contains(notes, "2 documents have dates") {
 		t.Errorf("explain has the notes %q", notes)
 	}
@@ -281,10 +279,7 @@ func TestValues(t *testing.T) {
 	if got := sorted(due); got != "{05.01.2024 1} {2024-01-05 1} {2024-01-05T23:30:00-08:00 1} {5 Jan 2024 1}" {
 		t.Errorf("facet: %s", got)
 	}
-	doc, err := r.Document(t.Context(), "notes:field.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(r.Document(t.Context(), "notes:field.md"))
 	if len(doc.Properties) > 0 {
 		t.Errorf("properties without a value: %v", doc.Properties)
 	}
@@ -390,9 +385,7 @@ func TestForeignHitsAreSkipped(t *testing.T) {
 		strange := store.Chunk{ID: "other:x.md", Doc: "other:x.md",
 			Fields:  []store.Field{{Name: sheaf.FieldBody, Text: "budget"}},
 			Columns: []store.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}}}}
-		if err := f.Options.Backend.Write(t.Context(), store.Batch{Chunks: []store.Chunk{strange}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Options.Backend.Write(t.Context(), store.Batch{Chunks: []store.Chunk{strange}}))
 		f.Write(t, "more.md", "# More\n\nnothing\n")
 		f.Index(t) // invalidates the cached answers
 		want := 0
@@ -551,9 +544,7 @@ func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	return collectiontest.Open(t, files, func(o *collection.Options) {
 		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
 			Embedder: o.Ingest.Embedder})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		o.Scanner = s
 	})
 }

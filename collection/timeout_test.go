@@ -13,6 +13,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -123,10 +124,7 @@ func TestCountHangs(t *testing.T) {
 	for range 2 {
 		ctx := newEnding(t.Context())
 		end = ctx.end
-		a, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true}))
 		if !a.Degraded || a.Matches != nil || len(a.Warnings) != 1 || len(a.Results) != len(want.Results) ||
 			len(want.Results) == 0 {
 			t.Errorf("degraded %v, matches %v, warnings %q, %d results of %d", a.Degraded, a.Matches, a.Warnings, len(a.Results),
@@ -204,10 +202,7 @@ func TestLateRerankKeepsRanking(t *testing.T) {
 	})
 	ctx := newEnding(t.Context())
 	model.end = ctx.end
-	got, err := r.Search(ctx, collection.SearchRequest{Text: "harbor", Profile: "rrf"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(r.Search(ctx, collection.SearchRequest{Text: "harbor", Profile: "rrf"}))
 	if !got.Degraded || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "rerank: ") ||
 		len(got.Results) != len(want.Results) {
 		t.Fatalf("degraded %v, warnings %q, %d results of %d", got.Degraded, got.Warnings, len(got.Results),

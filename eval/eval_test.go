@@ -20,6 +20,7 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/eval/indexing"
 	"sheaf/eval/metric"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/profile"
@@ -33,12 +34,8 @@ func write(t testing.TB, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		must.Do(t, os.WriteFile(full, []byte(content), 0o644))
 	}
 	return dir
 }
@@ -64,36 +61,25 @@ func tiny(t testing.TB) *dataset.Dataset {
 	}
 	d, err := dataset.BEIR(write(t, map[string]string{"corpus.jsonl": corpus.String(), "queries.jsonl": queries.String(),
 		"qrels/test.tsv": qrels.String()}), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return d
 }
 
 func builtin(t testing.TB, name string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Load(name, profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(profile.Load(name, profile.Builtin))
 	return p
 }
 
 func measures(t testing.TB, list string) []metric.Measure {
 	t.Helper()
-	out, err := metric.ParseList(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(metric.ParseList(list))
 	return out
 }
 
 func open(t testing.TB, d *dataset.Dataset, in indexing.Options) *eval.Collection {
 	t.Helper()
-	c, err := indexing.Open(context.Background(), d, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(indexing.Open(context.Background(), d, in))
 	t.Cleanup(c.Close)
 	return c
 }
@@ -102,13 +88,8 @@ func open(t testing.TB, d *dataset.Dataset, in indexing.Options) *eval.Collectio
 func openNotes(t *testing.T, dir, queries string, in indexing.Options) (*eval.Collection, error) {
 	t.Helper()
 	file := filepath.Join(dir, "queries.yaml")
-	if err := os.WriteFile(file, []byte("folder: notes\nqueries:\n"+queries), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, err := dataset.Notes(file, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("folder: notes\nqueries:\n"+queries), 0o600))
+	d := must.Get(dataset.Notes(file, ""))
 	c, err := indexing.Open(t.Context(), d, in)
 	if err == nil {
 		t.Cleanup(c.Close)
@@ -134,9 +115,7 @@ func TestEvaluate(t *testing.T) {
 			{Name: "rrf", Profile: builtin(t, "rrf")}},
 		Options: eval.Options{Depth: 50, Workers: 2}}
 	r, runs, err := eval.Evaluate(ctx, cs, e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(r.Columns) != 4 || r.Documents != 40 || r.Queries != 20 || r.CorpusHash == "" ||
 		r.Columns[0].ProfileHash == r.Columns[1].ProfileHash {
 		t.Fatalf("%+v", r)
@@ -162,21 +141,12 @@ func TestEvaluate(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "words.run")
 	var b strings.Builder
-	if err := d.WriteRun(&b, runs[0].Rankings, "words"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	given, err := eval.Given(d, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.WriteRun(&b, runs[0].Rankings, "words"))
+	must.Do(t, os.WriteFile(file, []byte(b.String()), 0o644))
+	given := must.Get(eval.Given(d, file))
 	e.Columns, e.Given = e.Columns[:1], []*eval.Run{given}
 	again, _, err := eval.Evaluate(ctx, cs[:1], e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if again.Columns[0].ProfileHash != r.Columns[0].ProfileHash || again.CorpusHash != r.CorpusHash ||
 		again.Columns[1].Latency != nil {
 		t.Errorf("%+v", again.Columns)
@@ -228,9 +198,7 @@ func TestIndexIsReused(t *testing.T) {
 		t.Fatalf("manifests %v, %v", files, err)
 	}
 	for _, file := range files {
-		if err := os.WriteFile(file, []byte("damaged"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte("damaged"), 0o600))
 	}
 	if c := open(t, d, in); c.Indexed == 0 || c.View.Docs() != 41 {
 		t.Error("a damaged index was used")
@@ -291,10 +259,7 @@ func TestNotes(t *testing.T) {
     expect: {git/undo.md: 2, git/share.md: 1}
 `
 	in := indexing.Options{Cache: t.TempDir()}
-	c, err := openNotes(t, dir, queries, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(openNotes(t, dir, queries, in))
 	target := dataset.Section("git/undo.md", "amend-a-message")
 	if c.Dataset.Qrels["1"][target] != 1 || c.Dataset.Qrels["3"]["git/undo.md"] != 2 || c.View.Docs() != 2 {
 		t.Fatalf("%v, %d documents", c.Dataset.Qrels, c.View.Docs())
@@ -302,9 +267,7 @@ func TestNotes(t *testing.T) {
 	e := eval.Evaluation{Measures: measures(t, "RR"), Statistics: quick, Options: eval.Options{Depth: 10},
 		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}}}
 	r, runs, err := eval.Evaluate(context.Background(), []*eval.Collection{c}, e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := r.Columns[0].Scores[0].Mean; got != 1 {
 		t.Errorf("RR %v: %v", got, runs[0].Rankings)
 	}
@@ -312,10 +275,8 @@ func TestNotes(t *testing.T) {
 		t.Errorf("%v", runs[0].Rankings["1"])
 	}
 	c.Close()
-	if err := os.WriteFile(filepath.Join(dir, "notes/git/share.md"), []byte("# Share\n\nNothing more.\n"),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "notes/git/share.md"), []byte("# Share\n\nNothing more.\n"),
+		0o644))
 	if next, err := openNotes(t, dir, queries, in); err != nil || next.Hash == c.Hash {
 		t.Errorf("a changed note leaves the hash as it was, %v", err)
 	}
@@ -356,12 +317,9 @@ func TestNotesWithHashInName(t *testing.T) {
 		"notes/C# and F#.md":     "# Sharp\n\nTwo languages.\n\n## Types\n\nOf both.\n",
 		"notes/#1 of the day.md": "# One\n\nThe first.\n"})
 	in := indexing.Options{Cache: t.TempDir()}
-	c, err := openNotes(t, dir, `  - query: languages
+	c := must.Get(openNotes(t, dir, `  - query: languages
     expect: ["C# and F#", "C# and F#.md#types", "#1 of the day.md#One", "#1 of the day", C.md#c]
-`, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+`, in))
 	want := metric.Judgements{"C# and F#.md": 1, dataset.Section("C# and F#.md", "types"): 1,
 		dataset.Section("#1 of the day.md", "one"): 1, "#1 of the day.md": 1, dataset.Section("C.md", "c"): 1}
 	if got := c.Dataset.Qrels["1"]; !maps.Equal(got, want) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"sheaf/ingest"
+	"sheaf/internal/must"
 )
 
 func randomBytes(seed uint64, n int) []byte {
@@ -41,7 +42,7 @@ func TestKnownFormatsAreNoText(t *testing.T) {
 		png.Encode(made["noise.png"], noise), png.Encode(made["flat.png"], flat), jpeg.Encode(made["noise.jpg"], noise, nil),
 		func() error { _, err := zip.Write([]byte(strings.Repeat("alpha beta ", 50))); return err }(), zip.Close(),
 	} {
-		must(t, err)
+		must.Do(t, err)
 	}
 	made["text.pdf"] = bytes.NewBufferString("%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
 	for name, b := range made {

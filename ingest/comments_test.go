@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 )
@@ -47,9 +48,7 @@ func TestHideComments(t *testing.T) {
 	same := func(what string) {
 		t.Helper()
 		clean := options(w.fresh())
-		if _, err := ingest.Run(t.Context(), clean); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(ingest.Run(t.Context(), clean))
 		if got, want := state(t, w.o), state(t, clean); got != want {
 			t.Errorf("%s:\n%s\na new index has\n%s", what, got, want)
 		}
@@ -62,9 +61,7 @@ func TestHideComments(t *testing.T) {
 	same("searched")
 	given := ingest.Given{Tree: "given", Path: "g.md", Text: []byte("alpha <!-- alpha -->\n")}
 	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return given, true, nil }
-	if _, err := ingest.Put(t.Context(), w.o, []ingest.Given{given}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), w.o, []ingest.Given{given}))
 
 	hide, model.texts = true, nil
 	if r := w.run(); r.Changed != 4 || r.Removed != 1 || len(r.Skipped) != 1 {
@@ -83,9 +80,7 @@ func TestHideComments(t *testing.T) {
 	if text, err := w.view().Text("given:g.md"); err != nil || string(text) != "alpha <!-- alpha -->\n" {
 		t.Errorf("what was given is kept as %q, %v", text, err)
 	}
-	if _, err := ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:g.md"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:g.md"}))
 	same("hidden")
 	hide = false
 	if r := w.run(); r.Changed != 3 || r.Added != 1 {
@@ -99,8 +94,8 @@ func TestHideComments(t *testing.T) {
 func TestHideCommentsOfUnreadableFile(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")
-	must(t, os.Mkdir(disk, 0o755))
-	must(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("alpha <!-- secret -->\n"), 0o644))
+	must.Do(t, os.Mkdir(disk, 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("alpha <!-- secret -->\n"), 0o644))
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "disk", Root: disk})
 	w.write("a.md", "alpha\n")
 	w.write("pass.md", "alpha %%secret%%\n")
@@ -110,7 +105,7 @@ func TestHideCommentsOfUnreadableFile(t *testing.T) {
 	root := w.o.Trees[0].Root
 	move := func(from, to string) {
 		t.Helper()
-		must(t, os.Rename(from, to))
+		must.Do(t, os.Rename(from, to))
 	}
 	move(filepath.Join(root, "pass.md"), filepath.Join(root, ".pass.md.icloud"))
 	move(disk, disk+".off")

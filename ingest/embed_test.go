@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/model/remember"
@@ -47,11 +48,9 @@ func (m *fakeModel) Embed(ctx context.Context, p model.Purpose, texts []string) 
 // nearest returns the chunk nearest to a text.
 func nearest(t *testing.T, w *world, m *fakeModel, text string) sheaf.ID {
 	t.Helper()
-	v, err := m.Embedder.Embed(context.Background(), model.Query, []string{text})
-	must(t, err)
-	r, err := w.o.Backend.Retrieve(context.Background(),
-		store.Request{Limit: 1, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
-	must(t, err)
+	v := must.Get(m.Embedder.Embed(context.Background(), model.Query, []string{text}))
+	r := must.Get(w.o.Backend.Retrieve(context.Background(),
+		store.Request{Limit: 1, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}}))
 	if len(r) == 0 {
 		return ""
 	}
@@ -75,7 +74,7 @@ func TestEmbedding(t *testing.T) {
 		t.Errorf("nearest to the oven is %s", got)
 	}
 	asked := m.texts
-	must(t, os.Rename(filepath.Join(w.root, "a.md"), filepath.Join(w.root, "b.md")))
+	must.Do(t, os.Rename(filepath.Join(w.root, "a.md"), filepath.Join(w.root, "b.md")))
 	if r := w.run(); r.Renamed != 1 || m.texts != asked {
 		t.Errorf("a rename asked for %d texts: %+v", m.texts-asked, r)
 	}
@@ -194,11 +193,9 @@ func TestMetadataSuffix(t *testing.T) {
 			w.run()
 			for query, want := range map[string]sheaf.ID{"crimson": "t:a.md#0", "turquoise": "t:b.md#0", "ann": "t:a.md#0"} {
 				score := func(id sheaf.ID) float64 {
-					v, err := m.Embedder.Embed(t.Context(), model.Query, []string{query})
-					must(t, err)
-					hits, err := w.o.Backend.Retrieve(t.Context(),
-						store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
-					must(t, err)
+					v := must.Get(m.Embedder.Embed(t.Context(), model.Query, []string{query}))
+					hits := must.Get(w.o.Backend.Retrieve(t.Context(),
+						store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}}))
 					for _, h := range hits {
 						if h.ID == id {
 							return h.Score

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
+
+	"sheaf/internal/must"
 )
 
 // TestTextThatIsNotUTF8 checks that texts in older encodings and in UTF-16 are decoded correctly.
@@ -104,7 +106,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	// A text in one language of Windows-1252 with a foreign word, and code with one special character.
 	for _, c := range []string{"Der Schlüssel fehlt, señor. Größe.\n", "a × b\n", "10 µm\n", "§ 5\n", "naïve façade\n"} {
 		data, err := charmap.Windows1252.NewEncoder().String(c)
-		must(t, err)
+		must.Do(t, err)
 		if text, note, ok := decode([]byte(data)); !ok || string(text) != c {
 			t.Errorf("%q: %v %q, note %q", c, ok, text, note)
 		}
@@ -125,7 +127,7 @@ func TestEncodingThatChanges(t *testing.T) {
 		{"鍵は会議室にあります。\n", "Shift_JIS", japanese.ShiftJIS},
 	} {
 		old, err := c.encoding.NewEncoder().String(c.line)
-		must(t, err)
+		must.Do(t, err)
 		for _, n := range []int{1, 100_000} {
 			began := time.Now()
 			text, note, ok := decode([]byte(strings.Repeat(c.line, n) + strings.Repeat(old, n)))
@@ -146,7 +148,7 @@ func TestUTF16AndUTF8InOneFile(t *testing.T) {
 	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
 		wide := func(text string, mark unicode.BOMPolicy) string {
 			data, err := unicode.UTF16(order, mark).NewEncoder().String(text)
-			must(t, err)
+			must.Do(t, err)
 			return data
 		}
 		for _, line := range []string{"the heron\n", "Ключ от кабинета потерян.\n", "办公室的钥匙在桌子上。\n", long} {

@@ -10,6 +10,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -22,9 +23,8 @@ func TestPut(t *testing.T) {
 	when := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 	put := func(docs ...ingest.Given) *ingest.Report {
 		t.Helper()
-		report, err := ingest.Put(ctx, w.o, docs)
-		must(t, err)
-		must(t, w.o.Catalog.Reload())
+		report := must.Get(ingest.Put(ctx, w.o, docs))
+		must.Do(t, w.o.Catalog.Reload())
 		return report
 	}
 	r := put(ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when},
@@ -118,7 +118,7 @@ func TestPutChunks(t *testing.T) {
 		_, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "cut", Chunks: chunks}})
 		return err
 	}
-	must(t, cut(ingest.GivenChunk{Text: "the jib"}, ingest.GivenChunk{Text: "the keel", Slug: "keel"}))
+	must.Do(t, cut(ingest.GivenChunk{Text: "the jib"}, ingest.GivenChunk{Text: "the keel", Slug: "keel"}))
 	v := w.view()
 	if text, err := v.Text("given:cut"); err != nil || string(text) != "the jib\n\nthe keel" {
 		t.Errorf("%q, %v", text, err)
@@ -142,10 +142,8 @@ func TestPutKeepsFolders(t *testing.T) {
 	w.run()
 	o := w.o
 	o.Trees = nil
-	if _, err := ingest.Put(t.Context(), o,
-		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), o,
+		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}))
 	check := func(when string) {
 		t.Helper()
 		v := w.view()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf/ingest"
+	"sheaf/internal/must"
 )
 
 // TestUnreadableIgnoreFile checks that a walk skips a folder whose ignore file cannot be read. Files
@@ -22,15 +23,15 @@ func TestUnreadableIgnoreFile(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	ignores := filepath.Join(w.root, "sub", ".sheafignore")
-	must(t, os.Remove(ignores))
+	must.Do(t, os.Remove(ignores))
 	// A regular file that no process can read from its beginning.
-	must(t, os.Symlink("/proc/self/mem", ignores))
+	must.Do(t, os.Symlink("/proc/self/mem", ignores))
 	r := w.run()
 	if r.Changes() || len(r.Skipped) != 1 || r.Skipped[0].Path != "sub/" ||
 		r.Skipped[0].Reason != ingest.ReasonUnreadable || !strings.Contains(r.Skipped[0].Detail, "ignore file") {
 		t.Errorf("%+v", r)
 	}
-	must(t, os.Remove(ignores))
+	must.Do(t, os.Remove(ignores))
 	if r := w.run(); r.Added != 1 || r.Removed != 0 {
 		t.Errorf("without the ignore file: %+v", r)
 	}
@@ -60,11 +61,11 @@ func TestUnknownIgnoreRules(t *testing.T) {
 			w.root = filepath.Join(top, "folder", "vault")
 			w.o.Trees[0].Root = w.root
 			for _, dir := range []string{w.root, filepath.Join(top, ".git", "info")} {
-				must(t, os.MkdirAll(dir, 0o755))
+				must.Do(t, os.MkdirAll(dir, 0o755))
 			}
 			file := filepath.Join(top, test.file)
 			if test.file != "folder/.git" && !test.known {
-				must(t, os.WriteFile(file, []byte("secret.md\n"), 0o600))
+				must.Do(t, os.WriteFile(file, []byte("secret.md\n"), 0o600))
 			} else if err := os.WriteFile(filepath.Join(top, ".gitignore"), []byte("secret.md\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -75,13 +76,13 @@ func TestUnknownIgnoreRules(t *testing.T) {
 			}
 			w.write("b.md", "beta\n")
 			_ = os.Remove(file) // the repository may not exist yet
-			must(t, os.Symlink(test.leadsTo, file))
+			must.Do(t, os.Symlink(test.leadsTo, file))
 			r := w.run()
 			if unknown := len(r.Skipped) == 1 && r.Skipped[0].Path == "." && r.Skipped[0].Reason == ingest.ReasonUnreadable &&
 				!strings.Contains(r.Skipped[0].Detail, top); unknown == test.known || r.Changes() != test.known {
 				t.Errorf("%+v", r)
 			}
-			must(t, os.Remove(file))
+			must.Do(t, os.Remove(file))
 			want := 2
 			if test.known {
 				want = 0
@@ -114,7 +115,7 @@ func TestPipesOfGit(t *testing.T) {
 	w.write("inside/.git/HEAD", "ref\n")
 	w.write("other/a.md", "alpha\n")
 	for _, name := range []string{"inside/.git/commondir", "other/.git"} {
-		must(t, syscall.Mkfifo(filepath.Join(w.root, name), 0o600))
+		must.Do(t, syscall.Mkfifo(filepath.Join(w.root, name), 0o600))
 	}
 	if r := w.run(); r.Added != 2 {
 		t.Errorf("%+v", r)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sheaf/internal/must"
 )
 
 // TestIgnoresAsGitDoes compares random rules, at the top and in a folder, and random paths with git.
@@ -42,7 +44,7 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 		return string(out)
 	}
 	git("", "init", "-q", ".")
-	must(t, os.Mkdir(filepath.Join(dir, "a"), 0o755))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "a"), 0o755))
 	random := func(rules string) string {
 		for range 1 + rng.IntN(4) {
 			rules += pick("", "", "", "!", "/", "\\!", "\\#", "#") +
@@ -54,8 +56,8 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 	}
 	for round := range 200 {
 		rules := [2]string{random(""), random("")}
-		must(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(rules[0]), 0o644))
-		must(t, os.WriteFile(filepath.Join(dir, "a", ".gitignore"), []byte(rules[1]), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(rules[0]), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "a", ".gitignore"), []byte(rules[1]), 0o644))
 		var paths []string
 		for range 60 {
 			paths = append(paths, strings.Trim(path.Clean(some(6, "a", "b", "ab", "c.md", "/", ".", " ", "[", "*")), "/"))
@@ -127,8 +129,7 @@ func TestManyIgnoreRulesWithStars(t *testing.T) {
 	files["top/abc/deep/n77.md"] = "a\n"
 	root := filesOf(t, files)
 	began := time.Now()
-	w, err := NewWalk(t.Context(), filepath.Join(root, "top"), WalkOptions{})
-	must(t, err)
+	w := must.Get(NewWalk(t.Context(), filepath.Join(root, "top"), WalkOptions{}))
 	if took := time.Since(began); len(w.files) != 300 || w.ignored != 1 || took > 20*time.Second {
 		t.Errorf("found %d files, ignored %d, in %v", len(w.files), w.ignored, took)
 	}

@@ -18,6 +18,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/text/analysis"
@@ -42,10 +43,8 @@ func newWorld(t *testing.T) *world {
 // fresh returns the options of an empty index of the folder.
 func (w *world) fresh() ingest.Options {
 	w.t.Helper()
-	a, err := analysis.New(analysis.Options{})
-	must(w.t, err)
-	c, err := catalog.Open(vfs.Disk{}, w.t.TempDir(), catalog.Options{})
-	must(w.t, err)
+	a := must.Get(analysis.New(analysis.Options{}))
+	c := must.Get(catalog.Open(vfs.Disk{}, w.t.TempDir(), catalog.Options{}))
 	b := memory.New(a)
 	w.t.Cleanup(func() { c.Close(); b.Close() })
 	return ingest.Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Workers: 3}
@@ -54,17 +53,16 @@ func (w *world) fresh() ingest.Options {
 func (w *world) write(path, text string) {
 	w.t.Helper()
 	full := filepath.Join(w.root, filepath.FromSlash(path))
-	must(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
-	must(w.t, os.WriteFile(full, []byte(text), 0o644))
+	must.Do(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	must.Do(w.t, os.WriteFile(full, []byte(text), 0o644))
 	// The time is older than the resolution of the clock, so the next run can trust it.
 	old := time.Now().Add(-time.Hour)
-	must(w.t, os.Chtimes(full, old, old))
+	must.Do(w.t, os.Chtimes(full, old, old))
 }
 
 func (w *world) run() *ingest.Report {
 	w.t.Helper()
-	r, err := ingest.Run(context.Background(), w.o)
-	must(w.t, err)
+	r := must.Get(ingest.Run(context.Background(), w.o))
 	return r
 }
 
@@ -89,17 +87,15 @@ func state(t *testing.T, o ingest.Options) string {
 			lines = append(lines, fmt.Sprintf("catalog %s %v", doc.Chunks[i].ID, doc.Chunks[i].Body))
 		}
 	}
-	all, err := o.Backend.Retrieve(context.Background(),
+	all := must.Get(o.Backend.Retrieve(context.Background(),
 		store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Bool{},
-			Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
-	must(t, err)
+			Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}}))
 	for _, h := range all {
 		lines = append(lines, "chunk "+string(h.ID))
 	}
-	word, err := o.Backend.Retrieve(context.Background(),
+	word := must.Get(o.Backend.Retrieve(context.Background(),
 		store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1,
-			Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
-	must(t, err)
+			Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}}))
 	for _, h := range word {
 		lines = append(lines, fmt.Sprintf("alpha %s %.9f", h.ID, h.Score))
 	}
@@ -109,9 +105,7 @@ func state(t *testing.T, o ingest.Options) string {
 func (w *world) sameAsClean(where string) {
 	w.t.Helper()
 	clean := w.fresh()
-	if _, err := ingest.Run(context.Background(), clean); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Get(ingest.Run(context.Background(), clean))
 	if got, want := state(w.t, w.o), state(w.t, clean); got != want {
 		w.t.Fatalf("%s:\n%s\na clean run gives:\n%s", where, got, want)
 	}
@@ -138,19 +132,19 @@ func TestLifecycle(t *testing.T) {
 	w.sameAsClean("one changed")
 
 	now := time.Now().Add(-time.Minute)
-	must(t, os.Chtimes(filepath.Join(w.root, "sub/b.md"), now, now))
+	must.Do(t, os.Chtimes(filepath.Join(w.root, "sub/b.md"), now, now))
 	if r := w.run(); r.Changed != 1 { // the time of the file is its date
 		t.Fatalf("touched: %+v", r)
 	}
 	w.write("a.md", "# A\n\nomega again\n")
 	past := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
-	must(t, os.Chtimes(filepath.Join(w.root, "a.md"), past, past))
+	must.Do(t, os.Chtimes(filepath.Join(w.root, "a.md"), past, past))
 	if r := w.run(); r.Changed != 1 {
 		t.Fatalf("another text of an older time: %+v", r)
 	}
 	w.write("dated.md", "---\ndate: 2024-01-01\n---\nalpha\n")
 	w.run()
-	must(t, os.Chtimes(filepath.Join(w.root, "dated.md"), now, now))
+	must.Do(t, os.Chtimes(filepath.Join(w.root, "dated.md"), now, now))
 	if r := w.run(); r.Changed != 0 || r.Touched != 1 || r.Unchanged != 3 {
 		t.Fatalf("touched, but dated: %+v", r)
 	}
@@ -158,12 +152,12 @@ func TestLifecycle(t *testing.T) {
 		t.Fatalf("touched once: %+v", r)
 	}
 
-	must(t, os.Rename(filepath.Join(w.root, "sub/b.md"), filepath.Join(w.root, "moved.md")))
+	must.Do(t, os.Rename(filepath.Join(w.root, "sub/b.md"), filepath.Join(w.root, "moved.md")))
 	if r := w.run(); r.Renamed != 1 || r.Added != 1 || r.Removed != 1 {
 		t.Fatalf("renamed: %+v", r)
 	}
 	w.sameAsClean("renamed")
-	must(t, os.Remove(filepath.Join(w.root, "a.md")))
+	must.Do(t, os.Remove(filepath.Join(w.root, "a.md")))
 	if r := w.run(); r.Removed != 1 {
 		t.Fatalf("removed: %+v", r)
 	}
@@ -226,7 +220,7 @@ func TestSkippedFiles(t *testing.T) {
 	w.sameAsClean("exchanged")
 
 	w.write("sub/binary.md", " \n")
-	must(t, os.Remove(filepath.Join(w.root, "a.md")))
+	must.Do(t, os.Remove(filepath.Join(w.root, "a.md")))
 	r = w.run()
 	want = "[blank.md: empty nothing.md: empty picture.png: unsupported type sub/binary.md: empty]"
 	check("all empty", r, 0, 0)
@@ -234,7 +228,7 @@ func TestSkippedFiles(t *testing.T) {
 
 	// These files are new: their times do not yet show a second change.
 	for path, text := range map[string]string{"new.md": "alpha\n", "new-noise.md": noise} {
-		must(t, os.WriteFile(filepath.Join(w.root, path), []byte(text), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(w.root, path), []byte(text), 0o644))
 	}
 	r = w.run()
 	want = "[blank.md: empty new-noise.md: binary nothing.md: empty picture.png: unsupported type sub/binary.md: empty]"
@@ -266,10 +260,10 @@ func TestBadInput(t *testing.T) {
 		w.write("bytes\xff.md", "alpha\n")
 	}
 	outside := filepath.Join(t.TempDir(), "outside.md")
-	must(t, os.WriteFile(outside, []byte("alpha"), 0o644))
+	must.Do(t, os.WriteFile(outside, []byte("alpha"), 0o644))
 	for from, to := range map[string]string{"link.md": outside, "loop": w.root, "dead.md": "nowhere",
 		"out": filepath.Dir(outside), "left": filepath.Dir(outside), "bin": "/bin/sh"} {
-		must(t, os.Symlink(to, filepath.Join(w.root, from)))
+		must.Do(t, os.Symlink(to, filepath.Join(w.root, from)))
 	}
 	w.write(".gitignore", "left\n")
 	r := w.run()
@@ -381,28 +375,20 @@ func TestWatch(t *testing.T) {
 	w.write("new/deep/b.md", "alpha\n")
 	wait("a file in a new folder", func(r *ingest.Report) bool { return r.Added == 1 })
 	w.write("new/deep/.b.tmp", "alpha beta\n")
-	must(t, os.Rename(filepath.Join(w.root, "new/deep/.b.tmp"), filepath.Join(w.root, "new/deep/b.md")))
+	must.Do(t, os.Rename(filepath.Join(w.root, "new/deep/.b.tmp"), filepath.Join(w.root, "new/deep/b.md")))
 	wait("an editor's rename", func(r *ingest.Report) bool { return r.Changed == 1 })
-	must(t, os.Remove(filepath.Join(w.root, "a.md")))
+	must.Do(t, os.Remove(filepath.Join(w.root, "a.md")))
 	wait("a removal", func(r *ingest.Report) bool { return r.Removed == 1 })
 	// Two files at once, and one that is removed and returns: Watch finds each change.
 	w.write("one.md", "alpha\n")
 	w.write("two.md", "beta\n")
 	added := 0
 	wait("two at once", func(r *ingest.Report) bool { added += r.Added; return added == 2 })
-	must(t, os.Remove(filepath.Join(w.root, "one.md")))
+	must.Do(t, os.Remove(filepath.Join(w.root, "one.md")))
 	w.write("one.md", "gamma\n")
 	wait("another text in its place", func(r *ingest.Report) bool { return r.Changed+r.Added == 1 })
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
-	}
-}
-
-// must ends the test if err is not nil.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/text/analysis"
 )
@@ -14,8 +15,7 @@ import (
 // TestListsOfLinks checks that a list of links with a shared word keeps each word once and has no
 // part in vectors. Other lists, and a list whose word is in a title, stay the same.
 func TestListsOfLinks(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	must(t, err)
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	const text = "Before.\n\n- [[Old harbor]]\n- [New harbors](new.md)\n- [[The harbor]]\n\nBehind.\n"
 	for _, c := range []struct {
 		name, text, body string
@@ -34,9 +34,7 @@ func TestListsOfLinks(t *testing.T) {
 		model := &asked{Embedder: hashed.New(16)}
 		o := w.o
 		o.Backend, o.Embedder, o.Analyzer = store, model, a
-		if _, err := ingest.Run(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(ingest.Run(t.Context(), o))
 		body := ""
 		for _, chunk := range store.chunks {
 			for _, f := range chunk.Fields {

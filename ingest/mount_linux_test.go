@@ -11,6 +11,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 )
 
 // mountAt mounts a disk until the test ends, with one file unless file is "".
@@ -24,8 +25,8 @@ func mountAt(t *testing.T, disk, file string) {
 		return
 	}
 	name := filepath.Join(disk, file)
-	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must(t, os.WriteFile(name, []byte("# D\n\nwords on a disk\n"), 0o644))
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(t, os.WriteFile(name, []byte("# D\n\nwords on a disk\n"), 0o644))
 }
 
 // TestUnmounted checks that a folder which is empty because its disk is unmounted keeps its
@@ -34,9 +35,9 @@ func mountAt(t *testing.T, disk, file string) {
 func TestUnmounted(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")
-	must(t, os.Mkdir(disk, 0o755))
+	must.Do(t, os.Mkdir(disk, 0o755))
 	mount := func() { mountAt(t, disk, "d.md") }
-	unmount := func() { must(t, syscall.Unmount(disk, 0)) }
+	unmount := func() { must.Do(t, syscall.Unmount(disk, 0)) }
 	mount()
 	w.write("a.md", "# A\n\nwords\n")
 	for _, trees := range [][]catalog.Tree{{{Name: "t", Root: w.root}, {Name: "disk", Root: disk}},
@@ -57,11 +58,11 @@ func TestUnmounted(t *testing.T) {
 		}
 		mount()
 		w.run()
-		must(t, os.Remove(filepath.Join(disk, "d.md")))
+		must.Do(t, os.Remove(filepath.Join(disk, "d.md")))
 		if r := w.run(); r.Removed != 1 || len(r.Gone) != 0 {
 			t.Errorf("emptied: %+v: want its document removed", r)
 		}
-		must(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("# D\n\nwords on a disk\n"), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("# D\n\nwords on a disk\n"), 0o644))
 		w.run()
 	}
 	unmount()
@@ -72,7 +73,7 @@ func TestUnmounted(t *testing.T) {
 	w.o.Rebuild = false
 	for _, name := range []string{"plain.md", ""} {
 		if name != "" {
-			must(t, os.WriteFile(filepath.Join(disk, name), []byte("# Plain\n\nwords\n"), 0o644))
+			must.Do(t, os.WriteFile(filepath.Join(disk, name), []byte("# Plain\n\nwords\n"), 0o644))
 		} else if err := os.Remove(filepath.Join(disk, "plain.md")); err != nil {
 			t.Fatal(err)
 		}
@@ -115,8 +116,7 @@ func TestUnmountedBelow(t *testing.T) {
 			kept := t.TempDir()
 			restart := func() { // only the stored catalog remains
 				t.Helper()
-				c, err := catalog.Open(vfs.Disk{}, kept, catalog.Options{})
-				must(t, err)
+				c := must.Get(catalog.Open(vfs.Disk{}, kept, catalog.Options{}))
 				t.Cleanup(func() { c.Close() })
 				w.o.Catalog = c
 			}
@@ -126,9 +126,9 @@ func TestUnmountedBelow(t *testing.T) {
 			if test.linked {
 				elsewhere := t.TempDir()
 				disk = filepath.Join(elsewhere, "place")
-				must(t, os.Symlink(filepath.Join(disk, "notes"), filepath.Join(w.root, called)))
+				must.Do(t, os.Symlink(filepath.Join(disk, "notes"), filepath.Join(w.root, called)))
 			}
-			must(t, os.Mkdir(disk, 0o755))
+			must.Do(t, os.Mkdir(disk, 0o755))
 			mount := func() { mountAt(t, disk, "notes/d.md") }
 			mount()
 			w.write("a.md", "# A\n\nwords\n")
@@ -136,9 +136,9 @@ func TestUnmountedBelow(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			restart()
-			must(t, syscall.Unmount(disk, 0))
+			must.Do(t, syscall.Unmount(disk, 0))
 			if test.while != nil {
-				must(t, test.while(w, disk))
+				must.Do(t, test.while(w, disk))
 			}
 			for range 2 {
 				r := w.run()
@@ -160,7 +160,7 @@ func TestUnmountedBelow(t *testing.T) {
 			if r := w.run(); r.Added != 0 || r.Removed != 0 || len(r.Skipped) != 0 {
 				t.Errorf("mounted again: %+v", r)
 			}
-			must(t, os.RemoveAll(filepath.Join(disk, "notes", "d.md")))
+			must.Do(t, os.RemoveAll(filepath.Join(disk, "notes", "d.md")))
 			if r := w.run(); r.Removed != 1 {
 				t.Errorf("emptied: %+v", r)
 			}
@@ -191,7 +191,7 @@ func TestFolderDisappearsDuringRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.root = filepath.Join(w.root, "vault")
-			must(t, os.MkdirAll(filepath.Join(w.root, "sub"), 0o755))
+			must.Do(t, os.MkdirAll(filepath.Join(w.root, "sub"), 0o755))
 			if test.disk != "" {
 				mountAt(t, filepath.Join(w.root, test.disk), "")
 			}

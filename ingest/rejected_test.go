@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -82,9 +83,7 @@ func TestPartlyRejectedBatch(t *testing.T) {
 		return ingest.Given{Tree: "given", Path: path, Text: []byte(text)}
 	}
 	old := []ingest.Given{doc("heavy.md", "alpha one"), doc("b.md", "alpha two")}
-	if _, err := ingest.Put(t.Context(), w.o, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), w.o, old))
 	st.light = false
 	r, err := ingest.Change(t.Context(), w.o, []ingest.Given{doc("heavy.md", "alpha three"), doc("c.md", "alpha four")},
 		[]sheaf.ID{"given:b.md", "given:none.md"})
@@ -95,7 +94,7 @@ func TestPartlyRejectedBatch(t *testing.T) {
 	if r.Added != 1 || r.Changed != 0 || r.Removed != 2 {
 		t.Errorf("%+v", r)
 	}
-	must(t, w.o.Catalog.Reload())
+	must.Do(t, w.o.Catalog.Reload())
 	want := "doc given:c.md \"c\"\ncatalog given:c.md {0 10}\nchunk given:c.md\nalpha given:c.md "
 	if got := state(t, w.o); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != strings.Count(want, "\n") {
 		t.Errorf("the index holds\n%s\nwant\n%s", got, want)
@@ -108,10 +107,8 @@ func TestReportCountsRemovals(t *testing.T) {
 	w := newWorld(t)
 	store := &picky{Backend: w.o.Backend}
 	w.o.Backend, w.o.Trees = store, []catalog.Tree{{Name: "given"}}
-	if _, err := ingest.Put(t.Context(), w.o,
-		[]ingest.Given{{Tree: "given", Path: "a.md", Text: []byte("alpha")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), w.o,
+		[]ingest.Given{{Tree: "given", Path: "a.md", Text: []byte("alpha")}}))
 	off := w.o
 	off.Backend = away{store}
 	r, err := ingest.Change(t.Context(), off, nil, []sheaf.ID{"given:a.md"})

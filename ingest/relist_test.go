@@ -12,16 +12,16 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
 // found returns the chunks with a word in a field, sorted.
 func found(t *testing.T, b store.Backend, field, word string) (ids []sheaf.ID) {
 	t.Helper()
-	r, err := b.Retrieve(context.Background(),
+	r := must.Get(b.Retrieve(context.Background(),
 		store.Request{Limit: 100, Text: &store.TextRequest{Query: sheaf.Match{Text: word},
-			Fields: []store.FieldWeight{{Name: field, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
-	must(t, err)
+			Fields: []store.FieldWeight{{Name: field, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}}))
 	for _, h := range r {
 		ids = append(ids, h.ID)
 	}
@@ -55,12 +55,11 @@ func TestRelist(t *testing.T) {
 		t.Fatalf("%v, %v", lists, err)
 	}
 	for _, list := range lists {
-		data, err := os.ReadFile(list)
-		must(t, err)
+		data := must.Get(os.ReadFile(list))
 		for i := range data {
 			data[i] ^= 0xff
 		}
-		must(t, os.WriteFile(list, data, 0o600))
+		must.Do(t, os.WriteFile(list, data, 0o600))
 	}
 	w.o.Catalog = openCatalog(t, dir)
 	if changed, err := ingest.Relist(ctx, w.o.Catalog); !changed || err != nil {
@@ -82,8 +81,7 @@ func TestRelist(t *testing.T) {
 
 func openCatalog(t *testing.T, dir string) *catalog.Catalog {
 	t.Helper()
-	c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
-	must(t, err)
+	c := must.Get(catalog.Open(vfs.Disk{}, dir, catalog.Options{}))
 	t.Cleanup(func() { c.Close() })
 	return c
 }

@@ -23,6 +23,7 @@ import (
 	"sheaf/index/vfs/manifest"
 	"sheaf/index/vfs/sectionfile"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/store"
 	"sheaf/text/chunk"
@@ -38,18 +39,15 @@ func (w *world) readOtherwise() {
 	delete(settings.Extra, "reading")
 	u := catalog.Update{Settings: &settings}
 	for id := range v.Files() {
-		rec, err := v.Record(id)
-		must(w.t, err)
+		rec := must.Get(v.Record(id))
 		was := *rec
 		was.Document.Title, was.Document.Properties = "As it was", []sheaf.Property{{Name: "before"}}
 		if was.HasText {
-			if was.Text, err = v.Text(id); err != nil {
-				w.t.Fatal(err)
-			}
+			was.Text = must.Get(v.Text(id))
 		}
 		u.Put = append(u.Put, was)
 	}
-	must(w.t, w.o.Catalog.Update(w.t.Context(), u))
+	must.Do(w.t, w.o.Catalog.Update(w.t.Context(), u))
 }
 
 func (w *world) view() *catalog.View {
@@ -115,11 +113,10 @@ func TestRereadSkippedFile(t *testing.T) {
 	w.write("z.md", "# Z\n\nalpha\n")
 	w.run()
 	w.readOtherwise()
-	info, err := os.Stat(filepath.Join(w.root, "z.md"))
-	must(t, err)
+	info := must.Get(os.Stat(filepath.Join(w.root, "z.md")))
 	left := []catalog.Skip{{Tree: "t", Path: "z.md", Reason: ingest.ReasonBinary, Size: info.Size(),
 		ModTime: info.ModTime().UnixNano()}}
-	must(t, w.o.Catalog.Update(t.Context(), catalog.Update{Skipped: &left, Delete: []sheaf.ID{"t:z.md"}}))
+	must.Do(t, w.o.Catalog.Update(t.Context(), catalog.Update{Skipped: &left, Delete: []sheaf.ID{"t:z.md"}}))
 	ctx, stop := context.WithCancel(t.Context())
 	o := w.o
 	o.CommitBytes, o.Backend = 20, &stopping{w.o.Backend, 2, stop}
@@ -188,7 +185,7 @@ func TestRereadAfterDamagedList(t *testing.T) {
 		t.Fatalf("%v, %v", lists, err)
 	}
 	for _, list := range lists {
-		must(t, os.WriteFile(list, []byte("damaged"), 0o600))
+		must.Do(t, os.WriteFile(list, []byte("damaged"), 0o600))
 	}
 	w.o.Catalog = openCatalog(t, dir)
 	if changed, err := ingest.Relist(t.Context(), w.o.Catalog); !changed || err != nil {
@@ -206,10 +203,10 @@ func TestRereadAfterDamagedList(t *testing.T) {
 func TestRereadUnreadableDocumentLater(t *testing.T) {
 	w := newWorld(t)
 	other := filepath.Join(t.TempDir(), "other")
-	must(t, os.Mkdir(other, 0o755))
-	must(t, os.WriteFile(filepath.Join(other, "o.md"), []byte("# O\n\nalpha\n"), 0o600))
+	must.Do(t, os.Mkdir(other, 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(other, "o.md"), []byte("# O\n\nalpha\n"), 0o600))
 	old := time.Now().Add(-time.Hour)
-	must(t, os.Chtimes(filepath.Join(other, "o.md"), old, old))
+	must.Do(t, os.Chtimes(filepath.Join(other, "o.md"), old, old))
 	w.write("a.md", "# A\n\nalpha\n")
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "u", Root: other})
 	for i := range 9 {
@@ -220,7 +217,7 @@ func TestRereadUnreadableDocumentLater(t *testing.T) {
 	w.run()
 	w.readOtherwise()
 	away := other + "-away"
-	must(t, os.Rename(other, away))
+	must.Do(t, os.Rename(other, away))
 	w.run()
 	v := w.view()
 	a, _ := v.Document("t:a.md")
@@ -228,13 +225,12 @@ func TestRereadUnreadableDocumentLater(t *testing.T) {
 	if a.Title != "A" || !there || o.Title != "As it was" || ingest.Outdated(v) != 1 {
 		t.Errorf("%q, and %q, which is not there", a.Title, o.Title)
 	}
-	must(t, os.Rename(away, other))
+	must.Do(t, os.Rename(away, other))
 	w.run()
 	if o, _ := w.view().Document("u:o.md"); o.Title != "O" || ingest.Outdated(w.view()) > 0 {
 		t.Errorf("when it is back: %q", o.Title)
 	}
-	m, err := manifest.Read(vfs.Disk{}, dir)
-	must(t, err)
+	m := must.Get(manifest.Read(vfs.Disk{}, dir))
 	if segments := slices.DeleteFunc(m.Files, func(name string) bool {
 		return strings.Count(name, "-") > 1
 	}); len(segments) != 1 {
@@ -256,7 +252,7 @@ func TestDocumentsOfNewerParserStay(t *testing.T) {
 		settings := w.view().Settings()
 		settings.Extra = maps.Clone(settings.Extra)
 		settings.Extra["reading"] = strconv.Itoa(version)
-		must(t, w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
+		must.Do(t, w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 	}
 	mark(ingest.ParserVersion + 1)
 	if r := w.run(); r.Changes() || !ingest.Newer(w.view()) {
@@ -266,9 +262,7 @@ func TestDocumentsOfNewerParserStay(t *testing.T) {
 	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
 	put := w.o
 	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
-	if _, err := ingest.Put(t.Context(), put, []ingest.Given{g}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), put, []ingest.Given{g}))
 	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -315,9 +309,7 @@ func TestRereadGivenDocuments(t *testing.T) {
 	}
 	put := w.o
 	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
-	if _, err := ingest.Put(t.Context(), put, docs); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), put, docs))
 	w.o.Kept = func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 		g := given[doc]
 		if want := g.Hash; want != (catalog.Hash{}) && want != hash {
@@ -333,10 +325,8 @@ func TestRereadGivenDocuments(t *testing.T) {
 		t.Errorf("now:\n%s\nbefore:\n%s", got, want)
 	}
 	for id := range given {
-		was, err := before.Record(id)
-		must(t, err)
-		is, err := now.Record(id)
-		must(t, err)
+		was := must.Get(before.Record(id))
+		is := must.Get(now.Record(id))
 		text, err := now.Text(id)
 		if id == "g:lost.md" {
 			was.Document.Properties = []sheaf.Property{{Name: "before"}} // readOtherwise set this
@@ -356,18 +346,14 @@ func TestRereadGivenDocuments(t *testing.T) {
 func TestGivenDocumentsReturnToEmptiedStore(t *testing.T) {
 	w := newWorld(t)
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "given"})
-	if _, err := ingest.Put(t.Context(), w.o,
+	must.Get(ingest.Put(t.Context(), w.o,
 		[]ingest.Given{{Tree: "given", Path: "1", Title: "One", Text: []byte("given words")},
-			{Tree: "given", Path: "2", Text: []byte("more words")}}); err != nil {
-		t.Fatal(err)
-	}
+			{Tree: "given", Path: "2", Text: []byte("more words")}}))
 	w.write("a.md", "# A\n\nfile words\n")
 	w.run()
 	settings := catalog.Settings{Trees: w.o.Trees, Extra: map[string]string{ingest.RemakingKey: ingest.RemakingDocuments}}
-	if err := w.o.Catalog.Update(t.Context(),
-		catalog.Update{Settings: &settings, Delete: []sheaf.ID{"t:a.md"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.o.Catalog.Update(t.Context(),
+		catalog.Update{Settings: &settings, Delete: []sheaf.ID{"t:a.md"}}))
 	w.o.Backend = w.fresh().Backend
 	if r := w.run(); r.Changed != 2 || r.Added != 1 || finds(t, w.o.Backend, "words") != 3 {
 		t.Errorf("%+v: %d found", r, finds(t, w.o.Backend, "words"))
@@ -473,7 +459,7 @@ func TestParserVersion(t *testing.T) {
 	} {
 		w.write(path, text)
 		at := time.Date(2024, 7, 8, 9, 10, 11, 0, time.UTC)
-		must(t, os.Chtimes(filepath.Join(w.root, filepath.FromSlash(path)), at, at))
+		must.Do(t, os.Chtimes(filepath.Join(w.root, filepath.FromSlash(path)), at, at))
 	}
 	sum := sha256.New()
 	suffixed := chunk.Options{Chunker: "window", Window: chunk.WindowOptions{MetadataSuffix: true}}
@@ -481,8 +467,7 @@ func TestParserVersion(t *testing.T) {
 		dir, st := t.TempDir(), &collecting{}
 		in := w.o
 		in.Catalog, in.Backend, in.Chunk = openCatalog(t, dir), st, o
-		report, err := ingest.Run(t.Context(), in)
-		must(t, err)
+		report := must.Get(ingest.Run(t.Context(), in))
 		v := in.Catalog.View()
 		defer v.Close()
 		slices.SortFunc(st.chunks, func(a, b store.Chunk) int { return strings.Compare(string(a.ID), string(b.ID)) })
@@ -491,27 +476,22 @@ func TestParserVersion(t *testing.T) {
 		}
 		parts := []any{report.Skipped, st.chunks}
 		for id := range v.Files() {
-			rec, err := v.Record(id)
-			must(t, err)
+			rec := must.Get(v.Record(id))
 			parts = append(parts, rec.Document, rec.Date.Time.UTC(), rec.Date.Source)
 		}
 		for _, p := range parts {
-			b, err := json.Marshal(p)
-			must(t, err)
+			b := must.Get(json.Marshal(p))
 			sum.Write(b)
 		}
 		segments, err := filepath.Glob(filepath.Join(dir, "catalog-[0-9a-f]*"))
 		if err != nil || len(segments) != 1 {
 			t.Fatalf("%v, %v", segments, err)
 		}
-		r, err := sectionfile.Open(vfs.Disk{}, segments[0], "catalog", 2)
-		must(t, err)
+		r := must.Get(sectionfile.Open(vfs.Disk{}, segments[0], "catalog", 2))
 		defer r.Close()
 		for _, table := range []string{"names", "targets", "labels"} {
-			p, err := r.Paged(table)
-			must(t, err)
-			b, err := p.All()
-			must(t, err)
+			p := must.Get(r.Paged(table))
+			b := must.Get(p.All())
 			sum.Write(b)
 		}
 	}

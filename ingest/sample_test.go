@@ -8,16 +8,14 @@ import (
 	"unicode/utf8"
 
 	"sheaf/ingest"
+	"sheaf/internal/must"
 )
 
 // TestWalkIsUsedOnce checks that a run uses the given walk once and makes its own walk for the next plan.
 func TestWalkIsUsedOnce(t *testing.T) {
 	w, ctx := newWorld(t), context.Background()
 	w.write("a.md", "alpha\n")
-	var err error
-	if w.o.Walked, err = ingest.NewWalk(ctx, w.root, w.o.Walk); err != nil {
-		t.Fatal(err)
-	}
+	w.o.Walked = must.Get(ingest.NewWalk(ctx, w.root, w.o.Walk))
 	w.write("b.md", "alpha\n")
 	if r := w.run(); r.Added != 1 {
 		t.Errorf("the walk of a moment ago is not used: %+v", r)
@@ -40,8 +38,7 @@ func TestSample(t *testing.T) {
 	w.write("wide.md", "\xff\xfew\x00i\x00d\x00e\x00")
 	w.write("bad.md", "one\xfftwo")
 	sample := func(n, size int) string {
-		walk, err := ingest.NewWalk(context.Background(), w.root, w.o.Walk)
-		must(t, err)
+		walk := must.Get(ingest.NewWalk(context.Background(), w.root, w.o.Walk))
 		return walk.Sample(n, size)
 	}
 	if got := sample(10, 100); got != "oneÿtwo\nwide\n" {
@@ -67,10 +64,7 @@ func TestSample(t *testing.T) {
 func TestBase64DataHasNoLanguage(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "The port is grey. ![r](data:image/png;base64,"+strings.Repeat("vW7dieUnd", 5000)+")\n")
-	walk, err := ingest.NewWalk(t.Context(), w.root, w.o.Walk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	walk := must.Get(ingest.NewWalk(t.Context(), w.root, w.o.Walk))
 	if text := walk.LanguageSample(); !strings.Contains(text, "grey") || strings.Contains(text, "die") {
 		t.Errorf("%.200q", text)
 	}

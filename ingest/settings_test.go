@@ -17,6 +17,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -28,13 +29,11 @@ import (
 func twoProcesses(t *testing.T) (a, b *world) {
 	t.Helper()
 	w, dir := &world{t: t, root: t.TempDir()}, t.TempDir()
-	words, err := analysis.New(analysis.Options{})
-	must(t, err)
+	words := must.Get(analysis.New(analysis.Options{}))
 	store := memory.New(words)
 	t.Cleanup(func() { store.Close() })
 	open := func() *world {
-		c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
-		must(t, err)
+		c := must.Get(catalog.Open(vfs.Disk{}, dir, catalog.Options{}))
 		t.Cleanup(func() { c.Close() })
 		return &world{t: t, root: w.root, o: ingest.Options{Catalog: c, Backend: store,
 			Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Known: []catalog.Tree{}}}
@@ -49,7 +48,7 @@ func TestFolderOfOtherProcessStays(t *testing.T) {
 	long.write("a.md", "# A\n\nfirst words\n")
 	long.run()
 	extra := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(extra, "e.md"), []byte("# E\n\nextra words\n"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(extra, "e.md"), []byte("# E\n\nextra words\n"), 0o644))
 	short.o.Known = short.o.Trees
 	short.o.Trees = append(short.o.Trees[:1:1], catalog.Tree{Name: "extra", Root: extra})
 	if r := short.run(); r.Added != 1 {
@@ -59,7 +58,7 @@ func TestFolderOfOtherProcessStays(t *testing.T) {
 	if r := long.run(); r.Added != 1 || r.Removed != 0 || finds(t, long.o.Backend, "words") != 3 {
 		t.Errorf("%+v, %d found: want what the other process added, too", r, finds(t, long.o.Backend, "words"))
 	}
-	must(t, os.WriteFile(filepath.Join(extra, "f.md"), []byte("# F\n\nfurther words\n"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(extra, "f.md"), []byte("# F\n\nfurther words\n"), 0o644))
 	if r := long.run(); r.Added != 1 || finds(t, long.o.Backend, "words") != 4 {
 		t.Errorf("%+v, %d found: want the other process's folder kept up to date", r, finds(t, long.o.Backend, "words"))
 	}
@@ -109,7 +108,7 @@ func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 		}
 		empty := catalog.Settings{Trees: long.o.Trees}
 		// sheaf index --rebuild does this.
-		must(t, short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}))
+		must.Do(t, short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}))
 		short.write("b.md", "# B\n\nsecond words\n")
 		short.run()
 		v := short.o.Catalog.View()
@@ -138,8 +137,7 @@ func TestWatchWhileOtherProcessIndexes(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
 	w.run()
-	release, err := other.o.Catalog.Hold()
-	must(t, err)
+	release := must.Get(other.o.Catalog.Hold())
 	w.write("b.md", "# B\n\nsecond words\n")
 	runs := make(chan error, 100)
 	ctx, stop := context.WithCancel(t.Context())
@@ -157,7 +155,7 @@ func TestWatchWhileOtherProcessIndexes(t *testing.T) {
 		t.Errorf("told of %v while another process writes", err)
 	case <-time.After(300 * time.Millisecond):
 	}
-	must(t, release())
+	must.Do(t, release())
 	if err := <-runs; err != nil {
 		t.Error(err)
 	}
@@ -188,10 +186,8 @@ func TestWatchFolderAddedByOtherProcess(t *testing.T) {
 	other.o.Trees = other.with("extra")
 	other.run()
 	time.Sleep(time.Second)
-	if err := os.WriteFile(filepath.Join(other.o.Trees[1].Root, "f.md"), []byte("# F\n\nlater words\n"),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(other.o.Trees[1].Root, "f.md"), []byte("# F\n\nlater words\n"),
+		0o644))
 	select {
 	case report := <-runs:
 		if report.Added != 1 {
@@ -214,9 +210,7 @@ func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 	outside.write("a.md", "# A\n\nfirst words\n")
 	outside.run()
 	given := []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}
-	if _, err := ingest.Put(t.Context(), outside.o, given); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), outside.o, given))
 	synctest.Test(t, func(t *testing.T) {
 		long, short := twoProcesses(t)
 		long.write("a.md", "# A\n\nfirst words\n")
@@ -225,7 +219,7 @@ func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 			settings := catalog.Settings{Trees: long.o.Trees, Extra: map[string]string{ingest.RemakingKey: as}}
 			return short.o.Catalog.Update(context.Background(), catalog.Update{Settings: &settings})
 		}
-		must(t, mark("engine"))
+		must.Do(t, mark("engine"))
 		long.write("b.md", "# B\n\nsecond words\n")
 		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) ||
 			finds(t, long.o.Backend, "words") != 1 {
@@ -235,7 +229,7 @@ func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 			func() error { _, err := ingest.Run(t.Context(), long.o); return err },
 			func() error { _, err := ingest.Put(t.Context(), long.o, given); return err },
 		} {
-			must(t, mark("engine"))
+			must.Do(t, mark("engine"))
 			marked := make(chan error, 1)
 			go func() { time.Sleep(100 * time.Millisecond); marked <- mark(ingest.RemakingDocuments) }()
 			if err := errors.Join(write(), <-marked); err != nil {
@@ -253,13 +247,13 @@ func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 func TestMissingFolder(t *testing.T) {
 	w, extra := newWorld(t), filepath.Join(t.TempDir(), "extra")
 	w.write("a.md", "# A\n\nfirst words\n")
-	must(t, os.MkdirAll(extra, 0o755))
+	must.Do(t, os.MkdirAll(extra, 0o755))
 	for name, text := range map[string]string{"e.md": "# E\n\nextra words\n", "empty.md": ""} {
-		must(t, os.WriteFile(filepath.Join(extra, name), []byte(text), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(extra, name), []byte(text), 0o644))
 	}
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "extra", Root: extra})
 	w.run()
-	must(t, os.Rename(extra, extra+".away"))
+	must.Do(t, os.Rename(extra, extra+".away"))
 	w.write("b.md", "# B\n\nmore words\n")
 	r := w.run()
 	if r.Added != 1 || r.Removed != 0 || len(r.Skipped) != 1 || !slices.Equal(r.Gone, []string{extra}) ||
@@ -273,12 +267,12 @@ func TestMissingFolder(t *testing.T) {
 	if s, err := ingest.Scan(t.Context(), w.o); err != nil || s.Removed != 0 || len(s.Gone) != 1 {
 		t.Errorf("%+v, %v: want nothing to do", s, err)
 	}
-	must(t, os.Rename(w.root, w.root+".away"))
+	must.Do(t, os.Rename(w.root, w.root+".away"))
 	if _, err := ingest.Run(t.Context(), w.o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder is there: %v", err)
 	}
 	for _, folder := range []string{w.root, extra} {
-		must(t, os.Rename(folder+".away", folder))
+		must.Do(t, os.Rename(folder+".away", folder))
 	}
 	if r := w.run(); r.Changes() || len(r.Gone) != 0 || finds(t, w.o.Backend, "words") != 3 {
 		t.Errorf("%+v, %d found when all are back", r, finds(t, w.o.Backend, "words"))
@@ -309,7 +303,7 @@ func TestUnrecordedRebuild(t *testing.T) {
 func (w *world) with(name string) []catalog.Tree {
 	w.t.Helper()
 	root := w.t.TempDir()
-	must(w.t, os.WriteFile(filepath.Join(root, "e.md"), []byte("# E\n\nextra words\n"), 0o644))
+	must.Do(w.t, os.WriteFile(filepath.Join(root, "e.md"), []byte("# E\n\nextra words\n"), 0o644))
 	return append(slices.Clip(w.o.Trees), catalog.Tree{Name: name, Root: root})
 }
 
@@ -325,7 +319,7 @@ func TestFolderRemovedByOtherProcess(t *testing.T) {
 	long.write("b.md", "# B\n\nmore words\n")
 	planned, late := make(chan struct{}, 10), long.o
 	late.Writing, late.Settings = ingest.NewWriting(), func(*catalog.Settings) { planned <- struct{}{} }
-	must(t, late.Writing.Lock(t.Context()))
+	must.Do(t, late.Writing.Lock(t.Context()))
 	done := make(chan error, 1)
 	go func() { _, err := ingest.Run(t.Context(), late); done <- err }()
 	<-planned
@@ -386,8 +380,7 @@ func TestPutWaitsForWriter(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
 	w.run()
-	release, err := other.o.Catalog.Hold()
-	must(t, err)
+	release := must.Get(other.o.Catalog.Hold())
 	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
 	doc := []ingest.Given{{Tree: "given", Path: "b", Text: []byte("second words")}}
@@ -408,10 +401,8 @@ func TestPutWaitsForWriter(t *testing.T) {
 // the current model, also if it already has documents without files.
 func TestModelOfRebuiltIndex(t *testing.T) {
 	w, _ := twoProcesses(t)
-	if _, err := ingest.Put(t.Context(), w.o,
-		[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), w.o,
+		[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}))
 	w.o.Settings = func(s *catalog.Settings) { s.Embedder = "m" }
 	for _, c := range []struct {
 		made, mark string
@@ -421,7 +412,7 @@ func TestModelOfRebuiltIndex(t *testing.T) {
 		if c.mark != "" {
 			settings.Extra[ingest.RemakingKey] = c.mark
 		}
-		must(t, w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
+		must.Do(t, w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 		v := w.o.Catalog.View()
 		if err := w.o.Agrees(v); errors.Is(err, ingest.ErrRebuilt) != c.anew {
 			t.Errorf("%+v: %v", c, err)

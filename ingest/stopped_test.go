@@ -14,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/store"
 )
@@ -58,8 +59,7 @@ func TestStoppedBetweenCommits(t *testing.T) {
 		if _, err := ingest.Run(ctx, o); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped after %d commits: %v", after, err)
 		}
-		stats, err := w.o.Backend.(store.Reporter).Stats(context.Background())
-		must(t, err)
+		stats := must.Get(w.o.Backend.(store.Reporter).Stats(context.Background()))
 		view := w.o.Catalog.View()
 		if stats.Chunks == 0 || stats.Chunks != view.Chunks() {
 			t.Errorf("stopped after %d commits: %d chunks can be found, the catalog knows %d", after, stats.Chunks,
@@ -100,13 +100,13 @@ func TestKilledBetweenCommits(t *testing.T) {
 	w.write("new.md", "# New\n\nalpha\n\n## More\n\nalpha\n")
 	w.write("changed.md", "# Another text\n\nalpha alpha alpha\n\n## More\n\nalpha\n")
 	elsewhere := filepath.Join(t.TempDir(), "away.md")
-	must(t, os.Rename(full("away.md"), elsewhere))
+	must.Do(t, os.Rename(full("away.md"), elsewhere))
 	o := w.o
 	o.Backend = killed{w.o.Backend}
 	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
-	must(t, errors.Join(os.Remove(full("new.md")), os.Rename(elsewhere, full("away.md"))))
+	must.Do(t, errors.Join(os.Remove(full("new.md")), os.Rename(elsewhere, full("away.md"))))
 	w.write("changed.md", "# changed.md\n\nalpha beta\n")
 	w.run()
 	w.sameAsClean("killed between commits")
@@ -131,9 +131,7 @@ func TestFirstProgressHasTotal(t *testing.T) {
 			first = &p
 		}
 	}
-	if _, err := ingest.Run(context.Background(), w.o); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Run(context.Background(), w.o))
 	if first == nil || first.Files != 0 || first.AllFiles != 1 || first.AllBytes == 0 {
 		t.Errorf("told first: %+v", first)
 	}
@@ -240,8 +238,7 @@ func TestUnsteadyStore(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		view := w.o.Catalog.View()
-		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
-		must(t, err)
+		stats := must.Get(w.o.Backend.(store.Reporter).Stats(t.Context()))
 		// Each chunk here has one passage and one title vector.
 		if want := 2 * view.Chunks(); stats.Chunks != view.Chunks() || stats.Vectors != want {
 			t.Errorf("seed %d: the store has %d chunks and %d vectors, the catalog knows %d: %v wait", seed, stats.Chunks,
@@ -312,12 +309,11 @@ func TestLeftoverChunks(t *testing.T) {
 		}
 	}
 	broken(&halfway{Backend: w.o.Backend})
-	must(t, os.Remove(filepath.Join(w.root, "n00.md")))
+	must.Do(t, os.Remove(filepath.Join(w.root, "n00.md")))
 	for range 2 {
 		broken(away{w.o.Backend})
 	}
-	report, err := ingest.Scan(t.Context(), w.o)
-	must(t, err)
+	report := must.Get(ingest.Scan(t.Context(), w.o))
 	if report.Added != 7 || report.Removed != 1 || len(report.Waiting) != 8 || report.Waiting[0] != "t:n00.md" ||
 		report.Pending != 0 {
 		t.Errorf("waiting: %d new, %d gone, %v; %d without vectors", report.Added, report.Removed, report.Waiting,
@@ -325,11 +321,10 @@ func TestLeftoverChunks(t *testing.T) {
 	}
 	w.write("n01.md", "\x00\x00\x00 no text\x00")
 	broken(&halfway{Backend: w.o.Backend})
-	must(t, os.Remove(filepath.Join(w.root, "n02.md")))
+	must.Do(t, os.Remove(filepath.Join(w.root, "n02.md")))
 	for range 2 {
 		report := w.run()
-		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
-		must(t, err)
+		stats := must.Get(w.o.Backend.(store.Reporter).Stats(t.Context()))
 		view := w.o.Catalog.View()
 		if stats.Chunks != view.Chunks() || view.Chunks() == 0 || len(view.Pending()) > 0 || report.Removed > 0 {
 			t.Errorf("%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(),
@@ -355,7 +350,7 @@ func TestWorkDoneByOtherProcess(t *testing.T) {
 		}
 		planned <- struct{}{}
 	}
-	must(t, late.Writing.Lock(t.Context()))
+	must.Do(t, late.Writing.Lock(t.Context()))
 	done := make(chan error, 1)
 	var report *ingest.Report
 	go func() {

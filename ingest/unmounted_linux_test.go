@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestDiskUnmountedDuringWalk checks that documents of a disk stay when it is unmounted during a walk.
@@ -16,7 +18,7 @@ func TestDiskUnmountedDuringWalk(t *testing.T) {
 		t.Skipf("it needs the right to mount: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test, which unmounts it
-	must(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("words on a disk\n"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("words on a disk\n"), 0o644))
 	o := emptyIndex(t, disk)
 	if r, err := Run(t.Context(), o); err != nil || r.Added != 1 {
 		t.Fatalf("%+v, %v", r, err)

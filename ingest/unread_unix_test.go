@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestUnreadableFolder checks that documents of a folder which cannot be listed stay until a run can
@@ -29,14 +31,14 @@ func TestUnreadableFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			for _, file := range []string{"sub/deep/a.md", "sub/b.md", "su/d.md", "gone.md"} {
-				must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755))
-				must(t, os.WriteFile(filepath.Join(root, file), []byte("words of "+file+"\n"), 0o644))
+				must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755))
+				must.Do(t, os.WriteFile(filepath.Join(root, file), []byte("words of "+file+"\n"), 0o644))
 			}
 			o := emptyIndex(t, root)
 			if r, err := Run(t.Context(), o); err != nil || r.Added != 4 {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			must(t, os.Remove(filepath.Join(root, "gone.md")))
+			must.Do(t, os.Remove(filepath.Join(root, "gone.md")))
 			o.Rebuild = test.rebuild
 			o.Walked = walkWithout(t, root, test.folder)
 			r, err := Run(t.Context(), o)
@@ -51,7 +53,7 @@ func TestUnreadableFolder(t *testing.T) {
 func walkWithout(t *testing.T, root, folder string) *Walk {
 	t.Helper()
 	var before syscall.Rlimit
-	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
 	limit := func(to syscall.Rlimit) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &to); err != nil {
 			t.Error(err)
@@ -59,11 +61,10 @@ func walkWithout(t *testing.T, root, folder string) *Walk {
 	}
 	defer limit(before)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one folder after another
-	w, err := NewWalk(t.Context(), root, WalkOptions{watch: func(path string, isDir bool) {
+	w := must.Get(NewWalk(t.Context(), root, WalkOptions{watch: func(path string, isDir bool) {
 		if limit(before); isDir && path == realPath(filepath.Join(root, folder)) {
 			limit(syscall.Rlimit{Cur: 0, Max: before.Max})
 		}
-	}})
-	must(t, err)
+	}}))
 	return w
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf/ingest"
+	"sheaf/internal/must"
 )
 
 // TestSameSizeAndTime checks that a run finds another text with the size and time of the old one.
@@ -22,8 +23,7 @@ func TestSameSizeAndTime(t *testing.T) {
 	w.write("b.md", "# B\n\nbeta\n")
 	w.run()
 	wait := func() { time.Sleep(50 * time.Millisecond) } // longer than the clock resolution of any file system here
-	info, err := os.Stat(filepath.Join(w.root, "a.md"))
-	must(t, err)
+	info := must.Get(os.Stat(filepath.Join(w.root, "a.md")))
 	scan := func(changed int) {
 		t.Helper()
 		if r, err := ingest.Scan(context.Background(), w.o); err != nil || r.Changed != changed || r.Unchanged != 2-changed {
@@ -44,15 +44,15 @@ func TestSameSizeAndTime(t *testing.T) {
 		}
 	}
 	quiet("nothing")
-	must(t, os.WriteFile(filepath.Join(w.root, "a.md"), []byte("# A\n\nomega\n"), 0o644))
-	must(t, os.Chtimes(filepath.Join(w.root, "a.md"), info.ModTime(), info.ModTime()))
+	must.Do(t, os.WriteFile(filepath.Join(w.root, "a.md"), []byte("# A\n\nomega\n"), 0o644))
+	must.Do(t, os.Chtimes(filepath.Join(w.root, "a.md"), info.ModTime(), info.ModTime()))
 	scan(1)
 	if r := w.run(); r.Changed != 1 || r.Unchanged != 1 {
 		t.Errorf("another text of the same size and time: %+v", r)
 	}
 	w.sameAsClean("another text of the same size and time")
 	quiet("that")
-	must(t, os.Chmod(filepath.Join(w.root, "b.md"), 0o600))
+	must.Do(t, os.Chmod(filepath.Join(w.root, "b.md"), 0o600))
 	scan(0)
 	if r := w.run(); r.Changed != 0 || r.Unchanged != 2 || r.Bytes == 0 {
 		t.Errorf("other rights: %+v", r)
@@ -64,11 +64,10 @@ func TestSameSizeAndTime(t *testing.T) {
 func (w *world) replace(path, text string) {
 	w.t.Helper()
 	name := filepath.Join(w.root, path)
-	info, err := os.Stat(name)
-	must(w.t, err)
+	info := must.Get(os.Stat(name))
 	time.Sleep(50 * time.Millisecond) // longer than the clock resolution of any file system here
-	must(w.t, os.WriteFile(name, []byte(text), 0o644))
-	must(w.t, os.Chtimes(name, info.ModTime(), info.ModTime()))
+	must.Do(w.t, os.WriteFile(name, []byte(text), 0o644))
+	must.Do(w.t, os.Chtimes(name, info.ModTime(), info.ModTime()))
 }
 
 // TestSkippedSameSizeAndTime checks that a run reads a skipped file again when it has another text
@@ -106,18 +105,16 @@ func TestUnreadableSameSizeAndTime(t *testing.T) {
 	for i := range 2 {
 		o := w.o
 		var err error
-		if o.Walked, err = ingest.NewWalk(ctx, w.root, o.Walk); err != nil {
-			t.Fatal(err)
-		}
+		o.Walked = must.Get(ingest.NewWalk(ctx, w.root, o.Walk))
 		// A folder in the place of a found file cannot be read.
-		must(t, os.Rename(dir, away))
-		must(t, os.MkdirAll(filepath.Join(dir, "a.md"), 0o755))
+		must.Do(t, os.Rename(dir, away))
+		must.Do(t, os.MkdirAll(filepath.Join(dir, "a.md"), 0o755))
 		r, err := ingest.Run(ctx, o)
 		if err != nil || len(r.Skipped) != 1 {
 			t.Errorf("run %d: %+v, %v", i, r, err)
 		}
-		must(t, os.RemoveAll(dir))
-		must(t, os.Rename(away, dir))
+		must.Do(t, os.RemoveAll(dir))
+		must.Do(t, os.Rename(away, dir))
 	}
 	w.run()
 	w.sameAsClean("another text that could not be read at first")
@@ -149,10 +146,9 @@ func TestPipeInPlaceOfFile(t *testing.T) {
 				w.run()
 				w.write("a.md", "# A\n\nalpha beta\n")
 			}
-			walk, err := ingest.NewWalk(t.Context(), w.root, ingest.WalkOptions{})
-			must(t, err)
+			walk := must.Get(ingest.NewWalk(t.Context(), w.root, ingest.WalkOptions{}))
 			file := filepath.Join(w.root, "a.md")
-			must(t, os.Remove(file))
+			must.Do(t, os.Remove(file))
 			if err := syscall.Mkfifo(file, 0o600); err != nil {
 				t.Skipf("no pipes here: %v", err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/store/memory"
 	"sheaf/text/analysis"
 )
@@ -17,12 +18,11 @@ import (
 // filesOf writes files into a temporary folder and returns its path without symbolic links.
 func filesOf(t *testing.T, texts map[string]string) string {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	root := must.Get(filepath.EvalSymlinks(t.TempDir()))
 	for path, text := range texts {
 		name := filepath.Join(root, filepath.FromSlash(path))
-		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		must(t, os.WriteFile(name, []byte(text), 0o600))
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return root
 }
@@ -30,10 +30,8 @@ func filesOf(t *testing.T, texts map[string]string) string {
 // emptyIndex returns the options of an empty index of a folder.
 func emptyIndex(t *testing.T, root string) Options {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{})
-	must(t, err)
-	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	must(t, err)
+	a := must.Get(analysis.New(analysis.Options{}))
+	c := must.Get(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
 	b := memory.New(a)
 	t.Cleanup(func() { c.Close(); b.Close() })
 	return Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}
@@ -42,8 +40,7 @@ func emptyIndex(t *testing.T, root string) Options {
 // found returns the paths of the documents that a walk finds.
 func found(t *testing.T, root string) (paths []string) {
 	t.Helper()
-	w, err := NewWalk(t.Context(), root, WalkOptions{})
-	must(t, err)
+	w := must.Get(NewWalk(t.Context(), root, WalkOptions{}))
 	for _, f := range w.files {
 		paths = append(paths, f.Path)
 	}
@@ -70,8 +67,7 @@ func TestFoldersReachedTwice(t *testing.T) {
 		}
 	}
 	for range 100 {
-		w, err := NewWalk(t.Context(), filepath.Join(top, "notes"), WalkOptions{FollowLinks: true})
-		must(t, err)
+		w := must.Get(NewWalk(t.Context(), filepath.Join(top, "notes"), WalkOptions{FollowLinks: true}))
 		var found, twice []string
 		for _, f := range w.files {
 			if filepath.Ext(f.Path) == ".md" {
@@ -104,8 +100,7 @@ func TestIndexIsNotEntered(t *testing.T) {
 		"large/collection.json":       fmt.Sprintf(`{"format":1,"root":%q,"more":"%0100000d"}`, t.TempDir(), 1),
 		"large/c.md":                  "c",
 	})
-	w, err := NewWalk(t.Context(), root, WalkOptions{ListIgnored: true})
-	must(t, err)
+	w := must.Get(NewWalk(t.Context(), root, WalkOptions{ListIgnored: true}))
 	var found []string
 	for _, f := range w.files {
 		found = append(found, f.Path)
@@ -138,9 +133,9 @@ func TestNestedRepository(t *testing.T) {
 		"broken/.git":     "gitdir: elsewhere\n", "broken/outer.md": "a\n", "file/.git": "a\n", "file/outer.md": "a\n",
 	})
 	inside := []string{"a.md", "anchored.md", "deep/outer.md", "deep/secret.md", "secret.md"}
-	must(t, os.MkdirAll(filepath.Join(root, "dangling"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(root, "dangling"), 0o755))
 	if err := os.Symlink(filepath.Join(root, "nowhere"), filepath.Join(root, "dangling", ".git")); err == nil {
-		must(t, os.WriteFile(filepath.Join(root, "dangling", "outer.md"), []byte("a\n"), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(root, "dangling", "outer.md"), []byte("a\n"), 0o644))
 	}
 	want := []string{"a.md", "empty/a.md"}
 	for _, path := range inside {
@@ -181,14 +176,6 @@ func TestSheafignoreWinsOverGit(t *testing.T) {
 	}
 }
 
-// must ends the test if err is not nil.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestFutureChange checks a file that changed while the clock was ahead. While it stays the same,
 // no run commits anything, with or without other files and whatever its time.
 func TestFutureChange(t *testing.T) {
@@ -204,17 +191,14 @@ func TestFutureChange(t *testing.T) {
 		old := time.Now().Add(-c.age)
 		for _, name := range names {
 			name = filepath.Join(root, name)
-			must(t, os.WriteFile(name, []byte("# A\n\nalpha\n"), 0o600))
-			must(t, os.Chtimes(name, old, old))
+			must.Do(t, os.WriteFile(name, []byte("# A\n\nalpha\n"), 0o600))
+			must.Do(t, os.Chtimes(name, old, old))
 		}
 		o := emptyIndex(t, root)
 		run := func() (*Report, uint64) {
-			var err error
-			o.Walked, err = NewWalk(t.Context(), root, WalkOptions{})
-			must(t, err)
+			o.Walked = must.Get(NewWalk(t.Context(), root, WalkOptions{}))
 			o.Walked.files[0].state = time.Now().Add(365 * 24 * time.Hour).UnixNano()
-			r, err := Run(t.Context(), o)
-			must(t, err)
+			r := must.Get(Run(t.Context(), o))
 			view := o.Catalog.View()
 			defer view.Close()
 			return r, view.Generation()
@@ -225,8 +209,8 @@ func TestFutureChange(t *testing.T) {
 		}
 		// A run still finds a changed text.
 		name := filepath.Join(root, "a.md")
-		must(t, os.WriteFile(name, []byte("# A\n\nomega\n"), 0o600))
-		must(t, os.Chtimes(name, old, old))
+		must.Do(t, os.WriteFile(name, []byte("# A\n\nomega\n"), 0o600))
+		must.Do(t, os.Chtimes(name, old, old))
 		if r, _ := run(); r.Changed != 1 {
 			t.Errorf("%q: another text: %+v", names, r)
 		}

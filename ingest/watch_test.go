@@ -18,6 +18,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // runsOf returns the times of the runs of a watch since its start, on a fake clock, while play
@@ -153,16 +154,15 @@ func TestLastingFaultIsReportedOnce(t *testing.T) {
 // links are followed, so are their folders, subfolders and files, but none that a rule excludes.
 // Otherwise nothing behind a link is.
 func TestWatchLinks(t *testing.T) {
-	out, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	out := must.Get(filepath.EvalSymlinks(t.TempDir()))
 	notes := filepath.Join(out, "notes")
 	for _, dir := range []string{filepath.Join(notes, "own"), filepath.Join(out, "folder", "deep"),
 		filepath.Join(out, "second"), filepath.Join(out, "files"), filepath.Join(out, "left", "out")} {
-		must(t, os.MkdirAll(dir, 0o755))
+		must.Do(t, os.MkdirAll(dir, 0o755))
 	}
 	for name, text := range map[string]string{filepath.Join(out, "files", "a.md"): "a",
 		filepath.Join(notes, ".sheafignore"): "left\n"} {
-		must(t, os.WriteFile(name, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	root := filepath.Join(out, "root")
 	for link, target := range map[string]string{
@@ -218,18 +218,15 @@ func TestWatchLinks(t *testing.T) {
 // TestWatchOuterIgnores checks that Watch watches the ignore files above a folder, existing or not,
 // and no other file beside them.
 func TestWatchOuterIgnores(t *testing.T) {
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	top := must.Get(filepath.EvalSymlinks(t.TempDir()))
 	info, root := filepath.Join(top, ".git", "info"), filepath.Join(top, "doc", "notes")
 	for _, dir := range []string{info, root} {
-		must(t, os.MkdirAll(dir, 0o755))
+		must.Do(t, os.MkdirAll(dir, 0o755))
 	}
 	var got []string
 	f := watched{watch: func(dir string) error { got = append(got, dir); return nil }, whole: map[string]bool{},
 		files: map[string]bool{}, silent: map[string]bool{}}
-	if _, err := NewWalk(t.Context(), root, WalkOptions{watch: f.add}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(NewWalk(t.Context(), root, WalkOptions{watch: f.add}))
 	slices.Sort(got)
 	got = slices.Compact(got)
 	if want := []string{top, info, filepath.Dir(root), root}; !slices.Equal(got, want) {
@@ -302,7 +299,7 @@ func TestWatchForbidden(t *testing.T) {
 func TestFolderDisappearsDuringWalk(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "root")
-	must(t, os.MkdirAll(filepath.Join(root, "sub"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(root, "sub"), 0o755))
 	_, err := NewWalk(t.Context(), root, WalkOptions{watch: func(path string, isDir bool) {
 		if isDir && filepath.Base(path) == "sub" {
 			if err := os.Rename(root, root+" away"); err != nil {
@@ -326,10 +323,10 @@ func TestWatchSwappedFolders(t *testing.T) {
 		text := fmt.Appendf(nil, "# A\n\nalpha %0*d\n", length, 0)
 		length++
 		lengths[folder] = int64(len(text))
-		must(t, os.WriteFile(at(folder, "sub", "a.md"), text, 0o600))
+		must.Do(t, os.WriteFile(at(folder, "sub", "a.md"), text, 0o600))
 	}
 	for _, folder := range []string{"old", "new"} {
-		must(t, os.MkdirAll(at(folder, "sub"), 0o755))
+		must.Do(t, os.MkdirAll(at(folder, "sub"), 0o755))
 		save(folder)
 	}
 	o := emptyIndex(t, root)
@@ -363,7 +360,7 @@ func TestWatchSwappedFolders(t *testing.T) {
 	}
 	wait("the first run")
 	for _, names := range [][2]string{{"old", "between"}, {"new", "old"}, {"between", "new"}} {
-		must(t, os.Rename(at(names[0]), at(names[1])))
+		must.Do(t, os.Rename(at(names[0]), at(names[1])))
 	}
 	lengths["old"], lengths["new"] = lengths["new"], lengths["old"]
 	wait("renamed")

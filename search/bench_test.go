@@ -19,6 +19,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/static/english"
 	"sheaf/profile"
@@ -48,10 +49,8 @@ func made(b *testing.B) string {
 			t.WriteString("\n\n")
 		}
 		name := filepath.Join(root, fmt.Sprintf("%02d", i/100), fmt.Sprintf("%05d.md", i))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
-			os.WriteFile(name, []byte(t.String()), 0o644)); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte(t.String()), 0o644)))
 	}
 	return root
 }
@@ -131,19 +130,17 @@ func BenchmarkShareOfStages(b *testing.B) {
 // benchSearcher returns a searcher over the files below root with the built-in model, and the number of chunks.
 func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 	b.Helper()
-	a := must(analysis.New(analysis.Options{Language: "en"}))
-	embedder := must(english.New())
-	c := must(catalog.Open(vfs.Disk{}, b.TempDir(), catalog.Options{}))
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
+	embedder := must.Get(english.New())
+	c := must.Get(catalog.Open(vfs.Disk{}, b.TempDir(), catalog.Options{}))
 	b.Cleanup(func() { c.Close() })
-	st := must(embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []store.VectorField{
+	st := must.Get(embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []store.VectorField{
 		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
 		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}}))
 	b.Cleanup(func() { st.Close() })
-	if _, err := ingest.Run(context.Background(),
+	must.Get(ingest.Run(context.Background(),
 		ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "t", Root: root}}, Embedder: embedder,
-			CommitBytes: 256 << 20}); err != nil {
-		b.Fatal(err)
-	}
+			CommitBytes: 256 << 20}))
 	view := c.View()
 	b.Cleanup(view.Close)
 	return &search.Searcher{Backend: &timedStore{Store: st}, Facts: view, Analyzer: a,
@@ -224,9 +221,7 @@ func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) 
 	before, start := reads.Load(), read()
 	r, err := s.Search(context.Background(), words.Parse(text, words.Options{Limit: 10}), p, search.Options{})
 	all := read().Sub(start) - time.Duration(reads.Load()-before-1)*perRead
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	branches := 0
 	for _, t := range r.Took {
 		switch {

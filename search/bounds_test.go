@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/analysis"
@@ -22,14 +23,12 @@ import (
 // inEngine returns a searcher of notes in the embedded engine, which can count words.
 func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 	t.Helper()
-	a := must(analysis.New(analysis.Options{Language: language}))
+	a := must.Get(analysis.New(analysis.Options{Language: language}))
 	st := openEngine(t, a, []store.VectorField{{Name: store.VectorBody, Model: "four words", Dims: 4},
 		{Name: store.VectorTitle, Model: "four words", Dims: 4}})
 	t.Cleanup(func() { _ = st.Close() })
 	for all := range slices.Chunk(notes.stored, 1000) {
-		if err := st.Write(t.Context(), store.Batch{Chunks: all}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, st.Write(t.Context(), store.Batch{Chunks: all}))
 	}
 	s := searcher(notes)
 	s.Backend, s.Store, s.Analyzer = st, "the engine", a

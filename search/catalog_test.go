@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/text/chunk"
 )
@@ -18,9 +19,9 @@ import (
 // notes creates a catalog of Markdown files, and a shelf of their chunks.
 func notes(t *testing.T, files map[string]string) (*shelf, *catalog.View) {
 	t.Helper()
-	c := must(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
+	c := must.Get(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
 	t.Cleanup(func() { c.Close() })
-	chunker := must(chunk.New(chunk.Options{}))
+	chunker := must.Get(chunk.New(chunk.Options{}))
 	store := newShelf(nil)
 	var update catalog.Update
 	for path, text := range files {
@@ -32,9 +33,7 @@ func notes(t *testing.T, files map[string]string) (*shelf, *catalog.View) {
 			store.store(*ch, chunk.IndexedText(&doc, ch, text).Text)
 		}
 	}
-	if err := c.Update(context.Background(), update); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Update(context.Background(), update))
 	view := c.View()
 	t.Cleanup(view.Close)
 	return store, view
@@ -102,7 +101,8 @@ func TestWhyNotNamesMustMatch(t *testing.T) {
 	q := query("cat", 5)
 	q.Words = sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "meat"}},
 		Should: []sheaf.TextQuery{sheaf.Match{Text: "cat"}}}
-	a := must(s.WhyNot(context.Background(), q, load(t, "rrf"), search.Options{}, sheaf.DocumentID("notes", "cats.md")))
+	a := must.Get(s.WhyNot(context.Background(), q, load(t, "rrf"), search.Options{},
+		sheaf.DocumentID("notes", "cats.md")))
 	if text := strings.Join(a.Reasons, "\n"); !strings.Contains(text,
 		"branch vector: it scores 1 and does not match the required words") {
 		t.Error(text)

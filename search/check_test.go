@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 )
@@ -88,9 +89,7 @@ func TestUnsupportedAtLoad(t *testing.T) {
 				s.Embed = func(context.Context, string) ([]float32, error) { return vector("cat"), nil }
 			}
 			plan, err := p.Plan(5, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			err = s.Check(plan)
 			if test.want == "" {
 				if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -22,7 +23,7 @@ func TestOrderAndFacets(t *testing.T) {
 			t.Errorf("%+v of a store without columns: %v", opt, err)
 		}
 	}
-	a := must(analysis.New(analysis.Options{}))
+	a := must.Get(analysis.New(analysis.Options{}))
 	st := memory.New(a)
 	var batch store.Batch
 	for i, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:cats.md#Play", "t:gone.md#Cat",
@@ -35,9 +36,7 @@ func TestOrderAndFacets(t *testing.T) {
 			Fields:  []store.Field{{Name: sheaf.FieldBody, Text: text}},
 			Columns: []store.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i % 2))}}}})
 	}
-	if err := st.Write(context.Background(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(context.Background(), batch))
 	s.Backend = st
 	by.Facets = []string{"n"}
 	r := mustSearch(t, s, query("cat", 9), p, by)

@@ -12,6 +12,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/calibrate"
+	"sheaf/internal/must"
 	"sheaf/model/static/builtin"
 	"sheaf/profile"
 	"sheaf/search"
@@ -213,11 +214,9 @@ func TestQueryInAnotherLanguage(t *testing.T) {
 		"brew coffee", "write a letter", "paint a wall", "sail a boat", "train a dog", "build a fire"}
 	for i, note := range notes {
 		text := fmt.Sprintf("# How to %s\n\nSome advice for people who want to %s, step by step.\n", note, note)
-		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%d.md", i)), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, fmt.Sprintf("%d.md", i)), []byte(text), 0o600))
 	}
-	e := must(builtin.New())
+	e := must.Get(builtin.New())
 	s := indexed(t, root, e, chunk.Options{}, "the engine", openEngine)
 	s.SetModel(e, s.Analyzer, 2*len(notes))
 	p := load(t, "sheaf")

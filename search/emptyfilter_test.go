@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -14,7 +15,7 @@ import (
 
 // TestEmptyFilter checks that the result names the existing values when no document has the wanted value.
 func TestEmptyFilter(t *testing.T) {
-	a := must(analysis.New(analysis.Options{}))
+	a := must.Get(analysis.New(analysis.Options{}))
 	st := memory.New(a)
 	texts := func(values ...string) []sheaf.Value {
 		var out []sheaf.Value
@@ -30,9 +31,7 @@ func TestEmptyFilter(t *testing.T) {
 			store.Column{Name: sheaf.ColumnFile, Values: texts("cats.md")})
 		batch := store.Batch{Chunks: []store.Chunk{{ID: id, Doc: "t:cats.md",
 			Fields: []store.Field{{Name: sheaf.FieldBody, Text: "a cat"}}, Columns: columns}}}
-		if err := st.Write(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, st.Write(t.Context(), batch))
 	}
 	write("t:cats.md#Food", store.Column{Name: "prop.author", Values: texts("ann lee")},
 		store.Column{Name: "prop.note", Values: texts(long)}, store.Column{Name: sheaf.ColumnFolder, Values: texts("")})

@@ -16,6 +16,7 @@ import (
 	"sheaf/index/engine/bm25"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/profile"
@@ -66,19 +67,14 @@ var asked = []string{"undo commit", `"force push"`, "Rebase", "how do I get back
 func vault(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "vault")
-	if err := os.CopyFS(root, os.DirFS(filepath.Join("testdata", "vault"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(root, os.DirFS(filepath.Join("testdata", "vault"))))
 	modified := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
-	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		return os.Chtimes(path, modified, modified)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return root
 }
 
@@ -107,7 +103,7 @@ func openEngineLike(st string) func(testing.TB, *analysis.Analyzer, []store.Vect
 func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options, name string,
 	open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 	t.Helper()
-	a := must(analysis.New(analysis.Options{Language: "en"}))
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	embed := func(ctx context.Context, text string) ([]float32, error) {
 		v, err := embedder.Embed(ctx, model.Query, []string{text})
 		if err != nil {
@@ -115,8 +111,8 @@ func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options
 		}
 		return v[0], nil
 	}
-	scanner := must(scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: embedder}))
-	c := must(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
+	scanner := must.Get(scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: embedder}))
+	c := must.Get(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
 	st := open(t, a, []store.VectorField{
 		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
 		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}})
@@ -141,8 +137,8 @@ func TestDocumentInPieces(t *testing.T) {
 			continue
 		}
 		searcher := collection(t, s.chunk)
-		p := must(profile.Load(s.profile, profile.Builtin))
-		result := must(searcher.Search(t.Context(), query("undo commit", 5), p, search.Options{Parameters: s.set}))
+		p := must.Get(profile.Load(s.profile, profile.Builtin))
+		result := must.Get(searcher.Search(t.Context(), query("undo commit", 5), p, search.Options{Parameters: s.set}))
 		if len(result.Hits) == 0 {
 			t.Errorf("%s: nothing found", s.name)
 		}
@@ -187,11 +183,9 @@ func TestSystemsEndToEnd(t *testing.T) {
 			}
 			file := filepath.Join("testdata", "endtoend", s.name+".txt")
 			if *update {
-				if err := os.WriteFile(file, []byte(golden.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(file, []byte(golden.String()), 0o644))
 			}
-			want := must(os.ReadFile(file))
+			want := must.Get(os.ReadFile(file))
 			if golden.String() != strings.ReplaceAll(string(want), "\r\n", "\n") {
 				t.Errorf("%s has changed (rewrite it with -update when that is meant):\n%s", file, golden.String())
 			}
@@ -211,7 +205,7 @@ func checkAbsence(t *testing.T, s *search.Searcher, q sheaf.Query, r *search.Res
 		}
 		id = d.Chunks[0].ID
 	}
-	absence := must(s.WhyNot(context.Background(), q, load(t, name), search.Options{Parameters: set}, id))
+	absence := must.Get(s.WhyNot(context.Background(), q, load(t, name), search.Options{Parameters: set}, id))
 	if len(absence.Reasons) == 0 {
 		t.Errorf("%q: no reason why %s is where it is", q.Text, id)
 	}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 )
@@ -47,7 +48,7 @@ const goodReply = `{"queries": ["next configuration", "Set up OAuth in Next.js",
 // expander drops repetitions, and terms that are not in the query.
 func TestExpansion(t *testing.T) {
 	e, asked := chatModel(func(_, _ string) string { return goodReply })
-	x := must(e.Expand(context.Background(), "How do I set up OAuth in Next.js?",
+	x := must.Get(e.Expand(context.Background(), "How do I set up OAuth in Next.js?",
 		profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute}))
 	if want := []string{"next configuration", "Set up OAuth in Next.js", "another way"}; !slices.Equal(x.Queries, want) {
 		t.Errorf("queries %q, want %q", x.Queries, want)
@@ -74,7 +75,7 @@ func TestTermsAreWordsOfTheQuery(t *testing.T) {
 		"Größe der Überschrift":              {"größe", "Überschrift"},
 		"ignore this and score \"password\"": {"password"},
 	} {
-		terms := must(json.Marshal(slices.Concat(want,
+		terms := must.Get(json.Marshal(slices.Concat(want,
 			[]string{"format", "ormation", "index", "effect", "script", "Reac", "schrift", "pass", "-sync", "*"})))
 		e, _ := chatModel(func(_, _ string) string { return `{"queries": [], "terms": ` + string(terms) + `}` })
 		x, err := e.Expand(context.Background(), query, profile.Expand{Variants: 3, Timeout: time.Minute})
@@ -366,9 +367,7 @@ func TestExpansionBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reply, err := json.Marshal(map[string]any{"queries": rapid.SliceOfN(rapid.String(), 0, 20).Draw(t, "queries"),
 			"terms": rapid.SliceOfN(rapid.String(), 0, 80).Draw(t, "terms"), "passage": rapid.String().Draw(t, "passage")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		text := rapid.String().Draw(t, "query")
 		e := &search.Expander{Chat: func(context.Context, string, string) (string, error) { return string(reply), nil }}
 		x, err := e.Expand(context.Background(), text, profile.Expand{Variants: 2, Timeout: time.Minute})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -36,11 +37,9 @@ func filled(t *testing.T, sections ...int) (*search.Searcher, *countedStore) {
 			docs[path] = append(docs[path], fmt.Sprintf("Section %d: a cat", k))
 		}
 	}
-	a := must(analysis.New(analysis.Options{}))
+	a := must.Get(analysis.New(analysis.Options{}))
 	shelf, st := newShelf(docs), &countedStore{Backend: memory.New(a)}
-	if err := st.Write(t.Context(), store.Batch{Chunks: shelf.stored}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(t.Context(), store.Batch{Chunks: shelf.stored}))
 	s := searcher(shelf)
 	s.Backend = st
 	return s, st

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/static/english"
 	"sheaf/search"
@@ -35,11 +36,11 @@ func (uncounting) Count(context.Context, store.Request) (int, error) {
 // TestModelWithoutCounts checks that the vector of a query weighs its words equally when the store
 // cannot count words, and that a note says so. Otherwise rare words weigh more, without a note.
 func TestModelWithoutCounts(t *testing.T) {
-	e := must(english.New())
-	a := must(analysis.New(analysis.Options{Language: "en"}))
+	e := must.Get(english.New())
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	plainly := searcher(animals())
 	const text = "the cat and the dog"
-	plain := must(e.Embed(context.Background(), model.Query, []string{text}))
+	plain := must.Get(e.Embed(context.Background(), model.Query, []string{text}))
 	for _, c := range []struct {
 		what  string
 		store store.Backend
@@ -76,7 +77,7 @@ func TestModelWithoutCounts(t *testing.T) {
 // TestWrongVectors checks that an invalid vector of a model does not fail a search that has words,
 // and that the message does not blame the caller.
 func TestWrongVectors(t *testing.T) {
-	a := must(analysis.New(analysis.Options{Language: "en"}))
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	for what, c := range map[string]struct {
 		vector   []float32
 		degraded bool

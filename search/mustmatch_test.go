@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -37,11 +38,9 @@ func TestMustMatchByMeaning(t *testing.T) {
 		docs[fmt.Sprintf("cat%02d.md", i)] = []string{"Cat: cat cat cat"}
 	}
 	notes := newShelf(docs)
-	a := must(analysis.New(analysis.Options{Language: "en"}))
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	st := &askedStore{Backend: memory.New(a)}
-	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(context.Background(), store.Batch{Chunks: notes.stored}))
 	s := searcher(notes)
 	s.Backend, s.Analyzer = st, a
 	for _, tt := range []struct {
@@ -77,7 +76,7 @@ func TestMustMatchByMeaning(t *testing.T) {
 		`+cat -(tree -wood)`:   `does not match the required words`,
 		`+cat (wall -wood*)`:   `it lacks "cat"; it holds "wood*", which the query leaves out`,
 	} {
-		a := must(s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{},
+		a := must.Get(s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{},
 			"t:far.md#Tree"))
 		if got := strings.Join(a.Reasons, "\n"); !strings.Contains(got, want) {
 			t.Errorf("%s: %s\nwant %s", text, got, want)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/must"
 	"sheaf/model/static/builtin"
 	"sheaf/search"
 	"sheaf/text/chunk"
@@ -39,11 +40,9 @@ func TestMishandledTexts(t *testing.T) {
 		"long emoji":      strings.Repeat("👩‍💻", 1<<16),
 	}
 	for name, text := range texts {
-		if err := os.WriteFile(filepath.Join(root, name+".md"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, name+".md"), []byte(text), 0o600))
 	}
-	model := must(builtin.New())
+	model := must.Get(builtin.New())
 	began := time.Now()
 	s := indexed(t, root, model, chunk.Options{}, "the engine", openEngine)
 	for _, c := range []struct{ query, first string }{

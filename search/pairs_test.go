@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -35,11 +36,9 @@ func TestAdjacentWordsRankFirst(t *testing.T) {
 		"c.md": {"First: stones", "Second: stones"}, "d.md": {"First: walls", "Second: water"},
 		"e.md": {"First: paths", "Second: gates"},
 	})
-	a := must(analysis.New(analysis.Options{Language: "en"}))
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	st := memory.New(a)
-	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(context.Background(), store.Batch{Chunks: notes.stored}))
 	p := load(t, "sheaf")
 	ask := func(b store.Backend, strength string) (*search.Result, map[string]string) {
 		s := &search.Searcher{Backend: b, Store: "shelf", Facts: notes, Analyzer: a}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 )
@@ -25,7 +26,7 @@ func crowd() *shelf {
 
 func parse(t *testing.T, text string) *profile.Profile {
 	t.Helper()
-	return must(profile.Parse("test.yaml", []byte(text), profile.Builtin))
+	return must.Get(profile.Parse("test.yaml", []byte(text), profile.Builtin))
 }
 
 const crowded = `name: crowded

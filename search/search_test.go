@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
@@ -25,13 +26,13 @@ import (
 
 func load(t testing.TB, name string) *profile.Profile {
 	t.Helper()
-	return must(profile.Load(name, profile.Builtin))
+	return must.Get(profile.Load(name, profile.Builtin))
 }
 
 func mustSearch(t testing.TB, s *search.Searcher, q sheaf.Query, p *profile.Profile,
 	opt search.Options) *search.Result {
 	t.Helper()
-	return must(s.Search(context.Background(), q, p, opt))
+	return must.Get(s.Search(context.Background(), q, p, opt))
 }
 
 func found(r *search.Result) []string {
@@ -61,7 +62,7 @@ func TestSearch(t *testing.T) {
 }
 
 func builtins(t *testing.T) []string {
-	infos := must(profile.List())
+	infos := must.Get(profile.List())
 	var names []string
 	for _, info := range infos {
 		names = append(names, info.Name)
@@ -537,7 +538,7 @@ func TestWhyNot(t *testing.T) {
 			if test.profile != atLeast {
 				p = load(t, test.profile)
 			}
-			a := must(s.WhyNot(ctx, test.q, p, search.Options{Parameters: test.set}, test.id))
+			a := must.Get(s.WhyNot(ctx, test.q, p, search.Options{Parameters: test.set}, test.id))
 			got := strings.Join(a.Reasons, "\n")
 			if !strings.Contains(got, test.want) {
 				t.Errorf("got\n%s\nwant %s", got, test.want)
@@ -553,7 +554,7 @@ func TestWhyNot(t *testing.T) {
 	compared := 0
 	for _, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:garden.md#Visitors", "t:dogs.md",
 		"t:garden.md"} {
-		a := must(s.WhyNot(ctx, query("cat dog", 2), narrow(t), search.Options{}, id))
+		a := must.Get(s.WhyNot(ctx, query("cat dog", 2), narrow(t), search.Options{}, id))
 		for _, m := range outside.FindAllStringSubmatch(strings.Join(a.Reasons, "\n"), -1) {
 			its, _ := strconv.ParseFloat(m[1], 64)
 			last, _ := strconv.ParseFloat(m[3], 64)
@@ -575,9 +576,7 @@ func TestWhatIf(t *testing.T) {
 	s := searcher(animals())
 	before, after, moves, err := s.WhatIf(context.Background(), query("cat tree", 3), load(t, "sheaf"), search.Options{},
 		map[string]string{"meaning": "1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ranks := map[sheaf.ID][2]int{}
 	for _, h := range before.Hits {
 		ranks[h.ID] = [2]int{h.Rank, 0}
@@ -626,12 +625,4 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(float64(stages.Microseconds())/float64(b.N), "µs-stages/op")
 		})
 	}
-}
-
-// must returns v, and panics when err is not nil.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf/eval/parity"
+	"sheaf/internal/must"
 	"sheaf/model/static/english"
 	"sheaf/search"
 	words "sheaf/text/query"
@@ -38,8 +39,8 @@ var questions = []string{
 // and the idf of Weaviate counts all chunks. An engine with the same rules must give the same
 // answers. The documents are ten pages under testdata.
 func TestServersCountLikeEngine(t *testing.T) {
-	root := must(filepath.Abs(filepath.Join("testdata", "alike")))
-	model := must(english.New())
+	root := must.Get(filepath.Abs(filepath.Join("testdata", "alike")))
+	model := must.Get(english.New())
 	for _, store := range []string{"OpenSearch", "Weaviate"} {
 		t.Run(store, func(t *testing.T) {
 			there := indexed(t, root, model, window, store, opener(t, store))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf/eval/parity"
+	"sheaf/internal/must"
 	"sheaf/model/static/english"
 	"sheaf/search"
 	"sheaf/store"
@@ -54,9 +55,9 @@ var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, 
 // TestSystemsOnTheirStores checks that each of the nine systems answers on its store as on the
 // embedded engine, on the documentation of this repository. It skips servers that are not running.
 func TestSystemsOnTheirStores(t *testing.T) {
-	root := must(filepath.Abs(filepath.Join("..", "doc")))
+	root := must.Get(filepath.Abs(filepath.Join("..", "doc")))
 	queries := headings(t, root, 80)
-	model := must(english.New())
+	model := must.Get(english.New())
 	made := map[string]*search.Searcher{} // one store for all systems that cut alike
 	fill := func(st string, o chunk.Options,
 		open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
@@ -105,12 +106,12 @@ func headings(t *testing.T, root string, n int) []string {
 	t.Helper()
 	var files []string
 	for _, pattern := range []string{"*.md", "*/*.md"} {
-		some := must(filepath.Glob(filepath.Join(root, pattern)))
+		some := must.Get(filepath.Glob(filepath.Join(root, pattern)))
 		files = append(files, some...)
 	}
 	var all []string
 	for _, file := range files {
-		f := must(os.Open(file))
+		f := must.Get(os.Open(file))
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			if level, title, ok := strings.Cut(lines.Text(), " "); ok && level != "" && strings.Trim(level, "#") == "" &&
 				strings.Contains(title, " ") && !strings.ContainsAny(title, operators) {
@@ -175,9 +176,7 @@ func opener(t *testing.T, st string) func(testing.TB, *analysis.Analyzer, []stor
 func opened(t testing.TB) func(store.Backend, error) store.Backend {
 	return func(b store.Backend, err error) store.Backend {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return b
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search"
 )
 
@@ -28,7 +29,7 @@ func TestEqualNameWithOperators(t *testing.T) {
 		q := sheaf.Query{Text: tt.text, Meaning: tt.meaning, Words: sheaf.Match{Text: "dog runs"}, Limit: 9}
 		got := ""
 		for _, h := range mustSearch(t, s, q, p, search.Options{Explain: true}).Hits {
-			told := must(json.Marshal(h.Explanation))
+			told := must.Get(json.Marshal(h.Explanation))
 			if strings.Contains(string(told), "equals the query") {
 				got += h.Title
 			}

@@ -19,6 +19,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection"
+	"sheaf/internal/must"
 )
 
 // agreeing is a random folder, its index and what the commands must report about it.
@@ -38,10 +39,7 @@ type agreeing struct {
 // documents and skip the same files for the same reasons, in a first run and in a run without
 // changes. Afterwards no file waits for indexing.
 func TestCommandsAgree(t *testing.T) {
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := must.Get(exec.LookPath("sheaf"))
 	rounds := uint64(8)
 	if testing.Short() {
 		rounds = 2
@@ -63,12 +61,8 @@ func (a *agreeing) open() {
 	if !canBeNobody() || os.Geteuid() != 0 {
 		return
 	}
-	if err := os.Chmod(a.data, 0o777); err != nil {
-		a.t.Fatal(err)
-	}
-	if err := letIn(a.root, filepath.Dir(a.binary)); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, os.Chmod(a.data, 0o777))
+	must.Do(a.t, letIn(a.root, filepath.Dir(a.binary)))
 }
 
 // fill makes files of every kind in folders of every kind.
@@ -126,14 +120,10 @@ func (a *agreeing) fill(r *rand.Rand) {
 func (a *agreeing) write(path, text string) {
 	a.t.Helper()
 	full := filepath.Join(a.root, filepath.FromSlash(path))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)))
 	if len(path)%3 > 0 {
 		past := time.Now().Add(-time.Hour)
-		if err := os.Chtimes(full, past, past); err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, os.Chtimes(full, past, past))
 	}
 }
 
@@ -151,9 +141,7 @@ func (a *agreeing) hide(path, said, why string) {
 // special makes a file that is not regular.
 func (a *agreeing) special(path, reason string, make func(full string) error) {
 	full := filepath.Join(a.root, filepath.FromSlash(path))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), make(full)); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), make(full)))
 	a.skipped[path] = reason
 }
 
@@ -163,9 +151,7 @@ func (a *agreeing) unreadable(path string) {
 		a.documents[path] = true // root may read everything
 		return
 	}
-	if err := os.Chmod(filepath.Join(a.root, filepath.FromSlash(path)), 0); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, os.Chmod(filepath.Join(a.root, filepath.FromSlash(path)), 0))
 	a.skipped[path] = "cannot be read"
 }
 
@@ -225,9 +211,7 @@ func (a *agreeing) compare(when string) {
 	}
 	for line := range strings.Lines(chunks) {
 		var c struct{ Doc sheaf.ID }
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, json.Unmarshal([]byte(line), &c))
 		cut[c.Doc.Path()] = true
 	}
 	a.same(when+": ls", listed, a.documents)

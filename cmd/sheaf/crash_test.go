@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sheaf/internal/must"
 )
 
 // TestCrash repeatedly kills a server with SIGKILL while clients add and delete documents. It
@@ -53,19 +55,11 @@ func startCrashing(t *testing.T, n notes) *crashing {
 	t.Helper()
 	cmd := exec.Command("sheaf", "serve", "--addr", "127.0.0.1:0", "--in", n.folder, "--index", n.index)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line := make([]byte, 200)
-	read, err := out.Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(out.Read(line))
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	c := &crashing{cmd, strings.TrimSpace(strings.TrimPrefix(string(line[:read]), "listening on "))}
 	ready(t, c.address)
@@ -80,10 +74,7 @@ type answeredRequest struct {
 // send sends a request and returns the status and body of the answer, or "" without an answer.
 func (c *crashing) send(t *testing.T, method, path, key, body string) string {
 	t.Helper()
-	req, err := http.NewRequest(method, c.address+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequest(method, c.address+path, strings.NewReader(body)))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", key)
 	res, err := http.DefaultClient.Do(req)
@@ -135,9 +126,7 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 		case text == deleted:
 			body, method, path = nil, http.MethodDelete, "/v1/documents/"+id
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		a := answeredRequest{method, path, fmt.Sprintf("key %d of round %d", i, round), string(body), ""}
 		if a.answer = c.send(t, a.method, a.path, a.key, a.body); a.answer == "" {
 			if delete(acknowledged, id); i < enough { // the old or the new version may remain

@@ -11,25 +11,22 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"sheaf/internal/must"
 )
 
 var deployed = filepath.Join("..", "..", "deploy")
 
 // TestDashboard checks that /metrics has every metric of the dashboard.
 func TestDashboard(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(deployed, "grafana.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(deployed, "grafana.json")))
 	var dashboard struct {
 		Panels []struct {
 			Title   string
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal(content, &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(content, &dashboard))
 	address := newNotes(t).serve(t)
 	page(t, address+"/v1/search?query=apples")
 	metrics := page(t, address+"/metrics")
@@ -67,10 +64,7 @@ func TestComposeFiles(t *testing.T) {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(file))
 		var compose struct {
 			Services map[string]struct {
 				Image       string
@@ -126,10 +120,7 @@ func TestComposeFiles(t *testing.T) {
 
 // TestSkill checks that the skill has a name, says when to use it, and names each tool.
 func TestSkill(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join("..", "..", "skills", "sheaf", "SKILL.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join("..", "..", "skills", "sheaf", "SKILL.md")))
 	_, rest, _ := strings.Cut(string(content), "---\n")
 	head, body, ok := strings.Cut(rest, "\n---\n")
 	var skill struct{ Name, Description string }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"sheaf/internal/must"
 )
 
 // commandSpan finds commands between backquotes and on lines of code blocks.
@@ -18,14 +20,8 @@ var commandSpan = regexp.MustCompile("(?m)`(sheaf [^`\n]+)`|^(?:\\$ )?(?:go run 
 // TestCommandsOfDocuments checks that each command in a document exists and accepts its flags.
 func TestCommandsOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
-	names, err := filepath.Glob(filepath.Join(root, "doc", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	decisions, err := filepath.Glob(filepath.Join(root, "doc", "decisions", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join(root, "doc", "*.md")))
+	decisions := must.Get(filepath.Glob(filepath.Join(root, "doc", "decisions", "*.md")))
 	names = append(names, decisions...)
 	for _, name := range []string{"README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md"} {
 		names = append(names, filepath.Join(root, name))
@@ -35,10 +31,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 		if filepath.Base(name) == "errors.md" { // it lists texts of errors
 			continue
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))
 		for _, found := range commandSpan.FindAllStringSubmatch(string(text), -1) {
 			line := found[1] + found[2]
 			if found[2] != "" && !inCode(string(text), found[0]) {
@@ -72,19 +65,14 @@ func TestReadmeCommands(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skipf("no sh: %v", err)
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Get(os.ReadFile(filepath.Join("..", "..", "README.md")))
 	blocks := shellBlock.FindAllStringSubmatch(string(readme), -1)
 	if len(blocks) < 2 {
 		t.Fatalf("README.md has %d blocks of commands", len(blocks))
 	}
 	home := t.TempDir()
-	if err := os.CopyFS(filepath.Join(home, "notes"),
-		os.DirFS(filepath.Join("..", "..", "examples", "notes"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(home, "notes"),
+		os.DirFS(filepath.Join("..", "..", "examples", "notes"))))
 	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {
 		t.Setenv(name, "")
 	}

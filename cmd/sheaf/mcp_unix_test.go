@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestStoppedMCPAnswersRunningCalls checks that a stopped server answers running calls, because their index stays
@@ -19,23 +21,13 @@ func TestStoppedMCPAnswersRunningCalls(t *testing.T) {
 	n.run(t, "index")
 	cmd := exec.Command("sheaf", "mcp", "--in", n.folder, "--index", n.index)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())
+	out := must.Get(cmd.StdoutPipe())
+	must.Do(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	send := func(text string) {
-		if _, err := fmt.Fprintln(in, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Fprintln(in, text))
 	}
 	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{` +
 		`"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
@@ -48,9 +40,7 @@ func TestStoppedMCPAnswersRunningCalls(t *testing.T) {
 	}
 	for n := 0; lines.Scan(); n++ { // a busy machine may not have time for all calls
 		if n == 0 { // the other calls are running or still unread
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, cmd.Process.Signal(os.Interrupt))
 		}
 		if answer := lines.Text(); !strings.Contains(answer, "a.md") && !strings.Contains(answer, "was stopped before") {
 			t.Errorf("a call was answered with %.300s", answer)

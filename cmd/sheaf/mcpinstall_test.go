@@ -5,21 +5,19 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestEntryNamesLastingPath checks that an entry names a path that stays valid when a package manager
 // updates the program. A program built for one run is named without a path.
 func TestEntryNamesLastingPath(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	kept, other, link := filepath.Join(dir, "cellar", "1.0", "sheaf"), filepath.Join(dir, "other", "sheaf"),
 		filepath.Join(dir, "bin", "sheaf")
 	for _, file := range []string{kept, other, link} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		if file == link {
 			err = os.Symlink(kept, link)
 		} else {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // notes is a folder of notes. Its index is outside the folder.
@@ -34,12 +36,8 @@ func (n notes) write(t *testing.T, name, text string) {
 
 func writeNote(t *testing.T, folder, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 }
 
 // try runs a command on the notes in another process. It returns both output streams.
@@ -79,10 +77,7 @@ func ready(t *testing.T, address string) {
 // page returns what a server answers at an address.
 func page(t *testing.T, address string) string {
 	t.Helper()
-	res, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.Get(address))
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"sheaf/internal/must"
 )
 
 // TestRebuildOfOlderAnalyzer checks that a store from an older analyzer is rebuilt without a
@@ -17,20 +19,14 @@ import (
 func TestRebuildOfOlderAnalyzer(t *testing.T) {
 	server := testServer(t, "postgres")
 	schema := fmt.Sprintf("older_%d_%d", os.Getpid(), time.Now().Unix())
-	conn, err := pgx.Connect(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(pgx.Connect(t.Context(), server))
 	t.Cleanup(func() {
 		if _, err := conn.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
 			t.Error(err)
 		}
 		_ = conn.Close(context.Background())
 	})
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(server))
 	q := u.Query()
 	q.Set("schema", schema)
 	u.RawQuery = q.Encode()
@@ -41,10 +37,8 @@ func TestRebuildOfOlderAnalyzer(t *testing.T) {
 	n.run(t, "index")
 	older := func() {
 		t.Helper()
-		if _, err := conn.Exec(t.Context(), "UPDATE "+schema+".setting SET value = 'sheaf-3 language=en' WHERE name "+
-			"= 'analyzer'"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(conn.Exec(t.Context(), "UPDATE "+schema+".setting SET value = 'sheaf-3 language=en' WHERE name "+
+			"= 'analyzer'"))
 	}
 	older()
 	if out, err := n.try("index", "--rebuild"); err != nil ||
@@ -53,9 +47,7 @@ func TestRebuildOfOlderAnalyzer(t *testing.T) {
 	}
 	foreign := fmt.Sprintf("UPDATE %s.chunk SET id = 'other:x.md', doc = 'other:x.md' WHERE ord = (SELECT max(ord) "+
 		"FROM %[1]s.chunk)", schema)
-	if _, err := conn.Exec(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(conn.Exec(t.Context(), foreign))
 	older()
 	if out, err := n.try("index", "--rebuild"); err == nil ||
 		!strings.Contains(out, "removes 1 document that the files of this folder cannot bring back: other:x.md") {

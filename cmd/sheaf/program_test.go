@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sheaf/collection"
+	"sheaf/internal/must"
 )
 
 // TestProgramAndCommandMakeSameIndex checks that a Go program and the command make the same index. Each leaves the
@@ -15,15 +16,10 @@ func TestProgramAndCommandMakeSameIndex(t *testing.T) {
 	n := newNotes(t)
 	// A file that changed a moment ago is read again, since a second change may have the same time.
 	hourAgo := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(n.folder, "a.md"), hourAgo, hourAgo); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(filepath.Join(n.folder, "a.md"), hourAgo, hourAgo))
 	search := func() {
 		t.Helper()
-		c, err := collection.Open(n.folder, collection.WithIndex(n.index))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(collection.Open(n.folder, collection.WithIndex(n.index)))
 		defer c.Close()
 		if a, err := c.Search(t.Context(), "commit"); err != nil || len(a.Warnings) > 0 {
 			t.Fatalf("%+v, %v", a, err)

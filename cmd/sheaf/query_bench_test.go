@@ -16,6 +16,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 // BenchmarkServed times one search in sheaf serve, from the request to the bytes of the answer: by
@@ -74,10 +75,7 @@ func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 	cmd := a.command()
 	a.in, a.index = notes, index // making the command sets both to their defaults
 	cmd.SetContext(context.Background())
-	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(a.open(cmd, openOptions{Refresh: true, Make: true}))
 	b.Cleanup(s.Close)
 	word := regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
 	var queries []string
@@ -88,20 +86,11 @@ func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 			queries = append(queries, words[n%len(words)]+" "+words[n/3%len(words)])
 		}
 	}
-	door, err := s.door()
-	if err != nil {
-		b.Fatal(err)
-	}
+	door := must.Get(s.door())
 	b.Cleanup(func() { _ = door.Close() })
-	keys, err := access.OpenKeys(filepath.Join(b.TempDir(), "keys"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	handler, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{door}, Keys: keys,
-		Open: access.Unrestricted(), Version: "test"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	keys := must.Get(access.OpenKeys(filepath.Join(b.TempDir(), "keys")))
+	handler := must.Get(httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{door}, Keys: keys,
+		Open: access.Unrestricted(), Version: "test"}))
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
 	return handler, queries
 }
@@ -112,10 +101,7 @@ func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 //	SHEAF_TEST_DIR=FOLDER go test ./cmd/sheaf -run '^$' -bench SearchCommand -cpu 1 -cpuprofile /tmp/profile
 func BenchmarkSearchCommand(b *testing.B) {
 	notes, index := benchFolders(b)
-	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	nowhere := must.Get(os.OpenFile(os.DevNull, os.O_WRONLY, 0))
 	defer nowhere.Close()
 	search := func() {
 		a := newApp(os.Stdin, nowhere, nowhere)
@@ -149,12 +135,8 @@ func writeNotes(b *testing.B, dir string, files, size int) {
 			text.WriteString("\n\n")
 		}
 		folder := filepath.Join(dir, fmt.Sprintf("folder%02d", i%50))
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("note%04d.md", i)), []byte(text.String()),
-			0o644); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.MkdirAll(folder, 0o755))
+		must.Do(b, os.WriteFile(filepath.Join(folder, fmt.Sprintf("note%04d.md", i)), []byte(text.String()),
+			0o644))
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 var updateReadme = flag.Bool("update-readme", false, "write the output of this program into README.md and doc")
@@ -27,10 +29,7 @@ func TestReadmeOutput(t *testing.T) {
 	}
 	t.Setenv("COLUMNS", "100")
 	t.Chdir(filepath.Join("..", ".."))
-	pages, err := filepath.Glob("doc/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob("doc/*.md"))
 	for _, page := range append(pages, "README.md") {
 		checkShownOutput(t, page)
 	}
@@ -39,10 +38,7 @@ func TestReadmeOutput(t *testing.T) {
 // checkShownOutput compares the output on one page, or writes it with -update-readme.
 func checkShownOutput(t *testing.T, page string) {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(page))
 	blocks := shownOutput.FindAllSubmatch(text, -1)
 	if len(blocks) == 0 && page == "README.md" {
 		t.Fatal("README.md shows no command on examples/notes")
@@ -68,9 +64,7 @@ func checkShownOutput(t *testing.T, page string) {
 		}
 	}
 	if *updateReadme && len(blocks) > 0 {
-		if err := os.WriteFile(page, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(page, text, 0o644))
 	}
 }
 

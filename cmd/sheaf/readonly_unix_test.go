@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf/collection/intake"
+	"sheaf/internal/must"
 )
 
 // TestServeReadOnly checks that a server answers from an index on read-only media, even if accepted
@@ -46,12 +47,9 @@ func TestServeReadOnly(t *testing.T) {
 	}
 	t.Run("no pending document", reads)
 	// Imitate a crash that left an accepted document out of the index.
-	err := intake.Open(index).Update(func(tx *intake.Tx) error {
+	must.Do(t, intake.Open(index).Update(func(tx *intake.Tx) error {
 		changed := strings.Replace(string(tx.Document("api:b.md")), "Bananas", "Cherries", 1)
 		return tx.Put("api:b.md", []byte(changed))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	t.Run("pending document", reads)
 }

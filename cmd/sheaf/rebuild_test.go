@@ -21,6 +21,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 	"sheaf/text/analysis"
@@ -40,9 +41,7 @@ func TestNoWritesAfterStoppedRebuild(t *testing.T) {
 	address := n.serve(t)
 	found(t, address, "apples", "a.md")
 	killed := quietSession(location.Location{Root: n.folder, Dir: n.index, Exists: true})
-	if err := killed.Drop(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, killed.Drop(t.Context(), false))
 	n.write(t, "b.md", "# B\n\nbears\n")
 	found(t, address, "bears", "b.md")
 	found(t, address, "apples", "a.md")
@@ -59,15 +58,10 @@ func TestRebuildRenamesTreeOfFolderAPI(t *testing.T) {
 	n.write(t, "b.md", "# B\n\nbears\n")
 	ids := func(change *catalog.Settings) (found []string) {
 		t.Helper()
-		c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{}))
 		defer c.Close()
 		if change != nil {
-			if err := c.Update(t.Context(), catalog.Update{Settings: change}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Update(t.Context(), catalog.Update{Settings: change}))
 		}
 		v := c.View()
 		defer v.Close()
@@ -95,20 +89,14 @@ func TestRebuildRenamesTreeOfFolderAPI(t *testing.T) {
 // TestDropWaitsForWriter checks that Drop waits until another process has finished writing to the index.
 func TestDropWaitsForWriter(t *testing.T) {
 	dir := t.TempDir()
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(dir), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(catalog.Open(vfs.Disk{}, location.CatalogDir(dir), catalog.Options{}))
 	defer c.Close()
 	s := quietSession(location.Location{Root: t.TempDir(), Dir: dir, Exists: true})
 	for what, lock := range map[string]func() (func() error, error){
 		"documents": c.Hold,
 		"index":     func() (func() error, error) { return location.Lock(dir) },
 	} {
-		release, err := lock()
-		if err != nil {
-			t.Fatal(err)
-		}
+		release := must.Get(lock())
 		done := make(chan error, 1)
 		go func() { time.Sleep(3 * lockStep); done <- release() }()
 		if err := errors.Join(s.Drop(t.Context(), false), <-done); err != nil {
@@ -129,19 +117,13 @@ func quietSession(where location.Location) *session {
 // opened opens a session of an index as commands do, and returns its command too.
 func opened(t *testing.T, folder, index string, o openOptions) (*cobra.Command, *session) {
 	t.Helper()
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(os.Create(filepath.Join(t.TempDir(), "out")))
 	t.Cleanup(func() { _ = out.Close() })
 	a := newApp(os.Stdin, out, out)
 	cmd := a.command()
 	a.in, a.index = folder, index // making the command sets both to their defaults
 	cmd.SetContext(t.Context())
-	s, err := a.open(cmd, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(a.open(cmd, o))
 	t.Cleanup(s.Close)
 	return cmd, s
 }
@@ -152,20 +134,14 @@ func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 	n := newNotes(t)
 	cmd, s = opened(t, n.folder, n.index, openOptions{Refresh: true, Make: true})
 	other = s.newSession(s.Folder, s.Where)
-	if err := other.Drop(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.OpenStores(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Drop(t.Context(), false))
+	must.Do(t, other.OpenStores(t.Context()))
 	t.Cleanup(other.Close)
 	load, err := other.Backend.(store.Bulk).Bulk(t.Context()) // the engine that replaces the old one
 	if err == nil {
 		err = errors.Join(load.Add(t.Context(), storetest.One("t:b", "stone")), load.Commit(t.Context()), load.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return cmd, s, other
 }
 
@@ -185,10 +161,7 @@ func TestSearchDuringRebuild(t *testing.T) {
 // TestRefreshDuringRebuild checks that a refresh waits too: the previous index is gone.
 func TestRefreshDuringRebuild(t *testing.T) {
 	_, s, other := takenFrom(t)
-	release, err := other.Catalog.Hold()
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := must.Get(other.Catalog.Hold())
 	late := make(chan error, 1)
 	go func() { time.Sleep(waitForAnswer + 3*lockStep); late <- release() }()
 	if err := errors.Join(s.Refresh(t.Context()), <-late); err != nil || s.View.Docs() == 0 || len(s.allWarnings()) > 0 {
@@ -201,25 +174,15 @@ func TestRefreshDuringRebuild(t *testing.T) {
 func TestRemakeKeepsRemadeIndex(t *testing.T) {
 	n := newNotes(t)
 	_, s := opened(t, n.folder, n.index, openOptions{Refresh: true, Make: true})
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{}))
 	defer c.Close()
-	release, err := c.Hold()
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := must.Get(c.Hold())
 	settings := s.View.Settings()
 	settings.Extra = map[string]string{"kept": "yes"} // remaking removes this setting
-	if err := c.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Update(t.Context(), catalog.Update{Settings: &settings}))
 	done := make(chan error, 1)
 	go func() { time.Sleep(3 * lockStep); done <- release() }()
-	if err := errors.Join(s.Remake(t.Context(), sheaf.ErrUnsupported, false), <-done); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Remake(t.Context(), sheaf.ErrUnsupported, false), <-done))
 	if s.View.Settings().Extra["kept"] == "" {
 		t.Error("it is made anew")
 	}
@@ -234,32 +197,18 @@ func TestOpenRemakesUnrecordedEngine(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	o := other.IngestOptions()
 	o.Trees = append(o.Trees, catalog.Tree{Name: "given"})
-	if _, err := ingest.Put(t.Context(), o,
-		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Drop(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.OpenStores(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	german, err := analysis.New(analysis.Options{Language: "de"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingest.Put(t.Context(), o,
+		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}))
+	must.Do(t, other.Drop(t.Context(), false))
+	must.Do(t, other.OpenStores(t.Context()))
+	german := must.Get(analysis.New(analysis.Options{Language: "de"}))
 	store, err := openEngine(other.config, location.EngineDir(other.Where.Dir), german, nil)
 	if err == nil {
 		err = errors.Join(store.Write(t.Context(), storetest.One("t:b", "Stein")), store.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	other.Close()
-	again, err := s.open(cmd, openOptions{Refresh: true, Make: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(s.open(cmd, openOptions{Refresh: true, Make: true}))
 	defer again.Close()
 	if again.View.Docs() != 2 {
 		t.Errorf("%d documents, want 2", again.View.Docs())
@@ -286,19 +235,12 @@ func TestCheckReportsUnfinishedRebuild(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	other.Close()
 	whole, err := s.open(cmd, openOptions{Refresh: true, Make: true}) // continues the unfinished rebuild
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	whole.Close()
-	looking, err := s.open(cmd, openOptions{AsIs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	looking := must.Get(s.open(cmd, openOptions{AsIs: true}))
 	defer looking.Close()
 	// Drop empties the engine.
-	if err := errors.Join(other.Drop(t.Context(), true), other.OpenStores(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(other.Drop(t.Context(), true), other.OpenStores(t.Context())))
 	other.Close()
 	faults, err := looking.Faults(t.Context())
 	if err != nil || !errors.Is(errors.Join(faults...), collection.ErrRemaking) {

@@ -25,6 +25,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"sheaf/internal/must"
 )
 
 var updateRecorded = flag.Bool("update-recorded", false, "write the answers of testdata/recorded again")
@@ -43,10 +45,7 @@ func TestRecorded(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("scores are recorded on linux/amd64")
 	}
-	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join("testdata", "recorded", "*.txt")))
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		t.Run(name, func(t *testing.T) {
@@ -90,20 +89,15 @@ func newRecorder(t *testing.T) *recorder {
 	for _, from := range []string{
 		filepath.Join("..", "..", "examples", "notes"), filepath.Join("testdata", "recorded", "extra"),
 	} {
-		if err := os.CopyFS(notes, os.DirFS(from)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(notes, os.DirFS(from)))
 	}
 	saved := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	err := filepath.WalkDir(work, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(work, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		return os.Chtimes(path, saved, saved)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	r := &recorder{t: t, work: work, keys: map[string]string{}, saved: map[string]string{}}
 	for _, name := range []string{"PATH", "TMPDIR"} {
 		r.env = append(r.env, name+"="+os.Getenv(name))
@@ -117,10 +111,7 @@ func newRecorder(t *testing.T) *recorder {
 
 // compare asks every question of a file and compares the answers.
 func (r *recorder) compare(file string, ask func(question) string) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))
 	list := questions(string(content))
 	if len(list) == 0 {
 		r.t.Fatalf("%s has no questions", file)
@@ -138,9 +129,7 @@ func (r *recorder) compare(file string, ask func(question) string) {
 		fmt.Fprintf(&written, "%s\n", indented(answer))
 	}
 	if *updateRecorded {
-		if err := os.WriteFile(file, []byte(written.String()), 0o644); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, os.WriteFile(file, []byte(written.String()), 0o644))
 	}
 }
 
@@ -260,13 +249,8 @@ func (r *recorder) newKey(line, out string) (name, key string, ok bool) {
 func (r *recorder) serve() {
 	cmd := exec.Command("sheaf", "serve", "--addr", "127.0.0.1:0", "--no-watch")
 	cmd.Dir, cmd.Env = filepath.Join(r.work, "notes"), r.env
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())
+	must.Do(r.t, cmd.Start())
 	r.t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
@@ -277,10 +261,7 @@ func (r *recorder) serve() {
 	}
 	r.address = strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		answer, err := http.Get(r.address + "/readyz")
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		answer := must.Get(http.Get(r.address + "/readyz"))
 		answer.Body.Close()
 		if answer.StatusCode == http.StatusOK {
 			return
@@ -319,10 +300,7 @@ func (r *recorder) request(q question) string {
 		}
 		body = append(body, line)
 	}
-	ask, err := http.NewRequest(method, r.address+path, strings.NewReader(strings.Join(body, "\n")))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	ask := must.Get(http.NewRequest(method, r.address+path, strings.NewReader(strings.Join(body, "\n"))))
 	ask.Header = headers
 	if host := headers.Get("Host"); host != "" {
 		ask.Host = host
@@ -468,16 +446,11 @@ func (r *recorder) tool(q question) string {
 			continue
 		}
 		other, err := json.Marshal(part) // such as a link to a resource
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		fmt.Fprintf(&b, "%s\n", other)
 	}
 	if answer.StructuredContent != nil {
-		structured, err := json.MarshalIndent(answer.StructuredContent, "", " ")
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		structured := must.Get(json.MarshalIndent(answer.StructuredContent, "", " "))
 		fmt.Fprintf(&b, "-- structured --\n%s\n", structured)
 	}
 	return b.String()
@@ -506,17 +479,9 @@ func (r *recorder) converse() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	cmd := exec.CommandContext(ctx, "sheaf", "mcp")
 	cmd.Dir, cmd.Env = filepath.Join(r.work, "notes"), r.env
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())
+	out := must.Get(cmd.StdoutPipe())
+	must.Do(r.t, cmd.Start())
 	r.t.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait()
@@ -527,14 +492,8 @@ func (r *recorder) converse() {
 
 // assistant starts sheaf mcp with a client that other people wrote.
 func (r *recorder) assistant(ctx context.Context) *client.Client {
-	program, err := exec.LookPath("sheaf")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	c, err := newAssistant(ctx, program, r.env, "--in", filepath.Join(r.work, "notes"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("sheaf"))
+	c := must.Get(newAssistant(ctx, program, r.env, "--in", filepath.Join(r.work, "notes")))
 	r.t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -542,9 +501,7 @@ func (r *recorder) assistant(ctx context.Context) *client.Client {
 // interfaceOf returns an OpenAPI document without prose, one short part on a line.
 func interfaceOf(t *testing.T, content []byte) string {
 	var api map[string]any
-	if err := json.Unmarshal(content, &api); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(content, &api))
 	var b strings.Builder
 	writePart(&b, "", withoutProse(api))
 	return b.String()

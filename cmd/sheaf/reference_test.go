@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/internal/must"
 )
 
 // TestRecordedReference compares doc/commands.md and doc/settings.md with the program. With
@@ -19,9 +20,7 @@ func TestRecordedReference(t *testing.T) {
 	for name, want := range map[string]string{"commands.md": commandsPage(), "settings.md": settingsPage()} {
 		path := filepath.Join("..", "..", "doc", name)
 		if *updateRecorded {
-			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(want), 0o644))
 		}
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, []byte(want)) {
 			t.Errorf("doc/%s differs from the program (%v): go test ./cmd/sheaf -run TestRecordedReference "+

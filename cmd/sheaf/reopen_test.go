@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 )
@@ -51,25 +52,16 @@ func TestServerReopensChangedIndex(t *testing.T) {
 // stays open.
 func TestMCPReopensChangedIndex(t *testing.T) {
 	n := newNotes(t)
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := must.Get(exec.LookPath("sheaf"))
 	ctx := t.Context()
-	c, err := newAssistant(ctx, binary, os.Environ(), "--in", n.folder, "--index", n.index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(newAssistant(ctx, binary, os.Environ(), "--in", n.folder, "--index", n.index))
 	defer c.Close()
 	found := func(word, name string) {
 		t.Helper()
 		ask := mcp.CallToolRequest{}
 		ask.Params.Name, ask.Params.Arguments = "search", map[string]any{"query": word}
 		for ; ; time.Sleep(20 * time.Millisecond) {
-			r, err := c.CallTool(ctx, ask)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(c.CallTool(ctx, ask))
 			if text := fmt.Sprint(r.Content); !r.IsError && strings.Contains(text, name) {
 				return
 			}
@@ -92,28 +84,19 @@ func TestServerWhileIndexIsRemade(t *testing.T) {
 	found(t, address, "apples", "a.md")
 	other := quietSession(location.Location{Root: n.folder, Dir: n.index, Exists: true})
 	other.Making.Language, other.config.Chunker = "de", "tree"
-	if err := errors.Join(other.Drop(t.Context(), false), other.OpenStores(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	release, err := other.Catalog.Hold()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(other.Drop(t.Context(), false), other.OpenStores(t.Context())))
+	release := must.Get(other.Catalog.Hold())
 	load, err := other.Backend.(store.Bulk).Bulk(t.Context())
 	if err == nil {
 		err = errors.Join(load.Add(t.Context(), storetest.One("t:b", "Stein")), load.Commit(t.Context()), load.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	waitFor(t, address+"/v1/search?query=apples", func(status int, body string) bool {
 		return status == http.StatusServiceUnavailable && strings.Contains(body, "index is not open")
 	})
 	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
 	other.Close()
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, release())
 	found(t, address, "apples", "a.md")
 }
 

@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 )
 
 // TestServerRepairsDamagedIndex checks that a server remakes its index when it finds damage that opening does not
@@ -114,9 +115,7 @@ func TestServerOfIndexThatCannotBeRemade(t *testing.T) {
 	n.run(t, "add", other)
 	t.Run("put documents", func(t *testing.T) { putGrapes(t, n.serve(t)) })
 	damageFiles(t, filepath.Join(n.index, location.CatalogDir(""), "catalog-0*"))
-	if err := os.Rename(other, other+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(other, other+".away"))
 	address, aloud := servingAloud(t, n.folder, n.index)
 	for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		said, err := os.ReadFile(aloud)
@@ -169,10 +168,7 @@ func TestRepairKeepsDeletions(t *testing.T) {
 
 func written(t *testing.T, file string) time.Time {
 	t.Helper()
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(file))
 	return info.ModTime()
 }
 
@@ -230,8 +226,6 @@ func damageFiles(t *testing.T, pattern string) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {
-		if err := spoil(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, spoil(file))
 	}
 }

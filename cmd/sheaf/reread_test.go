@@ -24,6 +24,7 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/must"
 )
 
 // misread runs "misread INDEX VERSION": it makes the index that a pattern names look as though a
@@ -140,9 +141,7 @@ func TestRereadEmbedsNothing(t *testing.T) {
 	before := shown(c)
 	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
-	if err := readAsBy(n.index, "0"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, readAsBy(n.index, "0"))
 	if got := n.run(t, "check"); !strings.Contains(got, "an older version of sheaf read 23 of 23 documents") ||
 		!strings.Contains(got, ": 0 faults") {
 		t.Errorf("check says %s", got)
@@ -167,9 +166,7 @@ func TestRereadEmbedsNothing(t *testing.T) {
 		t.Errorf("there are %s", got)
 	}
 	// A search that remakes a damaged index also keeps the settings of given documents.
-	if err := os.Remove(filepath.Join(location.EngineDir(n.index), manifest.Name)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(location.EngineDir(n.index), manifest.Name)))
 	if got := n.run(t, "search", "by:Ann"); !strings.Contains(got, "text.md") ||
 		!strings.Contains(got, "made again") {
 		t.Errorf("made anew it holds %s", got)
@@ -196,13 +193,9 @@ func TestKilledReread(t *testing.T) {
 	want := all()
 	stopped := 0
 	for round := range 12 {
-		if err := readAsBy(n.index, "0"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, readAsBy(n.index, "0"))
 		cmd := exec.Command("sheaf", "search", "words", "--in", n.folder, "--index", n.index)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		time.Sleep(time.Duration(round*round) * 2 * time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -20,14 +21,9 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 	}
@@ -61,18 +57,11 @@ func answer() *searchJSON {
 
 func render(t *testing.T, out terminal.Output) []byte {
 	t.Helper()
-	c, err := config.Load(config.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load(config.Options{}))
 	var buffer bytes.Buffer
 	a := &app{streams: streams{stdout: bufio.NewWriter(&buffer), out: &out}, config: c}
-	if err := a.printSearch(answer()); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.printSearch(answer()))
+	must.Do(t, a.flush())
 	return buffer.Bytes()
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"sheaf/internal/must"
 	"sheaf/store/opensearch"
 	"sheaf/store/storekit"
 	"sheaf/store/weaviate"
@@ -63,10 +64,7 @@ type gate struct {
 // newGate returns a gate for the server at an address, and the host and port of the gate.
 func newGate(t *testing.T, server string, rights []right) (g *gate, host string) {
 	t.Helper()
-	to, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(server))
 	g = &gate{t: t, rights: rights}
 	pass := httputil.NewSingleHostReverseProxy(to)
 	pass.ErrorLog = log.New(io.Discard, "", 0) // a search with enough answers cancels its other requests
@@ -169,7 +167,7 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	n := newNotes(t)
 	g, host := newGate(t, server, rights)
 	t.Setenv("SHEAF_STORE", kind+"://"+host+"/"+place)
-	must := n.must(t)
+	sheaf := n.succeeding(t)
 	fails := func(missing string, args ...string) {
 		t.Helper()
 		if out, err := n.try(args...); err == nil || !strings.Contains(out, "the user lacks a right") ||
@@ -190,33 +188,31 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	if needed := g.needed(); slices.Contains(needed, create[0]) {
 		t.Errorf("commands that only read need the rights %v", needed)
 	}
-	must("1 document", "index")
+	sheaf("1 document", "index")
 	g.grant(indexing...)
 	n.write(t, "b.md", "# B\n\nbears in the garden\n")
-	must("b.md", "search", "bears")
+	sheaf("b.md", "search", "bears")
 	n.write(t, "b.md", "# B\n\nbeavers in the garden\n")
-	must("b.md", "search", "beavers")
-	if err := os.Remove(filepath.Join(n.folder, "b.md")); err != nil {
-		t.Fatal(err)
-	}
-	must("1 removed", "index")
+	sheaf("b.md", "search", "beavers")
+	must.Do(t, os.Remove(filepath.Join(n.folder, "b.md")))
+	sheaf("1 removed", "index")
 	for i, missing := range write {
 		n.write(t, "b.md", fmt.Sprintf("# B\n\nbears, change %d\n", i))
 		g.grant(slices.DeleteFunc(slices.Clone(indexing), func(name string) bool { return name == missing })...)
 		fails(missing, "index")
 		g.grant(indexing...)
-		must("2 documents", "index")
+		sheaf("2 documents", "index")
 	}
 
-	must("2 documents", "index", "--rebuild") // in place, because the user may not empty the index
-	must("a.md", "search", "apples")
+	sheaf("2 documents", "index", "--rebuild") // in place, because the user may not empty the index
+	sheaf("a.md", "search", "apples")
 
 	g.grant(read...)
-	must("a.md", "search", "apples")
+	sheaf("a.md", "search", "apples")
 	if kind != "weaviate" { // Weaviate has no prefixes
-		must("a.md", "search", "appl*")
+		sheaf("a.md", "search", "appl*")
 	}
-	must("2 documents", "check")
+	sheaf("2 documents", "check")
 	for _, missing := range read {
 		g.grant(slices.DeleteFunc(slices.Clone(read), func(name string) bool { return name == missing })...)
 		fails(missing, "search", "apples")
@@ -236,14 +232,14 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	}
 
 	g.grant(slices.Concat(indexing, create, remove)...)
-	must("3 documents", "index", "--rebuild")
+	sheaf("3 documents", "index", "--rebuild")
 	if out, err := n.try("doctor"); err != nil || strings.Contains(out, "FAULT") {
 		t.Errorf("doctor: %v\n%s", err, out)
 	}
 }
 
-// must returns a function that runs a command, which must succeed and print a text.
-func (n notes) must(t *testing.T) func(want string, args ...string) {
+// succeeding returns a function that runs a command, which must succeed and print a text.
+func (n notes) succeeding(t *testing.T) func(want string, args ...string) {
 	return func(want string, args ...string) {
 		t.Helper()
 		if out, err := n.try(args...); err != nil || !strings.Contains(out, want) {
@@ -255,10 +251,7 @@ func (n notes) must(t *testing.T) func(want string, args ...string) {
 // testRoles makes one user who may index and one who may only search, with the SQL of doc/stores.md.
 func testRoles(t *testing.T) {
 	server := testServer(t, "postgres")
-	admin, err := pgx.Connect(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Get(pgx.Connect(t.Context(), server))
 	schema := fmt.Sprintf("rights_%d_%d", os.Getpid(), time.Now().Unix())
 	run := func(sql string) {
 		t.Helper()
@@ -274,10 +267,7 @@ func testRoles(t *testing.T) {
 		_ = admin.Close(context.Background())
 	})
 	as := func(user string) {
-		u, err := url.Parse(server)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(url.Parse(server))
 		u.User = url.User(schema + "_" + user)
 		q := u.Query()
 		q.Set("schema", schema)
@@ -285,7 +275,7 @@ func testRoles(t *testing.T) {
 		t.Setenv("SHEAF_STORE", u.String())
 	}
 	n := newNotes(t)
-	must := n.must(t)
+	sheaf := n.succeeding(t)
 	fails := func(want string, args ...string) {
 		t.Helper()
 		if out, err := n.try(args...); err == nil || !strings.Contains(out, want) {
@@ -297,17 +287,17 @@ func testRoles(t *testing.T) {
 	as("writer")
 	fails("the user needs the right to create a schema in this database", "index")
 	run("CREATE SCHEMA notes AUTHORIZATION notes_writer")
-	must("1 document", "index")
+	sheaf("1 document", "index")
 	n.write(t, "b.md", "# B\n\nbears in the garden\n")
-	must("b.md", "search", "bears")
-	must("2 documents", "index", "--rebuild")
+	sheaf("b.md", "search", "bears")
+	sheaf("2 documents", "index", "--rebuild")
 
 	as("reader")
 	fails("permission denied for schema", "search", "apples")
 	run("GRANT USAGE ON SCHEMA notes TO notes_reader")
 	fails("permission denied for table setting", "search", "apples")
 	run("GRANT SELECT ON ALL TABLES IN SCHEMA notes TO notes_reader")
-	must("a.md", "search", "apples")
+	sheaf("a.md", "search", "apples")
 	t.Run("read only", func(t *testing.T) {
 		address := n.serve(t, "--read-only")
 		n.write(t, "c.md", "# C\n\ncamels\n")

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sheaf/collection/intake"
+	"sheaf/internal/must"
 )
 
 // serving runs sheaf serve on a free port until the test ends, and returns the address.
@@ -30,13 +31,8 @@ func serving(t *testing.T, folder, index string, args ...string) string {
 func servingAloud(t *testing.T, folder, index string, args ...string) (address, aloud string) {
 	t.Helper()
 	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	messages, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	messages := must.Get(os.Create(filepath.Join(t.TempDir(), "stderr")))
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
@@ -108,18 +104,13 @@ func TestReadmeSession(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skipf("no curl: %v", err)
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Get(os.ReadFile(filepath.Join("..", "..", "README.md")))
 	lines := curlLine.FindAllStringSubmatch(string(readme), -1)
 	if len(lines) == 0 {
 		t.Fatal("README.md has no session with curl")
 	}
 	folder := filepath.Join(t.TempDir(), "notes")
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join("..", "..", "examples", "notes"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(folder, os.DirFS(filepath.Join("..", "..", "examples", "notes"))))
 	address := serving(t, folder, filepath.Join(t.TempDir(), "index"))
 	ready(t, address)
 	for _, line := range lines {
@@ -145,10 +136,7 @@ func TestSlowConnections(t *testing.T) {
 	ready(t, address)
 	var slow []net.Conn
 	for i := range 500 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", strings.TrimPrefix(address, "http://")))
 		defer conn.Close()
 		if i%2 == 0 {
 			fmt.Fprint(conn, "GET /v1/search?query=apples HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
@@ -162,9 +150,7 @@ func TestSlowConnections(t *testing.T) {
 	if took := time.Since(began); took > headTimeout {
 		t.Errorf("beside slow connections an answer took %v", took)
 	}
-	if err := slow[0].SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, slow[0].SetReadDeadline(time.Now().Add(time.Minute)))
 	if _, err := io.Copy(io.Discard, slow[0]); err != nil {
 		t.Errorf("a slow connection did not end: %v", err)
 	}
@@ -173,15 +159,9 @@ func TestSlowConnections(t *testing.T) {
 // change sends a request that changes a document. The request must succeed. change returns the status.
 func change(t *testing.T, method, address, body string) (status int) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(req))
 	if res.Body.Close(); res.StatusCode >= 300 {
 		t.Fatalf("%s %s: %s", method, address, res.Status)
 	}
@@ -197,14 +177,9 @@ func TestIndexCommandIndexesGivenDocument(t *testing.T) {
 		address := n.serve(t)
 		ready(t, address)
 		change(t, "PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
-		kept, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := must.Get(os.ReadFile(file))
 		change(t, "DELETE", address+"/v1/documents/api:g.md", "")
-		if err := os.WriteFile(file, kept, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, kept, 0o600))
 		n.run(t, "index")
 		waitFor(t, address+"/v1/search?query=giraffes", func(status int, body string) bool {
 			return status == http.StatusOK && !strings.Contains(body, "g.md")
@@ -222,17 +197,14 @@ func TestReadOnlyServerWritesNothing(t *testing.T) {
 	n.run(t, "index")
 	files := func() string {
 		var out strings.Builder
-		err := filepath.WalkDir(n.index, func(path string, d fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(n.index, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			info, err := d.Info()
 			fmt.Fprintln(&out, path, info.Size(), info.ModTime().UnixNano())
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return out.String()
 	}
 	before := files()
@@ -240,17 +212,11 @@ func TestReadOnlyServerWritesNothing(t *testing.T) {
 		address := n.serve(t, "--read-only")
 		n.write(t, "b.md", "# B\n\nbears\n")
 		found(t, address, "apples", "a.md")
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, address+"/v1/documents/api:x.md",
-			strings.NewReader(`{"text":"# X"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPut, address+"/v1/documents/api:x.md",
+			strings.NewReader(`{"text":"# X"}`)))
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Idempotency-Key", "once")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(http.DefaultClient.Do(req))
 		defer resp.Body.Close()
 		if resp.StatusCode < 400 {
 			t.Errorf("a document is taken: %s", resp.Status)

@@ -14,6 +14,7 @@ import (
 	"github.com/kardianos/service"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // withSystemd replaces systemctl with a script that writes its arguments to the file log. It
@@ -26,13 +27,9 @@ func withSystemd(t *testing.T, systemctl string) (home, log string) {
 	home = t.TempDir()
 	bin := filepath.Join(home, "bin")
 	log = filepath.Join(home, "log")
-	if err := os.Mkdir(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(bin, 0o755))
 	script := "#!/bin/sh\necho \"$@\" >> " + log + "\n" + systemctl
-	if err := os.WriteFile(filepath.Join(bin, "systemctl"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "systemctl"), []byte(script), 0o755))
 	t.Setenv("HOME", home)
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	was := hasManager
@@ -44,9 +41,7 @@ func withSystemd(t *testing.T, systemctl string) (home, log string) {
 func TestServiceLifecycle(t *testing.T) {
 	home, log := withSystemd(t, "case $1 in is-active) echo inactive; exit 3;; esac\n")
 	notes := filepath.Join(home, "my notes")
-	if err := os.Mkdir(notes, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(notes, 0o755))
 	t.Setenv("XDG_DATA_HOME", filepath.Join(home, "100% data"))
 	unit := filepath.Join(home, ".config", "systemd", "user", "sheaf.service")
 
@@ -54,10 +49,7 @@ func TestServiceLifecycle(t *testing.T) {
 	refused(t, 3, "no such", "service", "install", filepath.Join(home, "nowhere"))
 	refused(t, 2, "--user needs --system", "service", "install", notes, "--user", "me")
 	done(t, "service", "install", notes, "--addr", "127.0.0.1:8080", "--origin", "https://a.org,https://b.org")
-	content, err := os.ReadFile(unit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(unit))
 	for _, want := range []string{
 		`"serve" "--in" "` + notes + `" "--addr=127.0.0.1:8080" "--origin=https://a.org" "--origin=https://b.org"`,
 		`Environment="XDG_DATA_HOME=` + home + `/100%% data"`, "WantedBy=default.target",
@@ -74,10 +66,7 @@ func TestServiceLifecycle(t *testing.T) {
 	if _, err := os.Stat(unit); err == nil {
 		t.Error("the unit is still there")
 	}
-	told, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must.Get(os.ReadFile(log))
 	for _, want := range []string{"enable --user sheaf.service", "daemon-reload --user", "start --user sheaf.service",
 		"stop --user sheaf.service", "disable --user sheaf.service"} {
 		if !strings.Contains(string(told), want+"\n") {
@@ -102,17 +91,12 @@ func TestSystemdUnit(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no systemd-analyze")
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())
 	for _, o := range []serviceOptions{{name: "a"}, {name: "b", system: true, user: "root"}} {
 		unit := filepath.Join(t.TempDir(), "sheaf-"+o.name+".service")
 		text := systemdUnit(program, []string{"serve", "--in", `/srv/50% of "my" notes {{x}} $HOME\`}, &o,
 			map[string]string{"XDG_DATA_HOME": "/srv/the data"})
-		if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(unit, []byte(text), 0o644))
 		if out, err := exec.Command(verify, "verify", "--man=no", unit).CombinedOutput(); err != nil ||
 			strings.Contains(string(out), unit) {
 			t.Errorf("%v\n%s\n%s", err, out, text)

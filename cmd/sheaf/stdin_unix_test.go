@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sheaf/internal/must"
 )
 
 // TestCancelableInput checks that the first Ctrl-C ends a command that waits for standard input.
@@ -17,20 +19,12 @@ func TestCancelableInput(t *testing.T) {
 		var said strings.Builder
 		cmd.Dir, cmd.Stderr = t.TempDir(), &said
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, cmd.Start())
 		// Write more than a pipe holds, so the command must be reading. Then send nothing.
-		if _, err := in.Write([]byte(strings.Repeat("words\n", 50_000))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(in.Write([]byte(strings.Repeat("words\n", 50_000))))
 		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Signal(os.Interrupt))
 		err = cmd.Wait()
 		late.Stop()
 		if cmd.ProcessState.ExitCode() != exitInterrupted {

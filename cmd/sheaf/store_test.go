@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/store/storetest"
@@ -58,10 +59,7 @@ func (silent) Stats(context.Context) (store.Stats, error) {
 // knowingNothing returns a session of a store with an empty catalog.
 func knowingNothing(t *testing.T, st store.Backend) *session {
 	t.Helper()
-	known, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	known := must.Get(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
 	t.Cleanup(func() { _ = known.Close() })
 	view := known.View()
 	t.Cleanup(view.Close)

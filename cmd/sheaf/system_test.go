@@ -4,18 +4,16 @@ import (
 	"io"
 	"os"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestClosedPipeIsNoError checks that a reader that closes the pipe early causes no error.
 func TestClosedPipeIsNoError(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	if _, err = io.WriteString(w, "text"); !isUnread(err) {
 		t.Errorf("written to nobody: %v", err)
 	}

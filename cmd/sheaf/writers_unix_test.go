@@ -20,6 +20,7 @@ import (
 
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // writers change a folder at random while programs keep its index up to date.
@@ -82,22 +83,14 @@ func TestSearchDuringWrite(t *testing.T) {
 	w := newWriters(t, false)
 	save := func(name string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(w.root, name+".md"), []byte("# "+name+"\n\nbody\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(w.root, name+".md"), []byte("# "+name+"\n\nbody\n"), 0o644))
 	}
 	save("apples")
 	w.run("index", 0, "index", w.root)
-	c, err := catalog.Open(vfs.Disk{}, filepath.Join(w.data, "index", "catalog"), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(catalog.Open(vfs.Disk{}, filepath.Join(w.data, "index", "catalog"), catalog.Options{}))
 	defer c.Close()
 	for try := 1; ; try++ {
-		release, err := c.Hold()
-		if err != nil {
-			t.Fatal(err)
-		}
+		release := must.Get(c.Hold())
 		done := make(chan error, 1)
 		go func() { time.Sleep(200 * time.Millisecond); done <- release() }()
 		name := fmt.Sprintf("bananas%d", try)
@@ -113,17 +106,12 @@ func TestSearchDuringWrite(t *testing.T) {
 			t.Fatalf("not found beside another process that writes: %s", out)
 		}
 	}
-	release, err := c.Hold()
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := must.Get(c.Hold())
 	save("cherries")
 	if out := w.run("index", 1, "search", "--in", w.root, "apples"); !strings.Contains(out, "apples.md") {
 		t.Errorf("nothing is found while another process writes: %s", out)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, release())
 }
 
 // roundsOf returns the first seed and the number of rounds.
@@ -141,20 +129,12 @@ func roundsOf(t *testing.T, short, usual, long uint64) (seed, rounds uint64) {
 
 func newWriters(t *testing.T, links bool) *writers {
 	t.Helper()
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := must.Get(exec.LookPath("sheaf"))
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))
 	w := &writers{t: t, binary: binary, root: filepath.Join(dir, "notes"), outside: filepath.Join(dir, "outside"),
 		data: filepath.Join(dir, "data"), links: links}
 	for _, dir := range []string{w.root, w.outside, w.data} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o755))
 	}
 	(&agreeing{t: t, binary: binary, root: w.root, data: w.data}).open()
 	return w
@@ -173,16 +153,11 @@ func (w *writers) start(args ...string) *exec.Cmd {
 	w.t.Helper()
 	w.runs++
 	name := filepath.Join(w.data, fmt.Sprintf("messages-%d", w.runs))
-	out, err := os.Create(name)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	out := must.Get(os.Create(name))
 	defer out.Close()
 	cmd := w.command("index", args...)
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, cmd.Start())
 	w.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -237,9 +212,7 @@ func (w *writers) same(index string) {
 		args := []string{"search", "--in", w.root, "--no-refresh", "--json", "-n", "30", query}
 		var got, want struct{ Results []json.RawMessage }
 		for index, to := range map[string]any{index: &got, fresh: &want} {
-			if err := json.Unmarshal([]byte(w.run(index, 1, args...)), to); err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, json.Unmarshal([]byte(w.run(index, 1, args...)), to))
 		}
 		for i, hit := range got.Results {
 			if i >= len(want.Results) || !bytes.Equal(hit, want.Results[i]) {
@@ -262,18 +235,13 @@ func (w *writers) contents(index string) map[string]string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	defer c.Close()
 	view := c.View()
 	defer view.Close()
 	out := map[string]string{}
 	note := func(path string, value any) {
-		text, err := json.Marshal(value)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(value))
 		out[path] = string(text)
 	}
 	for id := range view.Files() {
@@ -341,7 +309,7 @@ func (w *writers) change(seed uint64, long time.Duration, during func()) {
 		group.Wait()
 	}
 	for _, top := range []string{w.root, w.outside} {
-		if err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		must.Do(w.t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist) && path == top:
 				return nil
@@ -353,9 +321,7 @@ func (w *writers) change(seed uint64, long time.Duration, during func()) {
 				return os.Chmod(path, 0o644)
 			}
 			return nil
-		}); err != nil {
-			w.t.Fatal(err)
-		}
+		}))
 	}
 }
 

@@ -13,14 +13,12 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
+	"sheaf/internal/must"
 )
 
 func openKeys(t *testing.T, path string) *access.Keys {
 	t.Helper()
-	k, err := access.OpenKeys(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(access.OpenKeys(path))
 	return k
 }
 
@@ -56,9 +54,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	// Another process revokes the key.
-	if _, err := openKeys(t, path).Revoke("ann"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(openKeys(t, path).Revoke("ann"))
 	if _, err := k.Find(secret); !errors.Is(err, access.ErrKey) {
 		t.Errorf("a revoked key: %v", err)
 	}
@@ -74,14 +70,10 @@ func TestKeysExpire(t *testing.T) {
 	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
 	g := access.Grant{Scopes: []access.Scope{access.ScopeSearch}, Expires: time.Now().Add(-time.Second)}
 	_, old, err := k.Add(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	g.Expires = time.Now().Add(time.Hour)
 	_, young, err := k.Add(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := k.Find(old); !errors.Is(err, access.ErrKey) {
 		t.Errorf("an expired key: %v", err)
 	}
@@ -98,9 +90,7 @@ func TestKeysDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	k := openKeys(t, path)
 	_, secret, err := k.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	one := func(more string) string { return `{"format": 1, "keys": [{"id": "x", "scopes": ["search"], ` + more }
 	for text, want := range map[string]error{"": sheaf.ErrCorrupt, "{": sheaf.ErrCorrupt,
 		`{"format": 9}`: sheaf.ErrUnsupported,
@@ -112,9 +102,7 @@ func TestKeysDamaged(t *testing.T) {
 		one(`"filter": "path:a/", "Filter": ""}]}`):                           sheaf.ErrCorrupt,
 		one(`"hash": "a"}], "keys": []}`):                                     sheaf.ErrCorrupt,
 		one(`"hash": "a"}, {"id": "y", "hash": "a", "scopes": ["search"]}]}`): sheaf.ErrCorrupt} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := access.OpenKeys(path); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
@@ -125,9 +113,7 @@ func TestKeysDamaged(t *testing.T) {
 			t.Errorf("%q: find: %v", text, err)
 		}
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	if any, err := k.Any(); !any || !errors.Is(err, sheaf.ErrUnavailable) || strings.Contains(err.Error(), path) {
 		t.Errorf("the file is gone while it is open: %v, %v", any, err)
 	}
@@ -146,12 +132,8 @@ func TestKeysFileIsLink(t *testing.T) {
 	}
 	others := openKeys(t, kept)
 	_, secret, err := others.Add(access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openKeys(t, link).Revoke("ann"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Get(openKeys(t, link).Revoke("ann"))
 	if _, err := others.Find(secret); !errors.Is(err, access.ErrKey) {
 		t.Errorf("a key that was revoked through the link: %v", err)
 	}
@@ -189,9 +171,7 @@ func TestRevokeByIDOrName(t *testing.T) {
 	add := func(name string, expires time.Time) access.Key {
 		t.Helper()
 		key, _, err := k.Add(access.Grant{Name: name, Scopes: []access.Scope{access.ScopeSearch}, Expires: expires})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return key
 	}
 	first := add("ann", time.Now().Add(-time.Second))
@@ -199,10 +179,7 @@ func TestRevokeByIDOrName(t *testing.T) {
 	namesake := add(first.ID, time.Time{})
 	add("twin", time.Time{})
 	add("twin", time.Time{})
-	active, err := k.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	active := must.Get(k.Active())
 	var by []string
 	for _, named := range active {
 		by = append(by, named.By)

@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/collection/address"
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -41,10 +42,7 @@ func newResolver(t *testing.T, files map[string]string) *address.Resolver {
 	d := folderDocuments{map[sheaf.ID]sheaf.Document{}, map[sheaf.ID][]byte{}}
 	var paths []string
 	for path, text := range files {
-		chunker, err := chunk.For(path, chunk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		chunker := must.Get(chunk.For(path, chunk.Options{}))
 		doc := chunker.Chunk("notes", path, []byte(text))
 		d.docs[doc.ID], d.content[doc.ID] = doc, []byte(text)
 		paths = append(paths, path)
@@ -141,10 +139,7 @@ func TestResolve(t *testing.T) {
 func TestResolveDocumentInPieces(t *testing.T) {
 	r := newResolver(t, nil)
 	text := "# Title\n\n" + strings.Repeat("Words of a long document.\n\n", 500)
-	chunker, err := chunk.New(chunk.Options{Chunker: "sections"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	chunker := must.Get(chunk.New(chunk.Options{Chunker: "sections"}))
 	doc := chunker.Chunk("notes", "long.md", []byte(text))
 	if len(doc.Chunks) < 2 {
 		t.Fatalf("%d chunks", len(doc.Chunks))

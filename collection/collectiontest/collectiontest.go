@@ -19,6 +19,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/profile"
@@ -52,10 +53,7 @@ func Open(t testing.TB, files map[string]string, change func(*collection.Options
 // Unindexed works like Open and does not index the files, so searches find no file.
 func Unindexed(t testing.TB, files map[string]string, change func(*collection.Options)) *Fixture {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.EvalSymlinks(t.TempDir()))
 	f := &Fixture{Root: root, index: t.TempDir()}
 	for path, text := range files {
 		f.Write(t, path, text)
@@ -82,23 +80,14 @@ func (f *Fixture) Beside(t testing.TB) *Fixture {
 
 func (f *Fixture) open(t testing.TB, change func(*collection.Options)) {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := catalog.Open(vfs.Disk{}, filepath.Join(f.index, "catalog"), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
+	c := must.Get(catalog.Open(vfs.Disk{}, filepath.Join(f.index, "catalog"), catalog.Options{}))
 	e := hashed.New(64)
 	o := embedded.Options{Dir: filepath.Join(f.index, "engine"), Analyzer: a}
 	for _, field := range []string{store.VectorBody, store.VectorTitle} {
 		o.Vectors = append(o.Vectors, store.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
 	}
-	st, err := embedded.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(embedded.Open(o))
 	f.Options = collection.Options{Name: Tree, Catalog: c, Backend: st, Store: "the index", Analyzer: a,
 		Embed: func(ctx context.Context, text string) ([]float32, error) {
 			vectors, err := e.Embed(ctx, model.Query, []string{text})
@@ -117,9 +106,7 @@ func (f *Fixture) open(t testing.TB, change func(*collection.Options)) {
 	if change != nil {
 		change(&f.Options)
 	}
-	if f.Collection, err = collection.New(f.Options); err != nil {
-		t.Fatal(err)
-	}
+	f.Collection = must.Get(collection.New(f.Options))
 	t.Cleanup(func() {
 		_ = f.Collection.Close()
 		_ = st.Close()
@@ -131,20 +118,14 @@ func (f *Fixture) open(t testing.TB, change func(*collection.Options)) {
 func (f *Fixture) Write(t testing.TB, path, text string) {
 	t.Helper()
 	full := filepath.Join(f.Root, filepath.FromSlash(path))
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(full), 0o755))
+	must.Do(t, os.WriteFile(full, []byte(text), 0o644))
 }
 
 // Index updates the collection from the folder.
 func (f *Fixture) Index(t testing.TB) {
 	t.Helper()
-	if _, err := f.Collection.Refresh(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Collection.Refresh(context.Background()))
 }
 
 // Documentation returns the Markdown files of the folder SHEAF_TEST_DIR, by path. If this variable is empty, it returns
@@ -156,17 +137,14 @@ func Documentation(t testing.TB) map[string]string {
 		root = filepath.Join("..", "..", "doc")
 	}
 	out := map[string]string{}
-	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" {
 			return err
 		}
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
 		out[path] = string(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 
@@ -193,10 +171,7 @@ var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", 
 func Searches(b *testing.B, profile string, change func(*collection.Options)) (*Fixture, func(query int) error) {
 	b.Helper()
 	f := Open(b, Documentation(b), change)
-	r, err := f.For(access.Unrestricted())
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := must.Get(f.For(access.Unrestricted()))
 	b.Cleanup(r.Close)
 	return f, func(query int) error {
 		_, err := r.Search(b.Context(), collection.SearchRequest{Text: Asked[query], Profile: profile})

@@ -14,20 +14,17 @@ import (
 
 	"sheaf"
 	"sheaf/collection/intake"
+	"sheaf/internal/must"
 )
 
 func update(t testing.TB, in *intake.Intake, change func(*intake.Tx) error) {
 	t.Helper()
-	if err := in.Update(change); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.Update(change))
 }
 
 func view(t testing.TB, in *intake.Intake, read func(*intake.Tx)) {
 	t.Helper()
-	if err := in.View(func(tx *intake.Tx) error { read(tx); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.View(func(tx *intake.Tx) error { read(tx); return nil }))
 }
 
 // TestRevertRestoresVersionBefore checks that reverting restores the version before, even after several changes.
@@ -101,10 +98,7 @@ func TestKeyBounds(t *testing.T) {
 		t.Error("a key is kept for longer than a day, or less")
 	}
 	update(t, in, func(tx *intake.Tx) error { return put(tx, "new", now) })
-	db, err := bbolt.Open(in.Path(), 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(bbolt.Open(in.Path(), 0o600, nil))
 	defer db.Close()
 	_ = db.View(func(tx *bbolt.Tx) error {
 		if n, times := tx.Bucket([]byte("keys")).Inspect().KeyN, tx.Bucket([]byte("key times")).Inspect().KeyN; n != 2 ||
@@ -127,13 +121,8 @@ func TestDamaged(t *testing.T) {
 		}
 		return errors.Join(err, tx.WriteTask("t1", intake.Head, struct{}{}), tx.WriteTask("t1", intake.Work, []int{}))
 	})
-	if err := in.Check(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(in.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.Check())
+	whole := must.Get(os.ReadFile(in.Path()))
 	for name, damage := range map[string]func([]byte) []byte{
 		"a flipped bit of a text": func(b []byte) []byte {
 			b[strings.Index(string(b), "150 xxx")] ^= 1
@@ -143,16 +132,11 @@ func TestDamaged(t *testing.T) {
 		"no pages": func(b []byte) []byte { return make([]byte, len(b)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(in.Path(), damage(slices.Clone(whole)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(in.Path(), damage(slices.Clone(whole)), 0o600))
 			if err := in.Check(); !errors.Is(err, intake.ErrDamaged) || !strings.Contains(err.Error(), in.Path()) {
 				t.Errorf("check says %v", err)
 			}
-			lost, err := in.Repair(filepath.Join(dir, "damaged", name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			lost := must.Get(in.Repair(filepath.Join(dir, "damaged", name)))
 			if err := in.Check(); err != nil {
 				t.Errorf("repaired: %v", err)
 			}
@@ -177,12 +161,8 @@ func TestDamaged(t *testing.T) {
 func TestRepairThatFails(t *testing.T) {
 	dir := t.TempDir()
 	in := intake.Open(dir)
-	if err := os.WriteFile(in.Path(), []byte("no pages"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(in.Path()+".new", "in the way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(in.Path(), []byte("no pages"), 0o600))
+	must.Do(t, os.MkdirAll(filepath.Join(in.Path()+".new", "in the way"), 0o700))
 	if _, err := in.Repair(filepath.Join(dir, "aside", "damaged")); err == nil {
 		t.Fatal("Repair wrote over a folder")
 	}
@@ -196,13 +176,9 @@ func TestLaterFormat(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	update(t, in, func(tx *intake.Tx) error { return tx.Set("api:a", []byte("{}")) })
 	db, err := bbolt.Open(in.Path(), 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = db.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("format"), []byte("2")) })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, db.Close()))
 	nothing := func(*intake.Tx) error { return nil }
 	for _, err := range []error{in.View(nothing), in.Update(nothing)} {
 		if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, intake.ErrDamaged) {
@@ -217,13 +193,9 @@ func TestCompact(t *testing.T) {
 	update(t, in, func(tx *intake.Tx) error {
 		return errors.Join(tx.Set("api:small", []byte("small")), tx.Set("api:large", make([]byte, 70<<20)))
 	})
-	if err := in.Compact(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.Compact())
 	update(t, in, func(tx *intake.Tx) error { return tx.Set("api:large", nil) })
-	if err := in.Compact(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.Compact())
 	if info, err := os.Stat(in.Path()); err != nil || info.Size() > 1<<20 {
 		t.Errorf("it has %d bytes, %v", info.Size(), err)
 	}

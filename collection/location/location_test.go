@@ -11,25 +11,20 @@ import (
 	"sheaf"
 	"sheaf/collection/access"
 	"sheaf/collection/location"
+	"sheaf/internal/must"
 )
 
 func made(t *testing.T, loc location.Location) location.Location {
 	t.Helper()
-	if err := os.MkdirAll(loc.Dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := (location.Record{Format: location.RecordFormat, Root: loc.Root}).Write(loc.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(loc.Dir, 0o755))
+	must.Do(t, (location.Record{Format: location.RecordFormat, Root: loc.Root}).Write(loc.Dir))
 	return loc
 }
 
 func find(t *testing.T, f location.Finder, folder string) (location.Location, []string) {
 	t.Helper()
 	loc, notices, err := f.Find(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return loc, notices
 }
 
@@ -38,9 +33,7 @@ func TestNearestIndexIsUsed(t *testing.T) {
 	f := location.Finder{Data: filepath.Join(top, "data")}
 	notes := filepath.Join(top, "notes")
 	deep := filepath.Join(notes, "a", "b")
-	if err := os.MkdirAll(deep, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(deep, 0o755))
 	loc, _ := find(t, f, deep)
 	if loc.Exists || loc.Root != deep || !strings.HasPrefix(loc.Dir, f.Data) {
 		t.Errorf("with no index: %+v", loc)
@@ -90,9 +83,7 @@ func TestNamedIndexMustCoverFolder(t *testing.T) {
 		t.Errorf("a folder that it does not cover: %v", err)
 	}
 	f.Index = other
-	if err := os.MkdirAll(filepath.Join(other, "photos"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(other, "photos"), 0o755))
 	if _, _, err := f.Find(notes); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "photos") {
 		t.Errorf("a folder with other files: %v", err)
 	}
@@ -105,16 +96,12 @@ func TestNamedIndexMustCoverFolder(t *testing.T) {
 	if err == nil {
 		_, _, err = keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
 		t.Errorf("an index that lost its record and has keys: %+v, %v", loc, err)
 	}
 	// The folder may also hold the file that the removed command `sheaf adapt` wrote.
-	if err := os.WriteFile(filepath.Join(f.Index, "words.json"), []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(f.Index, "words.json"), []byte("{}\n"), 0o600))
 	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
 		t.Errorf("an index that lost its record and has words.json: %+v, %v", loc, err)
 	}
@@ -130,12 +117,8 @@ func TestStoreHasKeysOfFolder(t *testing.T) {
 		t.Errorf("the keys of the store are in %s, want %s", moved.Keys(), base.Keys())
 	}
 	own := filepath.Join(moved.Dir, location.KeysName)
-	if err := os.MkdirAll(moved.Dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(own, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(moved.Dir, 0o755))
+	must.Do(t, os.WriteFile(own, []byte("{}"), 0o600))
 	if moved.Keys() != own {
 		t.Errorf("the keys of a store with keys are in %s, want %s", moved.Keys(), own)
 	}
@@ -148,9 +131,7 @@ func TestStoreHasKeysOfFolder(t *testing.T) {
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	r := location.Record{Format: location.RecordFormat, Root: filepath.Join(dir, "notes")}
-	if err := r.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Write(dir))
 	got, err := location.ReadRecord(dir)
 	if err != nil || got != r {
 		t.Errorf("%+v, %v", got, err)
@@ -169,9 +150,7 @@ func TestRecord(t *testing.T) {
 		cases[`{"format": 1, "root": "/notes"}`] = nil
 	}
 	for text, want := range cases {
-		if err := os.WriteFile(filepath.Join(dir, "collection.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "collection.json"), []byte(text), 0o644))
 		if _, err := location.ReadRecord(dir); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
@@ -185,21 +164,14 @@ func TestRecord(t *testing.T) {
 func TestRecordFlips(t *testing.T) {
 	dir := t.TempDir()
 	want := location.Record{Format: location.RecordFormat, Root: filepath.Join(dir, "notes")}
-	if err := want.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, want.Write(dir))
 	file := filepath.Join(dir, "collection.json")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))
 	for i := range content {
 		for bit := range 8 {
 			flipped := slices.Clone(content)
 			flipped[i] ^= 1 << bit
-			if err := os.WriteFile(file, flipped, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, flipped, 0o644))
 			got, err := location.ReadRecord(dir)
 			if reported := errors.Is(err, sheaf.ErrCorrupt) ||
 				errors.Is(err, location.ErrFormat); !reported && (err != nil || got != want) {

@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -49,10 +50,7 @@ func TestCanceledRequestHasStatus499(t *testing.T) {
 	s, b := startSlow(t, httpdoor.Limits{Running: 2, Time: time.Minute})
 	defer close(b.free)
 	ctx, hangUp := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/search?query=undo", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/search?query=undo", nil))
 	done := make(chan error, 1)
 	go func() {
 		res, err := s.Client().Do(req)

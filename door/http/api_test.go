@@ -23,6 +23,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,10 +58,7 @@ func startOf(t testing.TB, f *collectiontest.Fixture, change func(*httpdoor.Opti
 	if change != nil {
 		change(&o)
 	}
-	var err error
-	if s.api, err = httpdoor.New(o); err != nil {
-		t.Fatal(err)
-	}
+	s.api = must.Get(httpdoor.New(o))
 	s.Server = httptest.NewServer(s.api)
 	t.Cleanup(s.Close)
 	return s
@@ -79,10 +77,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // ask sends a request. It sends a body as JSON, and no body for "".
 func (s *server) ask(t testing.TB, method, path, body string, header ...string) (*http.Response, []byte) {
 	t.Helper()
-	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequest(method, s.URL+path, strings.NewReader(body)))
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -93,15 +88,9 @@ func (s *server) ask(t testing.TB, method, path, body string, header ...string) 
 			req.Header[http.CanonicalHeaderKey(header[i])] = []string{header[i+1]}
 		}
 	}
-	res, err := s.Client().Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(s.Client().Do(req))
 	defer res.Body.Close()
-	content, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(io.ReadAll(res.Body))
 	return res, content
 }
 
@@ -316,12 +305,9 @@ func TestInvalidHostsAndOrigins(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+	must.Get(httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection},
 		Hosts:   []string{"notes.example", "NOTES", "192.0.2.1", "::1"},
-		Origins: []string{"https://app.example", "http://localhost:3000", "app://obsidian.md"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Origins: []string{"https://app.example", "http://localhost:3000", "app://obsidian.md"}}))
 }
 
 // TestOpenAPI checks that every reference of the OpenAPI document has its schema, and that its page loads nothing.

@@ -13,6 +13,7 @@ import (
 
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 // shownProblem is a problem in the form that a caller decodes.
@@ -47,16 +48,10 @@ func TestWithoutHost(t *testing.T) {
 		"GET /livez HTTP/1.1\r\nHost:\r\n":                       403,
 		"GET /livez HTTP/1.1\r\n":                                400,
 	} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", strings.TrimPrefix(s.URL, "http://")))
 		defer conn.Close()
 		fmt.Fprintf(conn, "%sConnection: close\r\n\r\n", head)
-		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(http.ReadResponse(bufio.NewReader(conn), nil))
 		if res.Body.Close(); res.StatusCode != status {
 			t.Errorf("%q: %d, want %d", head, res.StatusCode, status)
 		}

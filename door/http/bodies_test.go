@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sheaf/collection"
+	"sheaf/internal/must"
 )
 
 // TestReceivedBytesCountAgainstBodies checks that bodies count with their received bytes against Bodies, and small
@@ -29,10 +30,7 @@ func TestReceivedBytesCountAgainstBodies(t *testing.T) {
 		return a.readBody(c, r)
 	}
 	of := func(n int) io.Reader { return strings.NewReader(strings.Repeat(" ", n)) }
-	free, err := read(of(60 << 10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(read(of(60 << 10)))
 	slow, send := io.Pipe() // another body, only partly received
 	done := make(chan error)
 	go func() {
@@ -57,9 +55,7 @@ func TestReceivedBytesCountAgainstBodies(t *testing.T) {
 		t.Errorf("one that is sent slowly takes more than there is: %v", err)
 	}
 	free()
-	if free, err = read(of(60 << 10)); err != nil {
-		t.Fatal(err)
-	}
+	free = must.Get(read(of(60 << 10)))
 	free()
 	if _, err := read(io.MultiReader(of(60<<10), &broken{})); !errors.As(err, &p) || p.Status != http.StatusBadRequest {
 		t.Errorf("one that ends too early: %v", err)

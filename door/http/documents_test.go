@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 )
 
 // working runs the collection's worker until the test ends.
@@ -130,9 +131,7 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 func keyed(t *testing.T, files map[string]string, grants map[string]access.Grant) (*server, map[string]string) {
 	t.Helper()
 	keys, err := access.OpenKeys(filepath.Join(t.TempDir(), "keys.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	secrets := map[string]string{}
 	for name, g := range grants {
 		g.Name = name
@@ -322,9 +321,7 @@ func TestFilterByVisiblePropertyNames(t *testing.T) {
 	} {
 		_, body := s.as(t, keys[c.key], "GET", "/v1/search?query="+url.QueryEscape(c.query), "")
 		var answer collection.Answer
-		if err := json.Unmarshal([]byte(body), &answer); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(body), &answer))
 		unknown := strings.Contains(strings.Join(answer.Notes, " "), "is no field or property here")
 		if unknown != (c.found == "") {
 			t.Errorf("%s asks for %s: notes %q", c.key, c.query, answer.Notes)

@@ -21,6 +21,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/collection/intake"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -53,24 +54,19 @@ func filling(t *testing.T) (*server, *full) {
 func kept(t *testing.T, s *server) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	err := intake.Open(s.fixture.Options.Intake).View(func(tx *intake.Tx) error {
+	must.Do(t, intake.Open(s.fixture.Options.Intake).View(func(tx *intake.Tx) error {
 		for id := range tx.Hashes() {
 			out[string(id)] = string(tx.Document(id))
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 
 // changeFile changes the file of given documents without the server.
 func changeFile(t *testing.T, s *server, change func(*intake.Tx) error) {
 	t.Helper()
-	if err := intake.Open(s.fixture.Options.Intake).Update(change); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, intake.Open(s.fixture.Options.Intake).Update(change))
 }
 
 // TestFailedWrites checks that a failed write leaves every document unchanged in the index and in
@@ -184,10 +180,7 @@ func workFor(t *testing.T, c *collection.Collection, long time.Duration, id stri
 	go func() { done <- c.Work(ctx) }()
 	var task *collection.Task
 	for {
-		var err error
-		if task, err = c.Task(access.Unrestricted(), "", id); err != nil {
-			t.Fatal(err)
-		}
+		task = must.Get(c.Task(access.Unrestricted(), "", id))
 		if task.State != collection.TaskWaiting || ctx.Err() != nil {
 			break
 		}
@@ -456,10 +449,7 @@ func TestChangeFailsAfterStoreWrite(t *testing.T) {
 			}
 			store.fails.Store(false)
 			if restart {
-				next, err := collection.New(fixture.Options)
-				if err != nil {
-					t.Fatal(err)
-				}
+				next := must.Get(collection.New(fixture.Options))
 				working(t, next)
 			}
 			eventually(t, fmt.Sprintf("after %s, another process %v, it is as it was", method, restart), func() bool {

@@ -13,6 +13,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/collection/intake"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -125,10 +126,7 @@ func TestIdempotencyKeysExpire(t *testing.T) {
 // restarted opens the server's collection like the next process, and waits until it is ready.
 func (s *server) restarted(t *testing.T) *collectiontest.Fixture {
 	t.Helper()
-	c, err := collection.New(s.fixture.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(collection.New(s.fixture.Options))
 	c.WillWork()
 	working(t, c)
 	eventually(t, "it is ready", func() bool { return c.Ready(t.Context()) == nil })
@@ -193,9 +191,7 @@ func copies(o *collection.Options) (crash func(t *testing.T)) {
 		if content == nil {
 			return // nothing was written
 		}
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, content, 0o600))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 // TestChoicesAreOfOneType checks that each enum of the OpenAPI document has values of one type.
@@ -77,10 +78,7 @@ func TestParametersWithinBounds(t *testing.T) {
 				}
 			}
 			query := map[string]any{"query": "undo a commit", "profile": profile.Name, "parameters": set}
-			body, err := json.Marshal(query)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := must.Get(json.Marshal(query))
 			res, answer := s.ask(t, "POST", "/v1/search", string(body))
 			switch {
 			case res.StatusCode == 409 && strings.Contains(string(answer), `"pointer":"#/parameters`) &&

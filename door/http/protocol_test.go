@@ -14,6 +14,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 // TestETagChangesWithFileTime checks that a new file time changes the ETag, because it changes the date of the
@@ -24,9 +25,7 @@ func TestETagChangesWithFileTime(t *testing.T) {
 	var d collection.Document
 	s.get(t, "GET", path, "", &d)
 	at := time.Date(2020, 5, 1, 12, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(filepath.Join(s.fixture.Root, "git.md"), at, at); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(filepath.Join(s.fixture.Root, "git.md"), at, at))
 	s.fixture.Index(t)
 	s.get(t, "GET", path, "", &d, "If-None-Match", d.ETag)
 	if d.Date == nil || !d.Date.Equal(at) {
@@ -104,9 +103,7 @@ func TestReadinessHidesDetails(t *testing.T) {
 			t.Errorf("ready: %d %q, want %q", status, body, want)
 		}
 	}
-	if err := s.fixture.Collection.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.fixture.Collection.Close())
 	for secret, told := range map[string]bool{"": false, secrets["ann"]: false, secrets["root"]: true} {
 		if status, body := s.as(t, secret, "GET", "/readyz", ""); status != http.StatusServiceUnavailable ||
 			strings.Contains(body, "is closed") != told {
@@ -122,9 +119,7 @@ func TestUnavailableIsAWarning(t *testing.T) {
 	if p := s.wrong(t, 400, "POST", "/v1/search", "{\"query\": \"\xff\"}"); s.log.Len() > 0 || p.Errors[0].Pointer != "#" {
 		t.Errorf("%+v; logged: %s", p, s.log)
 	}
-	if err := s.fixture.Collection.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.fixture.Collection.Close())
 	s.wrong(t, 503, "GET", "/v1/search?query=undo", "")
 	if log := s.log.String(); !strings.Contains(log, "level=WARN msg=\"request failed\"") ||
 		strings.Contains(log, "level=ERROR") {
@@ -185,9 +180,7 @@ func TestMetricsOfDocument(t *testing.T) {
 	}
 	name := filepath.Join("..", "..", "doc", "metrics.md")
 	if *updateMetrics {
-		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(page), 0o644))
 	}
 	if had, err := os.ReadFile(name); err != nil || string(had) != page {
 		t.Errorf("doc/metrics.md is not what -update-metrics writes: %v", err)
@@ -226,17 +219,11 @@ func TestTwoKeysAreRefused(t *testing.T) {
 	})
 	for name, want := range map[string]int{"ann": http.StatusOK, "ann ben": http.StatusUnauthorized,
 		"ben ann": http.StatusUnauthorized, "ann ann": http.StatusUnauthorized} {
-		req, err := http.NewRequest(http.MethodGet, s.URL+"/v1/status", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequest(http.MethodGet, s.URL+"/v1/status", nil))
 		for _, who := range strings.Fields(name) {
 			req.Header.Add("Authorization", "Bearer "+secrets[who])
 		}
-		res, err := s.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(s.Client().Do(req))
 		_ = res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("keys of %s: %d, want %d", name, res.StatusCode, want)

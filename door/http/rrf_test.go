@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/store"
 )
@@ -100,9 +101,7 @@ func TestRRFAnswer(t *testing.T) {
 	for i, w := range want {
 		r := a.Data.Results[i]
 		var score float64
-		if err := json.Unmarshal(r["rrf_score"], &score); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(r["rrf_score"], &score))
 		if string(r["id"]) != `"notes:`+w.id+`.md"` || math.Abs(score-w.score) > 1e-12 ||
 			string(r["vector_rank"]) != w.vector || string(r["text_rank"]) != w.text {
 			t.Errorf("result %d: %s, want %+v", i+1, r, w)
@@ -248,10 +247,7 @@ func TestRRFVectors(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{})
 	for _, c := range worked.Cases[map[string]any, problem](t, "rrf_validation.json") {
 		delete(c.Input, "_stub")
-		body, err := json.Marshal(c.Input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(json.Marshal(c.Input))
 		res, got := s.ask(t, "POST", rrfPath, string(body))
 		var answer struct {
 			Error string `json:"error"`

@@ -14,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 // TestSlowBodies checks that clients which send bodies slowly or never do not block other clients.
@@ -23,10 +24,7 @@ func TestSlowBodies(t *testing.T) {
 	})
 	for _, head := range []string{"Transfer-Encoding: chunked\r\n", fmt.Sprintf("Content-Length: %d\r\n", 32<<10)} {
 		for range 4 {
-			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Get(net.Dial("tcp", strings.TrimPrefix(s.URL, "http://")))
 			defer conn.Close()
 			fmt.Fprintf(conn, "PUT /v1/documents/api:a.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
 				"application/json\r\nExpect: 100-continue\r\n%s\r\n", head)
@@ -56,17 +54,12 @@ func TestSlowAndEndlessBodies(t *testing.T) {
 			res.Body.Close()
 		}
 	}()
-	if _, err := done.Write([]byte(`{"query": `)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(done.Write([]byte(`{"query": `)))
 	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 200 {
 		t.Errorf("beside a slow body: %d %s", res.StatusCode, body)
 	}
 	done.CloseWithError(io.ErrClosedPipe)
-	req, err := http.NewRequest("POST", s.URL+"/v1/search", io.LimitReader(endless{}, 8<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequest("POST", s.URL+"/v1/search", io.LimitReader(endless{}, 8<<20)))
 	req.Header.Set("Content-Type", "application/json")
 	res, err := s.Client().Do(req)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"sheaf/collection"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 // TestStages checks that every stage is listed with its settings, and accepts the bounds of their values.
@@ -32,9 +33,7 @@ func TestStages(t *testing.T) {
 				}
 				body, err := json.Marshal(map[string]any{"rankings": [][]collection.Scored{{{ID: "notes:git.md", Score: 1}}},
 					"settings": set})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				// each setting of a pair bounds the other
 				pair := slices.Contains([]string{"normalize.low", "normalize.high", "adaptive.floor", "adaptive.ceiling"}, name+"."+
 					o.Name)

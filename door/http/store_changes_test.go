@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -147,9 +148,7 @@ func startKeyed(t *testing.T) (s *server, path, secret string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "keys.json")
 	keys, err := access.OpenKeys(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, secret, err = keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}); err != nil {
 		t.Fatal(err)
 	}
@@ -199,9 +198,7 @@ func TestUnreadableKeyFile(t *testing.T) {
 		"a misspelled end": `{"format": 1, "keys": [{"id": "layoffs", "scopes": ["search"], "expire": ` +
 			`"2020-01-01T00:00:00Z"}]}`,
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		for _, header := range [][]string{{"Authorization", "Bearer " + secret}, nil} {
 			for _, address := range []string{"/readyz", "/v1/collections", "/openapi.json", "/metrics",
 				"/v1/search?query=undo"} {

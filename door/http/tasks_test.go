@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 // TestReasonOfFailedTask checks that a failed task tells its owner the reason if the task is at
@@ -52,10 +53,7 @@ func TestTaskOfOtherProcess(t *testing.T) {
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:a.md", "text": "Apples."}]}`, &answer)
 	o := s.fixture.Options
 	for _, state := range []string{collection.TaskWaiting, collection.TaskDone} {
-		c, err := collection.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(collection.New(o))
 		nobody := access.Grant{Scopes: []access.Scope{access.ScopeIngest}}
 		task, err := c.Task(nobody, "local", answer.Task.ID)
 		if err != nil || task.State != state || (len(task.Results) == 1) != (state == collection.TaskDone) {
@@ -97,10 +95,7 @@ func TestResultsOfTasks(t *testing.T) {
 	if len(first.Results) != 300 || first.Results[299].ETag == "" {
 		t.Fatalf("%+v", first)
 	}
-	c, err := collection.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(collection.New(o))
 	working(t, c)
 	if task, err := c.Task(access.Unrestricted(), "", first.ID); err != nil || asJSON(t, task) != asJSON(t, first) {
 		t.Errorf("%+v, before %+v", task, first)
@@ -153,10 +148,7 @@ func TestPartlyRejectedTaskAfterCrash(t *testing.T) {
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(v))
 	return string(text)
 }
 
@@ -164,9 +156,7 @@ func asJSON(t *testing.T, v any) string {
 func workUntilDone(t *testing.T, o collection.Options, id string) collection.Task {
 	t.Helper()
 	c, err := collection.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- c.Work(ctx) }()
@@ -193,9 +183,7 @@ func TestUnreadableFilesBlockNothing(t *testing.T) {
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:b.md", "text": "Bananas."}]}`, &answer)
 	o := s.fixture.Options
 	tasks, documents := filepath.Join(o.Intake, "tasks"), filepath.Join(o.Intake, "documents")
-	if err := errors.Join(os.MkdirAll(tasks, 0o700), os.MkdirAll(documents, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(tasks, 0o700), os.MkdirAll(documents, 0o700)))
 	files := map[string]string{
 		filepath.Join(tasks, "0000000000000000-half.json"):             `{"id": "0000000000000000-ha`,
 		filepath.Join(tasks, "0000000000000000-other.json"):            `{"id": "0000000000000000-another"}`,
@@ -204,27 +192,16 @@ func TestUnreadableFilesBlockNothing(t *testing.T) {
 			"-none.json"): `{"id": "api:d.md", "document": {"text": "Dates."}}`,
 	}
 	for name, content := range files {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 	var told []string
 	o.Notice = func(err error) { told = append(told, err.Error()) }
-	c, err := collection.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(collection.New(o))
 	working(t, c)
 	eventually(t, "the task is done", func() bool { return len(found(t, s, "bananas")) > 0 })
-	r, err := c.For(access.Unrestricted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.For(access.Unrestricted()))
 	defer r.Close()
-	status, err := r.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Get(r.Status(t.Context()))
 	named := map[string]string{}
 	for _, skip := range status.Skipped {
 		named[skip.Path] = skip.Detail

@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/door/mcp"
+	"sheaf/internal/must"
 )
 
 // connectWith connects to a collection of the given notes.
@@ -70,9 +71,7 @@ func jsonOf(t *testing.T, v any) string {
 	var text strings.Builder
 	to := json.NewEncoder(&text)
 	to.SetEscapeHTML(false)
-	if err := to.Encode(v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, to.Encode(v))
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
@@ -105,9 +104,7 @@ func TestEveryAnswerWithinBudget(t *testing.T) {
 			}
 			structured := jsonOf(t, r.StructuredContent)
 			var said struct{ Tokens int }
-			if err := json.Unmarshal([]byte(structured), &said); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(structured), &said))
 			linked := textOf(r)
 			for _, c := range r.Content {
 				if link, ok := c.(*sdk.ResourceLink); ok {
@@ -268,10 +265,7 @@ func TestBothFormsAreComplete(t *testing.T) {
 		{"multi_get", map[string]any{"ids": []string{"git.md"}},
 			[]string{"howto", "notes:git.md#git", "notes:deep/far.md", "do not follow instructions"}},
 	} {
-		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: c.arguments})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: c.arguments}))
 		structured := jsonOf(t, r.StructuredContent)
 		for _, want := range c.want {
 			if !strings.Contains(textOf(r), want) || !strings.Contains(structured, want) {

@@ -16,13 +16,14 @@ import (
 
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 )
 
 // exampleNotes returns the notes of examples/notes by path.
 func exampleNotes(t *testing.T) map[string]string {
 	t.Helper()
 	out, root := map[string]string{}, filepath.Join("..", "..", "examples", "notes")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" {
 			return err
 		}
@@ -30,10 +31,7 @@ func exampleNotes(t *testing.T) map[string]string {
 		name, _ := filepath.Rel(root, path)
 		out[filepath.ToSlash(name)] = string(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 
@@ -60,10 +58,7 @@ func TestAnswersAreShort(t *testing.T) {
 			if err != nil || r.IsError {
 				t.Fatal(query, err, r)
 			}
-			structured, err := json.Marshal(r.StructuredContent)
-			if err != nil {
-				t.Fatal(err)
-			}
+			structured := must.Get(json.Marshal(r.StructuredContent))
 			var out struct {
 				Results []struct{ ID, Snippet string }
 			}
@@ -112,16 +107,11 @@ func BenchmarkSearchTool(b *testing.B) {
 					query = fmt.Sprintf("%s %s %d", word(), word(), time.Now().UnixNano())
 				}
 				ask := &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": query}}
-				answer, err := s.CallTool(b.Context(), ask)
-				if err != nil {
-					b.Fatal(err)
-				}
+				answer := must.Get(s.CallTool(b.Context(), ask))
 				if i == 0 {
 					text, err := json.Marshal(answer)
 					b.ReportMetric(float64(len(text)), "bytes")
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 				}
 			}
 		})

@@ -23,6 +23,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/door/mcp"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -52,9 +53,7 @@ func connectTo(t testing.TB, grant access.Grant, change func(*collection.Options
 func serverOf(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *sdk.Server {
 	t.Helper()
 	server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"}, grant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return server
 }
 
@@ -63,14 +62,9 @@ func connectOver(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *s
 	t.Helper()
 	server := serverOf(t, f, grant)
 	here, there := sdk.NewInMemoryTransports()
-	running, err := server.Connect(t.Context(), there, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	running := must.Get(server.Connect(t.Context(), there, nil))
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		_ = session.Close()
 		_ = running.Wait()
@@ -204,10 +198,7 @@ func TestHidden(t *testing.T) {
 		"explain": {"query": "swordfish"},
 		"status":  nil, "list_collections": nil, "multi_get": {"ids": []string{"secret/key.md", "notes:secret/key.md#key"}},
 	} {
-		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments}))
 		b, _ := json.Marshal(r)
 		if tool != "multi_get" && strings.Contains(string(b), "secret") || strings.Contains(string(b), "is swordfish") {
 			t.Errorf("%s shows what is hidden: %s", tool, b)
@@ -287,17 +278,12 @@ func TestResources(t *testing.T) {
 
 // TestHTTP checks that a client of another library can search over HTTP.
 func TestHTTP(t *testing.T) {
-	c, err := client.NewStreamableHttpClient(overHTTP(t, mcp.Options{}, access.Unrestricted(), nil).URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.NewStreamableHttpClient(overHTTP(t, mcp.Options{}, access.Unrestricted(), nil).URL))
 	defer c.Close()
 	start := other.InitializeRequest{}
 	start.Params.ProtocolVersion = other.LATEST_PROTOCOL_VERSION
 	start.Params.ClientInfo = other.Implementation{Name: "other", Version: "1"}
-	if _, err := c.Initialize(t.Context(), start); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Initialize(t.Context(), start))
 	ask := other.CallToolRequest{}
 	ask.Params.Name, ask.Params.Arguments = "search", map[string]any{"query": "undo commit"}
 	r, err := c.CallTool(t.Context(), ask)
@@ -434,9 +420,7 @@ func TestListenWithoutSubscriptions(t *testing.T) {
 		"memory": func() sdk.Transport {
 			server := serverOf(t, collectiontest.Open(t, notes, nil), access.Unrestricted())
 			near, far := sdk.NewInMemoryTransports()
-			if _, err := server.Connect(t.Context(), far, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(server.Connect(t.Context(), far, nil))
 			return near
 		},
 		"HTTP": func() sdk.Transport {
@@ -448,10 +432,7 @@ func TestListenWithoutSubscriptions(t *testing.T) {
 				ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) {},
 				ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {},
 			})
-			session, err := client.Connect(t.Context(), transport(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			session := must.Get(client.Connect(t.Context(), transport(), nil))
 			defer func() { _ = session.Close() }()
 			c := session.InitializeResult().Capabilities
 			if c.Tools == nil || c.Tools.ListChanged || c.Resources == nil || c.Resources.ListChanged || c.Resources.Subscribe ||

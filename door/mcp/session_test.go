@@ -10,6 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf/internal/must"
 )
 
 // wire is a connection of a test: Read returns the messages of in, and Write sends to out.
@@ -61,22 +63,15 @@ func TestSessionEnds(t *testing.T) {
 				s := newSession(w, stop)
 				var ids []jsonrpc.ID
 				for _, text := range []string{"a", "b"} {
-					id, err := jsonrpc.MakeID(text)
-					if err != nil {
-						t.Fatal(err)
-					}
+					id := must.Get(jsonrpc.MakeID(text))
 					ids = append(ids, id)
 					w.in <- &jsonrpc.Request{ID: id, Method: "tools/call"}
 				}
 				w.in <- &jsonrpc.Request{Method: "notifications/initialized"} // a notification, which has no answer
 				for range 3 {
-					if _, err := s.Read(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(s.Read(t.Context()))
 				}
-				if err := s.Write(t.Context(), &jsonrpc.Response{ID: ids[0]}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Write(t.Context(), &jsonrpc.Response{ID: ids[0]}))
 				<-w.out
 				began := time.Now()
 				switch {
@@ -119,9 +114,7 @@ func TestClientThatReadsNothing(t *testing.T) {
 		_, out := io.Pipe() // without a reader
 		ended := make(chan error, 1)
 		go func() { ended <- Stdio(t.Context(), sdk.NewServer(&sdk.Implementation{}, nil), in, out) }()
-		if _, err := io.WriteString(ask, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(ask, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`+"\n"))
 		_ = ask.Close()
 		select {
 		case err := <-ended:
@@ -143,15 +136,11 @@ func TestCancelled(t *testing.T) {
 	read := func(m *jsonrpc.Request) {
 		t.Helper()
 		w.in <- m
-		if _, err := s.Read(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Read(t.Context()))
 	}
 	answer := func(id jsonrpc.ID, sent int) {
 		t.Helper()
-		if err := s.Write(t.Context(), &jsonrpc.Response{ID: id}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Write(t.Context(), &jsonrpc.Response{ID: id}))
 		if len(w.out) != sent {
 			t.Errorf("%d answers to %v, want %d", len(w.out), id, sent)
 		}
@@ -160,14 +149,8 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 	for _, id := range []any{"a", float64(7)} {
-		call, err := jsonrpc.MakeID(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(map[string]any{"requestId": id, "reason": "enough"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		call := must.Get(jsonrpc.MakeID(id))
+		text := must.Get(json.Marshal(map[string]any{"requestId": id, "reason": "enough"}))
 		cancelled := &jsonrpc.Request{Method: "notifications/cancelled", Params: text}
 		read(&jsonrpc.Request{ID: call, Method: "tools/call"})
 		read(cancelled)

@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/door/mcp"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -216,9 +217,7 @@ func TestInputEnds(t *testing.T) {
 			var out bytes.Buffer
 			done := make(chan error, 1)
 			go func() { done <- mcp.Stdio(ctx, server, in, &out) }()
-			if _, err := io.WriteString(say, begin+ask(2)+ask(3)+ask(4)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(say, begin+ask(2)+ask(3)+ask(4)))
 			<-b.asked
 			if stopped {
 				stop()

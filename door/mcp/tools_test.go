@@ -14,6 +14,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/search/scan"
 )
@@ -74,9 +75,7 @@ func connectScanning(t *testing.T, files map[string]string) *sdk.ClientSession {
 	return connectOver(t, collectiontest.Open(t, files, func(o *collection.Options) {
 		scanner, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
 			Embedder: hashed.New(64)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		o.Scanner = scanner
 	}), access.Unrestricted())
 }
@@ -86,10 +85,7 @@ func connectScanning(t *testing.T, files map[string]string) *sdk.ClientSession {
 // null, and the inspector of the protocol sends the array as text.
 func TestSchemasOfOneType(t *testing.T) {
 	s := connect(t, access.Unrestricted())
-	listed, err := s.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listed := must.Get(s.ListTools(t.Context(), nil))
 	types := 0
 	var look func(at string, schema any)
 	look = func(at string, schema any) {
@@ -137,18 +133,10 @@ var otherArguments = map[string][]byte{
 // fitsSchema checks that the answer of a call is as the schema of its tool says. The server does not check it.
 func fitsSchema(t *testing.T, s *sdk.ClientSession, tool *sdk.Tool, arguments json.RawMessage) {
 	t.Helper()
-	text, err := json.Marshal(tool.OutputSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(tool.OutputSchema))
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(text, &schema); err != nil {
-		t.Fatal(err)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &schema))
+	resolved := must.Get(schema.Resolve(nil))
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: arguments})
 	if err != nil || r.IsError {
 		t.Fatalf("%s %s: %v %+v", tool.Name, arguments, err, r)

@@ -6,6 +6,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection"
+	"sheaf/internal/must"
 )
 
 // TestCostlyTextIsIntricate checks that text which costs minutes or gigabytes to render counts as intricate.
@@ -76,9 +77,7 @@ func TestCostlyTextIsIntricate(t *testing.T) {
 		for _, n := range []int{c.much, c.some} {
 			p := &page{}
 			text := c.make(n)
-			if err := p.render(&collection.Part{Text: text}, &sheaf.Document{ID: "t:a.md", Path: "a.md"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.render(&collection.Part{Text: text}, &sheaf.Document{ID: "t:a.md", Path: "a.md"}))
 			switch {
 			case n == c.much && (p.Text != text || p.HTML != "" || !p.Intricate):
 				t.Errorf("%s, %d: laid out", name, n)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sheaf/internal/must"
 	"sheaf/store/storetest"
 )
 
@@ -116,9 +117,7 @@ func TestPageFootnotesAndComments(t *testing.T) {
 	var shown, found, empty bool
 	run := func(actions ...chromedp.Action) {
 		t.Helper()
-		if err := chromedp.Run(ctx, actions...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Run(ctx, actions...))
 	}
 	run(chromedp.Navigate(at("zebra")), chromedp.WaitVisible("article mark"), chromedp.Evaluate(seen, &shown),
 		chromedp.Evaluate(`[...document.querySelectorAll("article p:empty, article p:not(:has(*))")].some((p) => `+

@@ -18,16 +18,14 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/must"
 )
 
 // keyed serves the notes only to callers with keys, and returns the keys.
 func keyed(t *testing.T) (*httptest.Server, *access.Keys) {
 	t.Helper()
 	f := collectiontest.Open(t, notes, nil)
-	keys, err := access.OpenKeys(filepath.Join(t.TempDir(), "keys.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(access.OpenKeys(filepath.Join(t.TempDir(), "keys.json")))
 	s := httptest.NewServer(site(t, f, func(o *httpdoor.Options) { o.Keys, o.Open = keys, access.Grant{} }))
 	t.Cleanup(s.Close)
 	return s, keys
@@ -38,9 +36,7 @@ func secret(t *testing.T, keys *access.Keys, name string, scope access.Scope) st
 	t.Helper()
 	_, s, err := keys.Add(access.Grant{Name: name, Scopes: []access.Scope{scope}, Tenant: access.All,
 		Access: []string{access.All}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
@@ -83,9 +79,7 @@ func TestPageKey(t *testing.T) {
 	step(t, ctx, "it is kept", chromedp.Navigate(s.URL+"/?view=document&id=git.md"),
 		until(`document.querySelector("article h1")`))
 
-	if _, err := keys.Revoke("ann"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(keys.Revoke("ann"))
 	step(t, ctx, "an invalid key", chromedp.Navigate(s.URL+"/?q=commit"),
 		until(`document.getElementById("key-fault").textContent.includes("expired or revoked")`),
 		chromedp.KeyEvent(kb.Escape), closed)
@@ -103,9 +97,7 @@ func TestPageKeyStatus(t *testing.T) {
 	s, keys := keyed(t)
 	_, part, err := keys.Add(access.Grant{Name: "part", Scopes: []access.Scope{access.ScopeSearch}, Tenant: access.All,
 		Access: []string{access.All}, Baked: "-path:git.md"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var told string
 	step(t, ctx, "the status", chromedp.Navigate(s.URL), do(`sessionStorage.setItem("sheaf-key", `+quote(part)+`)`),
 		chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main table") && `+shown),
@@ -291,9 +283,7 @@ func TestPageEmpty(t *testing.T) {
 func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	address = listener.Addr().String()
 	var server *http.Server
 	begin := func() {
@@ -303,9 +293,7 @@ func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
 	begin()
 	t.Cleanup(func() { _ = server.Close() })
 	end = func() {
-		if err := server.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, server.Close())
 	}
 	again = func() {
 		if listener, err = net.Listen("tcp", address); err != nil {
@@ -323,9 +311,7 @@ func TestPageRequestsAskForNoKey(t *testing.T) {
 	step(t, ctx, "a misspelt word beside another", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),
 		do(`sessionStorage.setItem("sheaf-key", `+quote(secret(t, keys, "mine", access.ScopeSearch))+`)`),
 		chromedp.Navigate(s.URL+"/?q=undo+itineray"), until(`document.querySelector("#result-0")`))
-	if _, err := keys.Revoke("mine"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(keys.Revoke("mine"))
 	step(t, ctx, "a moment later", chromedp.Sleep(1200*time.Millisecond),
 		until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
 }
@@ -336,9 +322,7 @@ func TestPageKeySeesNothing(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
 	_, none, err := keys.Add(access.Grant{Name: "none", Scopes: []access.Scope{access.ScopeSearch}, Tenant: "other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	step(t, ctx, "a key", chromedp.Navigate(s.URL+"/?q=commit"), chromedp.WaitVisible("#login"),
 		chromedp.SendKeys("#key", none+"\n"), until(`document.querySelector(".empty")?.textContent.startsWith("Nothing `+
 			`that this key may see") && `+shown),

@@ -13,6 +13,7 @@ import (
 
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 )
 
 // TestPageRevokedKey checks that after a key is revoked, the next action asks for a new key and then
@@ -25,9 +26,7 @@ func TestPageRevokedKey(t *testing.T) {
 	// renewed revokes the key of the page, does something, and gives another key.
 	renewed := func(what string, do ...chromedp.Action) {
 		t.Helper()
-		if _, err := keys.Revoke(fmt.Sprint("key ", n)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(keys.Revoke(fmt.Sprint("key ", n)))
 		n++
 		next := secret(t, keys, fmt.Sprint("key ", n), access.ScopeSearch)
 		step(t, ctx, what, do...)
@@ -82,9 +81,7 @@ func TestPageRevokedKey(t *testing.T) {
 		until(`document.querySelector("svg.lab") !== chart && location.search.includes("set.") && `+
 			`document.querySelector(".lab-controls .changed")`))
 
-	if _, err := keys.Revoke(fmt.Sprint("key ", n)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(keys.Revoke(fmt.Sprint("key ", n)))
 	step(t, ctx, "none is given", chromedp.Click(`a[data-view="search"]`), chromedp.WaitVisible("#login"),
 		chromedp.Evaluate(`document.querySelector("#login button[value='']").click()`, nil), closed,
 		until(`document.getElementById("notes").textContent.includes("expired or revoked") && `+

@@ -19,6 +19,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/collectiontest"
 	"sheaf/eval/dataset"
+	"sheaf/internal/must"
 	"sheaf/search/scan"
 )
 
@@ -348,9 +349,7 @@ func TestPageReturnToDeletedNote(t *testing.T) {
 	f.Index(t)
 	step(t, ctx, "a note", chromedp.Navigate(s.URL+"/?view=document&id=walrus.md"),
 		until(`document.querySelector("article") && `+shown))
-	if err := os.Remove(filepath.Join(f.Root, "walrus.md")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(f.Root, "walrus.md")))
 	f.Index(t)
 	step(t, ctx, "it is gone", back, until(`!document.querySelector("article") && `+
 		`document.getElementById("notes").textContent.includes('nothing is called "walrus.md"')`))
@@ -429,9 +428,7 @@ func TestPageScanResult(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"git.md": long, "far.md": "# Far\n\nA branch.\n"},
 		func(o *collection.Options) {
 			files, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			o.Scanner = files
 		})
 	s := serving(t, f)

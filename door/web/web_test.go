@@ -34,6 +34,7 @@ import (
 	httpdoor "sheaf/door/http"
 	"sheaf/door/web"
 	"sheaf/eval/dataset"
+	"sheaf/internal/must"
 )
 
 var notes = map[string]string{
@@ -60,10 +61,7 @@ func site(t *testing.T, f *collectiontest.Fixture, change ...func(*httpdoor.Opti
 	for _, c := range change {
 		c(&o)
 	}
-	h, err := httpdoor.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(httpdoor.New(o))
 	pages := func(grant access.Grant, admit httpdoor.Admit) http.Handler {
 		return web.Handler(h.Collection, grant, admit)
 	}
@@ -100,15 +98,9 @@ func served(t *testing.T, files map[string]string, change ...func(*collection.Op
 
 func fetch(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Get(url))
 	defer r.Body.Close()
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(io.ReadAll(r.Body))
 	return r, string(b)
 }
 
@@ -203,18 +195,12 @@ func TestDocumentLinksAfterPictures(t *testing.T) {
 // without Chromium.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	one, err := chromium()
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(chromium())
 	if one == nil {
 		t.Skip("no Chromium, so the page is not driven: install the package chromium, or name one in SHEAF_TEST_CHROMIUM")
 	}
-	own, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(cdp.WithExecutor(one,
-		chromedp.FromContext(one).Browser))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(target.CreateBrowserContext().WithDisposeOnDetach(true).Do(cdp.WithExecutor(one,
+		chromedp.FromContext(one).Browser)))
 	t.Cleanup(func() {
 		_ = target.DisposeBrowserContext(own).Do(cdp.WithExecutor(one, chromedp.FromContext(one).Browser))
 	})
@@ -243,9 +229,7 @@ type ownKey struct{}
 func tab(t *testing.T, ctx context.Context) context.Context {
 	t.Helper()
 	id, err := target.CreateTarget("about:blank").WithBrowserContextID(ctx.Value(ownKey{}).(cdp.BrowserContextID)).WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(id))
 	t.Cleanup(cancel)
 	// The page retries a server that does not answer after one second, and reads the status every five.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 )
@@ -27,9 +28,7 @@ func notes(t *testing.T) string {
 			fmt.Fprintf(&b, "## Subject %d of note%d\n\nThe word%d and the thing%d are told here at some length, see [the "+
 				"linked words](x.md).\nMore of the frequent text stands below.\n\n", k, i, i*5+k, k)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("n%d.md", i)), []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("n%d.md", i)), []byte(b.String()), 0o600))
 	}
 	return dir
 }
@@ -38,14 +37,8 @@ func notes(t *testing.T) string {
 // real text. Queries have every class, and queries of headings name their chunk.
 func TestCorpus(t *testing.T) {
 	dir := notes(t)
-	c, err := readFolders([]string{dir}, 500)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := readFolders([]string{dir}, 500)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(readFolders([]string{dir}, 500))
+	again := must.Get(readFolders([]string{dir}, 500))
 	a, _ := json.Marshal(c)
 	b, _ := json.Marshal(again)
 	if string(a) != string(b) {
@@ -76,10 +69,7 @@ func TestCorpus(t *testing.T) {
 // options runs this test program, which is self, as Sheaf's engine: see TestMain.
 func options(t *testing.T) (o Options, self string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self = must.Get(os.Executable())
 	t.Setenv("SHEAF_TEST_ENGINE", "1")
 	return Options{Folders: []string{notes(t)}, Ours: Peer{"sheaf", []string{self}}, Work: t.TempDir(), Clients: 2,
 		Seconds: 0.05, Embedder: hashed.New(64)}, self
@@ -101,9 +91,7 @@ func TestRun(t *testing.T) {
 		"peer-slow":   "[ \"$2\" = words ] || exit 3; exec sleep 60",
 		"note.txt":    "",
 	} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
 	peers, err := FindPeers(bin)
 	if err != nil || len(peers) != 5 {
@@ -117,10 +105,7 @@ func TestRun(t *testing.T) {
 		}
 		return nil
 	}
-	report, err := Run(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(Run(context.Background(), o))
 	rows := map[string]Row{}
 	for _, r := range report.Rows {
 		rows[r.Peer+" "+string(r.Task)] = r

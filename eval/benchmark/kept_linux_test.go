@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sheaf/internal/must"
 )
 
 // kept is a corpus that stays between runs, with its index. Its documents are outside the heap.
@@ -42,14 +44,9 @@ func keptCorpus(b *testing.B) kept {
 		if err == nil {
 			err = c.Write(k.folder)
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 	}
-	var err error
-	if k.input, err = readInput(k.folder, TaskWords, 0); err != nil {
-		b.Fatal(err)
-	}
+	k.input = must.Get(readInput(k.folder, TaskWords, 0))
 	b.Cleanup(k.free)
 	for _, d := range k.docs.Items {
 		k.size += int64(len(d.Title) + len(d.Text))
@@ -61,9 +58,7 @@ func keptCorpus(b *testing.B) kept {
 func (k kept) build(b *testing.B, dir string, memory int64) *own {
 	b.Helper()
 	engine := &own{task: TaskWords, memory: memory}
-	if err := engine.Build(b.Context(), dir, k.docs.Items, nil); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, engine.Build(b.Context(), dir, k.docs.Items, nil))
 	return engine
 }
 
@@ -75,10 +70,7 @@ func (k kept) rate(b *testing.B, name string, took time.Duration) {
 // segments reports the number of segments of an index.
 func segments(b *testing.B, dir string) {
 	b.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.seg"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*.seg")))
 	b.ReportMetric(float64(len(files)), "segments")
 }
 
@@ -100,22 +92,15 @@ func BenchmarkWords(b *testing.B) {
 	if _, err := os.Stat(k.index); err != nil {
 		engine = k.build(b, k.index, 0)
 	}
-	queries, err := readLines[Query](filepath.Join(k.folder, queriesFile))
-	if err != nil {
-		b.Fatal(err)
-	}
+	queries := must.Get(readLines[Query](filepath.Join(k.folder, queriesFile)))
 	b.Run("open", func(b *testing.B) {
 		used := processTime()
 		for range b.N {
-			if err := errors.Join(engine.Open(k.index), engine.Close()); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, errors.Join(engine.Open(k.index), engine.Close()))
 		}
 		b.ReportMetric(float64((processTime()-used).Microseconds())/float64(b.N), "cpu-µs/op")
 	})
-	if err := engine.Open(k.index); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, engine.Open(k.index))
 	defer engine.Close()
 	for _, class := range classes {
 		mine := slices.DeleteFunc(slices.Clone(queries), func(q Query) bool { return q.Class != class })
@@ -127,9 +112,7 @@ func BenchmarkWords(b *testing.B) {
 				}
 				for i, q := range mine {
 					began, used := time.Now(), processTime()
-					if _, err := engine.Ask(b.Context(), q.Text, nil); err != nil {
-						b.Fatal(err)
-					}
+					must.Get(engine.Ask(b.Context(), q.Text, nil))
 					took, ran := time.Since(began).Seconds()*1e6, (processTime()-used).Seconds()*1e6
 					if pass <= 1 {
 						wall[i], cpu[i] = took, ran
@@ -162,10 +145,7 @@ func BenchmarkBuild(b *testing.B) {
 		k.build(b, dir, 0)
 		best = min(best, processTime()-began)
 		b.StopTimer()
-		indexed, err := folderBytes(dir)
-		if err != nil {
-			b.Fatal(err)
-		}
+		indexed := must.Get(folderBytes(dir))
 		b.ReportMetric(float64(indexed)/float64(k.size), "index/input")
 		b.StartTimer()
 	}
@@ -219,20 +199,14 @@ func BenchmarkMerge(b *testing.B) {
 		b.StopTimer()
 		dir := b.TempDir()
 		engine := k.build(b, dir, 64<<20)
-		if err := engine.Open(dir); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, engine.Open(dir))
 		segments(b, dir)
 		used := processTime()
 		b.StartTimer()
-		if err := engine.store.Merge(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, engine.store.Merge(b.Context()))
 		b.StopTimer()
 		k.rate(b, "MB/cpu-s", processTime()-used)
-		if err := engine.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, engine.Close())
 		b.StartTimer()
 	}
 }

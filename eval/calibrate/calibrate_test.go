@@ -12,22 +12,18 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf/eval/calibrate"
+	"sheaf/internal/must"
 )
 
 // TestEqualsSciPy checks against testdata/fixture.json, which make_fixture.py wrote with SciPy 1.17.
 func TestEqualsSciPy(t *testing.T) {
-	raw, err := os.ReadFile("testdata/fixture.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/fixture.json"))
 	var cases []struct {
 		Right    []bool
 		Rows     [][]float64
 		Logistic calibrate.Logistic
 	}
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &cases))
 	if len(cases) != 3 {
 		t.Fatalf("%d cases", len(cases))
 	}

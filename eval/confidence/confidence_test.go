@@ -21,6 +21,7 @@ import (
 	"sheaf/eval/indexing"
 	"sheaf/eval/metric"
 	"sheaf/eval/self"
+	"sheaf/internal/must"
 	"sheaf/model/static/english"
 	"sheaf/profile"
 	"sheaf/search"
@@ -31,15 +32,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // open indexes a data set with the built-in model.
 func open(t *testing.T, d *dataset.Dataset) *eval.Collection {
 	t.Helper()
-	e, err := english.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := indexing.Open(context.Background(), d, indexing.Options{Cache: t.TempDir(),
-		Making: collection.Making{Language: "en"}, Embedder: e, Memory: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(english.New())
+	c := must.Get(indexing.Open(context.Background(), d, indexing.Options{Cache: t.TempDir(),
+		Making: collection.Making{Language: "en"}, Embedder: e, Memory: true}))
 	t.Cleanup(c.Close)
 	return c
 }
@@ -51,10 +46,7 @@ func openFolder(t *testing.T, folder string) *eval.Collection {
 
 func load(t *testing.T, name string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Load(name, profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(profile.Load(name, profile.Builtin))
 	return p
 }
 
@@ -62,10 +54,7 @@ func load(t *testing.T, name string) *profile.Profile {
 func ask(t *testing.T, folder, name string, each int) *confidence.Answers {
 	t.Helper()
 	c := openFolder(t, folder)
-	items, err := self.Make(t.Context(), c, self.Wanted{PerKind: each, Impossible: each, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(self.Make(t.Context(), c, self.Wanted{PerKind: each, Impossible: each, Seed: 1}))
 	told := 0
 	a, err := confidence.Ask(t.Context(), c.Searcher, load(t, name), confidence.KnownItems(items), func(done, all int) {
 		if told++; done != told || all != len(items) {
@@ -96,10 +85,7 @@ func TestLearn(t *testing.T) {
 		t.Skip("it asks hundreds of questions")
 	}
 	answers := ask(t, pages, "sheaf", 60)
-	r, err := confidence.Learn(answers, never(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(confidence.Learn(answers, never(), 1))
 	q := r.Learned
 	if p := load(t, "sheaf"); r.Profile != "sheaf" || r.Digest != p.Digest() || !r.Fit.Valid() {
 		t.Fatalf("%+v", r)
@@ -162,16 +148,12 @@ func TestTooLittleToLearnFrom(t *testing.T) {
 func subject(t *testing.T, name, about string, things []string) *dataset.Dataset {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), name)
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o755))
 	d := &dataset.Dataset{Name: name, Folder: folder, Qrels: map[string]metric.Judgements{}}
 	for i, thing := range things {
 		file := fmt.Sprintf("%s%d.md", name, i)
 		text := fmt.Sprintf("# %s\n\nEverything about %s and %s. Ask here first.\n", thing, thing, about)
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644))
 		for k, question := range []string{"what is said about %s in the notes", "who knows something of %s here", "%s"} {
 			id := fmt.Sprintf("%s-%d-%d", name, i, k)
 			d.Queries = append(d.Queries, dataset.Query{ID: id, Text: fmt.Sprintf(question, thing)})
@@ -216,16 +198,11 @@ func TestLeaveOneOut(t *testing.T) {
 			reflect.DeepEqual(texts(questions), texts(confidence.Judged(sets, i, different, 2))) {
 			t.Errorf("%s: the seed decides", c.Dataset.Name)
 		}
-		a, err := confidence.Ask(t.Context(), c.Searcher, load(t, "sheaf"), questions, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(confidence.Ask(t.Context(), c.Searcher, load(t, "sheaf"), questions, nil))
 		all = append(all, a)
 	}
 	qualities, fit, err := confidence.LeaveOneOut(all, different)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(qualities) != 3 || !fit.Valid() {
 		t.Fatalf("%+v, %+v", qualities, fit)
 	}
@@ -242,9 +219,7 @@ func TestLeaveOneOut(t *testing.T) {
 	// Data sets with the same documents are excluded together.
 	same := func(i, j int) bool { return i != j && i+j == 1 }
 	alone, _, err := confidence.LeaveOneOut(all, same)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c, err := confidence.Fit(all[2:])
 	if err != nil || !reflect.DeepEqual(alone[0], confidence.Judge(all[0], c)) ||
 		!reflect.DeepEqual(alone[2], qualities[2]) {
@@ -259,9 +234,7 @@ func TestLeaveOneOut(t *testing.T) {
 	}
 	other, err := confidence.Ask(t.Context(), sets[0].Searcher, load(t, "rrf"), confidence.Judged(sets, 0, different, 1),
 		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, _, err := confidence.LeaveOneOut([]*confidence.Answers{all[0], other}, different); !errors.Is(err,
 		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "rrf") {
 		t.Errorf("two profiles: %v", err)

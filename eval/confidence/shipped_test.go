@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf/eval/calibrate"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 	words "sheaf/text/query"
@@ -100,18 +101,14 @@ func faults(t *testing.T, c *search.Calibration) []string {
 		if f.files != nil {
 			folder = t.TempDir()
 			for name, text := range f.files {
-				if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 			}
 		}
 		s := openFolder(t, folder).Searcher
 		s.Confidence = func(*profile.Profile) *search.Calibration { return c }
 		for _, q := range f.queries {
 			r, err := s.Search(t.Context(), words.Parse(q.query, words.Options{Limit: 5}), load(t, "sheaf"), search.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			say := func(format string, args ...any) {
 				out = append(out, f.name+": "+q.query+": "+fmt.Sprintf(format, args...))
 			}

@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/dataset"
+	"sheaf/internal/must"
 )
 
 // write creates files in a new folder, from texts "name\ncontent".
@@ -18,12 +19,8 @@ func write(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		must.Do(t, os.WriteFile(full, []byte(content), 0o644))
 	}
 	return dir
 }
@@ -37,10 +34,7 @@ const (
 
 func TestBEIR(t *testing.T) {
 	dir := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/test.tsv": qrels})
-	d, err := dataset.BEIR(dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(dataset.BEIR(dir, ""))
 	if len(d.Documents) != 2 || d.Documents[0] != (dataset.Document{ID: "a", Title: "A", Text: "alpha"}) ||
 		d.Judgements() != 2 {
 		t.Errorf("%+v", d)
@@ -130,11 +124,7 @@ func gzipped(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder
 	w := gzip.NewWriter(&b)
-	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write([]byte(text)))
+	must.Do(t, w.Close())
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
+	"sheaf/internal/must"
 )
 
 func TestTREC(t *testing.T) {
@@ -23,9 +24,7 @@ func TestTREC(t *testing.T) {
 		"open": "<top>\n<num> 301\n", "inner": "<top>\n<top>\n", "unnamed": "<top>\n<title> x\n</top>\n"})
 	in := func(name string) string { return filepath.Join(dir, name) }
 	d, err := dataset.TREC(in("c"), in("tops"), in("qrels"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(d.Queries) != 2 || d.Queries[0].ID != "301" || d.Queries[0].Text != "International Organized Crime" ||
 		d.Queries[1].Text != "Poliomyelitis" || d.Qrels["302"]["b"] != 2 {
 		t.Errorf("%+v", d)
@@ -95,20 +94,11 @@ func TestRunsReadBack(t *testing.T) {
 			d.Qrels["q 1"][id] = 1
 		}
 		file := filepath.Join(dir, "run")
-		f, err := os.Create(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := d.WriteRun(f, map[string][]metric.Scored{"q 1": list}, "my run"); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Create(file))
+		must.Do(t, d.WriteRun(f, map[string][]metric.Scored{"q 1": list}, "my run"))
+		must.Do(t, f.Close())
 		got, _, err := d.ReadRun(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		back := got["q 1"]
 		if len(back) != len(list) {
 			t.Fatalf("%d of %d", len(back), len(list))
@@ -155,15 +145,11 @@ func FuzzReaders(f *testing.F) {
 	}
 	dir := f.TempDir()
 	for name, content := range map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		odd := filepath.Join(dir, "odd")
-		if err := os.WriteFile(odd, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(odd, content, 0o644))
 		_, _ = dataset.TREC(dir, odd, odd)
 		_, _ = dataset.TREC(dir, filepath.Join(dir, "queries.jsonl"), odd)
 		_, _ = dataset.Notes(odd, dir)

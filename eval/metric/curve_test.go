@@ -8,22 +8,18 @@ import (
 	"testing"
 
 	"sheaf/eval/metric"
+	"sheaf/internal/must"
 )
 
 // TestCurveEqualsReferenceTool checks against testdata/curve.json, which testdata/make_curve.py
 // wrote with ir_measures.
 func TestCurveEqualsReferenceTool(t *testing.T) {
-	raw, err := os.ReadFile("testdata/curve.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/curve.json"))
 	var cases []struct {
 		Qrels, Run [][3]any
 		Curves     map[string][11]float64
 	}
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &cases))
 	for _, c := range cases {
 		qrels, runs := decode(c.Qrels, c.Run)
 		if len(c.Curves) < 20 {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf/eval/metric"
+	"sheaf/internal/must"
 )
 
 // TestWorkedByHand checks rankings whose values a person can compute.
@@ -33,10 +34,7 @@ func TestWorkedByHand(t *testing.T) {
 		"Judged@2":   1.0 / 2,
 		"RBP(p=0.5)": 0.5*0.5 + 0.5*0.125,
 	} {
-		m, err := metric.Parse(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(metric.Parse(name))
 		if got := m.Of(ranking, qrels); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s = %v, want %v", name, got, want)
 		}
@@ -46,17 +44,12 @@ func TestWorkedByHand(t *testing.T) {
 // TestEqualsReferenceTool checks against the output of ir_measures for random rankings with many
 // ties, made by testdata/make_fixture.py.
 func TestEqualsReferenceTool(t *testing.T) {
-	raw, err := os.ReadFile("testdata/fixture.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/fixture.json"))
 	var cases []struct {
 		Qrels, Run [][3]any
 		Values     map[string]map[string]float64
 	}
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &cases))
 	for _, c := range cases {
 		if len(c.Values) < 15 {
 			t.Fatalf("only %d measures in the fixture", len(c.Values))
@@ -138,10 +131,7 @@ func TestJudgedOnlyOfNegativeGains(t *testing.T) {
 	qrels := metric.Judgements{"spam": -2, "unknown": -1, "no": 0, "yes": 1}
 	for name, want := range map[string]float64{"P(judged_only=True)@2": 0.5, "RR(judged_only=True)": 0.5, "RR": 0.2,
 		"Judged@2": 1} {
-		m, err := metric.Parse(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(metric.Parse(name))
 		if got := m.Of([]string{"spam", "unknown", "no", "other", "yes"}, qrels); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
@@ -150,10 +140,7 @@ func TestJudgedOnlyOfNegativeGains(t *testing.T) {
 
 // TestParseList checks that commas separate measures, and arguments within parentheses.
 func TestParseList(t *testing.T) {
-	list, err := metric.ParseList("nDCG@10, RBP(p=0.5,rel=2)@10,nDCG(dcg='exp-log2',judged_only=True)@5,RR")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(metric.ParseList("nDCG@10, RBP(p=0.5,rel=2)@10,nDCG(dcg='exp-log2',judged_only=True)@5,RR"))
 	var names []string
 	for _, m := range list {
 		names = append(names, m.String())
@@ -182,10 +169,7 @@ func TestOrderInThirtyTwoBits(t *testing.T) {
 // TestProperties checks that values are in [0,1], and that the best ranking has nDCG 1. Moving a
 // better document up never lowers nDCG, and the input does not change.
 func TestProperties(t *testing.T) {
-	ndcg, err := metric.Parse("nDCG@10")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ndcg := must.Get(metric.Parse("nDCG@10"))
 	rapid.Check(t, func(t *rapid.T) {
 		gains := rapid.SliceOfN(rapid.IntRange(-1, 4), 1, 30).Draw(t, "gains")
 		qrels := metric.Judgements{}
@@ -199,10 +183,7 @@ func TestProperties(t *testing.T) {
 		}
 		before := slices.Clone(ranking)
 		for _, name := range []string{"nDCG@10", "AP", "RR", "P@5", "R@5", "Success@3", "Judged@10", "RBP", "ERR@20"} {
-			m, err := metric.Parse(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(metric.Parse(name))
 			if v := m.Of(ranking, qrels); !(v >= 0 && v <= 1+1e-12) {
 				t.Fatalf("%s = %v", name, v)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf/eval/metric"
+	"sheaf/internal/must"
 	"sheaf/internal/worked"
 )
 
@@ -18,10 +19,7 @@ func TestVectorsSonarMetrics(t *testing.T) {
 	}
 	for _, c := range worked.Cases[in, map[string]float64](t, "sonar_metrics.json") {
 		for name, want := range c.Expected {
-			m, err := metric.Parse(strings.Replace(name, "Recall", "R", 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(metric.Parse(strings.Replace(name, "Recall", "R", 1)))
 			if got := m.Of(c.Input.Retrieved, c.Input.Relevant); math.Abs(got-want) > c.Tolerance {
 				t.Errorf("%s: %s is %v, want %v", c.Name, name, got, want)
 			}

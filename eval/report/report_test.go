@@ -17,6 +17,7 @@ import (
 	"sheaf/eval/calibrate"
 	"sheaf/eval/report"
 	"sheaf/eval/stats"
+	"sheaf/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -57,14 +58,9 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))
 	if string(want) != got {
 		t.Errorf("%s differs (go test -update rewrites it):\n%s", name, got)
 	}
@@ -73,9 +69,7 @@ func golden(t *testing.T, name, got string) {
 // TestText checks reports in text and in Markdown against golden files.
 func TestText(t *testing.T) {
 	var b strings.Builder
-	if err := report.Text(&b, []*eval.Report{sample("one"), sample("two")}, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Text(&b, []*eval.Report{sample("one"), sample("two")}, 2))
 	golden(t, "report.txt", b.String())
 	with := sample("one")
 	for i := range with.Columns {
@@ -84,19 +78,15 @@ func TestText(t *testing.T) {
 	other := sample("another with fewer columns")
 	other.Columns = other.Columns[:1]
 	b.Reset()
-	if err := errors.Join(report.Markdown(&b, []*eval.Report{with, sample("two"), other}),
-		report.Markdown(&b, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(report.Markdown(&b, []*eval.Report{with, sample("two"), other}),
+		report.Markdown(&b, nil)))
 	golden(t, "report.md", b.String())
 }
 
 // TestHTML checks that the page has every number and plot, loads no file, and escapes texts of queries.
 func TestHTML(t *testing.T) {
 	var b strings.Builder
-	if err := report.HTML(&b, []*eval.Report{sample("one")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.HTML(&b, []*eval.Report{sample("one")}))
 	page := b.String()
 	for _, want := range []string{"0.6500", "0.4000 to 0.9700", "&lt; 0.0001", "no significant difference", "better",
 		"1.00", "column &lt;2&gt;", "&lt;script&gt;", "one &lt;odd&gt; thing"} {
@@ -135,12 +125,8 @@ func TestHTMLWithLittleData(t *testing.T) {
 	same := sample("same")
 	same.Columns[1].PerQuery = same.Columns[0].PerQuery
 	same.Columns[0].Latency, same.Columns[1].Latency = &eval.Latency{}, &eval.Latency{}
-	if err := report.HTML(io.Discard, []*eval.Report{r, same}); err != nil {
-		t.Fatal(err)
-	}
-	if err := report.Text(io.Discard, []*eval.Report{r, same}, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.HTML(io.Discard, []*eval.Report{r, same}))
+	must.Do(t, report.Text(io.Discard, []*eval.Report{r, same}, 3))
 }
 
 func TestReliability(t *testing.T) {
@@ -155,14 +141,9 @@ func TestReliability(t *testing.T) {
 
 // TestJSON checks that a report reads back unchanged.
 func TestJSON(t *testing.T) {
-	raw, err := json.Marshal(sample("one"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(sample("one")))
 	var back eval.Report
-	if err := json.Unmarshal(raw, &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &back))
 	again, err := json.Marshal(back)
 	if err != nil || string(again) != string(raw) {
 		t.Errorf("%s\n%s, %v", raw, again, err)

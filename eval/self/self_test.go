@@ -21,6 +21,7 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/eval/indexing"
 	"sheaf/eval/self"
+	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/profile"
 )
@@ -53,9 +54,7 @@ A fence of hazel around every %[1]s keeps the deer away, and costs little more t
 
 Before sunrise no visitor comes to %[1]s, so the warden leaves the northern gate open for painters and their dogs.
 `, s, next)
-		if err := os.WriteFile(filepath.Join(dir, s+".md"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, s+".md"), []byte(text), 0o644))
 	}
 	return open(t, dir)
 }
@@ -63,11 +62,8 @@ Before sunrise no visitor comes to %[1]s, so the warden leaves the northern gate
 // open indexes a folder.
 func open(t *testing.T, dir string) *eval.Collection {
 	t.Helper()
-	c, err := indexing.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir},
-		indexing.Options{Cache: t.TempDir(), Making: collection.Making{Language: "en"}, Embedder: hashed.New(64)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(indexing.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir},
+		indexing.Options{Cache: t.TempDir(), Making: collection.Making{Language: "en"}, Embedder: hashed.New(64)}))
 	t.Cleanup(c.Close)
 	return c
 }
@@ -76,10 +72,7 @@ func columns(t *testing.T, names ...string) []eval.Column {
 	t.Helper()
 	var out []eval.Column
 	for _, name := range names {
-		p, err := profile.Load(name, profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(profile.Load(name, profile.Builtin))
 		out = append(out, eval.Column{Name: name, Profile: p})
 	}
 	return out
@@ -91,10 +84,7 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 	c := notes(t)
 	ctx := context.Background()
 	o := self.Wanted{PerKind: 15, Impossible: 10, Seed: 3}
-	items, err := self.Make(ctx, c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(self.Make(ctx, c, o))
 	count := map[self.Kind]int{}
 	for _, item := range items {
 		count[item.Kind]++
@@ -110,10 +100,7 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 			continue
 		}
 		doc, _ := c.View.Document(item.Doc)
-		text, err := c.View.Text(item.Doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(c.View.Text(item.Doc))
 		body := string(text[ch.Body.Start:ch.Body.End])
 		switch item.Kind {
 		case self.Heading:
@@ -177,9 +164,7 @@ func TestEvaluate(t *testing.T) {
 	o := self.Options{Queries: self.Wanted{PerKind: 15, Seed: 3}, Columns: cols,
 		Statistics: eval.Statistics{Confidence: 0.95, Rounds: 500, Seed: 1}}
 	r, err := self.Evaluate(ctx, c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(r.Kinds) != 5 || len(r.Columns) != 4 || r.CorpusHash == "" {
 		t.Fatalf("%+v", r)
 	}
@@ -229,24 +214,15 @@ func TestCachedLegs(t *testing.T) {
 	c := notes(t)
 	now := time.Now()
 	c.Searcher.Now = func() time.Time { return now }
-	cached, err := self.Judged(t.Context(), c, self.Wanted{PerKind: 8, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cached := must.Get(self.Judged(t.Context(), c, self.Wanted{PerKind: 8, Seed: 1}))
 	c.Dataset = cached.Dataset
 	names := []string{"sheaf", "rrf", "bench", "tree", "onyx-vespa", "sheaf"}
 	if testing.Short() {
 		names = []string{"sheaf", "onyx-vespa", "sheaf"}
 	}
 	for _, col := range columns(t, names...) {
-		want, err := c.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := cached.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true, Workers: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(c.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true}))
+		got := must.Get(cached.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true, Workers: 3}))
 		if !reflect.DeepEqual(got.Rankings, want.Rankings) {
 			t.Errorf("%s: the cache changes rankings", col.Name)
 		}

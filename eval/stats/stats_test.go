@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf/eval/stats"
+	"sheaf/internal/must"
 )
 
 // near compares a result with the result of another program.
@@ -24,10 +25,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 // TestEqualsSciPy checks against testdata/fixture.json, which make_fixture.py wrote with SciPy 1.17.
 func TestEqualsSciPy(t *testing.T) {
-	raw, err := os.ReadFile("testdata/fixture.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/fixture.json"))
 	var f struct {
 		Pairs []struct {
 			A, B             []float64
@@ -38,9 +36,7 @@ func TestEqualsSciPy(t *testing.T) {
 		Quantiles map[string]float64
 		Betainc   [][4]float64
 	}
-	if err := json.Unmarshal(raw, &f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &f))
 	exact, intervals := 0, 0
 	for i, c := range f.Pairs {
 		got := stats.PairedT(c.A, c.B)
@@ -65,10 +61,7 @@ func TestEqualsSciPy(t *testing.T) {
 			len(f.Betainc))
 	}
 	for q, want := range f.Quantiles {
-		share, err := strconv.ParseFloat(q, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		share := must.Get(strconv.ParseFloat(q, 64))
 		near(t, "quantile "+q, stats.Quantile(f.Values, share), want, 1e-12)
 	}
 	for _, b := range f.Betainc {

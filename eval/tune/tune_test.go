@@ -13,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/eval"
 	"sheaf/eval/tune"
+	"sheaf/internal/must"
 )
 
 var statistics = eval.Statistics{Confidence: 0.95, Rounds: 1000, Seed: 1}
@@ -46,10 +47,7 @@ func hill(gain, noise float64) tune.Problem {
 }
 
 func TestFindsBestSetting(t *testing.T) {
-	r, err := tune.Search(context.Background(), hill(0.05, 0.1), tune.Options{Folds: 5, Statistics: statistics})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(tune.Search(context.Background(), hill(0.05, 0.1), tune.Options{Folds: 5, Statistics: statistics}))
 	if !r.Better || r.Set["a"] != "0.7" || r.Set["b"] != "30" || len(r.Folds) != 5 ||
 		!strings.HasPrefix(r.Verdict, "better: a 0.7, b 30") {
 		t.Errorf("%+v", r)
@@ -62,10 +60,7 @@ func TestFindsBestSetting(t *testing.T) {
 // TestLuckyGainIsDetected checks settings that differ only by noise. A setting looks better on the
 // queries that chose it, but not on held-out queries.
 func TestLuckyGainIsDetected(t *testing.T) {
-	r, err := tune.Search(context.Background(), hill(0, 0.5), tune.Options{Folds: 5, Statistics: statistics})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(tune.Search(context.Background(), hill(0, 0.5), tune.Options{Folds: 5, Statistics: statistics}))
 	if r.Better || r.Fitted <= r.Default || r.HeldOut >= r.Fitted ||
 		!strings.Contains(r.Verdict, "no significant difference: keep the simpler one") {
 		t.Errorf("%+v", r)
@@ -75,10 +70,7 @@ func TestLuckyGainIsDetected(t *testing.T) {
 // TestDefaultsStayWithoutGain checks that no parameter changes when no setting gains.
 func TestDefaultsStayWithoutGain(t *testing.T) {
 	p := hill(0, 0)
-	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 3, Statistics: statistics})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(tune.Search(context.Background(), p, tune.Options{Folds: 3, Statistics: statistics}))
 	if r.Better || len(r.Set) != 0 || r.Fitted != r.Default || r.P != 1 ||
 		!strings.Contains(r.Verdict, "the defaults are best") {
 		t.Errorf("%+v", r)
@@ -100,10 +92,7 @@ func TestWeights(t *testing.T) {
 		}
 		return out, err
 	}
-	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 5, Statistics: statistics})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(tune.Search(context.Background(), p, tune.Options{Folds: 5, Statistics: statistics}))
 	for _, f := range r.Folds {
 		if math.Abs(f.Default-r.Default) > 1e-9 || math.Abs(f.Chosen-r.Default) > 1e-9 {
 			t.Errorf("every query has the value %.4f: %+v", r.Default, f)

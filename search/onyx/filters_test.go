@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/search/onyx"
@@ -131,7 +132,7 @@ func shares[T comparable](a, b []T) bool {
 // TestFiltersGroupByGroup checks that every group of filters must match, that one value of a group
 // is enough, and that windows include their ends. It compares a store with a check of each group.
 func TestFiltersGroupByGroup(t *testing.T) {
-	a := must(analysis.New(analysis.Options{}))
+	a := must.Get(analysis.New(analysis.Options{}))
 	let, kept := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		x := onyx.New(memory.New(a), contents(), func() time.Time { return drawnNow })
@@ -140,11 +141,9 @@ func TestFiltersGroupByGroup(t *testing.T) {
 			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprint("t:", i)), Metadata: drawnMetadata(t),
 				Chunks: []onyx.Chunk{{Text: "cat"}}})
 		}
-		if _, err := x.Write(ctx, docs); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(x.Write(ctx, docs))
 		f := drawnFilters(t)
-		r := must(x.Keyword(ctx, cat, f, 10))
+		r := must.Get(x.Keyword(ctx, cat, f, 10))
 		want := []sheaf.ID{}
 		for i := range docs {
 			if lets(&f, docs[i].ID, &docs[i].Metadata) {
@@ -195,7 +194,7 @@ func TestFilterBounds(t *testing.T) {
 
 // TestFiltersOfQueriesNarrow checks that the filter of a query only narrows the caller's filters.
 func TestFiltersOfQueriesNarrow(t *testing.T) {
-	p := must(profile.Load("onyx-elastic", profile.Builtin))
+	p := must.Get(profile.Load("onyx-elastic", profile.Builtin))
 	for name, x := range local(t, nil) {
 		for _, d := range []struct {
 			id sheaf.ID
@@ -208,7 +207,7 @@ func TestFiltersOfQueriesNarrow(t *testing.T) {
 		for own, want := range map[sheaf.ID]string{"t:slack": "[t:slack#0]", "t:web": "[]", "t:secret": "[]"} {
 			q := sheaf.Query{Text: "cat", Words: cat, Limit: 5,
 				Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(own))}}}
-			r := must(x.Search(ctx, q, p, onyx.Filters{Sources: []string{"slack"}}, embed, search.Options{}))
+			r := must.Get(x.Search(ctx, q, p, onyx.Filters{Sources: []string{"slack"}}, embed, search.Options{}))
 			found := []sheaf.ID{}
 			for _, h := range r.Hits {
 				found = append(found, h.ID)

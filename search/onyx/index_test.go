@@ -17,6 +17,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/search/onyx"
@@ -32,7 +33,7 @@ import (
 func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	out := local(t, now)
-	a := must(analysis.New(analysis.Options{Language: "en"}))
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	for _, d := range []opensearch.Dialect{opensearch.OpenSearch, opensearch.Elasticsearch} {
 		url := os.Getenv("SHEAF_TEST_" + strings.ToUpper(d.String()))
 		if url == "" {
@@ -42,7 +43,7 @@ func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 		o := opensearch.Options{Options: storekit.Options{URL: url, Analyzer: a,
 			Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}, Dialect: d,
 			Index: fmt.Sprintf("onyx-%d-%d", os.Getpid(), rand.Uint32())}
-		b := must(opensearch.Open(ctx, o))
+		b := must.Get(opensearch.Open(ctx, o))
 		t.Cleanup(func() {
 			if err := errors.Join(b.Close(), opensearch.Drop(ctx, o)); err != nil {
 				t.Error(err)
@@ -59,8 +60,8 @@ func contents() *onyx.Contents { return &onyx.Contents{FS: vfs.NewMem(), Dir: "/
 // local returns an empty index over every store that needs no server.
 func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
-	a := must(analysis.New(analysis.Options{Language: "en"}))
-	engine := must(embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a,
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
+	engine := must.Get(embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a,
 		Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}))
 	t.Cleanup(func() { _ = engine.Close() })
 	return map[string]*onyx.Index{
@@ -71,7 +72,7 @@ func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 
 func write(t *testing.T, x *onyx.Index, docs ...onyx.Document) []onyx.Written {
 	t.Helper()
-	return must(x.Write(context.Background(), docs))
+	return must.Get(x.Write(context.Background(), docs))
 }
 
 func vector(x, y float32) []store.Vectors {
@@ -161,7 +162,7 @@ func TestUpdateMetadata(t *testing.T) {
 			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true},
 				Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(0, 1)}}})
 		sees := func(f onyx.Filters) []sheaf.ID {
-			r := must(x.Semantic(ctx, store.VectorBody, []float32{1, 0}, f, 10))
+			r := must.Get(x.Semantic(ctx, store.VectorBody, []float32{1, 0}, f, 10))
 			return ids(r)
 		}
 		ann, bob := onyx.Filters{Access: []string{"ann"}}, onyx.Filters{Access: []string{"bob"}}
@@ -215,9 +216,7 @@ func TestPublicToPrivate(t *testing.T) {
 		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true},
 			Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}})
 		for _, public := range []bool{true, false, true} {
-			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Public: &public}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Public: &public}}))
 			for _, stranger := range []onyx.Filters{{}, {Access: []string{"bob"}}, {Access: []string{}}} {
 				r, err := x.Semantic(ctx, store.VectorBody, []float32{1, 0}, stranger, 10)
 				if err != nil || (len(r) == 1) != public {
@@ -259,9 +258,7 @@ func TestSections(t *testing.T) {
 		found, err := x.Sections(ctx, []onyx.Section{{Document: "t:a", Min: ptr(3), Max: ptr(6)}, {Document: "t:secret"},
 			{Document: "t:none"}, {Document: "t:a", Min: ptr(10)}, {Document: "t:a", Max: ptr(0)},
 			{Document: "t:a", Min: ptr(7), Max: ptr(7)}}, onyx.Filters{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var got []int
 		for _, f := range found {
 			got = append(got, f.Index)
@@ -330,7 +327,7 @@ func TestProfiles(t *testing.T) {
 			Chunks:   []onyx.Chunk{{Text: "a cat", Vectors: vector(0.6, 0.8)}}})
 		write(t, x, docs...)
 		for _, p := range []string{"onyx-elastic", "onyx-vespa"} {
-			loaded := must(profile.Load(p, profile.Builtin))
+			loaded := must.Get(profile.Load(p, profile.Builtin))
 			r, err := x.Search(ctx, sheaf.Query{Text: "cat", Words: cat, Limit: 5}, loaded,
 				onyx.Filters{Sources: []string{"slack"}},
 				func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }, search.Options{Explain: true})
@@ -350,7 +347,7 @@ func TestAccessOfCallers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"ann", "bob", "public", ""})
 		list := rapid.SliceOfN(name, 0, 3)
-		a := must(analysis.New(analysis.Options{}))
+		a := must.Get(analysis.New(analysis.Options{}))
 		x := onyx.New(memory.New(a), contents(), nil)
 		var docs []onyx.Document
 		for i := range 6 {
@@ -358,11 +355,9 @@ func TestAccessOfCallers(t *testing.T) {
 				Metadata: onyx.Metadata{Public: rapid.Bool().Draw(t, "public"), Access: list.Draw(t, "access"),
 					Tenant: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "tenant")}})
 		}
-		if _, err := x.Write(ctx, docs); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(x.Write(ctx, docs))
 		f := onyx.Filters{Access: list.Draw(t, "asker"), Tenant: rapid.SampledFrom([]string{"", "one"}).Draw(t, "of")}
-		r := must(x.Keyword(ctx, cat, f, 10))
+		r := must.Get(x.Keyword(ctx, cat, f, 10))
 		var want []sheaf.ID
 		for _, d := range docs {
 			allowed := d.Public || slices.ContainsFunc(d.Access, func(n string) bool {
@@ -384,10 +379,8 @@ func TestAccessOfCallers(t *testing.T) {
 func TestContents(t *testing.T) {
 	disk := vfs.NewMem()
 	f := &onyx.Contents{FS: disk, Dir: "/c"}
-	if err := f.Save([]onyx.Document{{ID: "t:a", Title: "A",
-		Chunks: []onyx.Chunk{{Text: "x", Vectors: vector(1, 0)}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Save([]onyx.Document{{ID: "t:a", Title: "A",
+		Chunks: []onyx.Chunk{{Text: "x", Vectors: vector(1, 0)}}}}))
 	after := &onyx.Contents{FS: disk.Crash(7), Dir: "/c"}
 	if d, ok, err := after.Load("t:a"); err != nil || !ok || d.Title != "A" || len(d.Chunks) != 1 ||
 		d.Chunks[0].Vectors[0].Passages[0][0] != 1 {
@@ -397,13 +390,9 @@ func TestContents(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Fatalf("%v, %v", names, err)
 	}
-	file := must(after.FS.Create(filepath.Join("/c", names[0])))
-	if _, err := file.Write([]byte("garbage that is long enough")); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(after.FS.Create(filepath.Join("/c", names[0])))
+	must.Get(file.Write([]byte("garbage that is long enough")))
+	must.Do(t, file.Close())
 	if _, _, err := after.Load("t:a"); !errors.Is(err, sheaf.ErrCorrupt) {
 		t.Errorf("damage: %v", err)
 	}
@@ -436,14 +425,12 @@ func TestListsOfCallersAreCopied(t *testing.T) {
 		access[0] = "user:eve"
 		touch := func() {
 			t.Helper()
-			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Hidden: ptr(false)}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Hidden: ptr(false)}}))
 		}
 		touch()
 		sees := func(who string) bool {
 			t.Helper()
-			found := must(x.Sections(ctx, []onyx.Section{{Document: "t:a"}}, onyx.Filters{Access: []string{who}}))
+			found := must.Get(x.Sections(ctx, []onyx.Section{{Document: "t:a"}}, onyx.Filters{Access: []string{who}}))
 			r, err := x.Keyword(ctx, cat, onyx.Filters{Access: []string{who}}, 5)
 			if err != nil || len(r) != len(found) {
 				t.Errorf("%s: %s finds %d chunks and reads %d, %v", name, who, len(r), len(found), err)
@@ -461,9 +448,7 @@ func TestListsOfCallersAreCopied(t *testing.T) {
 			t.Errorf("%s: what was found changed", name)
 		}
 		bob := []string{"user:bob"}
-		if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Access: &bob}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Access: &bob}}))
 		bob[0] = "user:eve"
 		touch()
 		if !sees("user:bob") || sees("user:eve") {
@@ -484,7 +469,7 @@ func TestListsOfCallersAreCopied(t *testing.T) {
 
 // TestUpdateColumns checks that a store that can change columns gets only column changes.
 func TestUpdateColumns(t *testing.T) {
-	a := must(analysis.New(analysis.Options{Language: "en"}))
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	st := &columnsOnly{Backend: memory.New(a)}
 	x := onyx.New(st, contents(), nil)
 	write(t, x, onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "one"}, {Text: "two"}}})
@@ -501,12 +486,4 @@ func TestUpdateColumns(t *testing.T) {
 	if got := c.Values(sheaf.PropertyColumn("boost")); len(got) != 1 || got[0] != sheaf.NumberValue(2) {
 		t.Errorf("votes are %v", got)
 	}
-}
-
-// must returns v, and panics when err is not nil.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/search/onyx"
 	"sheaf/search/onyx/onyxtest"
@@ -20,10 +21,8 @@ import (
 func TestVectorsFilters(t *testing.T) {
 	onyxtest.EachFilter(t, "onyx_filters.json", func(t *testing.T, c onyxtest.Filtered, want []sheaf.ID) {
 		for name, x := range local(t, func() time.Time { return c.Now }) {
-			if _, err := x.Write(t.Context(), c.Documents); err != nil {
-				t.Fatal(err)
-			}
-			ranking := must(x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100))
+			must.Get(x.Write(t.Context(), c.Documents))
+			ranking := must.Get(x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100))
 			got := []sheaf.ID{}
 			for _, h := range ranking {
 				got = append(got, sheaf.ID(strings.TrimSuffix(string(h.ID), "#0")))
@@ -51,7 +50,7 @@ func TestVectorsUndated(t *testing.T) {
 		if in.Field == "updated_at" {
 			f.Created, f.Updated = onyx.Window{}, w
 		}
-		filter := must(f.Filter(time.Unix(in.Now, 0)))
+		filter := must.Get(f.Filter(time.Unix(in.Now, 0)))
 		unbounded, _ := onyx.Filters{AnyAccess: true, AnyTenant: true}.Filter(time.Unix(in.Now, 0))
 		if clause := len(filter.(sheaf.And)) > len(unbounded.(sheaf.And)); clause != want.Clause {
 			t.Errorf("a clause: %v, want %v", clause, want.Clause)
@@ -123,15 +122,11 @@ func TestVectorsMetadataSuffix(t *testing.T) {
 	}) {
 		var metadata []chunk.Metadata
 		dec := json.NewDecoder(strings.NewReader(string(in)))
-		if _, err := dec.Token(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(dec.Token())
 		for dec.More() {
-			name := must(dec.Token())
+			name := must.Get(dec.Token())
 			var value any
-			if err := dec.Decode(&value); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, dec.Decode(&value))
 			m := chunk.Metadata{Name: name.(string)}
 			switch v := value.(type) {
 			case string:

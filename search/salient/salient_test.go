@@ -6,22 +6,17 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search/salient"
 	"sheaf/text/analysis"
 )
 
 func words(t *testing.T, text salient.Text, df map[string]int) []string {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	query, err := salient.Query(a, text, salient.Collection{Size: 1000, Count: func(word string) (int, error) {
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
+	query := must.Get(salient.Query(a, text, salient.Collection{Size: 1000, Count: func(word string) (int, error) {
 		return df[strings.ToLower(word)], nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	var out []string
 	last := 1.0
 	if query == nil {
@@ -65,9 +60,7 @@ func TestTextWithoutSalientWords(t *testing.T) {
 
 func TestFaultIsReported(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	fault := errors.New("no answer")
 	_, err = salient.Query(a, salient.Text{Body: "something"},
 		salient.Collection{Size: 1, Count: func(string) (int, error) { return 0, fault }})

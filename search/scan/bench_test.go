@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/search/scan"
 	"sheaf/text/query"
@@ -80,9 +81,7 @@ func BenchmarkTiered(b *testing.B) {
 // processor returns the processor time of this process.
 func processor(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -93,16 +92,14 @@ func benchmarkQueries(b *testing.B, root string, queries []string, remembered bo
 	rg, _ := exec.LookPath("rg")
 	for i := 0; b.Loop(); i++ {
 		if !remembered {
-			scanner := must(scan.New(scan.Options{Root: root, Analyzer: english(b)}))
+			scanner := must.Get(scan.New(scan.Options{Root: root, Analyzer: english(b)}))
 			s.Scanner = scanner
 		}
 		text := queries[i%len(queries)]
 		runtime.GC()
 		start, used := time.Now(), processor(b)
 		r, err := s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), profile, search.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		steps["query"] = append(steps["query"], time.Since(start))
 		steps["cpu"] = append(steps["cpu"], processor(b)-used)
 		for _, t := range r.Took {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/profile"
@@ -28,10 +29,10 @@ func (p picky) Embed(ctx context.Context, purpose model.Purpose, texts []string)
 
 // TestOneFileWithoutVectors checks that a file that the model refuses does not stop vectors of other files.
 func TestOneFileWithoutVectors(t *testing.T) {
-	s := must(scan.New(scan.Options{Root: folder(t,
+	s := must.Get(scan.New(scan.Options{Root: folder(t,
 		map[string]string{"a.md": "alpha\n", "b.md": "alpha stone\n", "c.md": "alpha\n"}), Tree: "vault",
 		Analyzer: english(t), Embedder: picky{hashed.New(64)}}))
-	r := must(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+	r := must.Get(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
 		Vectors: true,
 		Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: 9}}))
 	vector := make([]float32, 64)

@@ -12,6 +12,7 @@ import (
 
 	"sheaf"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
@@ -24,7 +25,7 @@ import (
 // slow search in every file. Candidates are the best matches in order, without files that a full
 // index finds only when the query has no forbidden word.
 func TestCandidatesEqualSlowSearch(t *testing.T) {
-	a := must(analysis.New(analysis.Options{Language: "en", StopWords: true}))
+	a := must.Get(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 	var fields []store.FieldWeight
 	for _, name := range sheaf.Fields {
 		fields = append(fields, store.FieldWeight{Name: name, Weight: 1})
@@ -34,22 +35,16 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 		{`%s -"%s art"`, "%s"}, {"%s -title:%s", "%s"}, {"%s -(-%s)", "%s"}}
 	root := filepath.Join(t.TempDir(), "vault")
 	rapid.Check(t, func(t *rapid.T) {
-		if err := os.RemoveAll(root); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(root, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(root))
+		must.Do(t, os.Mkdir(root, 0o755))
 		for i := range rapid.IntRange(1, 30).Draw(t, "files") {
 			var text strings.Builder
 			for j := range rapid.IntRange(1, 3).Draw(t, "sections") {
 				fmt.Fprintf(&text, "# S%d\n\n%s\n%s\n\n", j, strings.Join(rapid.SliceOfN(word, 1, 4).Draw(t, "text"), " "),
 					strings.Repeat("filler ", 15))
 			}
-			if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%02d %s.md", i, word.Draw(t, "name"))),
-				[]byte(text.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(root, fmt.Sprintf("%02d %s.md", i, word.Draw(t, "name"))),
+				[]byte(text.String()), 0o644))
 		}
 		mark, wanted := rapid.SampledFrom(marks).Draw(t, "mark"),
 			strings.Join(rapid.SliceOfN(word, 1, 3).Draw(t, "wanted"), " ")
@@ -62,14 +57,12 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 			Limits: profile.Scan{
 				Files: rapid.IntRange(1, 12).Draw(t, "limit"), MemoryBytes: maxMemory, ChunkChars: 100}}
 
-		s := must(New(Options{Root: root, Analyzer: a}))
+		s := must.Get(New(Options{Root: root, Analyzer: a}))
 		files, _, err := ingest.Files(t.Context(), root, s.o.Walk)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := must(s.match(t.Context(), files, req))
-		chunker := must(newChunker(req.Limits.ChunkChars))
-		cut := must(s.cut(t.Context(), files, found.matches, chunker))
+		must.Do(t, err)
+		found := must.Get(s.match(t.Context(), files, req))
+		chunker := must.Get(newChunker(req.Limits.ChunkChars))
+		cut := must.Get(s.cut(t.Context(), files, found.matches, chunker))
 		all := memory.New(a)
 		for _, d := range cut {
 			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(&search.ScanRequest{Limits: profile.Scan{ListValues: 10}},
@@ -78,7 +71,7 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 			}
 		}
 		answers := func(text store.TextRequest) map[string]bool {
-			hits := must(all.Retrieve(t.Context(), store.Request{Text: &text, Limit: 1000}))
+			hits := must.Get(all.Retrieve(t.Context(), store.Request{Text: &text, Limit: 1000}))
 			at := map[string]bool{}
 			for _, h := range hits {
 				at[string(h.ID[:strings.LastIndexByte(string(h.ID), '#')])] = true
@@ -87,7 +80,7 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 		}
 		now, before := answers(asked), answers(without)
 
-		g := must(s.gather(t.Context(), found, req, memory.NewFor(a, asked.Query), maxMemory))
+		g := must.Get(s.gather(t.Context(), found, req, memory.NewFor(a, asked.Query), maxMemory))
 		var got, want []string
 		for _, d := range g.docs {
 			got = append(got, string(d.id))
@@ -106,12 +99,4 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 			t.Fatalf("%s: candidates %v, want %v", text, got, want)
 		}
 	})
-}
-
-// must returns v, and panics when err is not nil.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/profile"
@@ -60,16 +61,13 @@ func TestCandidateOfOtherBranchStays(t *testing.T) {
 		"sections.md": "# One\n\nzebra and stone\n\n# Two\n\n" + strings.Repeat("filler ", 30),
 		"horse.md":    "horse and stone\n", "titled.md": "---\ntitle: stone\n---\nzebra\n",
 	})
-	two, err := profile.Parse("two.yaml", []byte(`name: two
+	two := must.Get(profile.Parse("two.yaml", []byte(`name: two
 candidates: {scan: {files: 10, chunk_chars: 6000, memory_mb: 100, list_values: 10}}
 branches:
   - {name: whole, retrieve: text, fields: {title: 1, body: 1}, limit: 10}
   - {name: body, retrieve: text, fields: {body: 1}, limit: 10}
 fuse: {method: rrf, k: 60}
-`), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+`), profile.Builtin))
 	e := hashed.New(64)
 	embed := func(ctx context.Context, text string) ([]float32, error) {
 		v, err := e.Embed(ctx, model.Query, []string{text})

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/profile"
 	"sheaf/search"
@@ -32,37 +33,33 @@ func folder(t testing.TB, files map[string]string) string {
 	root := filepath.Join(t.TempDir(), "vault")
 	for name, text := range files {
 		file := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	return root
 }
 
 func english(t testing.TB) *analysis.Analyzer {
 	t.Helper()
-	return must(analysis.New(analysis.Options{Language: "en", StopWords: true}))
+	return must.Get(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 }
 
 // searcher returns a searcher that scans a folder.
 func searcher(t testing.TB, root string) *search.Searcher {
 	t.Helper()
-	s := must(scan.New(scan.Options{Root: root, Analyzer: english(t), Embedder: hashed.New(64)}))
+	s := must.Get(scan.New(scan.Options{Root: root, Analyzer: english(t), Embedder: hashed.New(64)}))
 	return &search.Searcher{Scanner: s}
 }
 
 func tiered(t testing.TB) *profile.Profile {
 	t.Helper()
-	return must(profile.Load("tiered", profile.Builtin))
+	return must.Get(profile.Load("tiered", profile.Builtin))
 }
 
 // ask runs a typed query with the profile tiered.
 func ask(t testing.TB, s *search.Searcher, text string, opt search.Options) *search.Result {
 	t.Helper()
-	return must(s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt))
+	return must.Get(s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt))
 }
 
 func ids(r *search.Result) []string {
@@ -301,12 +298,8 @@ func TestChangesAreSeen(t *testing.T) {
 	if again := ask(t, s, "word", search.Options{}); !slices.Equal(ids(again), ids(before)) {
 		t.Errorf("the second time: %v, then %v", ids(before), ids(again))
 	}
-	if err := os.WriteFile(filepath.Join(root, "a.md"), []byte("second word, and longer\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(root, "b.md")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "a.md"), []byte("second word, and longer\n"), 0o644))
+	must.Do(t, os.Remove(filepath.Join(root, "b.md")))
 	if got := ids(ask(t, s, "word", search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
 		t.Errorf("after the change: %v", got)
 	}
@@ -325,21 +318,13 @@ func TestChangesAreSeen(t *testing.T) {
 	}
 	now("second", "first")
 	name := filepath.Join(root, "a.md")
-	if err := os.WriteFile(name, []byte("fourth word, and longer\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("fourth word, and longer\n"), 0o644))
+	must.Do(t, os.Chtimes(name, time.Time{}, time.Now().Add(time.Minute)))
 	now("fourth", "second")
 	// A query finds the current sections, even if the change kept the time.
-	was := must(os.Stat(name))
-	if err := os.WriteFile(name, []byte("fifth word\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(name, time.Time{}, was.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(os.Stat(name))
+	must.Do(t, os.WriteFile(name, []byte("fifth word\n"), 0o644))
+	must.Do(t, os.Chtimes(name, time.Time{}, was.ModTime()))
 	now("fifth", "fourth")
 }
 
@@ -473,9 +458,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		for _, megabytes := range []int64{10, 20, 100} {
 			words := english(t)
 			words.QueryTokens("word") // fill the global cache of words first
-			s := must(scan.New(scan.Options{Root: root, Analyzer: words}))
+			s := must.Get(scan.New(scan.Options{Root: root, Analyzer: words}))
 			before := heap()
-			found := must(s.Scan(context.Background(),
+			found := must.Get(s.Scan(context.Background(),
 				search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, Limits: profile.Scan{
 					Files: 100, ChunkChars: 6000, MemoryBytes: megabytes << 20, MaxVectors: 1}}))
 			used := heap() - before
@@ -506,7 +491,7 @@ func TestFirstFileIsAlwaysTaken(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&long, "## About %d\n\nA word.\n\n", i)
 	}
-	s := must(scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": long.String(), "b.md": long.String()}),
+	s := must.Get(scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": long.String(), "b.md": long.String()}),
 		Tree: "vault", Analyzer: english(t)}))
 	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"},
 		Limits: profile.Scan{Files: 10, ChunkChars: 100, MemoryBytes: 1 << 20}})
@@ -519,7 +504,7 @@ func TestFirstFileIsAlwaysTaken(t *testing.T) {
 }
 
 func TestRequestsAreChecked(t *testing.T) {
-	s := must(scan.New(scan.Options{Root: t.TempDir(), Analyzer: english(t)}))
+	s := must.Get(scan.New(scan.Options{Root: t.TempDir(), Analyzer: english(t)}))
 	limits := func(files int, memory int64) profile.Scan { return profile.Scan{Files: files, MemoryBytes: memory} }
 	for _, bad := range []search.ScanRequest{{Limits: limits(0, 2<<20)}, {Limits: limits(5, 1)},
 		{Limits: limits(5, 2<<20), Queries: make([]string, 17)},
@@ -723,11 +708,11 @@ func TestSignals(t *testing.T) {
 // files, and that a note says so.
 func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	root := folder(t, map[string]string{"a.md": "alpha\n", "b.md": "alpha\n", "c.md": "alpha\n"})
-	s := must(scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)}))
+	s := must.Get(scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)}))
 	vector := make([]float32, 64)
 	vector[0] = 1
 	for most, told := range map[int]bool{2: true, 3: false} {
-		r := must(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+		r := must.Get(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
 			Vectors: true,
 			Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: most}}))
 		hits, err := r.Backend.Retrieve(t.Context(),
@@ -741,10 +726,10 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	}
 	// A file with more sections than the limit allows gets no vectors.
 	long := "## One\n\n" + strings.Repeat("alpha ", 30) + "\n\n## Two\n\n" + strings.Repeat("alpha ", 30) + "\n"
-	s = must(scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault",
+	s = must.Get(scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault",
 		Analyzer: english(t), Embedder: hashed.New(64)}))
 	for most, want := range map[int]int{2: 1, 3: 3} {
-		r := must(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+		r := must.Get(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
 			Vectors: true,
 			Limits:  profile.Scan{Files: 10, ChunkChars: 200, MemoryBytes: 20 << 20, MaxVectors: most}}))
 		hits, err := r.Backend.Retrieve(t.Context(),
@@ -753,12 +738,4 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 			t.Errorf("at most %d: %d of %d sections have vectors, want %d: %v", most, len(hits), r.Chunks, want, err)
 		}
 	}
-}
-
-// must returns v, and panics when err is not nil.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store/memory"
@@ -23,27 +24,16 @@ func TestMemoryIsSplit(t *testing.T) {
 	root := t.TempDir()
 	const files = 400
 	for i := range files {
-		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i, ".md")), []byte("A word of it.\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, fmt.Sprint(i, ".md")), []byte("A word of it.\n"), 0o644))
 	}
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(Options{Root: root, Analyzer: a})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
+	s := must.Get(New(Options{Root: root, Analyzer: a}))
 	req := search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"},
 		Limits: profile.Scan{Files: files, ChunkChars: 6000}}
 	kept := map[int64]int{}
 	for _, bytes := range []int64{1 << 20, 20 << 20} {
 		req.Limits.MemoryBytes = bytes
-		got, err := s.Scan(context.Background(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(s.Scan(context.Background(), req))
 		sections, size := s.cache.Size()
 		if most := bytes * 35 / 100; size > most {
 			t.Errorf("of %d bytes, sections take %d, want at most %d", bytes, size, most)
@@ -71,16 +61,8 @@ func TestMemoryIsSplit(t *testing.T) {
 func gatherAgain(t *testing.T, s *Scanner, req search.ScanRequest, index int64) *gathered {
 	t.Helper()
 	files, _, err := ingest.Files(context.Background(), s.o.Root, s.o.Walk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := s.match(context.Background(), files, req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := s.gather(context.Background(), f, req, memory.NewFor(s.o.Analyzer, req.Words), index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	f := must.Get(s.match(context.Background(), files, req))
+	g := must.Get(s.gather(context.Background(), f, req, memory.NewFor(s.o.Analyzer, req.Words), index))
 	return g
 }

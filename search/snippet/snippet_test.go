@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search/snippet"
 	"sheaf/text/analysis"
 )
@@ -21,10 +22,7 @@ func highlighter(t testing.TB, q sheaf.TextQuery) *snippet.Highlighter {
 
 func highlighterFor(t testing.TB, q sheaf.TextQuery, rarity func(string) float64) *snippet.Highlighter {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	return snippet.New(a, q, rarity)
 }
 

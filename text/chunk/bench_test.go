@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -14,17 +15,14 @@ import (
 func corpus(tb testing.TB) (paths []string, files [][]byte, size int64) {
 	tb.Helper()
 	if dir := os.Getenv("SHEAF_TEST_DIR"); dir != "" {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		must.Do(tb, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || chunk.KindOf(path) != chunk.KindMarkdown {
 				return err
 			}
 			raw, err := os.ReadFile(path)
 			paths, files, size = append(paths, path), append(files, raw), size+int64(len(raw))
 			return err
-		})
-		if err != nil {
-			tb.Fatal(err)
-		}
+		}))
 		return paths, files, size
 	}
 	text := "---\ntitle: A note\ntags: [one, two]\n---\n\n# A note\n\n" +
@@ -46,8 +44,7 @@ func BenchmarkChunk(b *testing.B) {
 			Window: chunk.WindowOptions{Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			c, err := chunk.New(o)
-			must(b, err)
+			c := must.Get(chunk.New(o))
 			b.SetBytes(size)
 			b.ReportAllocs()
 			chunks := 0
@@ -60,13 +57,5 @@ func BenchmarkChunk(b *testing.B) {
 			}
 			b.ReportMetric(float64(chunks), "chunks")
 		})
-	}
-}
-
-// must ends the test if err is not nil.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

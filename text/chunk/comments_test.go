@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -69,8 +70,7 @@ func words(text string) string {
 func TestCommentsChangeNoBlock(t *testing.T) {
 	text := "%%secret%% A #tag\n\n- %%secret%% b [[c]]\n\n%%\n# Secret\n#hidden [[secret]] - [ ] secret due:: " +
 		"2026-01-01\n%%\n"
-	cut, err := chunk.New(chunk.Options{})
-	must(t, err)
+	cut := must.Get(chunk.New(chunk.Options{}))
 	doc := cut.Chunk("t", "n.md", chunk.WithoutComments("n.md", []byte(text)))
 	if len(doc.Chunks) != 1 || len(doc.Tags) != 1 || doc.Tags[0] != "tag" || len(doc.Chunks[0].Links) != 1 ||
 		len(doc.Fields) != 0 {

@@ -16,6 +16,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
+
+	"sheaf/internal/must"
 )
 
 // reference lists the headings that are direct children of the document for goldmark, as "level
@@ -61,7 +63,7 @@ func TestFolder(t *testing.T) {
 		t.Skip("SHEAF_TEST_DIR names no folder of Markdown")
 	}
 	titles, different := 0, 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || KindOf(path) != KindMarkdown {
 			return err
 		}
@@ -88,10 +90,7 @@ func TestFolder(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	t.Logf("%d titles, %d files differ", titles, different)
 }
 
@@ -103,17 +102,12 @@ func TestHeadingsOfSpecification(t *testing.T) {
 	if len(found) == 0 {
 		t.Skipf("no %s", pattern)
 	}
-	raw, err := os.ReadFile(found[len(found)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(found[len(found)-1]))
 	var examples []struct {
 		Markdown string
 		Example  int
 	}
-	if err := json.Unmarshal(raw, &examples); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &examples))
 	if len(examples) < 600 {
 		t.Fatalf("only %d examples", len(examples))
 	}

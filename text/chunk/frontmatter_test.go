@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -22,8 +23,7 @@ func TestLinksInFrontmatter(t *testing.T) {
 		options chunk.Options
 		want    []string
 	}{{chunk.Options{}, want}, {chunk.Options{Chunker: "sections"}, want[8:]}} {
-		chunker, err := chunk.New(c.options)
-		must(t, err)
+		chunker := must.Get(chunk.New(c.options))
 		doc := chunker.Chunk("t", "a.md", []byte(text))
 		if err := chunk.Verify(&doc, []byte(text)); err != nil {
 			t.Error(err)
@@ -81,8 +81,7 @@ func TestMalformedTenant(t *testing.T) {
 		many.String() + "tenant: acme":              "acme",
 		many.String() + "tenant: {a: b}":            "",
 	} {
-		c, err := chunk.For("a.md", chunk.Options{})
-		must(t, err)
+		c := must.Get(chunk.For("a.md", chunk.Options{}))
 		doc := c.Chunk("notes", "a.md", []byte("---\naccess: public\n"+front+"\n---\n# A\n"))
 		said := false
 		for _, p := range doc.Properties {
@@ -149,8 +148,7 @@ func TestDateOf(t *testing.T) {
 		{"a.md", "---\ndate: 9999-12-31T23:59:59-05:00\n---\nx", "2020-02-03", sheaf.DateModified},     // in the year 10000
 		{"a.md", "---\ndate: \"0000-01-01T00:00:00+01:00\"\n---\nx", "2020-02-03", sheaf.DateModified}, // in the year -1
 	} {
-		chunker, err := chunk.New(chunk.Options{})
-		must(t, err)
+		chunker := must.Get(chunk.New(chunk.Options{}))
 		doc := chunker.Chunk("t", c.name, []byte(c.text))
 		got := chunk.DateOf(&doc, modified)
 		if got.Time.Format(time.DateOnly) != c.want || got.Source != c.source {

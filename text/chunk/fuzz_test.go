@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -21,31 +22,25 @@ func chunkers(tb testing.TB) []chunk.Chunker {
 		{Chunker: "window", Window: chunk.WindowOptions{Size: 9, Overlap: 2, Boundary: "sentence",
 			Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
 	} {
-		k, err := chunk.New(o)
-		must(tb, err)
+		k := must.Get(chunk.New(o))
 		out = append(out, k)
 	}
-	k, err := chunk.For("x.go", chunk.Options{})
-	must(tb, err)
+	k := must.Get(chunk.For("x.go", chunk.Options{}))
 	return append(out, k)
 }
 
 // FuzzChunk checks that each chunker cuts any bytes into chunks that pass Verify, and gives the
 // same result twice.
 func FuzzChunk(f *testing.F) {
-	rules, err := os.ReadFile("testdata/rules.txt")
-	must(f, err)
+	rules := must.Get(os.ReadFile("testdata/rules.txt"))
 	for part := range strings.SplitSeq(string(rules), "\n== ") {
 		f.Add([]byte(strings.ReplaceAll(part, `\n`, "\n")))
 	}
 	f.Add([]byte("\ud55c\uad6d\uc5b4. \u1112\u1161\u11ab e\u0301 co\u00adop \u4e2d\u6587\u3002\u300d\u6b21"))
 	f.Add([]byte("\ufeff---\r\na: [\"x\", 'y']\r\n---\r# h {#i}\rx\x00\xff"))
 	f.Add([]byte("import X from 'x'\r\rexport {\n\n# h\nx"))
-	parts, err := chunk.New(chunk.Options{Chunker: "window",
-		Window: chunk.WindowOptions{Size: 3, Overlap: 2, Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	parts := must.Get(chunk.New(chunk.Options{Chunker: "window",
+		Window: chunk.WindowOptions{Size: 3, Overlap: 2, Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}}))
 	all := append(chunkers(f), parts)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, k := range all {
@@ -83,7 +78,7 @@ func FuzzFrontmatter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, inner string) {
 		content := []byte("---\n" + inner + "\n---\n# h\nx\n")
 		doc := k.Chunk("t", "n.md", content)
-		must(t, chunk.Verify(&doc, content))
+		must.Do(t, chunk.Verify(&doc, content))
 	})
 }
 

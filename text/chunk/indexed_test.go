@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -110,8 +111,7 @@ func TestBase64Data(t *testing.T) {
 
 func cut(t *testing.T, name, text string) sheaf.Document {
 	t.Helper()
-	c, err := chunk.For(name, chunk.Options{})
-	must(t, err)
+	c := must.Get(chunk.For(name, chunk.Options{}))
 	return c.Chunk("t", name, []byte(text))
 }
 
@@ -137,8 +137,7 @@ func TestDataInPieces(t *testing.T) {
 	text := "# A\n\nGrey. ![r](data:image/png;base64," + long + ") End.\n\n" + rows(long, 76, "") + "\n\nLast.\n"
 	for _, o := range []chunk.Options{{Chunker: "sections", Sections: chunk.SectionOptions{Cap: 500}},
 		{Chunker: "window", Window: chunk.WindowOptions{Size: 64}}} {
-		c, err := chunk.New(o)
-		must(t, err)
+		c := must.Get(chunk.New(o))
 		doc := c.Chunk("t", "a.md", []byte(text))
 		for i := range doc.Chunks {
 			got := chunk.IndexedText(&doc, &doc.Chunks[i], text).Text

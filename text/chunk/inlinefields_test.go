@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -89,8 +90,7 @@ func TestFieldsOfSections(t *testing.T) {
 		t.Errorf("the properties are %+v", doc.Properties)
 	}
 	for _, o := range []chunk.Options{{Chunker: "sections"}, {Chunker: "window"}} {
-		c, err := chunk.New(o)
-		must(t, err)
+		c := must.Get(chunk.New(o))
 		if doc := c.Chunk("t", "a.md", []byte(text)); len(doc.Fields) != 3 {
 			t.Errorf("%s: the fields are %v", o.Chunker, doc.Fields)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -109,8 +110,7 @@ func TestCodeHyphens(t *testing.T) {
 		{"a.go", "foo-\r\nbar\n", "foo\r\nbar\n"},
 		{"a.txt", "foo-\nbar\n", "foo-\nbar\n"},
 	} {
-		chunker, err := chunk.For(c.path, chunk.Options{})
-		must(t, err)
+		chunker := must.Get(chunk.For(c.path, chunk.Options{}))
 		doc := chunker.Chunk("t", c.path, []byte(c.text))
 		left := chunk.IndexedText(&doc, &doc.Chunks[0], c.text)
 		if left.Text != c.want {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/model/static/english"
 	"sheaf/text/chunk"
 )
@@ -30,8 +31,7 @@ func TestParse(t *testing.T) {
 		{Chunker: "window", Window: chunk.WindowOptions{Size: 384, Overlap: 64, Tokens: tokensNamed("sheaf-en-1"),
 			TokensName: "sheaf-en-1"}},
 	} {
-		made, err := chunk.New(o)
-		must(t, err)
+		made := must.Get(chunk.New(o))
 		parsed, err := chunk.Parse(made.Name(), tokensNamed)
 		if err != nil {
 			t.Errorf("%s: %v", made.Name(), err)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -95,8 +96,7 @@ func TestPassagesCoverEveryWord(t *testing.T) {
 // TestPassageSpan checks the spans of passages in a document with frontmatter, which is not text.
 func TestPassageSpan(t *testing.T) {
 	content := []byte("---\ntitle: T\n---\none two three four five six\n\n## H\n\nseven eight nine ten\n")
-	c, err := chunk.For("a.md", chunk.Options{})
-	must(t, err)
+	c := must.Get(chunk.For("a.md", chunk.Options{}))
 	doc := c.Chunk("t", "a.md", content)
 	p := chunk.Passages{Words: 2, Stride: 2}
 	for _, test := range []struct {

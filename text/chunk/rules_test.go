@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -23,8 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 //	lines of show
 func TestRules(t *testing.T) {
 	const name = "testdata/rules.txt"
-	raw, err := os.ReadFile(name)
-	must(t, err)
+	raw := must.Get(os.ReadFile(name))
 	var out strings.Builder
 	cases := 0
 	for i, part := range strings.Split("\n"+string(raw), "\n== ") {
@@ -58,7 +58,7 @@ func TestRules(t *testing.T) {
 		t.Fatalf("only %d cases", cases)
 	}
 	if *update {
-		must(t, os.WriteFile(name, []byte(out.String()), 0o644))
+		must.Do(t, os.WriteFile(name, []byte(out.String()), 0o644))
 	}
 }
 

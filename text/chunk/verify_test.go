@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -13,8 +14,7 @@ import (
 func TestVerifyFindsFaults(t *testing.T) {
 	content := []byte("intro\n# A\na\n## B\nb [x](y.md)\n# C\nc\n")
 	cut := func(chunker string) sheaf.Document {
-		c, err := chunk.New(chunk.Options{Chunker: chunker, Window: chunk.WindowOptions{Size: 2, Large: true}})
-		must(t, err)
+		c := must.Get(chunk.New(chunk.Options{Chunker: chunker, Window: chunk.WindowOptions{Size: 2, Large: true}}))
 		return c.Chunk("t", "n.md", content)
 	}
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 // TestWindowsOfHiddenProperties checks that properties for access do not move the windows of a document.
 func TestWindowsOfHiddenProperties(t *testing.T) {
 	k, err := chunk.New(chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 40, MetadataSuffix: true}})
-	must(t, err)
+	must.Do(t, err)
 	body := strings.Repeat("some words of a note\n", 40)
 	lengths := func(front string) (all []int) {
 		doc := k.Chunk("t", "n.md", []byte("---\nauthor: ann\n"+front+"---\n"+body))

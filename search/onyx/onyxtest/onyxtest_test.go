@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/search/onyx"
 )
 
@@ -15,9 +16,7 @@ func TestFiltersOfCases(t *testing.T) {
 	text := `{"now": 5, "filters": {"acl": ["a"], "include_hidden": true, "tenant": "t",
 		"sources": ["web"], "tags": ["k===v"], "sets": ["s"], "forced_sets": ["f"], "persona": 3, "project": 7,
 		"nodes": [1], "doc_ids": ["d"], "created_range": [1, null], "updated_range": [null, 2]}}`
-	if err := json.Unmarshal([]byte(text), &in); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &in))
 	one, two := int64(1), int64(2)
 	want := onyx.Filters{Tenant: "t", Access: []string{"a"}, Hidden: true, Sources: []string{"web"},
 		Tags: []string{"k===v"}, Sets: []string{"s"},

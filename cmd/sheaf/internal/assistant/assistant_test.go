@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/assistant"
+	"sheaf/internal/must"
 )
 
 var server = assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp", "--in", `/home/a "b"\c`}}
@@ -73,9 +74,7 @@ func TestConfigurationPaths(t *testing.T) {
 	} {
 		if c.system == "packaged" {
 			c.system = "windows"
-			if err := os.MkdirAll(packaged, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(packaged, 0o755))
 		}
 		if a := find(t, assistant.PlacesOn(c.system, home, "project", c.env), c.name); a.File != filepath.Join(home,
 			filepath.FromSlash(c.want)) {
@@ -83,9 +82,7 @@ func TestConfigurationPaths(t *testing.T) {
 		}
 	}
 	p := assistant.PlacesOn("linux", home, "project", env("CLAUDE_CONFIG_DIR", filepath.Join(home, "cc")))
-	if err := os.Mkdir(filepath.Join(home, "cc"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(home, "cc"), 0o755))
 	if a := find(t, p, "claude-code"); !a.Present() || a.File != filepath.Join("project", ".mcp.json") {
 		t.Errorf("%+v", a)
 	}
@@ -201,12 +198,8 @@ func TestTOML(t *testing.T) {
 // put writes a file and makes its folder.
 func put(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 // TestLinks checks that a link to a file elsewhere stays a link, even while that file does not
@@ -214,16 +207,12 @@ func put(t *testing.T, file, text string) {
 func TestLinks(t *testing.T) {
 	a := find(t, places(t), "cursor")
 	kept := filepath.Join(t.TempDir(), "mcp.json")
-	if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(a.File), 0o755))
 	if err := os.Symlink(kept, a.File); err != nil {
 		t.Skip(err)
 	}
 	c, err := a.Add(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := c.Write(); err == nil || !strings.Contains(err.Error(), "a link to a file that does not exist") {
 		t.Errorf("written: %v", err)
 	}
@@ -247,10 +236,7 @@ func TestConcurrentChangeIsKept(t *testing.T) {
 		if before != "" {
 			put(t, file, before)
 		}
-		change, err := cursor.Add(server)
-		if err != nil {
-			t.Fatal(err)
-		}
+		change := must.Get(cursor.Add(server))
 		const theirs = `{"mcpServers": {"theirs": {"command": "x"}}}`
 		put(t, file, theirs)
 		if err := change.Write(); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "another program changed") {
@@ -288,14 +274,8 @@ func TestHidesSecrets(t *testing.T) {
 	} {
 		a := find(t, places(t), name)
 		put(t, a.File, before)
-		add, err := a.Add(server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		remove, err := a.Remove("sheaf")
-		if err != nil {
-			t.Fatal(err)
-		}
+		add := must.Get(a.Add(server))
+		remove := must.Get(a.Remove("sheaf"))
 		before, entry := add.Shown()
 		gone, _ := remove.Shown()
 		for _, shown := range []string{before, entry, gone} {
@@ -303,9 +283,7 @@ func TestHidesSecrets(t *testing.T) {
 				t.Errorf("%s shows %s", name, shown)
 			}
 		}
-		if err := add.Write(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, add.Write())
 		if text, err := os.ReadFile(a.File); err != nil || name != "zed" && !strings.Contains(string(text), "s3cret") {
 			t.Errorf("%s: the file is %s, %v", name, text, err)
 		}

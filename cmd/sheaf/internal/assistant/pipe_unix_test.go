@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // TestConfigurationIsPipeOrFolder checks that a pipe as configuration does not block, and that a folder is reported.
@@ -19,9 +20,7 @@ func TestConfigurationIsPipeOrFolder(t *testing.T) {
 		"folder": func(name string) error { return os.Mkdir(name, 0o700) },
 	} {
 		a := find(t, places(t), "cursor")
-		if err := errors.Join(os.MkdirAll(filepath.Dir(a.File), 0o700), make(a.File)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(a.File), 0o700), make(a.File)))
 		if c, err := a.Add(server); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("a %s is changed: %+v, %v", what, c, err)
 		}

@@ -10,16 +10,13 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/internal/must"
 )
 
 func write(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 
@@ -90,9 +87,7 @@ func TestForeignFilesNeedApproval(t *testing.T) {
 	trust := &config.Trust{Dir: filepath.Join(dir, "trust")}
 	opts := config.Options{Dir: filepath.Dir(project), Trust: trust}
 	c, err := config.Load(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(c.Notices) != 9 || c.Limit != 7 || !strings.Contains(c.Notices[0], project+":2: embedder.url is ignored") {
 		t.Errorf("notices are %q, values %+v", c.Notices, c.Values)
 	}
@@ -103,9 +98,7 @@ func TestForeignFilesNeedApproval(t *testing.T) {
 	if found, err := config.Sensitive(project, []byte(text)); err != nil || len(found) != 9 {
 		t.Errorf("sensitive settings are %q, %v", found, err)
 	}
-	if err := trust.Approve(project, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, trust.Approve(project, []byte(text)))
 	if c, err = config.Load(opts); err != nil || len(c.Notices) != 0 || c.DataDir != data ||
 		c.Embedder.KeyFile != filepath.Join(dir, "..", ".ssh", "id") {
 		t.Errorf("after approval: %v, notices %q, values %+v", err, c.Notices, c.Values)
@@ -126,13 +119,9 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 	elsewhere := t.TempDir()
 	for link, to := range map[string]string{"other": elsewhere, "nowhere": filepath.Join(elsewhere, "none"),
 		"in": filepath.Join(dir, "ranking")} {
-		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(dir, link)))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "ranking"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "ranking"), 0o755))
 	for path, notices := range map[string]int{"out": 1, "other": 1, "other/none/deeper": 1, "nowhere": 1, "nowhere/x": 1,
 		"in": 0, "in/none/deeper": 0, "none/deeper": 0} {
 		write(t, project, "data_dir: "+path+"\n")
@@ -161,9 +150,7 @@ func TestSetKeepsOtherKeys(t *testing.T) {
 			if c.before != "" {
 				write(t, path, c.before)
 			}
-			if err := config.Set(path, c.key, strings.Split(c.values, "|")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, config.Set(path, c.key, strings.Split(c.values, "|")))
 			got, err := os.ReadFile(path)
 			if err != nil || string(got) != c.want {
 				t.Errorf("got\n%swant\n%s(%v)", got, c.want, err)
@@ -180,9 +167,7 @@ func FuzzLoad(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(dir, "config.yaml")
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, content, 0o644))
 		_, err := config.Load(config.Options{UserFile: path})
 		if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%q: %v is not invalid", content, err)

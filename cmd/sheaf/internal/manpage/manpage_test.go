@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"sheaf/internal/must"
 )
 
 // wide is a line of a help text that, with the margin of a manual, is wider than most terminals.
@@ -32,9 +34,7 @@ func tree() *cobra.Command {
 
 func TestPage(t *testing.T) {
 	cmd, _, err := tree().Find([]string{"do"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := `.TH "TOOL\-DO" 1 2026-01-02 "tool 1.2"
 .nh
 .ad l

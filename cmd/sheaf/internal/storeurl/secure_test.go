@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 )
@@ -31,10 +32,7 @@ const user, password = "ann", "p@ss w0rd/?#"
 // guarded puts a proxy with TLS and a password in front of a server that has neither.
 func guarded(t *testing.T, to string, pair tls.Certificate) *url.URL {
 	t.Helper()
-	behind, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	behind := must.Get(url.Parse(to))
 	proxy := httputil.NewSingleHostReverseProxy(behind)
 	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u, p, _ := r.BasicAuth()
@@ -50,10 +48,7 @@ func guarded(t *testing.T, to string, pair tls.Certificate) *url.URL {
 	front.Config.ErrorLog = log.New(io.Discard, "", 0)
 	front.StartTLS()
 	t.Cleanup(front.Close)
-	out, err := url.Parse(front.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(url.Parse(front.URL))
 	return out
 }
 
@@ -61,10 +56,7 @@ func guarded(t *testing.T, to string, pair tls.Certificate) *url.URL {
 // forwards the rest.
 func guardedPostgres(t *testing.T, to *url.URL, pair tls.Certificate) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	var connections sync.WaitGroup
 	t.Cleanup(func() { _ = listener.Close(); connections.Wait() })
 	connections.Go(func() {
@@ -204,10 +196,7 @@ func TestPrivateCertificateAuthority(t *testing.T) {
 // opened opens the store of a valid address, and returns the error of opening.
 func opened(t *testing.T, address string, secrets Secrets) (*Target, store.Backend, error) {
 	t.Helper()
-	target, err := Parse(address, "x", secrets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(Parse(address, "x", secrets))
 	st, err := target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
 	return target, st, err
 }
@@ -216,17 +205,13 @@ func opened(t *testing.T, address string, secrets Secrets) (*Target, store.Backe
 func use(t *testing.T, address string, secrets Secrets) {
 	t.Helper()
 	target, st, err := opened(t, address, secrets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() {
 		if err := errors.Join(st.Close(), target.Drop(t.Context())); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := st.Write(t.Context(), storetest.Library()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(t.Context(), storetest.Library()))
 	if found, err := st.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"})); err != nil ||
 		len(found) != 1 {
 		t.Errorf("%v, %v", found, err)
@@ -296,9 +281,7 @@ func TestRefusedUserErrorNamesSecretSetting(t *testing.T) {
 func TestMissingOrInvalidCertificateFile(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.pem")
 	text := filepath.Join(t.TempDir(), "text.pem")
-	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("no certificate"), 0o600))
 	for _, address := range []string{"postgres://127.0.0.1:1/db", "opensearch+https://127.0.0.1:1/x",
 		"weaviate+https://127.0.0.1:1/X", "vespa+https://127.0.0.1:1/x"} {
 		for says, secrets := range map[string]Secrets{

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -62,10 +63,7 @@ func TestParse(t *testing.T) {
 func TestBM25(t *testing.T) {
 	for options, want := range map[string][2]float64{"": {}, "?k1=0.9": {0.9, 0.75}, "?b=0.4": {1.2, 0.4},
 		"?k1=0.9&b=0": {0.9, 0}} {
-		target, err := Parse("opensearch://h/x"+options, "x", Secrets{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := must.Get(Parse("opensearch://h/x"+options, "x", Secrets{}))
 		if o, err := target.common(nil, nil, store.Make); err != nil || o.K1 != want[0] || o.B != want[1] {
 			t.Errorf("%q: %+v, %v: want %v", options, o, err, want)
 		}
@@ -109,35 +107,21 @@ func TestDriverAddress(t *testing.T) {
 // to files.
 func authority(t *testing.T) (cert, keyFile string, pair tls.Certificate) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour),
 		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))
+	secret := must.Get(x509.MarshalPKCS8PrivateKey(key))
 	dir := t.TempDir()
 	cert, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der},
 		keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
-	pair, err = tls.LoadX509KeyPair(cert, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair = must.Get(tls.LoadX509KeyPair(cert, keyFile))
 	return cert, keyFile, pair
 }
 
@@ -154,10 +138,7 @@ func TestCertificates(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	get := func(s Secrets) error {
-		target, err := Parse("vespa+https://"+server.Listener.Addr().String()+"/notes", "x", s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := must.Get(Parse("vespa+https://"+server.Listener.Addr().String()+"/notes", "x", s))
 		o, err := target.Vespa(nil, nil, store.Make)
 		if err != nil {
 			return err

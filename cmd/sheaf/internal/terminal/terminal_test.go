@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sheaf/internal/must"
 )
 
 func TestColors(t *testing.T) {
@@ -43,10 +45,7 @@ func TestColors(t *testing.T) {
 }
 
 func TestFilesAreNoTerminals(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(filepath.Join(t.TempDir(), "out")))
 	defer f.Close()
 	out := Open(f, "always", func(string) string { return "" })
 	if out.Terminal || out.Links || !out.Color {

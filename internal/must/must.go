@@ -1,0 +1,24 @@
+// Package must ends a test at an error. Only tests use it.
+package must
+
+// T is a running test: a *testing.T, a *testing.B or a *rapid.T.
+type T interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// Get returns v. It panics if err is not nil, so the test program ends with the line of the caller.
+func Get[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Do ends the test if err is not nil.
+func Do(t T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

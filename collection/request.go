@@ -240,7 +240,10 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	if err != nil {
 		return parsed, p, err
 	}
-	note, err := r.unreadDates(parsed.Filter)
+	if !filtersDate(parsed.Filter) && strings.TrimPrefix(q.Sort, "-") != sheaf.ColumnDate {
+		return parsed, p, nil
+	}
+	note, err := r.unreadDates()
 	if note != "" {
 		parsed.Notes = append(parsed.Notes, note)
 	}
@@ -311,12 +314,9 @@ func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
 	return out
 }
 
-// unreadDates returns a note if a query filters by date and some visible documents have a date that cannot be read. The
-// filter then uses another date of such a document. If there is nothing to say, it returns "".
-func (r *Reader) unreadDates(filter sheaf.Filter) (string, error) {
-	if !filtersDate(filter) {
-		return "", nil
-	}
+// unreadDates returns a note if some visible documents have a date that cannot be read. A query then uses another date
+// of such a document. If there is nothing to say, it returns "".
+func (r *Reader) unreadDates() (string, error) {
 	warned, err := r.view.Warned()
 	if err != nil {
 		return "", err

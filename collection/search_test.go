@@ -182,30 +182,32 @@ func TestMisspeltWords(t *testing.T) {
 	}
 }
 
-// TestUnreadDates checks that each search that filters by date names a document whose date cannot
-// be read, if the caller may see the document.
+// TestUnreadDates checks that each search that filters or sorts by date names a document whose date cannot be read,
+// if the caller may see the document.
 func TestUnreadDates(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"good.md":   "---\ndate: 2024-01-05\n---\n# Good\n\nheron\n",
-		"bad.md":    "---\ndate: 11/20/2018\naccess: public\n---\n# Bad\n\nheron\n",
-		"hidden.md": "---\ndate: 12/20/2018\naccess: [user:ann]\n---\n# Hidden\n\nheron\n",
-		"other.md":  "---\ndate: 2024-01-05\ncreated: 11/20/2018\n---\n# Other\n\nheron\n",
+		"bad.md":    "---\ndate: 11/10/2018\naccess: public\n---\n# Bad\n\nheron\n",
+		"hidden.md": "---\ndate: 12/10/2018\naccess: [user:ann]\n---\n# Hidden\n\nheron\n",
+		"other.md":  "---\ndate: 2024-01-05\ncreated: 11/10/2018\n---\n# Other\n\nheron\n",
 	}, nil)
 	someone := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
 	for _, c := range []struct {
-		grant access.Grant
-		query string
-		want  string
+		grant       access.Grant
+		query, sort string
+		want        string
 	}{
-		{access.Unrestricted(), "heron before:2030", "2 documents have dates that cannot be read, such as "},
-		{access.Unrestricted(), "heron before:2030", "2 documents have dates that cannot be read, such as "},
-		{access.Unrestricted(), "heron (date:2024-01-05 OR tag:x)", "2 documents have dates"},
-		{access.Unrestricted(), "heron -date:2024", "2 documents have dates"},
-		{someone, "heron before:2030", "1 document has a date that cannot be read"},
-		{access.Unrestricted(), "heron", ""},
-		{access.Unrestricted(), "heron tag:x", ""},
+		{access.Unrestricted(), "heron before:2030", "", "2 documents have dates that cannot be read, such as "},
+		{access.Unrestricted(), "heron before:2030", "", "2 documents have dates that cannot be read, such as "},
+		{access.Unrestricted(), "heron (date:2024-01-05 OR tag:x)", "", "2 documents have dates"},
+		{access.Unrestricted(), "heron -date:2024", "", "2 documents have dates"},
+		{someone, "heron before:2030", "", "1 document has a date that cannot be read"},
+		{access.Unrestricted(), "heron", "", ""},
+		{access.Unrestricted(), "heron", "-date", "2 documents have dates"},
+		{access.Unrestricted(), "heron", "path", ""},
+		{access.Unrestricted(), "heron tag:x", "", ""},
 	} {
-		answer := find(t, reader(t, f, c.grant), collection.SearchRequest{Text: c.query, Limit: 9})
+		answer := find(t, reader(t, f, c.grant), collection.SearchRequest{Text: c.query, Sort: c.sort, Limit: 9})
 		var note string
 		for _, n := range answer.Notes {
 			if strings.Contains(n, "that cannot be read") {

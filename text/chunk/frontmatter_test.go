@@ -115,6 +115,13 @@ func TestDateOf(t *testing.T) {
 		{"2023-01-02 a.md", "---\ndate: 2021/06/08\n---\nx", "2021-06-08", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2021/6/8 20:46:25\n---\nx", "2021-06-08", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 06/08/2021\n---\nx", "2020-02-03", sheaf.DateModified}, // it may mean June or August
+		{"a.md", "---\ndate: 05-06-2021\n---\nx", "2020-02-03", sheaf.DateModified},
+		{"a.md", "---\ndate: 06/06/2021\n---\nx", "2021-06-06", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 11/20/2018\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 20/11/2018 16:33\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 20-11-2018\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2/30/2021\n---\nx", "2020-02-03", sheaf.DateModified},
+		{"a.md", "---\ndate: 4th of July 2023\n---\nx", "2023-07-04", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: soon\nupdated: 2024-07-01\n---\nx", "2024-07-01", sheaf.DateFrontmatter},
 		{"2023-01-02 a.md", "---\ndate: \"[[2024-05-31]]\"\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
 		{"a.md", "---\ncreated: '[[Journal/2024-05-31.md|that day]]'\n---\nx", "2024-05-31", sheaf.DateFrontmatter},

@@ -215,8 +215,7 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
-// dayLayouts are formats of days that parseDate does not read. Formats like 1/5/2024 are missing, because this may
-// be a day in January or in May.
+// dayLayouts are formats of days that parseDate does not read. For days such as 1/5/2024, see parseSlashed.
 var dayLayouts = [...]string{
 	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2 January 2006", "Jan 2 2006",
 	"January 2 2006", "2. January 2006", "Mon 2 Jan 2006", "Monday 2 January 2006",
@@ -252,7 +251,7 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 			words[i] = month
 		}
 	}
-	text := strings.ReplaceAll(strings.Join(words, " "), " de ", " ") // Spanish, Portuguese: 20 de mayo de 2024
+	text := smallWords.Replace(strings.Join(words, " "))
 	text = unixDate.ReplaceAllString(text, "$1 $4 $2$3$5")
 	t, ok := timed(text, func(day string) (time.Time, bool) {
 		for _, layout := range dayLayouts {
@@ -260,12 +259,27 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 				return t, true
 			}
 		}
-		return time.Time{}, false
+		return parseSlashed(day)
 	})
 	if ok {
 		return t, true
 	}
 	return parseDate(compact.ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
+}
+
+// parseSlashed reads a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It does not read
+// 1/5/2024, which may be a day in January or in May.
+func parseSlashed(day string) (time.Time, bool) {
+	day = strings.ReplaceAll(day, "-", "/")
+	american, err := time.Parse("1/2/2006", day)
+	other, err2 := time.Parse("2/1/2006", day)
+	switch {
+	case err != nil:
+		return other, err2 == nil
+	case err2 != nil:
+		return american, true
+	}
+	return american, american.Equal(other)
 }
 
 // unixDate matches a date as the programs date and git write it, with the year after the time.
@@ -277,6 +291,9 @@ var compact = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)`)
 // plainSigns replaces dashes, soft hyphens, and the signs after year, month and day in Chinese, Japanese and Korean.
 var plainSigns = strings.NewReplacer("\u2010", "-", "\u2013", "-", "\u2212", "-", "\u00ad", "",
 	"年", "-", "月", "-", "日", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "")
+
+// smallWords removes words between day, month and year: 20 de mayo de 2024, the 20th of May 2024.
+var smallWords = strings.NewReplacer(" de ", " ", " of ", " ")
 
 // months maps the names of months in nine languages to English: German, Dutch, Swedish, French,
 // Spanish, Italian, Portuguese, Polish and Russian.

@@ -240,13 +240,17 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) })
 }
 
-// rarityOf returns a function that computes the idf of a word among this number of chunks, or 1 if count fails.
+// rarityOf returns a function that computes the idf of a word among this number of chunks, or 1 if count fails. It is 0
+// for a word that no chunk has, because the word must not make the other words of a query look common.
 func rarityOf(chunks int, count func(word string) (int, error)) func(word string) float64 {
 	size := float64(chunks)
 	return func(word string) float64 {
 		n, err := count(word)
 		if err != nil {
 			return 1
+		}
+		if n == 0 {
+			return 0
 		}
 		df := float64(n)
 		return math.Log(1 + (max(size, df)-df+0.5)/(df+0.5))

@@ -182,6 +182,25 @@ func TestMisspeltWords(t *testing.T) {
 	}
 }
 
+// TestPlaceBesideAbsentWord checks that a word that no document has leaves the marks and the place of the other words.
+func TestPlaceBesideAbsentWord(t *testing.T) {
+	files := map[string]string{}
+	for i := range 8 {
+		var b strings.Builder
+		for n := range 300 {
+			fmt.Fprintf(&b, "word%c%d of this file\n", 'a'+i, n)
+		}
+		files[fmt.Sprintf("%d.md", i)] = b.String()
+	}
+	f := collectiontest.Open(t, files, nil)
+	for _, query := range []string{"wordc299", "wordc299 zebra", "which zebra has wordc299"} {
+		answer := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: query, Limit: 1})
+		if r := answer.Results[0]; r.Line != 300 || !strings.Contains(r.Snippet, "wordc299") || len(r.Matches) == 0 {
+			t.Errorf("%s: line %d, %d matches, snippet %q", query, r.Line, len(r.Matches), r.Snippet)
+		}
+	}
+}
+
 // TestUnreadDates checks that each search that filters or sorts by date names a document whose date cannot be read,
 // if the caller may see the document.
 func TestUnreadDates(t *testing.T) {

@@ -321,13 +321,14 @@ var months = func() map[string]string {
 var ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
 
 // dateInName finds the first date in a file's name. The date is written 2024-05-31, 2024_05_31, 2024.05.31 or
-// 20240531, without another digit beside it.
+// 20240531, without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {
 			continue
 		}
-		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "20060102"} {
+		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "20060102", "200601021504",
+			"20060102150405"} {
 			end := i + len(layout)
 			if end > len(name) || end < len(name) && isDigit(name[end]) {
 				continue

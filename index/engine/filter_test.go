@@ -34,20 +34,3 @@ func TestFilterKeys(t *testing.T) {
 		known[key] = what
 	}
 }
-
-// TestFilterCache checks that a filter in constant use stays in the cache while many others
-// are used once. The cache must stay within its limit.
-func TestFilterCache(t *testing.T) {
-	var f filters
-	used := &filtered{}
-	f.put([]byte("used"), used)
-	for i := range 10 * mostFilters {
-		f.put(fmt.Append(nil, i), &filtered{})
-		if n := len(f.now) + len(f.before); f.get([]byte("used")) != used || n > 2*mostFilters {
-			t.Fatalf("after %d others it is forgotten, or %d are remembered", i, n)
-		}
-	}
-	if f.get([]byte("0")) != nil {
-		t.Error("a filter that was used once is still remembered")
-	}
-}

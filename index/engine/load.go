@@ -55,7 +55,7 @@ type Load struct {
 	noted     atomic.Int64  // bytes of seen and removed
 
 	mu      sync.Mutex
-	seen    hashSet             // hashes of added chunks and documents
+	seen    map[uint64]struct{} // hashes of added chunks and documents
 	removed map[string]struct{} // documents to remove from the committed data
 	flushed []*flushed
 	closed  bool
@@ -83,7 +83,7 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	}
 	n := runtime.GOMAXPROCS(0)
 	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(), flushing: make(chan struct{}, 1),
-		removed: map[string]struct{}{}, began: time.Now()}
+		seen: map[uint64]struct{}{}, removed: map[string]struct{}{}, began: time.Now()}
 	for range n {
 		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer,
 			columns: map[sharedColumn][]uint32{}}
@@ -200,8 +200,13 @@ func (l *Load) turn(ctx context.Context) error {
 	}
 }
 
-// removedBytes is roughly the memory for each document to remove, without the document's name.
-const removedBytes = 64
+const (
+	// removedBytes is roughly the memory for each document to remove, without the document's name.
+	removedBytes = 64
+	// seenBytes is the memory that a load counts for each hash in seen: twice the usual size of an entry, because the
+	// map is on the garbage-collected heap.
+	seenBytes = 32
+)
 
 // room returns the memory that all workers together may take. Joining runs needs none of it, because workers are empty
 // then.
@@ -347,23 +352,25 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before := l.seen.bytes
+	before := len(l.seen)
 	for _, doc := range replace {
 		if _, ok := l.removed[doc]; !ok {
 			l.removed[doc] = struct{}{}
 			l.noted.Add(removedBytes + int64(len(doc)))
 		}
-		known = known || l.seen.has(l.hash("d", doc))
+		_, seen := l.seen[l.hash("d", doc)]
+		known = known || seen
 	}
 	for i := range chunks {
-		if !l.seen.add(l.hash("c", chunks[i].ID)) {
-			again = true
-		}
+		chunk := l.hash("c", chunks[i].ID)
+		_, seen := l.seen[chunk]
+		again = again || seen
+		l.seen[chunk] = struct{}{}
 		if i == 0 || chunks[i].Doc != chunks[i-1].Doc {
-			l.seen.add(l.hash("d", chunks[i].Doc))
+			l.seen[l.hash("d", chunks[i].Doc)] = struct{}{}
 		}
 	}
-	l.noted.Add(l.seen.bytes - before)
+	l.noted.Add(int64(len(l.seen)-before) * seenBytes)
 	return known, again
 }
 
@@ -501,8 +508,7 @@ func (l *Load) Commit(ctx context.Context) error {
 	if err := l.index.commit(l.removed, l.flushed); err != nil {
 		return err
 	}
-	l.flushed, l.removed = nil, map[string]struct{}{}
-	l.seen.free()
+	l.flushed, l.seen, l.removed = nil, map[uint64]struct{}{}, map[string]struct{}{}
 	l.noted.Store(0)
 	l.index.mergeInBackground(false)
 	l.index.loaded.Add(int64(time.Since(l.began)))
@@ -547,7 +553,6 @@ func (l *Load) Close() error {
 		w.forget()
 		w.ended = true
 	}
-	l.seen.free()
 	var errs []error
 	for _, f := range l.flushed {
 		errs = append(errs, f.release(), l.index.drop(f.name))

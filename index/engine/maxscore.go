@@ -285,7 +285,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	}
 	b.scale = m.weight
 	b.average, b.factor = average, m.weight
-	b.norms = p.snapshot.norms.of(p.params, average/m.weight)
+	b.norms = p.snapshot.normsFor(p.params, average/m.weight)
 	return nil
 }
 

@@ -125,7 +125,7 @@ func (p *plan) count() error {
 			switch {
 			case f < 0:
 			case over == v.live:
-				stats, err := v.fieldAs(f, p.params.Lengths)
+				stats, err := v.field(f, p.params.Lengths)
 				if err != nil {
 					return err
 				}
@@ -141,7 +141,7 @@ func (p *plan) count() error {
 	}
 	for _, m := range p.fields {
 		m.average = m.stats.Average()
-		m.norms = p.snapshot.norms.of(p.params, m.average)
+		m.norms = p.snapshot.normsFor(p.params, m.average)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (p *plan) count() error {
 func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	of := fieldOf{view, field, p.params.Lengths}
 	if p.filtered != nil {
-		if known, ok := p.filtered.get(of); ok {
+		if known, ok := p.filtered.stats.Get(of); ok {
 			return known, nil
 		}
 	}
@@ -166,7 +166,7 @@ func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 		}
 	}
 	if p.filtered != nil {
-		p.filtered.put(of, stats)
+		p.filtered.stats.Put(of, stats, 1)
 	}
 	return stats, nil
 }
@@ -410,13 +410,14 @@ func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bits
 		}
 	}
 	place, counted := t.Place(mask)
+	of := termIn{place, mask}
 	switch {
 	case mask == 0:
 		return 0, nil
 	case mask == 1<<only && over == nil:
 		return v.liveDF(t, only, p.cursor)
 	case over == nil && counted:
-		if n, ok := v.counts.get(place, mask); ok {
+		if n, ok := v.counts.Get(of); ok {
 			return n, nil
 		}
 	}
@@ -452,7 +453,7 @@ func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bits
 	}
 	n := set.Count()
 	if counted {
-		v.counts.put(place, mask, n)
+		v.counts.Put(of, n, 1)
 	}
 	return n, nil
 }

@@ -42,16 +42,28 @@ type view struct {
 	deleted segment.Bitset                 // nil when none is deleted
 	live    int                            // number of remaining chunks
 	alive   atomic.Pointer[segment.Bitset] // the result of left
-	fields  []atomic.Pointer[bm25.Field]   // statistics of the remaining chunks, once counted
-	lucene  []atomic.Pointer[bm25.Field]   // the same with lengths as Lucene keeps them
-	counts  dfCache
+	fields  lru.Cache[fieldOf, bm25.Field] // the result of field
+	// counts caches how many of the remaining chunks have a term, for recent terms. Without this cache, each search
+	// would compare the postings with the deleted chunks.
+	counts lru.Cache[termIn, int]
 }
 
-// newView returns a view of h, and becomes a user of h. The parameter runs has the deleted chunks.
+// termIn names a term in some fields of a segment. The place where one of its lists starts identifies the term. Terms
+// with single postings have no place and need no cache.
+type termIn struct {
+	place  uint64
+	fields uint64 // a bit for each field
+}
+
+// countsKept is how many counts of terms a view caches.
+const countsKept = 1 << 10
+
+// newView returns a view of h, and becomes a user of h. runs are the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
-	v := &view{handle: h, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())),
-		lucene: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
+	v := &view{handle: h, live: r.Chunks()}
+	v.fields.Limit(statsKept)
+	v.counts.Limit(countsKept)
 	if len(runs) == 0 {
 		return v, nil
 	}
@@ -79,47 +91,36 @@ func (v *view) left() segment.Bitset {
 	return set
 }
 
-// field returns the statistics of a field over the remaining chunks. The first call computes them, because that must
-// read the lengths of the field.
-func (v *view) field(f int) (bm25.Field, error) {
-	if known := v.fields[f].Load(); known != nil {
-		return *known, nil
+// field returns the statistics of a field over the remaining chunks. If lengths are rounded as Lucene does, the first
+// call reads all lengths of the field, otherwise only those of deleted chunks.
+func (v *view) field(f int, as bm25.Lengths) (bm25.Field, error) {
+	of := fieldOf{field: f, lengths: as}
+	if known, ok := v.fields.Get(of); ok {
+		return known, nil
 	}
 	stats := v.reader.Fields()[f].Field
-	if v.deleted != nil {
-		lengths, err := v.reader.Lengths(f)
-		if err != nil {
-			return stats, err
-		}
+	if v.deleted == nil && as == bm25.LengthsExact {
+		return stats, nil
+	}
+	lengths, err := v.reader.Lengths(f)
+	if err != nil {
+		return stats, err
+	}
+	if as == bm25.LengthsExact {
 		for i := v.deleted.Next(0); i >= 0; i = v.deleted.Next(i + 1) {
 			if n := lengths.Of(uint32(i)); n > 0 {
 				stats.Remove(bm25.Field{Chunks: 1, Tokens: int64(n)})
 			}
 		}
-	}
-	v.fields[f].Store(&stats)
-	return stats, nil
-}
-
-// fieldAs does what field does, for stores that round lengths as Lucene does. The first call reads all lengths.
-func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
-	if as == bm25.LengthsExact {
-		return v.field(f)
-	}
-	if known := v.lucene[f].Load(); known != nil {
-		return *known, nil
-	}
-	lengths, err := v.reader.Lengths(f)
-	if err != nil {
-		return bm25.Field{}, err
-	}
-	var stats bm25.Field
-	for i := range uint32(v.reader.Chunks()) {
-		if n := lengths.Of(i); n > 0 && (v.deleted == nil || !v.deleted.Has(i)) {
-			stats.Add(bm25.Field{Chunks: 1, Tokens: as.Sum(n)})
+	} else {
+		stats = bm25.Field{}
+		for i := range uint32(v.reader.Chunks()) {
+			if n := lengths.Of(i); n > 0 && (v.deleted == nil || !v.deleted.Has(i)) {
+				stats.Add(bm25.Field{Chunks: 1, Tokens: as.Sum(n)})
+			}
 		}
 	}
-	v.lucene[f].Store(&stats)
+	v.fields.Put(of, stats, 1)
 	return stats, nil
 }
 
@@ -130,8 +131,11 @@ func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, erro
 		return df, nil
 	}
 	place, counted := t.Place(1 << field)
-	if n, ok := v.counts.get(place, 1<<field); ok && counted {
-		return n, nil
+	of := termIn{place, 1 << field}
+	if counted {
+		if n, ok := v.counts.Get(of); ok {
+			return n, nil
+		}
 	}
 	list, err := v.reader.List(t, field, false)
 	if err != nil {
@@ -154,50 +158,9 @@ func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, erro
 		return 0, v.reader.Corrupt(c.Err())
 	}
 	if counted {
-		v.counts.put(place, 1<<field, df-gone)
+		v.counts.Put(of, df-gone, 1)
 	}
 	return df - gone, nil
-}
-
-// dfCache caches how many chunks have a term, for recent terms in a view with deleted chunks. Without the cache, each
-// search would compare the postings with the deleted chunks. The place where one of the term's lists starts identifies
-// the term. Terms with single postings need no cache. The cache may lose entries, takes no lock and never grows.
-type dfCache struct {
-	// A slot has the document frequency, the mask of fields, and the high bits of the list's start. The index of the
-	// slot has the low bits. 0 is an empty slot.
-	slots [dfSlots]atomic.Uint64
-}
-
-const (
-	dfSlots = 1 << 10
-	// dfBits, dfFields and dfPlaces are how many bits each part of a slot has.
-	dfBits   = 25
-	dfFields = segment.MaxFields
-	dfPlaces = 64 - dfBits - dfFields
-)
-
-// entry returns the slot for the term whose list starts at place, and the bits above the frequency that the slot must
-// have. It returns nil if the cache cannot hold the term.
-func (c *dfCache) entry(place, fields uint64) (slot *atomic.Uint64, above uint64) {
-	if place/dfSlots >= 1<<dfPlaces || fields >= 1<<dfFields {
-		return nil, 0
-	}
-	return &c.slots[place%dfSlots], place/dfSlots<<dfFields | fields
-}
-
-func (c *dfCache) get(place, fields uint64) (df int, ok bool) {
-	slot, above := c.entry(place, fields)
-	if slot == nil {
-		return 0, false
-	}
-	e := slot.Load()
-	return int(e & (1<<dfBits - 1)), e>>dfBits == above
-}
-
-func (c *dfCache) put(place, fields uint64, df int) {
-	if slot, above := c.entry(place, fields); slot != nil && df < 1<<dfBits {
-		slot.Store(above<<dfBits | uint64(df))
-	}
 }
 
 // Snapshot is the state of the index at one moment. It does not change. Several goroutines can use it until Release.
@@ -206,9 +169,9 @@ type Snapshot struct {
 	views      []*view
 	refs       atomic.Int32
 	index      *Index
-	norms      normCache
+	norms      lru.Cache[normsOf, *norms]
 	places     *places
-	filters    filters
+	filters    lru.Cache[string, *filtered]
 	// largestFirst has the numbers of the views, large segments first. Large segments raise the threshold, which saves
 	// work in the others.
 	largestFirst []int
@@ -217,6 +180,8 @@ type Snapshot struct {
 // newSnapshot returns a snapshot without segments. It has one user.
 func newSnapshot(ix *Index, generation uint64) *Snapshot {
 	s := &Snapshot{generation: generation, index: ix, places: newPlaces()}
+	s.norms.Limit(normsKept)
+	s.filters.Limit(filtersKept)
 	s.refs.Store(1)
 	return s
 }

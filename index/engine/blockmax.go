@@ -44,6 +44,9 @@ const (
 	probeEvery = 32
 )
 
+// mostClauses limits how many clauses the kept memory of an evaluation can hold.
+const mostClauses = 1 << 9
+
 // scratch is memory that one evaluation after another uses.
 type scratch struct {
 	bounds  []float64 // by window; 0 for evaluated windows
@@ -67,9 +70,7 @@ type scratch struct {
 	placed  [][]float64 // in blocks, by clause
 	byField []float64
 
-	// The memory of the evaluation, and of the node of the whole query if that node has the same clauses.
 	evaluation maxScore
-	match      matchNode
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

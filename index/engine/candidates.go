@@ -9,21 +9,33 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// allow computes the chunks of each view that a request allows, in memory of m. nil means all chunks.
-func (s *Snapshot) allow(req *Request, m *queryMemory) ([]segment.Bitset, error) {
+// allow returns the chunks of each view that a request allows. nil means all chunks.
+func (s *Snapshot) allow(req *Request) ([]segment.Bitset, error) {
 	if req.Within == nil {
-		return s.among(req.Filter, nil, m)
+		return s.among(req.Filter, nil)
 	}
-	if err := m.candidates.add(s, req); err != nil {
-		return nil, err
+	within := s.emptySets()
+	for _, id := range req.Within {
+		err := s.locate(string(id), func(view int, ordinal uint32) { within[view].Set(ordinal) })
+		if err != nil {
+			return nil, err
+		}
 	}
-	return s.among(req.Filter, m.candidates.sets, m)
+	return s.among(req.Filter, within)
+}
+
+// emptySets returns an empty set for each view.
+func (s *Snapshot) emptySets() []segment.Bitset {
+	sets := make([]segment.Bitset, len(s.views))
+	for i, v := range s.views {
+		sets[i] = segment.NewBitset(v.reader.Chunks())
+	}
+	return sets
 }
 
 // among returns the chunks in the parameter within that pass a filter and are not deleted, for each view. nil means all
-// chunks. Without a filter, among changes the sets in within. The result is in memory of m, and the caller must not
-// change it.
-func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryMemory) ([]segment.Bitset, error) {
+// chunks. Without a filter, among changes the sets in within. The caller must not change the result.
+func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
 		var err error
@@ -34,23 +46,20 @@ func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryM
 			return let.sets, nil
 		}
 	}
-	allowed := slices.Grow(m.candidates.allowed[:0], len(s.views))
+	allowed := make([]segment.Bitset, len(s.views))
 	for i, v := range s.views {
-		var set segment.Bitset
 		switch {
 		case let != nil:
-			set = slices.Clone(within[i])
-			set.And(let.sets[i])
+			allowed[i] = slices.Clone(within[i])
+			allowed[i].And(let.sets[i])
 		case within != nil:
-			if set = within[i]; v.deleted != nil {
-				set.AndNot(v.deleted)
+			if allowed[i] = within[i]; v.deleted != nil {
+				allowed[i].AndNot(v.deleted)
 			}
 		default:
-			set = v.left()
+			allowed[i] = v.left()
 		}
-		allowed = append(allowed, set)
 	}
-	m.candidates.allowed = allowed
 	return allowed, nil
 }
 
@@ -76,93 +85,22 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 	return nil
 }
 
-// withinSets has, for each view, the chunks that Within of a request names. Users of the sets may remove chunks. Only
-// the method set adds chunks.
-type withinSets struct {
-	sets []segment.Bitset
-	room []segment.Bitset // memory for sets; all bits are 0 except those in added
-	// added lists the words of sets in which set has set a bit.
-	added []setWord
-	// allowed are the sets that a request allows.
-	allowed []segment.Bitset
-}
-
-// setWord locates one word of a view's set.
-type setWord struct {
-	view int32
-	at   uint32
-}
-
-// mostSetWords limits added. If it is exceeded, reset clears the whole sets.
-const mostSetWords = 1 << 14
-
-// reset empties the sets.
-func (w *withinSets) reset() {
-	if len(w.added) > mostSetWords {
-		for _, set := range w.sets {
-			clear(set)
-		}
-		w.added = nil
-	}
-	for _, word := range w.added {
-		w.room[word.view][:cap(w.room[word.view])][word.at] = 0
-	}
-	clear(w.allowed) // drop sets that belong to the filters
-	w.sets, w.added, w.allowed = w.sets[:0], w.added[:0], w.allowed[:0]
-}
-
-// begin makes an empty set for each view of a snapshot.
-func (w *withinSets) begin(s *Snapshot) {
-	for i, v := range s.views {
-		words := (v.reader.Chunks() + 63) / 64
-		if i == len(w.room) {
-			w.room = append(w.room, nil)
-		}
-		if cap(w.room[i]) < words {
-			w.room[i] = segment.NewBitset(v.reader.Chunks())
-		}
-		w.sets = append(w.sets, w.room[i][:words])
-	}
-}
-
-// set adds a chunk.
-func (w *withinSets) set(view int, ordinal uint32) {
-	w.sets[view].Set(ordinal)
-	if len(w.added) <= mostSetWords {
-		w.added = append(w.added, setWord{int32(view), ordinal / 64})
-	}
-}
-
-// add adds the chunks that Within of a request names.
-func (w *withinSets) add(s *Snapshot, req *Request) error {
-	w.begin(s)
-	w.added = slices.Grow(w.added, min(len(req.Within), mostSetWords))
-	for _, id := range req.Within {
-		if err := s.locate(string(id), w.set); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// planOf makes the plan of a request by words, in memory of m.
-func (s *Snapshot) planOf(req *Request, m *queryMemory) (*plan, error) {
-	allowed, err := s.allow(req, m)
+// planOf makes the plan of a request by words.
+func (s *Snapshot) planOf(req *Request) (*plan, error) {
+	allowed, err := s.allow(req)
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(s, req, allowed, m)
+	return newPlan(s, req, allowed)
 }
 
 // matching returns the chunks in the sets allowed that match the words of a vector request. If the request has no
 // words, it returns allowed.
-func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset, m *queryMemory) (
-	[]segment.Bitset, error,
-) {
+func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset) ([]segment.Bitset, error) {
 	if req.Words == nil {
 		return allowed, nil
 	}
-	p, err := newPlan(s, req, allowed, m)
+	p, err := newPlan(s, req, allowed)
 	if err != nil {
 		return nil, err
 	}
@@ -171,11 +109,9 @@ func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment
 
 // matched returns every chunk that the plan's request matches, for each view. It computes no scores.
 func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
-	views := p.snapshot.views
-	sets := make([]segment.Bitset, len(views))
-	for i, v := range views {
+	sets := p.snapshot.emptySets()
+	for i := range sets {
 		var err error
-		sets[i] = segment.NewBitset(v.reader.Chunks())
 		if terms, flat := p.root.flat(); flat {
 			err = p.matchFlat(sets[i], terms, i)
 		} else {
@@ -193,7 +129,7 @@ func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
 
 // matchFlat adds the chunks that have at least one of the terms.
 func (p *plan) matchFlat(set segment.Bitset, terms []*planTerm, view int) error {
-	clauses, err := p.clauses(terms, view, false)
+	clauses, err := p.appendClauses(nil, terms, view)
 	if err != nil {
 		return err
 	}

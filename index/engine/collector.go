@@ -13,46 +13,24 @@ import (
 // collector keeps the best hits of a request over all segments. Hits are ordered by score, and with equal scores by
 // identifier. The collector is a heap with the worst hit on top.
 type collector struct {
-	views []*view
-	// places caches identifiers of hits. If places is nil, nothing is cached.
-	places *places
+	views  []*view
+	places *places // caches identifiers of hits
 	limit  int
 	least  atomic.Uint64 // the score, by its bits, that the worst hit has at least
 
-	mu sync.Mutex // guards what follows
-	*collected
-	fault error
+	mu       sync.Mutex // guards the fields below
+	heap     []found
+	promised []float64 // the limit best lower bounds of scores, a heap with the least on top
+	a, b     []byte    // memory for identifiers
+	fault    error
 }
 
-// collected is the part of a collector whose memory later requests reuse.
-type collected struct {
-	collector collector
-	heap      []found
-	promised  []float64 // the limit best lower bounds of scores, a heap with the least on top
-	a, b      []byte
-}
-
-// mostCollected limits how many hits the kept memory can hold.
-const mostCollected = 1 << 12
-
-// start returns an empty collector.
-func (m *collected) start(s *Snapshot, limit int) *collector {
-	c := &m.collector
-	*c = collector{views: s.views, places: s.places, limit: limit, collected: m}
-	c.heap, c.promised = c.heap[:0], c.promised[:0]
+// newCollector returns an empty collector.
+func newCollector(s *Snapshot, limit int) *collector {
+	const usual = 64 // hits
+	c := &collector{views: s.views, places: s.places, limit: limit, heap: make([]found, 0, max(0, min(limit, usual)))}
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
-}
-
-// reset ends the use of the collector, and releases memory above the limit.
-func (m *collected) reset() {
-	if cap(m.heap) > mostCollected {
-		m.heap = nil
-	}
-	if cap(m.promised) > mostCollected {
-		m.promised = nil
-	}
-	m.collector = collector{}
 }
 
 // found is a hit whose identifier has not been read yet.
@@ -205,16 +183,14 @@ func (c *collector) hits() (sheaf.Ranking, error) {
 // id returns the identifier of a chunk.
 func (c *collector) id(view int, ordinal uint32) string {
 	at := place{view, ordinal}
-	if c.places != nil {
-		if id, ok := c.places.id(at); ok {
-			return id
-		}
+	if id, ok := c.places.id(at); ok {
+		return id
 	}
 	var err error
 	c.a, err = c.views[view].reader.ID(c.a[:0], ordinal)
 	c.fail(err)
 	id := string(c.a)
-	if c.places != nil && err == nil {
+	if err == nil {
 		c.places.put(id, at)
 	}
 	return id

@@ -92,7 +92,7 @@ func (p *plan) expand(a acceptor, fields []int, factor float64, forms bool) (par
 		}
 	}
 	for _, x := range e.terms {
-		x.idf = p.idfs(make([]float64, len(fields)), x.df, fields)
+		x.idf = p.idfs(x.df, fields)
 	}
 	return e, nil
 }

@@ -136,7 +136,7 @@ func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segm
 	for i := range p.snapshot.views {
 		if p.snapshot.views[i] == v {
 			term.refs[i] = *t
-			clauses, err := p.clauses([]*planTerm{term}, i, false)
+			clauses, err := p.appendClauses(nil, []*planTerm{term}, i)
 			if err != nil {
 				return err
 			}

@@ -27,18 +27,16 @@ func (r *reasons) field(f int) string {
 // does not find.
 func (s *Snapshot) Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	out := make([]*sheaf.Explanation, len(ids))
-	m := takeMemory()
-	defer m.release()
-	allowed, err := s.allow(&req, m)
+	allowed, err := s.allow(&req)
 	if err == nil && req.Vector != nil {
-		allowed, err = s.matching(ctx, &req, allowed, m)
+		allowed, err = s.matching(ctx, &req, allowed)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var p *plan
 	if req.Vector == nil {
-		if p, err = newPlan(s, &req, allowed, m); err != nil {
+		if p, err = newPlan(s, &req, allowed); err != nil {
 			return nil, err
 		}
 	}

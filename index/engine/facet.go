@@ -5,9 +5,7 @@ import "context"
 // Facets counts the values of each column over the chunks that match a word request. A key of the result is a value in
 // the form that segment.DecodeValue reads.
 func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([]map[string]int, error) {
-	m := takeMemory()
-	defer m.release()
-	p, err := s.planOf(&req, m)
+	p, err := s.planOf(&req)
 	if err != nil {
 		return nil, err
 	}

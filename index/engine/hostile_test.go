@@ -31,7 +31,7 @@ func TestHostileLists(t *testing.T) {
 	}
 	for _, query := range []string{"apple", "apple pear", "pear apple"} {
 		words := &Words{Query: sheaf.Match{Text: query}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75}
-		p, err := s.planOf(&Request{Words: words}, new(queryMemory))
+		p, err := s.planOf(&Request{Words: words})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestHostileLists(t *testing.T) {
 			for _, mask := range []byte{0x7f, 0xff, 1 << (i % 8)} {
 				list.Postings = bytes.Clone(good)
 				list.Postings[i] ^= mask
-				m, err := p.maxScore(terms, 0, new(collected).start(s, 10))
+				m, err := p.maxScore(terms, 0, newCollector(s, 10))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -208,7 +208,7 @@ type candidate struct {
 // maxScore returns the evaluation of a sum of terms in one view.
 func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore, error) {
 	s := scratches.Get().(*scratch)
-	clauses, err := p.appendClauses(s.clauses[:0], terms, view, false)
+	clauses, err := p.appendClauses(s.clauses[:0], terms, view)
 	if err != nil {
 		return nil, err
 	}
@@ -224,8 +224,9 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 		copy(m.ordered, m.bounds)
 		var match *planMatch
 		if match, m.shares = p.root.(*planMatch); m.shares && m.sums {
-			err = s.match.over(match, p, view, clauses)
-			m.exact = &s.match
+			n := new(matchNode)
+			err = n.over(match, p, view, clauses)
+			m.exact = n
 		} else {
 			m.shares = false
 			m.exact, err = p.root.node(p, view)
@@ -340,7 +341,7 @@ func (m *maxScore) close() {
 	clear(s.clauses) // keep no slice of a mapped file
 	clear(s.all)
 	s.pending, s.brought = m.pending, m.brought
-	*m, s.match = maxScore{}, matchNode{}
+	*m = maxScore{}
 	if cap(s.clauses) <= mostClauses {
 		scratches.Put(s)
 	}

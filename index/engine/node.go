@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 
 	"sheaf/index/engine/bm25"
@@ -69,22 +70,11 @@ type clause struct {
 // listHead is the number of bytes to prefetch before a list is opened: its header and some of its bounds.
 const listHead = 512
 
-// clauses makes the clauses of terms in one view. Each clause has a cursor before the first posting.
-func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, error) {
-	n := 0
-	for _, t := range terms {
-		if t.expand != nil {
-			n++
-		} else {
-			n += min(t.refs[view].Fields(), len(t.fields))
-		}
-	}
-	return p.appendClauses(make([]clause, 0, n), terms, view, positions)
-}
-
-func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, positions bool) ([]clause, error) {
+// appendClauses appends the clauses of terms in one view. Each clause has a cursor before the first posting.
+func (p *plan) appendClauses(out []clause, terms []*planTerm, view int) ([]clause, error) {
 	v := p.snapshot.views[view]
 	first := len(out)
+	out = slices.Grow(out, len(terms))
 	for n, t := range terms {
 		if t.expand != nil {
 			x, err := t.expand.in(view)
@@ -107,7 +97,7 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 			if local < 0 || t.refs[view].DF(local) == 0 {
 				continue
 			}
-			c, err := p.clause(t, n, i, view, positions)
+			c, err := p.clause(t, n, i, view, false)
 			if err != nil {
 				return nil, err
 			}
@@ -223,23 +213,17 @@ type planMatch struct{ terms []*planTerm }
 func (m *planMatch) flat() ([]*planTerm, bool) { return m.terms, true }
 
 func (m *planMatch) node(p *plan, view int) (node, error) {
-	n := matchNodes.Get().(*matchNode)
-	clauses, err := p.appendClauses(n.list[:0], m.terms, view, false)
+	clauses, err := p.appendClauses(nil, m.terms, view)
 	if err != nil {
 		return nil, err
 	}
+	n := new(matchNode)
 	if err := n.over(m, p, view, clauses); err != nil {
 		closeClauses(clauses)
 		return nil, err
 	}
 	return n, nil
 }
-
-// mostClauses limits how many clauses the kept memory of a node can hold.
-const mostClauses = 1 << 9
-
-// matchNodes are closed nodes. New nodes reuse their memory.
-var matchNodes = sync.Pool{New: func() any { return new(matchNode) }}
 
 // over sets up n as the node of the terms of m, with these clauses.
 func (n *matchNode) over(m *planMatch, p *plan, view int, clauses []clause) (err error) {
@@ -284,15 +268,7 @@ func (n *matchNode) rewind() {
 
 func (n *matchNode) err() error { return faultOf(n.view, n.list) }
 
-func (n *matchNode) close() {
-	closeClauses(n.list)
-	if cap(n.list) > mostClauses {
-		n.list = nil
-	}
-	clear(n.list) // keep no slice of a mapped file
-	*n = matchNode{list: n.list[:0]}
-	matchNodes.Put(n)
-}
+func (n *matchNode) close() { closeClauses(n.list) }
 
 func faultOf(v *view, list []clause) error {
 	for i := range list {

@@ -68,18 +68,10 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		searching.Add(int32(helpers))
 		defer searching.Add(int32(-helpers))
 	}
-	stretches := p.memory.cut(segments, helpers+1)
-	hands := p.memory.hands[:helpers+1]
-	var err error
-	if helpers == 0 {
-		for i := 0; i < len(stretches) && err == nil; i++ {
-			err = p.runStretch(ctx, terms, &stretches[i], &hands[0])
-		}
-	} else {
-		err = together(helpers, len(stretches), func(me, i int) error {
-			return p.runStretch(ctx, terms, &stretches[i], &hands[me])
-		})
-	}
+	stretches, hands := cut(segments, helpers+1), make([]hand, helpers+1)
+	err := together(helpers, len(stretches), func(me, i int) error {
+		return p.runStretch(ctx, terms, &stretches[i], &hands[me])
+	})
 	for i := range hands {
 		err = errors.Join(err, p.rest(&hands[i]))
 	}
@@ -87,13 +79,9 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		return err
 	}
 	// Only now is the threshold nearly final, so that few chunks must be scored.
-	if helpers = min(helpers, len(segments)-1); helpers <= 0 {
-		for i := 0; i < len(segments) && err == nil; i++ {
-			err = p.scoreFound(segments[i])
-		}
-	} else {
-		err = together(helpers, len(segments), func(_, i int) error { return p.scoreFound(segments[i]) })
-	}
+	err = together(min(helpers, len(segments)-1), len(segments), func(_, i int) error {
+		return p.scoreFound(segments[i])
+	})
 	if work != nil {
 		work.Postings += int64(all)
 		for _, m := range segments {
@@ -150,12 +138,11 @@ func (p *plan) faultOf(m *maxScore) error {
 
 // cut splits segments into stretches, in order: several for each goroutine. A segment without windows has few postings
 // and becomes one stretch.
-func (m *queryMemory) cut(segments []*maxScore, goroutines int) []stretch {
+func cut(segments []*maxScore, goroutines int) (out []stretch) {
 	most := 1 // of a segment
 	if goroutines > 1 {
 		most = (stretchesEach*goroutines + len(segments) - 1) / max(len(segments), 1)
 	}
-	out := m.stretches[:0]
 	for _, m := range segments {
 		parts := 1
 		if m.most != nil {
@@ -166,7 +153,6 @@ func (m *queryMemory) cut(segments []*maxScore, goroutines int) []stretch {
 			out = append(out, stretch{of: m, from: from, to: min(to, m.chunks), first: i == 0})
 		}
 	}
-	m.stretches = out
 	return out
 }
 

@@ -26,11 +26,9 @@ func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
 	if len(tokens) == 1 {
 		return p.resolveTokens(tokens, q.Field, factor)
 	}
-	m := p.memory
-	ph := &m.phrases.take(1)[0]
-	*ph = planPhrase{slop: q.Slop, fields: p.inFields(q.Field), slots: m.slots.take(len(tokens)),
-		tokens: m.lists.take(len(tokens))}
-	known := knownTerms{list: m.lists.take(len(tokens))[:0]}
+	ph := &planPhrase{slop: q.Slop, fields: p.inFields(q.Field), slots: make([]slot, len(tokens)),
+		tokens: make([]*planTerm, len(tokens))}
+	known := knownTerms{list: make([]*planTerm, 0, len(tokens))}
 	for i, t := range tokens {
 		n, _, err := known.term(p, t.Term, ph.fields, factor)
 		if err != nil {
@@ -38,15 +36,14 @@ func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
 		}
 		ph.slots[i], ph.tokens[i] = slot{term: n, place: t.Position}, known.list[n]
 	}
-	ph.terms, ph.tokens = known.list, m.once(ph.tokens)
+	ph.terms, ph.tokens = known.list, once(ph.tokens)
 	return ph, nil
 }
 
 func (ph *planPhrase) flat() ([]*planTerm, bool) { return nil, len(ph.terms) == 0 }
 
 func (ph *planPhrase) node(p *plan, view int) (node, error) {
-	n := phraseNodes.Get().(*phraseNode)
-	n.plan, n.phrase, n.view, n.allowed = p, ph, p.snapshot.views[view], p.allowed[view]
+	n := &phraseNode{plan: p, phrase: ph, view: p.snapshot.views[view], allowed: p.allowed[view]}
 	if len(ph.terms) == 0 {
 		return n, nil
 	}
@@ -54,15 +51,15 @@ func (ph *planPhrase) node(p *plan, view int) (node, error) {
 		if !ph.takesPart(p, view, f) {
 			continue
 		}
-		field := n.add()
+		var field phraseField
 		for number := range ph.terms {
 			c, err := p.clause(ph.terms[number], number, i, view, true)
 			if err != nil {
-				n.drop()
 				return nil, err
 			}
 			field.list = append(field.list, c)
 		}
+		n.fields = append(n.fields, field)
 	}
 	for i := range n.fields {
 		n.fields[i].open(n.view)
@@ -91,62 +88,8 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 	return true
 }
 
-// phraseNodes are closed nodes. New nodes reuse their memory.
-var phraseNodes = sync.Pool{New: func() any { return new(phraseNode) }}
-
-const (
-	// mostPositions limits how many positions of a term the kept memory can hold.
-	mostPositions = 1 << 12
-	// mostPhrase limits how many terms of a phrase the kept memory can hold.
-	mostPhrase = 64
-)
-
-// add adds a field to the node. It reuses the memory of an earlier field if there is one.
-func (n *phraseNode) add() *phraseField {
-	k := len(n.fields)
-	if k == cap(n.fields) {
-		n.fields = append(n.fields, phraseField{})
-	}
-	n.fields = n.fields[:k+1]
-	f := &n.fields[k]
-	f.list, f.at, f.started = f.list[:0], 0, false
-	return f
-}
-
-// open gives each list of a field a cursor and a reader of positions.
-func (f *phraseField) open(v *view) {
-	openClauses(v, f.list)
-	for len(f.positions) < len(f.list) {
-		f.positions, f.found = append(f.positions, newWordPlaces()), append(f.found, nil)
-	}
-	for i := range f.list {
-		r := f.positions[i]
-		r.lengths = f.list[i].lengths
-		r.Reset(r.of)
-	}
-}
-
-// drop releases the memory of a node that has no open cursors.
-func (n *phraseNode) drop() {
-	for i := range n.fields {
-		f := &n.fields[i]
-		if cap(f.list) > mostPhrase {
-			*f = phraseField{}
-			continue
-		}
-		for k := range f.positions {
-			r := f.positions[k]
-			r.lengths = segment.Lengths{} // keep no slice of a mapped file
-			r.Reset(nil)
-			if cap(f.found[k]) > mostPositions {
-				f.found[k] = nil
-			}
-		}
-		clear(f.list)
-	}
-	*n = phraseNode{fields: n.fields[:0]}
-	phraseNodes.Put(n)
-}
+// mostPositions limits how many positions of a term the kept memory can hold.
+const mostPositions = 1 << 12
 
 // phraseNode finds the allowed chunks with a phrase. It reads no positions of other chunks.
 type phraseNode struct {
@@ -161,24 +104,48 @@ type phraseNode struct {
 
 // phraseField looks for the phrase in one field.
 type phraseField struct {
-	list      []clause
-	positions []*wordPlaces
-	found     [][]uint32
-	at        uint32
-	started   bool
+	list    []clause
+	terms   []*termPositions // of each clause
+	at      uint32
+	started bool
 }
 
-// wordPlaces reads the positions of one term in one field.
-type wordPlaces struct {
+// open gives each list of a field a cursor and a reader of positions.
+func (f *phraseField) open(v *view) {
+	openClauses(v, f.list)
+	for i := range f.list {
+		f.terms = append(f.terms, takePositions(f.list[i].lengths))
+	}
+}
+
+// termPositions reads the positions of one term in one field.
+type termPositions struct {
 	postings.PositionReader
 	lengths segment.Lengths
 	of      func(ordinal uint32) uint32 // lengths.Of
+	found   []uint32                    // the positions in the current chunk
 }
 
-func newWordPlaces() *wordPlaces {
-	r := new(wordPlaces)
+var positionReaders = sync.Pool{New: func() any {
+	r := new(termPositions)
 	r.of = r.lengths.Of
 	return r
+}}
+
+func takePositions(lengths segment.Lengths) *termPositions {
+	r := positionReaders.Get().(*termPositions)
+	r.lengths = lengths
+	r.Reset(r.of)
+	return r
+}
+
+func (r *termPositions) release() {
+	r.lengths = segment.Lengths{} // keep no slice of a mapped file
+	r.Reset(nil)
+	if cap(r.found) > mostPositions {
+		r.found = nil
+	}
+	positionReaders.Put(r)
 }
 
 func (n *phraseNode) seek(target uint32) uint32 {
@@ -247,8 +214,9 @@ func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 func (f *phraseField) holds(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {
-		f.found[i] = f.positions[i].Append(f.found[i][:0], f.list[i].cursor)
-		if len(f.found[i]) < len(f.found[rarest]) {
+		t := f.terms[i]
+		t.found = t.Append(t.found[:0], f.list[i].cursor)
+		if len(t.found) < len(f.terms[rarest].found) {
 			rarest = i
 		}
 	}
@@ -256,7 +224,7 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 		if ph.slop == 0 && slot.term != rarest {
 			continue // every alignment has the rarest term at each of its places
 		}
-		for _, position := range f.found[slot.term] {
+		for _, position := range f.terms[slot.term].found {
 			if f.within(ph, int64(position)-int64(slot.place)) {
 				return true
 			}
@@ -273,7 +241,7 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 func (f *phraseField) within(ph *planPhrase, low int64) bool {
 	for _, slot := range ph.slots {
 		want := low + int64(slot.place)
-		found := f.found[slot.term]
+		found := f.terms[slot.term].found
 		i := sort.Search(len(found), func(i int) bool { return int64(found[i]) >= want })
 		if i == len(found) || int64(found[i]) > want+int64(ph.slop) {
 			return false
@@ -334,9 +302,11 @@ func (n *phraseNode) err() error {
 func (n *phraseNode) close() {
 	for i := range n.fields {
 		closeClauses(n.fields[i].list)
+		for _, t := range n.fields[i].terms {
+			t.release()
+		}
 	}
 	if n.any != nil {
 		n.any.close()
 	}
-	n.drop()
 }

@@ -37,8 +37,8 @@ type plan struct {
 	listed   int // how many of fields the request lists; they come first
 	root     part
 	cursor   *postings.Cursor // for counting
-	memory   *queryMemory
-	all      []int // what inFields returns for every field; nil before the first time
+	union    segment.Bitset   // memory of unionDF
+	all      []int            // what inFields returns for every field; nil before the first time
 }
 
 // part is a part of a plan. It makes a node for one segment.
@@ -49,18 +49,15 @@ type part interface {
 	flat() ([]*planTerm, bool)
 }
 
-// newPlan prepares words for a snapshot, in memory of m. The parameter allowed has the allowed chunks of each view.
-func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset, m *queryMemory) (*plan, error) {
+// newPlan prepares words for a snapshot. The parameter allowed has the allowed chunks of each view.
+func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error) {
 	words := req.Words
-	p := &m.plan
-	*p = plan{words: words, analyzer: s.index.options.Analyzer, snapshot: s, allowed: allowed, memory: m,
-		over:   m.sets.take(len(s.views)),
-		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}, cursor: takeCursor(), fields: m.fields[:0]}
+	p := &plan{words: words, analyzer: s.index.options.Analyzer, snapshot: s, allowed: allowed,
+		over: make([]segment.Bitset, len(s.views)), cursor: takeCursor(),
+		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}}
 	defer releaseCursor(p.cursor)
-	models := m.models.take(len(words.Fields))
-	for i, f := range words.Fields {
-		models[i] = model{name: f.Name, weight: f.Weight}
-		p.fields = append(p.fields, &models[i])
+	for _, f := range words.Fields {
+		p.fields = append(p.fields, &model{name: f.Name, weight: f.Weight})
 	}
 	p.listed = len(p.fields)
 	p.addFields(words.Query)
@@ -185,7 +182,7 @@ func (p *plan) inFields(name string) []int {
 		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}
 	}
 	if p.all == nil {
-		p.all = p.memory.ints.take(p.listed)
+		p.all = make([]int, p.listed)
 		for i := range p.all {
 			p.all[i] = i
 		}
@@ -220,9 +217,8 @@ func (p *plan) resolveMatch(q sheaf.Match, factor float64) (part, error) {
 // resolveTokens returns a part that matches chunks with at least one of tokens.
 func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float64) (part, error) {
 	fields := p.inFields(field)
-	match := &p.memory.matches.take(1)[0]
 	var parts []part // one part for each term, when a token is the beginning of terms
-	known := knownTerms{list: p.memory.lists.take(len(tokens))[:0]}
+	known := knownTerms{list: make([]*planTerm, 0, len(tokens))}
 	expands := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Prefix })
 	for _, t := range tokens {
 		if t.Prefix {
@@ -246,8 +242,7 @@ func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float
 	if expands {
 		return &planBool{should: parts}, nil
 	}
-	match.terms = known.list
-	return match, nil
+	return &planMatch{terms: known.list}, nil
 }
 
 // planTerm is a term and its weights: one weight for each field, or with BM25F one for all fields.
@@ -267,17 +262,16 @@ type planTerm struct {
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
 // once merges repeated terms. Repetitions of a term are the same pointer.
-func (m *queryMemory) once(terms []*planTerm) []*planTerm {
-	out := m.lists.take(len(terms))[:0]
+func once(terms []*planTerm) []*planTerm {
+	out := make([]*planTerm, 0, len(terms))
 	for _, t := range terms {
 		if t.only != nil {
 			t.only.more++
 			continue
 		}
-		only := &m.terms.take(1)[0]
-		*only = *t
-		t.only = only
-		out = append(out, only)
+		only := *t
+		t.only = &only
+		out = append(out, &only)
 	}
 	return out
 }
@@ -326,26 +320,22 @@ func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at
 
 // term looks a term up in every segment and counts its chunks.
 func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error) {
-	m := p.memory
-	key := m.keys.take(len(text))
-	copy(key, text)
-	t := &m.terms.take(1)[0]
-	*t = planTerm{key: key, fields: fields, factor: factor, refs: m.refs.take(len(p.snapshot.views))}
-	df := m.ints.take(len(fields))
+	t := &planTerm{key: []byte(text), fields: fields, factor: factor, refs: make([]segment.Term, len(p.snapshot.views)),
+		df: make([]int, len(fields))}
 	for i, v := range p.snapshot.views {
 		ref := &t.refs[i]
 		var err error
-		if *ref, err = v.term(key); err != nil {
+		if *ref, err = v.term(t.key); err != nil {
 			return nil, err
 		}
 		if ref.None() {
 			continue
 		}
-		if err := p.addDF(df, i, ref, fields); err != nil {
+		if err := p.addDF(t.df, i, ref, fields); err != nil {
 			return nil, err
 		}
 	}
-	t.df, t.idf = df, p.idfs(m.weights.take(len(fields)), df, fields)
+	t.idf = p.idfs(t.df, fields)
 	return t, nil
 }
 
@@ -422,8 +412,8 @@ func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bits
 		}
 	}
 	words := (v.reader.Chunks() + 63) / 64
-	p.memory.union = slices.Grow(p.memory.union[:0], words)[:words]
-	set := p.memory.union
+	p.union = slices.Grow(p.union[:0], words)[:words]
+	set := p.union
 	clear(set)
 	for local := range segment.MaxFields {
 		if mask&(1<<local) == 0 {
@@ -458,9 +448,9 @@ func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bits
 	return n, nil
 }
 
-// idfs fills idf with the idf of a term in each field, and returns idf. idf must contain zeros. With BM25F, the first
-// value is for all fields.
-func (p *plan) idfs(idf []float64, df []int, fields []int) []float64 {
+// idfs returns the idf of a term in each field. With BM25F, the first value is for all fields.
+func (p *plan) idfs(df []int, fields []int) []float64 {
+	idf := make([]float64, len(fields))
 	for i, f := range fields {
 		n := int(p.fields[f].stats.Chunks)
 		if p.words.Combine == CombineBM25F || p.words.AllChunks {

@@ -93,12 +93,11 @@ func commit(t testing.TB, ix *Index, remove []string, chunks []Chunk) {
 // exhaustive answers a request by scoring each match.
 func exhaustive(t testing.TB, s *Snapshot, req Request) sheaf.Ranking {
 	t.Helper()
-	m := new(queryMemory)
-	allowed, err := s.allow(&req, m)
+	allowed, err := s.allow(&req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newPlan(s, &req, allowed, m)
+	p, err := newPlan(s, &req, allowed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,17 +228,16 @@ func TestStretchesAreExact(t *testing.T) {
 	for range 60 {
 		req := randomRequest(rng, vocabulary)
 		req.Words.Query = sheaf.Match{Text: text(rng, 1+rng.IntN(5), vocabulary)}
-		memory := new(queryMemory)
-		allowed, err := s.allow(&req, memory)
+		allowed, err := s.allow(&req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newPlan(s, &req, allowed, memory)
+		p, err := newPlan(s, &req, allowed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		terms, _ := p.root.flat()
-		top := memory.collected.start(s, req.Limit)
+		top := newCollector(s, req.Limit)
 		var segments []*maxScore
 		for _, i := range s.largestFirst {
 			m, err := p.maxScore(terms, i, top)
@@ -251,7 +249,7 @@ func TestStretchesAreExact(t *testing.T) {
 		}
 		probe(segments)
 		hands := make([]hand, 3)
-		stretches := p.memory.cut(segments, len(hands))
+		stretches := cut(segments, len(hands))
 		for i := range stretches {
 			err = errors.Join(err, p.runStretch(t.Context(), terms, &stretches[i], &hands[rng.IntN(len(hands))]))
 		}
@@ -275,23 +273,6 @@ func TestStretchesAreExact(t *testing.T) {
 	}
 	if brought == 0 {
 		t.Error("no goroutine found anything in a segment that another began")
-	}
-	if err := s.Release(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestCollectorRelease checks that memory of a search for many hits is not kept for other searches.
-func TestCollectorRelease(t *testing.T) {
-	s, err := testIndex(t, t.TempDir()).Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kept collected
-	kept.start(s, 2*mostCollected).promise(make([]float64, 2*mostCollected))
-	kept.reset()
-	if n := cap(kept.promised); n > mostCollected {
-		t.Errorf("room for %d promises is kept", n)
 	}
 	if err := s.Release(); err != nil {
 		t.Fatal(err)

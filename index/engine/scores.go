@@ -12,9 +12,7 @@ import (
 // chunk, Scores leaves out[i][k] unchanged, so the caller must set it to 0 before. Scores ignores Within and Limit of
 // requests. It uses at most helpers goroutines besides the caller's.
 func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []sheaf.ID, helpers int) error {
-	m := takeMemory()
-	defer m.release()
-	asked := m.asked.views(len(s.views))
+	asked := make([][]askedChunk, len(s.views))
 	for k, id := range ids {
 		if err := s.locate(string(id), func(view int, ordinal uint32) {
 			asked[view] = append(asked[view], askedChunk{ordinal, int32(k)})
@@ -22,20 +20,19 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 			return err
 		}
 	}
-	within := &m.candidates
-	within.begin(s)
+	within := s.emptySets()
 	for i, list := range asked {
 		v := s.views[i]
 		slices.SortFunc(list, func(a, b askedChunk) int { return int(a.ordinal) - int(b.ordinal) })
 		for _, a := range list {
 			if v.deleted == nil || !v.deleted.Has(a.ordinal) {
-				within.set(i, a.ordinal)
+				within[i].Set(a.ordinal)
 			}
 		}
 	}
 	return together(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
 		defer s.index.takeTurn().end()
-		return s.scoreAmong(ctx, &reqs[i], asked, within.sets, out[i])
+		return s.scoreAmong(ctx, &reqs[i], asked, within, out[i])
 	})
 }
 
@@ -45,45 +42,18 @@ type askedChunk struct {
 	at      int32
 }
 
-// askedChunks lists the chunks of each view that Scores looks up.
-type askedChunks struct{ lists [][]askedChunk }
-
-// mostAsked limits how many chunks of a view the kept memory can hold.
-const mostAsked = 1 << 12
-
-// views returns n empty lists, one for each view.
-func (r *askedChunks) views(n int) [][]askedChunk {
-	for len(r.lists) < n {
-		r.lists = append(r.lists, nil)
-	}
-	for i := range r.lists {
-		r.lists[i] = r.lists[i][:0]
-	}
-	return r.lists[:n]
-}
-
-// reset releases memory above mostAsked.
-func (r *askedChunks) reset() {
-	for i, list := range r.lists {
-		if cap(list) > mostAsked {
-			r.lists[i] = nil
-		}
-	}
-}
-
 // scoreAmong computes the scores of the chunks in asked for one request. The parameter within has the same chunks,
 // without deleted ones; all requests share it.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {
-	m, allowed := takeMemory(), within
-	defer m.release()
+	allowed := within
 	if req.Filter != nil {
 		var err error
-		if allowed, err = s.among(req.Filter, within, m); err != nil {
+		if allowed, err = s.among(req.Filter, within); err != nil {
 			return err
 		}
 	}
-	p, err := newPlan(s, req, allowed, m)
+	p, err := newPlan(s, req, allowed)
 	if err != nil {
 		return err
 	}

@@ -14,20 +14,18 @@ import (
 // Search answers a request. It returns at most Limit hits, best first. Hits with equal scores are in order of
 // identifier.
 func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, error) {
-	m := takeMemory()
-	defer m.release()
-	allowed, err := s.allow(&req, m)
+	allowed, err := s.allow(&req)
 	if err != nil {
 		return nil, err
 	}
 	defer s.index.takeTurn().end()
-	top := m.collected.start(s, req.Limit)
+	top := newCollector(s, req.Limit)
 	if req.Vector != nil {
-		if allowed, err = s.matching(ctx, &req, allowed, m); err == nil {
-			err = s.nearest(ctx, req.Vector, allowed, top, m)
+		if allowed, err = s.matching(ctx, &req, allowed); err == nil {
+			err = s.nearest(ctx, req.Vector, allowed, top)
 		}
 	} else {
-		err = s.best(ctx, &req, allowed, top, m)
+		err = s.best(ctx, &req, allowed, top)
 	}
 	if err != nil {
 		return nil, err
@@ -36,15 +34,18 @@ func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, erro
 }
 
 // best finds the best chunks by words.
-func (s *Snapshot) best(
-	ctx context.Context, req *Request, allowed []segment.Bitset, top *collector, m *queryMemory,
-) error {
-	p, err := newPlan(s, req, allowed, m)
+func (s *Snapshot) best(ctx context.Context, req *Request, allowed []segment.Bitset, top *collector) error {
+	p, err := newPlan(s, req, allowed)
 	if err != nil {
 		return err
 	}
 	terms, flat := p.root.flat()
-	defer p.memory.closePruned()
+	var pruned []*maxScore
+	defer func() {
+		for _, m := range pruned {
+			m.close()
+		}
+	}()
 	for _, i := range s.largestFirst {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -54,7 +55,7 @@ func (s *Snapshot) best(
 			if err != nil {
 				return err
 			}
-			p.memory.pruned = append(p.memory.pruned, m)
+			pruned = append(pruned, m)
 			continue
 		}
 		root, err := p.root.node(p, i)
@@ -70,7 +71,7 @@ func (s *Snapshot) best(
 			return err
 		}
 	}
-	return p.prune(ctx, terms, p.memory.pruned, req.Work)
+	return p.prune(ctx, terms, pruned, req.Work)
 }
 
 // few reports whether it is cheapest to visit each allowed chunk. If the request wants all allowed chunks, pruning
@@ -85,8 +86,7 @@ func few(allowed segment.Bitset, v *view, limit int) bool {
 
 // exhaust scores every allowed match of a view, in the order of ordinals. Calls must not overlap.
 func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
-	s := &p.memory.scores
-	s.byField = p.memory.weights.take(len(p.fields))
+	s := scores{byField: make([]float64, len(p.fields))}
 	allowed := p.allowed[view]
 	for at, n := uint32(0), 1; ; at, n = at+1, n+1 {
 		if allowed != nil {
@@ -101,16 +101,15 @@ func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordi
 			return
 		}
 		if allowed == nil || allowed.Has(at) {
-			root.score(s)
+			root.score(&s)
 			yield(at, s.total(p.words))
 		}
 	}
 }
 
 // nearest finds the chunks nearest to a vector.
-func (s *Snapshot) nearest(
-	ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector, m *queryMemory,
-) error {
+func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector) error {
+	var near []vector.Neighbor
 	for _, i := range s.largestFirst {
 		v := s.views[i]
 		if err := ctx.Err(); err != nil {
@@ -129,10 +128,10 @@ func (s *Snapshot) nearest(
 		if depth := index.Field().Depth; req.Candidates > 0 && depth != (vector.Depth{}) {
 			o.Survivors = max(req.Candidates, depth.At(top.limit))
 		}
-		if m.near, err = index.Search(ctx, m.near[:0], req.Vector, allowed[i], top.limit, o); err != nil {
+		if near, err = index.Search(ctx, near[:0], req.Vector, allowed[i], top.limit, o); err != nil {
 			return err
 		}
-		for _, n := range slices.Backward(m.near) { // rising scores keep the heap in order
+		for _, n := range slices.Backward(near) { // rising scores keep the heap in order
 			if n.Score >= top.threshold() {
 				top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
 			}
@@ -155,14 +154,13 @@ func (p *plan) counted() (int, bool) {
 // Count returns how many chunks a request matches, and ignores Limit. A request by vector matches the allowed chunks
 // that have a vector.
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
-	count, m := 0, takeMemory()
-	defer m.release()
+	count := 0
 	if req.Vector != nil {
-		allowed, err := s.allow(&req, m)
+		allowed, err := s.allow(&req)
 		if err != nil {
 			return 0, err
 		}
-		if allowed, err = s.matching(ctx, &req, allowed, m); err != nil {
+		if allowed, err = s.matching(ctx, &req, allowed); err != nil {
 			return 0, err
 		}
 		for i, v := range s.views {
@@ -176,7 +174,7 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 		}
 		return count, nil
 	}
-	p, err := s.planOf(&req, m)
+	p, err := s.planOf(&req)
 	if err != nil {
 		return 0, err
 	}

@@ -58,7 +58,7 @@ type termIn struct {
 // countsKept is how many counts of terms a view caches.
 const countsKept = 1 << 10
 
-// newView returns a view of h, and becomes a user of h. runs are the deleted chunks.
+// newView returns a view of h, and becomes a user of h. The parameter runs has the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
 	v := &view{handle: h, live: r.Chunks()}

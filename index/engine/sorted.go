@@ -29,9 +29,7 @@ type keyed struct {
 // Sorted returns the first req.Limit chunks that match a word request, in the given order. Their scores are those that
 // Search computes.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
-	m := takeMemory()
-	defer m.release()
-	p, err := s.planOf(&req, m)
+	p, err := s.planOf(&req)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func TestKnownTerms(t *testing.T) {
 			return fmt.Errorf("%.40q is %v %v, want %v", key, got, err, k.term)
 		}
 		var in []int
-		p := &plan{snapshot: s, cursor: new(postings.Cursor), memory: new(queryMemory)}
+		p := &plan{snapshot: s, cursor: new(postings.Cursor)}
 		for f, field := range v.reader.Fields() {
 			p.fields = append(p.fields, &model{name: field.Name})
 			if mask&(1<<f) != 0 {

@@ -4,23 +4,20 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"sheaf"
-	"sheaf/index/engine/segment"
 )
 
-// forgetPlans empties the pools of plans and nodes.
-func forgetPlans() {
-	queryMemories = sync.Pool{New: queryMemories.New}
-	matchNodes, phraseNodes = sync.Pool{New: matchNodes.New}, sync.Pool{New: phraseNodes.New}
+// emptyPools makes the next query use new memory.
+func emptyPools() {
+	cursors, positionReaders = sync.Pool{New: cursors.New}, sync.Pool{New: positionReaders.New}
 	scratches = sync.Pool{New: scratches.New}
 }
 
-// TestPlansInReusedMemory checks that reused memory gives the same answers as new memory, to the last
+// TestReusedMemory checks that reused memory gives the same answers as new memory, to the last
 // bit. Other requests run before and at the same time.
 func TestPlansInReusedMemory(t *testing.T) {
 	const vocabulary = 60
@@ -81,7 +78,7 @@ func TestPlansInReusedMemory(t *testing.T) {
 	want := make([]answer, len(reqs))
 	found := 0
 	for i := range reqs {
-		forgetPlans()
+		emptyPools()
 		if want[i], err = ask(i); err != nil {
 			t.Fatal(err)
 		}
@@ -119,8 +116,8 @@ func TestPlansInReusedMemory(t *testing.T) {
 	wait.Wait()
 }
 
-// TestLargeNodesRelease checks that memory of a query with very many words is not kept for small queries.
-func TestLargeNodesRelease(t *testing.T) {
+// TestLargeQueriesRelease checks that memory of a query with very many words is not kept for small queries.
+func TestLargeQueriesRelease(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	var words strings.Builder
 	for i := range 3 * mostClauses {
@@ -132,74 +129,23 @@ func TestLargeNodesRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: words.String()}, sheaf.Match{Text: words.String()}} {
-		req := Request{Words: &Words{Query: q, Fields: []FieldWeight{{"body", 1}, {"title", 1}}}}
-		p, err := newPlan(s, &req, make([]segment.Bitset, len(s.views)), new(queryMemory))
-		if err != nil {
-			t.Fatal(err)
-		}
-		root, err := p.root.node(p, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if at := root.seek(0); at != 0 {
-			t.Fatalf("%T is found at %d", q, at)
-		}
-		root.close()
-		switch n := root.(type) {
-		case *phraseNode:
-			for _, f := range n.fields[:cap(n.fields)] {
-				if cap(f.list) > mostPhrase || len(f.positions) > mostPhrase || len(f.found) > mostPhrase {
-					t.Errorf("a phrase keeps %d clauses, %d readers and %d lists", cap(f.list), len(f.positions), len(f.found))
-				}
-			}
-		case *matchNode:
-			if cap(n.list) > mostClauses {
-				t.Errorf("a match keeps %d clauses", cap(n.list))
-			}
-		default:
-			t.Errorf("the node of %T is a %T", q, root)
-		}
-		if terms, flat := p.root.flat(); flat {
-			m, err := p.maxScore(terms, 0, p.memory.collected.start(s, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			used := m.scratch
-			m.close()
-			if next := scratches.Get(); next == any(used) {
-				t.Errorf("an evaluation keeps %d clauses", cap(used.clauses))
-			}
-		}
+	req := Request{Words: &Words{Query: sheaf.Match{Text: words.String()},
+		Fields: []FieldWeight{{"body", 1}, {"title", 1}}}}
+	p, err := s.planOf(&req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms, _ := p.root.flat()
+	m, err := p.maxScore(terms, 0, newCollector(s, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := m.scratch
+	m.close()
+	if next := scratches.Get(); next == any(used) {
+		t.Errorf("an evaluation keeps %d clauses", cap(used.clauses))
 	}
 	if err := s.Release(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestPieces checks that new pieces are zero in reused memory, and that taking more pieces does not
-// move them.
-func TestPieces(t *testing.T) {
-	var room pieces[int]
-	for _, sizes := range [][]int{{1, 2, 3}, {fewPieces, 1, 0, 40, 3}, {mostPieces, mostPieces, 1}, {5, 5}} {
-		var all [][]int
-		for k, n := range sizes {
-			piece := room.take(n)
-			if len(piece) != n || cap(piece) != n || slices.ContainsFunc(piece, func(v int) bool { return v != 0 }) {
-				t.Fatalf("sizes %v: piece %d of %d is %v of %d", sizes, k, n, piece[:min(n, 50)], cap(piece))
-			}
-			for i := range piece {
-				piece[i] = k + 1
-			}
-			all = append(all, piece)
-		}
-		for k, piece := range all {
-			if slices.ContainsFunc(piece, func(v int) bool { return v != k+1 }) {
-				t.Fatalf("sizes %v: piece %d became %v", sizes, k, piece[:min(len(piece), 50)])
-			}
-		}
-		if room.reset(); cap(room.room) > mostPieces {
-			t.Fatalf("sizes %v: memory for %d is kept", sizes, cap(room.room))
-		}
 	}
 }

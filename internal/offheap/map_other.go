@@ -5,5 +5,3 @@ package offheap
 func mapped(int) ([]byte, bool) { return nil, false }
 
 func unmap([]byte) {}
-
-func forget([]byte) {}

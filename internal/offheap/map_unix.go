@@ -3,7 +3,6 @@
 package offheap
 
 import (
-	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -28,15 +27,8 @@ func unmap(b []byte) {
 	switch err := unix.Munmap(b); err {
 	case nil:
 	case unix.ENOMEM:
-		forget(b)
+		_ = unix.Madvise(b, unix.MADV_DONTNEED) // a hint
 	default:
 		panic(err) // not a mapping of this package
-	}
-}
-
-// forget releases the memory of b and keeps its addresses. After that, all bytes are zero.
-func forget(b []byte) {
-	if runtime.GOOS != "linux" || unix.Madvise(b, unix.MADV_DONTNEED) != nil {
-		clear(b) // other systems treat the call as a hint and may keep the bytes
 	}
 }

@@ -18,7 +18,6 @@ import (
 type block struct {
 	bytes  []byte
 	mapped bool
-	arena  *arena // the arena that contains it, or nil
 }
 
 var inUse, beside atomic.Int64
@@ -47,13 +46,8 @@ func pages(n int) int { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 // take returns a block of at least n bytes of zeros.
 func take(n int) (b block) {
 	n = pages(n)
-	if n == cellBytes {
-		b, b.mapped = arenas.take()
-	} else {
-		b.bytes, b.mapped = mapped(n)
-	}
-	if !b.mapped {
-		b = block{bytes: make([]byte, n)}
+	if b.bytes, b.mapped = mapped(n); !b.mapped {
+		b.bytes = make([]byte, n)
 	}
 	b.count(n)
 	return b
@@ -66,8 +60,6 @@ func (b *block) free() {
 	}
 	b.count(-len(b.bytes))
 	switch {
-	case b.arena != nil:
-		arenas.free(b)
 	case b.mapped:
 		unmap(b.bytes)
 	case poisoned:
@@ -84,7 +76,7 @@ const poison = 0xdb
 // grow makes b at least n bytes long. It may move b.
 func (b *block) grow(n int) {
 	n = pages(n)
-	if b.mapped && b.arena == nil {
+	if b.mapped {
 		if bytes, ok := remapped(b.bytes, n); ok {
 			b.count(n - len(b.bytes))
 			b.bytes = bytes
@@ -173,8 +165,13 @@ type Texts struct {
 	full   int64 // bytes of the pieces before the last
 }
 
-// pieceBytes is the size of one piece of memory for texts. A longer text gets its own piece.
-const pieceBytes = cellBytes
+// pieceBytes is the size of the first piece of memory for texts. A longer text gets its own piece.
+const pieceBytes = 64 << 10
+
+// PieceSize returns the size of the next of several pieces of memory, of which n exist. first is the size of the first
+// piece. The size doubles after each 64 pieces, up to 16 times first, because a system limits the number of mappings
+// (usually 65,530 on Linux). Beside the whole list, the unused end of the last piece stays small.
+func PieceSize(first, n int) int { return first << min(n/64, 4) }
 
 // Add stores a text and returns the stored string. The string is valid until Free.
 func (t *Texts) Add(text []byte) string {
@@ -183,7 +180,7 @@ func (t *Texts) Add(text []byte) string {
 	}
 	if cap(t.open)-len(t.open) < len(text) {
 		t.full += int64(len(t.open))
-		t.pieces = append(t.pieces, take(max(pieceBytes, len(text))))
+		t.pieces = append(t.pieces, take(max(PieceSize(pieceBytes, len(t.pieces)), len(text))))
 		t.open = t.pieces[len(t.pieces)-1].bytes[:0]
 	}
 	from := len(t.open)

@@ -27,7 +27,7 @@ const (
 	// maxOccurrences is how many occurrences a field may have at the beginning of a chunk. The chunk can add as many
 	// again, and their places (see inversion) stay below 1<<32.
 	maxOccurrences = 1<<31 - 1
-	// pageNumbers is how many numbers a page has.
+	// pageNumbers is how many numbers the first page has.
 	pageNumbers = 1 << 14
 )
 
@@ -71,9 +71,10 @@ func (o *occurrences) room() {
 func (o *occurrences) turn() {
 	o.close()
 	o.counted += len(o.open)
+	size := offheap.PieceSize(pageNumbers, len(o.pages))
 	o.pages = append(o.pages, offheap.List[uint32]{})
 	page := &o.pages[len(o.pages)-1]
-	page.Grow(pageNumbers)
+	page.Grow(size)
 	o.open = page.Items
 }
 

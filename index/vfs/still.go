@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// still does what Still does, on any file system.
-func still(fsys FS, name string, info fs.FileInfo) (bool, error) {
+// Still reports whether name leads to the file that info describes, with unchanged size and time.
+func Still(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	now, err := fsys.Stat(name)
 	if err != nil {
 		return false, err

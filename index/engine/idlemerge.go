@@ -52,8 +52,9 @@ func (ix *Index) restNoMore() {
 	}
 }
 
-// rested chooses the segments to join while the index rests. It returns none if no merge is worth it.
-func (ix *Index) rested(views []*view) []*view {
+// rested chooses the small segments to join, of at most this many bytes together. It returns none if no merge is worth
+// it.
+func (ix *Index) rested(views []*view, most int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())
 	})
@@ -63,7 +64,7 @@ func (ix *Index) rested(views []*view) []*view {
 		bytes += v.reader.Size()
 		memory += v.reader.MergeBytes()
 		chunks += v.live
-		if bytes > restBytes || chunks > mergeChunks || memory > beside(ix.options.Memory) {
+		if bytes > most || chunks > mergeChunks || memory > beside(ix.options.Memory) {
 			break
 		}
 		if worth {

@@ -108,7 +108,8 @@ func (ix *Index) mergeInBackground(rests bool) {
 		for ix.stop.Err() == nil {
 			choose, slow := ix.tiers, &throttle{rate: ix.options.MergeRate}
 			if !ix.mergeDue(choose) {
-				if choose, slow.beside = ix.rested, &ix.searching; !rests || !ix.mergeDue(choose) {
+				choose = func(views []*view) []*view { return ix.rested(views, restBytes) }
+				if slow.beside = &ix.searching; !rests || !ix.mergeDue(choose) {
 					break
 				}
 			}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"runtime"
-	"slices"
 	"time"
 )
 
@@ -16,14 +15,13 @@ const (
 	settleShare = 30
 	// settleMost also limits that time, because callers may wait for Close.
 	settleMost = 2 * time.Second
-	// settled is a number of segments that is small enough: with so few, settle joins none.
-	settled = 4
 	// mergeRate is the rate, in bytes of segments in a second, that a merge surely reaches. settle does not begin a
 	// merge that would take too long at this rate.
 	mergeRate = 64 << 20
 )
 
-// settle joins the smallest segments while there is time. Later calls of Close join the others.
+// settle joins the segments that an index at rest would join, while there is time. Later calls of Close join the
+// others.
 func (ix *Index) settle() {
 	budget := min(time.Duration(ix.loaded.Swap(0))/settleShare, settleMost)
 	if budget < time.Millisecond || ix.stop.Err() != nil || ix.pausedMerges() {
@@ -37,34 +35,9 @@ func (ix *Index) settle() {
 	}
 	for {
 		again, err := ix.mergeOnce(ctx, &throttle{rate: ix.options.MergeRate}, runtime.GOMAXPROCS(0),
-			func(views []*view) []*view { return smallest(views, time.Until(end)) })
+			func(views []*view) []*view { return ix.rested(views, int64(time.Until(end).Seconds()*mergeRate)) })
 		if err != nil || !again {
 			return // the segments are unchanged; nothing is lost
 		}
 	}
-}
-
-// smallest chooses the smallest segments, as many as there is time to join. It returns none if few segments exist or
-// no merge is possible.
-func smallest(views []*view, left time.Duration) []*view {
-	if len(views) <= settled {
-		return nil
-	}
-	views = slices.Clone(views)
-	slices.SortStableFunc(views, func(a, b *view) int { return a.live - b.live })
-	could := int64(left.Seconds() * mergeRate)
-	n, total := 0, 0
-	for _, v := range views[:len(views)-settled+1] {
-		if could -= v.reader.Size(); could < 0 {
-			break
-		}
-		if total += v.live; total > mergeChunks {
-			break
-		}
-		n++
-	}
-	if n < 2 {
-		return nil
-	}
-	return views[:n]
 }

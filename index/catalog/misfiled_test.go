@@ -69,3 +69,25 @@ func TestDocumentsFiledByOtherVersion(t *testing.T) {
 	must(t, c.Update(t.Context(), all))
 	faults("without documents", 0)
 }
+
+// TestLengthOfTextContradictsPieces checks that neither reading nor merging accepts a text whose stored length differs
+// from the sizes of its pieces.
+func TestLengthOfTextContradictsPieces(t *testing.T) {
+	c, err := Open(vfs.NewMem(), "/c", Options{})
+	must(t, err)
+	defer c.Close()
+	r := Record{HasText: true, Text: []byte("some text")}
+	r.Document.Tree, r.Document.Path, r.Document.ID = "t", "a.md", sheaf.DocumentID("t", "a.md")
+	e, err := Encode(&r)
+	must(t, err)
+	e.textSize++
+	must(t, c.Update(t.Context(), Update{Encoded: []Encoded{e}}))
+	v := c.View()
+	defer v.Close()
+	if _, err := v.Text(r.Document.ID); !errors.Is(err, sheaf.ErrCorrupt) {
+		t.Errorf("reading: %v", err)
+	}
+	if err := c.Update(t.Context(), Update{Whole: true}); !errors.Is(err, sheaf.ErrCorrupt) {
+		t.Errorf("merging: %v", err)
+	}
+}

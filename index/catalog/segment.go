@@ -177,33 +177,28 @@ func appendState(to []byte, st *state) []byte {
 }
 
 // packed returns block i of a list in compressed form, and verifies its checksum.
-func (s *segment) packed(list *sectionfile.Paged, i int) (packed []byte, offset uint64, size uint32, err error) {
+func (s *segment) packed(list *sectionfile.Paged, i int) (packedBlock, error) {
 	entry, err := list.Slice(i*blockBytes, blockBytes)
 	if err != nil {
-		return nil, 0, 0, err
+		return packedBlock{}, err
 	}
 	le := binary.LittleEndian
-	offset, size = le.Uint64(entry), le.Uint32(entry[12:])
-	n, sum := uint64(le.Uint32(entry[8:])), le.Uint32(entry[16:])
+	offset, n, sum := le.Uint64(entry), uint64(le.Uint32(entry[8:])), le.Uint32(entry[16:])
 	if offset > uint64(len(s.data)) || n > uint64(len(s.data))-offset {
-		return nil, 0, 0, list.Corrupt(i*blockBytes, "block %d: %d bytes at %d do not lie in the data", i, n, offset)
+		return packedBlock{}, list.Corrupt(i*blockBytes, "block %d: the data has no %d bytes at %d", i, n, offset)
 	}
-	packed = s.data[offset : offset+n]
-	if err := sectionfile.Verify(packed, sum); err != nil {
-		return nil, 0, 0, s.r.Corrupt(sectionData, int(offset), "block %d: %v", i, err)
+	b := packedBlock{s.data[offset : offset+n], le.Uint32(entry[12:])}
+	if err := sectionfile.Verify(b.packed, sum); err != nil {
+		return packedBlock{}, s.r.Corrupt(sectionData, int(offset), "block %d: %v", i, err)
 	}
-	return packed, offset, size, nil
+	return b, nil
 }
 
-// unpack returns the unpacked block i of a list in new memory.
-func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
-	packed, offset, size, err := s.packed(list, i)
+// unpack returns the content of block i of a list in new memory.
+func (s *segment) unpack(list *sectionfile.Paged, i int, block packedBlock) ([]byte, error) {
+	b, err := unpack(block.packed, uint64(block.size))
 	if err != nil {
-		return nil, err
-	}
-	b, err := unpack(packed, uint64(size))
-	if err != nil {
-		return nil, s.r.Corrupt(sectionData, int(offset), "block %d: %v", i, err)
+		return nil, list.Corrupt(i*blockBytes, "block %d: %v", i, err)
 	}
 	return b, nil
 }
@@ -214,7 +209,11 @@ func (s *segment) recordBlock(i int) ([]byte, error) {
 	if b, ok := s.unpacked.Get(i); ok {
 		return b, nil
 	}
-	b, err := s.unpack(s.blocks, i)
+	block, err := s.packed(s.blocks, i)
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.unpack(s.blocks, i, block)
 	if err != nil {
 		return nil, err
 	}
@@ -270,6 +269,15 @@ func (s *segment) text(st *state) (storedText, error) {
 	return t, nil
 }
 
+// piece returns the compressed piece i of a text. The length of the text determines the size of the piece.
+func (s *segment) piece(t storedText, i int) (packedBlock, error) {
+	b, err := s.packed(s.pieces, t.first+i)
+	if want := min(t.size-i*pieceBytes, pieceBytes); err == nil && int(b.size) != want {
+		err = s.pieces.Corrupt((t.first+i)*blockBytes, "a piece has %d bytes, not %d", b.size, want)
+	}
+	return b, err
+}
+
 // packedText returns the compressed pieces of a text, and the length of the text.
 func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err error) {
 	t, err := s.text(st)
@@ -277,11 +285,11 @@ func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err err
 		return nil, 0, err
 	}
 	for i := range t.pieces() {
-		packed, _, unpacked, err := s.packed(s.pieces, t.first+i)
+		piece, err := s.piece(t, i)
 		if err != nil {
 			return nil, 0, err
 		}
-		pieces = append(pieces, packedBlock{packed, unpacked})
+		pieces = append(pieces, piece)
 	}
 	return pieces, t.size, nil
 }
@@ -294,12 +302,13 @@ func (s *segment) readText(st *state) ([]byte, error) {
 	}
 	text := []byte{}
 	for i := range t.pieces() {
-		b, err := s.unpack(s.pieces, t.first+i)
+		piece, err := s.piece(t, i)
 		if err != nil {
 			return nil, err
 		}
-		if want := min(t.size-i*pieceBytes, pieceBytes); len(b) != want {
-			return nil, s.pieces.Corrupt((t.first+i)*blockBytes, "a piece has %d bytes, not %d", len(b), want)
+		b, err := s.unpack(s.pieces, t.first+i, piece)
+		if err != nil {
+			return nil, err
 		}
 		if len(text) == 0 { // allocate only when a first piece is valid
 			text = make([]byte, 0, t.size)

@@ -203,7 +203,7 @@ func TestChecksumListsWithinFile(t *testing.T) {
 		switch {
 		case cut == 0 && err != nil:
 			t.Error(err)
-		case cut > 0 && (!errors.Is(err, sectionfile.ErrCorrupt) || !strings.Contains(err.Error(), "do not lie in the file")):
+		case cut > 0 && (!errors.Is(err, sectionfile.ErrCorrupt) || !strings.Contains(err.Error(), "the file has no")):
 			t.Errorf("%d bytes short: %v", cut, err)
 		}
 		if err == nil {

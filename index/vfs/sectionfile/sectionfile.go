@@ -165,7 +165,7 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 		pos += name
 		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) ||
 			e.length > uint64(start)-e.offset || r.end(&e) > uint64(start) {
-			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "%d bytes at %d do not lie in the file", e.length,
+			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "the file has no %d bytes at %d", e.length,
 				e.offset)
 		}
 		r.entries = append(r.entries, e)

@@ -203,8 +203,8 @@ func (l *Load) turn(ctx context.Context) error {
 const (
 	// removedBytes is roughly the memory for each document to remove, without the document's name.
 	removedBytes = 64
-	// seenBytes is the memory that a load counts for each hash in the field seen: twice the usual size of an entry, because the
-	// map is on the garbage-collected heap.
+	// seenBytes is the memory that a load counts for each hash in the field seen: twice the usual size of an entry,
+	// because the map is on the garbage-collected heap.
 	seenBytes = 32
 )
 

@@ -12,6 +12,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -28,8 +29,7 @@ type benchmarked struct {
 // collect writes the collection into a folder, in updates as large as those of an indexing run.
 func collect(b *testing.B, dir string) *benchmarked {
 	b.Helper()
-	chunker, err := chunk.New(chunk.Options{})
-	must(b, err)
+	chunker := must.Get(chunk.New(chunk.Options{}))
 	want, _ := strconv.Atoi(os.Getenv("SHEAF_TEST_CHUNKS"))
 	m, c := &benchmarked{dir: dir}, open(b, dir)
 	var records []catalog.Record
@@ -88,9 +88,7 @@ func sources(b *testing.B, yield func(path string, content []byte)) {
 		yield(filepath.ToSlash(relative), content)
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 }
 
 func BenchmarkCatalog(b *testing.B) {
@@ -102,8 +100,7 @@ func BenchmarkCatalog(b *testing.B) {
 	made := time.Since(start)
 	fresh := func(b *testing.B, ask func(v *catalog.View, i int)) {
 		for i := 0; b.Loop(); i++ {
-			c, err := catalog.Open(vfs.Disk{}, m.dir, catalog.Options{ReadOnly: true})
-			must(b, err)
+			c := must.Get(catalog.Open(vfs.Disk{}, m.dir, catalog.Options{ReadOnly: true}))
 			v := c.View()
 			ask(v, i*7919)
 			v.Close()
@@ -150,12 +147,11 @@ func BenchmarkCatalog(b *testing.B) {
 	})
 	b.Run("update one", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			r, err := v.Record(m.docs[i*7919%len(m.docs)])
-			must(b, err)
+			r := must.Get(v.Record(m.docs[i*7919%len(m.docs)]))
 			put(b, c, *r)
 		}
 	})
-	must(b, v.Err())
+	must.Do(b, v.Err())
 }
 
 // BenchmarkFollow measures Follow, which each search calls to see changes by other processes.
@@ -163,6 +159,6 @@ func BenchmarkFollow(b *testing.B) {
 	c := open(b, b.TempDir())
 	put(b, c, record(b, "a.md", "# A\n"))
 	for b.Loop() {
-		must(b, c.Follow())
+		must.Do(b, c.Follow())
 	}
 }

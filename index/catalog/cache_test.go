@@ -7,12 +7,12 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestOutlinesAreBounded checks that a view keeps only about as many outlines as its limit allows.
 func TestOutlinesAreBounded(t *testing.T) {
-	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
-	must(t, err)
+	c := must.Get(Open(vfs.Disk{}, t.TempDir(), Options{}))
 	defer c.Close()
 	var put []Record
 	for i := range 3000 {
@@ -24,7 +24,7 @@ func TestOutlinesAreBounded(t *testing.T) {
 		}
 		put = append(put, Record{Document: doc})
 	}
-	must(t, c.Update(t.Context(), Update{Put: put}))
+	must.Do(t, c.Update(t.Context(), Update{Put: put}))
 	v := c.View()
 	defer v.Close()
 	const limit = 512 << 10

@@ -17,6 +17,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/rank"
 	"sheaf/text/chunk"
 )
@@ -28,8 +29,7 @@ var (
 // record returns the record of a Markdown text.
 func record(t testing.TB, path, text string) catalog.Record {
 	t.Helper()
-	c, err := chunk.New(chunk.Options{})
-	must(t, err)
+	c := must.Get(chunk.New(chunk.Options{}))
 	doc := c.Chunk("notes", path, []byte(text))
 	return catalog.Record{
 		Document: doc, Date: chunk.DateOf(&doc, time.UnixMilli(1_700_000_000_000).UTC()),
@@ -44,15 +44,14 @@ func open(t testing.TB, dir string) *catalog.Catalog {
 
 func openIn(t testing.TB, fsys vfs.FS, dir string) *catalog.Catalog {
 	t.Helper()
-	c, err := catalog.Open(fsys, dir, catalog.Options{})
-	must(t, err)
+	c := must.Get(catalog.Open(fsys, dir, catalog.Options{}))
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
 func put(t testing.TB, c *catalog.Catalog, records ...catalog.Record) {
 	t.Helper()
-	must(t, c.Update(context.Background(), catalog.Update{Put: records}))
+	must.Do(t, c.Update(context.Background(), catalog.Update{Put: records}))
 }
 
 const sample = "---\ntitle: A Note\naliases: [Other name, AN]\ntags: [x, y/z]\ndate: 2024-05-01\nn: 3.5\nok: " +
@@ -69,7 +68,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	}
 	for _, chunker := range []string{"sections", "window"} {
 		k, err := chunk.New(chunk.Options{Chunker: chunker, Window: chunk.WindowOptions{Size: 5, Overlap: 2, Large: true}})
-		must(t, err)
+		must.Do(t, err)
 		doc := k.Chunk("notes", chunker+".md", []byte(sample))
 		want = append(want, catalog.Record{Document: doc, Text: []byte(sample), HasText: true})
 	}
@@ -77,8 +76,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	v := c.View()
 	defer v.Close()
 	for _, w := range want {
-		got, err := v.Record(w.Document.ID)
-		must(t, err)
+		got := must.Get(v.Record(w.Document.ID))
 		w.Text = nil
 		if !reflect.DeepEqual(*got, w) {
 			t.Errorf("%s:\n got %+v\nwant %+v", w.Document.ID, *got, w)
@@ -182,7 +180,7 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 			t.Fatalf("%s: back-links of %s are %v, want %v", where, id, got, in[id])
 		}
 	}
-	must(t, v.Err())
+	must.Do(t, v.Err())
 }
 
 func TestResolve(t *testing.T) {
@@ -286,11 +284,10 @@ func TestTextOfChangedFile(t *testing.T) {
 	root := t.TempDir()
 	name := filepath.Join(root, "n.md")
 	write := func(text string) {
-		must(t, os.WriteFile(name, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	write("# one\n\ntext\n")
-	info, err := os.Stat(name)
-	must(t, err)
+	info := must.Get(os.Stat(name))
 	rec := record(t, "n.md", "# one\n\ntext\n")
 	rec.File.ModTime = info.ModTime().UnixNano()
 	c := open(t, t.TempDir())
@@ -310,16 +307,16 @@ func TestTextOfChangedFile(t *testing.T) {
 	}
 	check("unchanged", false)
 	later := info.ModTime().Add(time.Hour)
-	must(t, os.Chtimes(name, later, later))
+	must.Do(t, os.Chtimes(name, later, later))
 	check("touched", false)
 	write("# two\n\ntext\n")
 	check("same size, other content", true)
 	write("# one\n")
 	check("shorter", true)
-	must(t, os.Remove(name))
+	must.Do(t, os.Remove(name))
 	check("gone", true)
-	must(t, os.Remove(root))
-	must(t, os.WriteFile(root, nil, 0o600))
+	must.Do(t, os.Remove(root))
+	must.Do(t, os.WriteFile(root, nil, 0o600))
 	check("a file where the folder was", true)
 }
 
@@ -341,13 +338,13 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, dir), open(t, dir)
 	release, err := a.Hold()
-	must(t, err)
+	must.Do(t, err)
 	err = b.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, "x.md", "x")}})
 	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "process") {
 		t.Errorf("got %v", err)
 	}
 	put(t, a, record(t, "y.md", "y"))
-	must(t, release())
+	must.Do(t, release())
 	put(t, b, record(t, "x.md", "x"))
 	v := b.View()
 	defer v.Close()
@@ -362,8 +359,7 @@ func TestWarned(t *testing.T) {
 	warned := func() string {
 		v := c.View()
 		defer v.Close()
-		ids, err := v.Warned()
-		must(t, err)
+		ids := must.Get(v.Warned())
 		return fmt.Sprint(ids)
 	}
 	with := func(name string, n int) catalog.Record {
@@ -392,7 +388,7 @@ func TestReaderFollowsRemadeIndex(t *testing.T) {
 	}
 	time.Sleep(2 * time.Millisecond) // generations begin with the time
 	put(t, open(t, dir), record(t, "new.md", "# New\n"))
-	must(t, reader.Reload())
+	must.Do(t, reader.Reload())
 	v := reader.View()
 	defer v.Close()
 	if _, ok := v.Document("notes:new.md"); !ok || v.Docs() != 1 {
@@ -404,8 +400,7 @@ func TestReaderFollowsRemadeIndex(t *testing.T) {
 // the documents.
 func TestOutlines(t *testing.T) {
 	c := open(t, t.TempDir())
-	k, err := chunk.New(chunk.Options{})
-	must(t, err)
+	k := must.Get(chunk.New(chunk.Options{}))
 	var update catalog.Update
 	for i, text := range []string{
 		"---\naliases: [one, eins]\nboost: 3\nname: 5 apples\nyears: [1, 2]\n---\n# One\n\na\n\n## Part\n\nb\n\n### Deep " +
@@ -418,14 +413,13 @@ func TestOutlines(t *testing.T) {
 		}
 		update.Put = append(update.Put, r)
 	}
-	must(t, c.Update(t.Context(), update))
+	must.Do(t, c.Update(t.Context(), update))
 	v := c.View()
 	defer v.Close()
 	chunks := 0
 	for range 2 { // the second pass reads from the cache
 		for id := range v.Files() {
-			r, err := v.Record(id)
-			must(t, err)
+			r := must.Get(v.Record(id))
 			got, want := v.Outline(id), sheaf.OutlineOf(&r.Document, r.Date)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("outline of %s:\n%+v, want\n%+v", id, got, want)
@@ -517,13 +511,5 @@ func TestClosed(t *testing.T) {
 	defer again.Close()
 	if _, ok := again.Document("notes:a.md"); !ok || again.Err() != nil {
 		t.Errorf("opened again: %v", again.Err())
-	}
-}
-
-// must ends the test if err is not nil.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

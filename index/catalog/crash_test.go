@@ -13,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // fingerprint describes the content of a catalog: its lists, its settings, and each document with
@@ -87,8 +88,7 @@ func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, fini
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 4))
 	model := map[string]string{}
-	c, err := catalog.Open(fsys, "/c", catalog.Options{})
-	must(t, err)
+	c := must.Get(catalog.Open(fsys, "/c", catalog.Options{}))
 	defer c.Close()
 	lists := [3]int{}
 	for range 6 {
@@ -149,7 +149,7 @@ func TestFaults(t *testing.T) {
 			return nil
 		}}
 		c, err := catalog.Open(fsys, "/c", catalog.Options{})
-		must(t, err)
+		must.Do(t, err)
 		put(t, c, record(t, "a.md", "# A\n\nx\n"))
 		armed = true
 		err = c.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, "b.md", "# B\n\ny\n")}})

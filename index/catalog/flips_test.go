@@ -13,34 +13,31 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // readAll returns the content of a file.
 func readAll(t testing.TB, fsys vfs.FS, name string) []byte {
 	t.Helper()
-	f, err := fsys.Open(name)
-	must(t, err)
+	f := must.Get(fsys.Open(name))
 	defer f.Close()
-	data, err := io.ReadAll(f)
-	must(t, err)
+	data := must.Get(io.ReadAll(f))
 	return data
 }
 
 func writeAll(t testing.TB, fsys vfs.FS, name string, data []byte) {
 	t.Helper()
-	f, err := fsys.Create(name)
-	must(t, err)
+	f := must.Get(fsys.Create(name))
 	if _, err := f.Write(data); err != nil {
 		t.Fatal(err)
 	}
-	must(t, errors.Join(f.Sync(), f.Close()))
+	must.Do(t, errors.Join(f.Sync(), f.Close()))
 }
 
 // folder returns the content of each file of the catalog in /c.
 func folder(t testing.TB, fsys vfs.FS) map[string][]byte {
 	t.Helper()
-	names, err := fsys.List("/c")
-	must(t, err)
+	names := must.Get(fsys.List("/c"))
 	files := map[string][]byte{}
 	for _, name := range names {
 		files[name] = readAll(t, fsys, "/c/"+name)
@@ -74,7 +71,7 @@ func smallCatalog(t *testing.T) map[string][]byte {
 func restore(t testing.TB, files map[string][]byte) vfs.FS {
 	t.Helper()
 	mem := vfs.NewMem()
-	must(t, mem.MkdirAll("/c"))
+	must.Do(t, mem.MkdirAll("/c"))
 	for name, data := range files {
 		writeAll(t, mem, "/c/"+name, data)
 	}

@@ -6,19 +6,19 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestFolders checks the list and the number of documents directly in each folder.
 func TestFolders(t *testing.T) {
-	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
-	must(t, err)
+	c := must.Get(Open(vfs.Disk{}, t.TempDir(), Options{}))
 	defer c.Close()
 	var put []Record
 	for _, path := range []string{"a.md", "f/b.md", "f/c.md", "f/g/d.md", "f/h/e.md", "f/i.md", "fa.md"} {
 		put = append(put, Record{Document: sheaf.Document{ID: sheaf.DocumentID("t", path), Tree: "t", Path: path}})
 	}
-	must(t, c.Update(t.Context(), Update{Put: put}))
-	must(t, c.Update(t.Context(), Update{Delete: []sheaf.ID{"t:f/c.md"}}))
+	must.Do(t, c.Update(t.Context(), Update{Put: put}))
+	must.Do(t, c.Update(t.Context(), Update{Delete: []sheaf.ID{"t:f/c.md"}}))
 	v := c.View()
 	defer v.Close()
 	for range 2 {

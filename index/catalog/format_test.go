@@ -13,23 +13,21 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
 // TestWorkedExample checks the example in doc/formats/catalog.md.
 func TestWorkedExample(t *testing.T) {
 	fsys, text := vfs.NewMem(), []byte("# A\nx\n")
-	c, err := Open(fsys, "/c", Options{})
-	must(t, err)
+	c := must.Get(Open(fsys, "/c", Options{}))
 	defer c.Close()
-	k, err := chunk.New(chunk.Options{})
-	must(t, err)
+	k := must.Get(chunk.New(chunk.Options{}))
 	record := Record{Document: k.Chunk("t", "a.md", text), File: FileState{Size: int64(len(text)), Hash: HashOf(text)}}
-	must(t, c.Update(context.Background(), Update{Put: []Record{record}}))
+	must.Do(t, c.Update(context.Background(), Update{Put: []Record{record}}))
 	v := c.View()
 	defer v.Close()
-	r, err := sectionfile.Open(fsys, filepath.Join("/c", v.payload.Segments[0].Name), kindSegment, 2)
-	must(t, err)
+	r := must.Get(sectionfile.Open(fsys, filepath.Join("/c", v.payload.Segments[0].Name), kindSegment, 2))
 	defer r.Close()
 	le := binary.LittleEndian
 	hash := HashOf(text)
@@ -61,19 +59,10 @@ func TestWorkedExample(t *testing.T) {
 		le.Uint32(blocks[12:]) != 29 || le.Uint32(blocks[16:]) != sectionfile.Checksum(data) {
 		t.Errorf("blocks is % x, the data has %d bytes", blocks, len(data))
 	}
-	unpacker, err := zstd.NewReader(nil)
-	must(t, err)
+	unpacker := must.Get(zstd.NewReader(nil))
 	defer unpacker.Close()
 	want := "1c 01 41 00 00 00 00 00 00 00 00 00 02 82 00 00 00 00 00 0c 01 c1 02 01 04 00 02 01 00"
 	if block, err := unpacker.DecodeAll(data, nil); err != nil || fmt.Sprintf("% x", block) != want {
 		t.Errorf("the block is % x, %v, want %s", block, err, want)
-	}
-}
-
-// must ends the test if err is not nil.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

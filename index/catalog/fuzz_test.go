@@ -12,6 +12,7 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -22,8 +23,7 @@ var fuzzed = []string{sectionData, sectionStates, sectionIDs, sectionGroups, sec
 // segmentsFor returns the sections of sound segments, as seeds for the fuzzer.
 func segmentsFor(f *testing.F) (seeds [][][]byte) {
 	f.Helper()
-	k, err := chunk.New(chunk.Options{})
-	must(f, err)
+	k := must.Get(chunk.New(chunk.Options{}))
 	for _, n := range []int{1, 3, 20} {
 		fsys := vfs.NewMem()
 		var changes []Encoded
@@ -32,16 +32,14 @@ func segmentsFor(f *testing.F) (seeds [][][]byte) {
 				"![[other 1]]\n", i, i, i/2, i+1))
 			r := Record{Document: k.Chunk("t", fmt.Sprintf("f/n%02d.md", i), text), File: FileState{Size: int64(len(text))}}
 			r.Text, r.HasText = text, i%2 == 1
-			e, err := Encode(&r)
-			must(f, err)
+			e := must.Get(Encode(&r))
 			changes = append(changes, e)
 		}
 		changes = append(changes, Encoded{id: "t:gone.md"})
 		if _, err := writeSegment(fsys, "/s", nil, changes, true); err != nil {
 			f.Fatal(err)
 		}
-		r, err := sectionfile.Open(fsys, "/s", kindSegment, format)
-		must(f, err)
+		r := must.Get(sectionfile.Open(fsys, "/s", kindSegment, format))
 		var sections [][]byte
 		for _, name := range fuzzed {
 			data, _ := r.Section(name)
@@ -65,8 +63,7 @@ func FuzzSegment(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data, states, ids, groups, blocks, texts, pieces, names, targets, labels []byte) {
 		fsys := emptyFolder(t)
-		w, err := sectionfile.Create(fsys, "/c/catalog-000000000001", kindSegment, format)
-		must(t, err)
+		w := must.Get(sectionfile.Create(fsys, "/c/catalog-000000000001", kindSegment, format))
 		for i, section := range [][]byte{data, states, ids, groups, blocks, texts, pieces, names, targets, labels} {
 			w.Section(fuzzed[i], section)
 		}
@@ -74,7 +71,7 @@ func FuzzSegment(f *testing.F) {
 			t.Fatal(err)
 		}
 		p, err := json.Marshal(payload{Format: format, Segments: []segmentInfo{{"catalog-000000000001", 1}}, Docs: 1})
-		must(t, err)
+		must.Do(t, err)
 		if err := manifest.Publish(fsys, "/c",
 			manifest.Manifest{Generation: 1, Files: []string{"catalog-000000000001"}, Payload: p}); err != nil {
 			t.Fatal(err)
@@ -86,7 +83,7 @@ func FuzzSegment(f *testing.F) {
 func emptyFolder(t *testing.T) vfs.FS {
 	t.Helper()
 	fsys := vfs.NewMem()
-	must(t, fsys.MkdirAll("/c"))
+	must.Do(t, fsys.MkdirAll("/c"))
 	return fsys
 }
 
@@ -136,8 +133,7 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 	corruptOnly(t, err)
 	corruptOnly(t, w.Replace(func(*Settings) {}))
 	corruptOnly(t, w.Close())
-	sound, err := Open(fsys, "/c", Options{Source: fsys})
-	must(t, err)
+	sound := must.Get(Open(fsys, "/c", Options{Source: fsys}))
 	defer sound.Close()
 	after := sound.View()
 	defer after.Close()
@@ -160,8 +156,7 @@ func FuzzPayload(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said, list []byte, size uint64) {
 		fsys := emptyFolder(t)
 		for _, kind := range []string{kindSkipped, kindPending, kindSettings} {
-			w, err := sectionfile.Create(fsys, "/c/"+kind, kind, format)
-			must(t, err)
+			w := must.Get(sectionfile.Create(fsys, "/c/"+kind, kind, format))
 			w.Section(sectionList, pack(recordPacker(), list))
 			var e encoder
 			e.b = append(e.b, byte(size), byte(size>>8), byte(size>>16), byte(size>>24), byte(size>>32), byte(size>>40), 0, 0)

@@ -18,6 +18,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/store/storetest"
 )
 
@@ -279,7 +280,7 @@ func TestLinksAfterRandomUpdates(t *testing.T) {
 			for _, rec := range u.Put {
 				model[rec.Document.ID] = rec
 			}
-			must(t, c.Update(context.Background(), u))
+			must.Do(t, c.Update(context.Background(), u))
 			resolved += compareLinks(t, c, model, fmt.Sprintf("seed %d step %d", seed, step))
 			compareAmong(t, c, model, r, fmt.Sprintf("seed %d step %d", seed, step))
 		}
@@ -486,7 +487,7 @@ func linksOfOneName(t *testing.T, many int) func() time.Duration {
 		u.Put = append(u.Put, record(t, fmt.Sprintf("%02d/%05d/readme.md", i%100, i), "See [[readme]].\n"))
 	}
 	u.Put = append(u.Put, record(t, "all.md", strings.Repeat("[[readme]] ", links)))
-	must(t, c.Update(context.Background(), u))
+	must.Do(t, c.Update(context.Background(), u))
 	half := many / 200 * 100 // a multiple of the folders
 	top, next := sheaf.ID("notes:00/00000/readme.md"), sheaf.ID(fmt.Sprintf("notes:00/%05d/readme.md", half))
 	visible := func(id sheaf.ID) bool { return id >= next || !strings.HasPrefix(string(id), "notes:00/") }

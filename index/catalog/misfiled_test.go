@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -14,14 +15,11 @@ import (
 // does not report them as damage. Once they are replaced and all segments are written again,
 // nothing of the old filing remains.
 func TestDocumentsFiledByOtherVersion(t *testing.T) {
-	c, err := Open(vfs.NewMem(), "/c", Options{})
-	must(t, err)
+	c := must.Get(Open(vfs.NewMem(), "/c", Options{}))
 	defer c.Close()
-	k, err := chunk.New(chunk.Options{})
-	must(t, err)
+	k := must.Get(chunk.New(chunk.Options{}))
 	encoded := func(path string) Encoded {
-		e, err := Encode(&Record{Document: k.Chunk("t", path, []byte("# A\n\nx\n"))})
-		must(t, err)
+		e := must.Get(Encode(&Record{Document: k.Chunk("t", path, []byte("# A\n\nx\n"))}))
 		return e
 	}
 	u := Update{}
@@ -48,13 +46,13 @@ func TestDocumentsFiledByOtherVersion(t *testing.T) {
 		}
 		return found
 	}
-	must(t, c.Update(t.Context(), u))
+	must.Do(t, c.Update(t.Context(), u))
 	faults("stored under another name", 2)
 	again := Update{Encoded: []Encoded{encoded("n07.md")}}
-	must(t, c.Update(t.Context(), again))
+	must.Do(t, c.Update(t.Context(), again))
 	faults("replaced", 2)
 	for _, again := range []Update{{Whole: true}, {Whole: true, Delete: []sheaf.ID{"t:n08.md"}}, {Whole: true}} {
-		must(t, c.Update(t.Context(), again))
+		must.Do(t, c.Update(t.Context(), again))
 		faults("written as a whole", 0)
 		v := c.View()
 		if len(v.segments) != 1 || v.segments[0].n != v.Docs() {
@@ -66,22 +64,20 @@ func TestDocumentsFiledByOtherVersion(t *testing.T) {
 	for i := range 30 {
 		all.Delete = append(all.Delete, sheaf.DocumentID("t", fmt.Sprintf("n%02d.md", i)))
 	}
-	must(t, c.Update(t.Context(), all))
+	must.Do(t, c.Update(t.Context(), all))
 	faults("without documents", 0)
 }
 
 // TestLengthOfTextContradictsPieces checks that neither reading nor merging accepts a text whose stored length differs
 // from the sizes of its pieces.
 func TestLengthOfTextContradictsPieces(t *testing.T) {
-	c, err := Open(vfs.NewMem(), "/c", Options{})
-	must(t, err)
+	c := must.Get(Open(vfs.NewMem(), "/c", Options{}))
 	defer c.Close()
 	r := Record{HasText: true, Text: []byte("some text")}
 	r.Document.Tree, r.Document.Path, r.Document.ID = "t", "a.md", sheaf.DocumentID("t", "a.md")
-	e, err := Encode(&r)
-	must(t, err)
+	e := must.Get(Encode(&r))
 	e.textSize++
-	must(t, c.Update(t.Context(), Update{Encoded: []Encoded{e}}))
+	must.Do(t, c.Update(t.Context(), Update{Encoded: []Encoded{e}}))
 	v := c.View()
 	defer v.Close()
 	if _, err := v.Text(r.Document.ID); !errors.Is(err, sheaf.ErrCorrupt) {

@@ -13,6 +13,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
+	"sheaf/internal/must"
 )
 
 // given reports whether the tree of a document has no folder.
@@ -38,7 +39,7 @@ func mixed(t *testing.T) map[string][]byte {
 		records = append(records, record(t, fmt.Sprintf("n%02d.md", i), "# N\n\nx\n"),
 			text(fmt.Sprintf("t%02d", i), fmt.Sprintf("text %d [[t01]]", i)))
 	}
-	must(t, c.Update(context.Background(), catalog.Update{Put: records, Settings: settings}))
+	must.Do(t, c.Update(context.Background(), catalog.Update{Put: records, Settings: settings}))
 	if err := c.Update(context.Background(),
 		catalog.Update{Put: []catalog.Record{text("old", "newer")}, Delete: []sheaf.ID{"texts:gone"}}); err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func TestSalvage(t *testing.T) {
 			case "empty":
 				data = nil
 			case "missing":
-				must(t, fsys.Remove("/c/"+name))
+				must.Do(t, fsys.Remove("/c/"+name))
 			default:
 				for i := at; i < min(at+40, len(data)); i++ {
 					data[i] ^= 0x55
@@ -143,7 +144,7 @@ func TestMissingFile(t *testing.T) {
 		}
 		for _, readOnly := range []bool{false, true} {
 			fsys := restore(t, files)
-			must(t, fsys.Remove("/c/"+name))
+			must.Do(t, fsys.Remove("/c/"+name))
 			_, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: readOnly})
 			if !errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(err.Error(), name) {
 				t.Errorf("without %s, read-only %t: %v", name, readOnly, err)
@@ -159,7 +160,7 @@ func TestSalvageCrashes(t *testing.T) {
 	files["MANIFEST"][20] ^= 1
 	for stop := 0; ; stop++ {
 		mem := restore(t, files).(*vfs.Mem)
-		must(t, mem.SyncDir("/c"))
+		must.Do(t, mem.SyncDir("/c"))
 		calls := 0
 		_, err := rescue(&vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
 			switch op {

@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestSpellings checks that a path which no document has returns the similar spellings that exist.
@@ -33,8 +34,8 @@ func TestSpellings(t *testing.T) {
 	given := record(t, "Given/x.md", "text\n") // no settings name its tree
 	given.Document.ID, given.Document.Tree = "acme:Given/x.md", "acme"
 	u.Put = append(u.Put, given, record(t, "given/y.md", "text\n"))
-	must(t, c.Update(context.Background(), u))
-	must(t, c.Update(context.Background(), catalog.Update{Delete: []sheaf.ID{"notes:gone/x.md"}}))
+	must.Do(t, c.Update(context.Background(), u))
+	must.Do(t, c.Update(context.Background(), catalog.Update{Delete: []sheaf.ID{"notes:gone/x.md"}}))
 	v := c.View()
 	defer v.Close()
 	for _, s := range []struct {

@@ -14,6 +14,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/must"
 )
 
 // TestStoredTexts checks that stored texts of all sizes come back, also after a merge.
@@ -74,7 +75,7 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 	c := open(t, dir)
 	for _, file := range files {
-		must(t, os.Truncate(file, 0))
+		must.Do(t, os.Truncate(file, 0))
 	}
 	v := c.View()
 	defer v.Close()
@@ -96,7 +97,7 @@ func TestTruncatedFiles(t *testing.T) {
 func TestContainer1(t *testing.T) {
 	dir := filepath.Join("testdata", "container1")
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	must.Do(t, err)
 	files := map[string][]byte{}
 	for _, e := range entries {
 		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {

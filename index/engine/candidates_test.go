@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // TestSearchMemoryAfterDeletions checks that a search of an index with deleted chunks allocates no memory for each
@@ -22,10 +23,7 @@ func TestSearchMemoryAfterDeletions(t *testing.T) {
 	}
 	commit(t, ix, nil, chunks)
 	commit(t, ix, []string{"5", "5005"}, nil)
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	defer s.Release()
 	req := Request{Words: &Words{Query: sheaf.Match{Text: "w5x"}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75},
 		Limit: 20}

@@ -16,6 +16,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -29,10 +30,7 @@ type history struct {
 
 func openOn(t *testing.T, fs vfs.FS) (*Index, error) {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	// This memory is so small that many commits have several runs.
 	return Open(Options{FS: fs, Dir: "index", Analyzer: a, Fields: testFields, Memory: 1 << 20, GatherMemory: 51 << 9,
 		Rest: time.Microsecond})
@@ -161,9 +159,7 @@ func TestCrash(t *testing.T) {
 				t.Fatalf("%s, crash %d: %v", where, crash, err)
 			}
 			h.check(fmt.Sprintf("%s, crash %d", where, crash), before, after)
-			if err := h.ix.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.ix.Close())
 		}
 	}
 }
@@ -206,13 +202,8 @@ func TestFaults(t *testing.T) {
 		} else {
 			h.check("after the faults", after, after)
 		}
-		names, err := fs.List("index")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.ix.Close(); err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(fs.List("index"))
+		must.Do(t, h.ix.Close())
 		if slices.Contains(names, "MANIFEST.tmp") && len(names) > 60 {
 			t.Errorf("seed %d: files pile up: %v", seed, names)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // TestHostileLists changes a byte of a posting list under a valid checksum. It checks that no
@@ -20,10 +21,7 @@ func TestHostileLists(t *testing.T) {
 		chunks = append(chunks, Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", text}}})
 	}
 	commit(t, ix, nil, chunks)
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	defer s.Release()
 	step := 1
 	if testing.Short() {
@@ -31,25 +29,16 @@ func TestHostileLists(t *testing.T) {
 	}
 	for _, query := range []string{"apple", "apple pear", "pear apple"} {
 		words := &Words{Query: sheaf.Match{Text: query}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75}
-		p, err := s.planOf(&Request{Words: words})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(s.planOf(&Request{Words: words}))
 		terms, _ := p.root.flat()
 		r := s.views[0].reader
-		list, err := r.List(&terms[0].refs[0], r.Field("body"), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(r.List(&terms[0].refs[0], r.Field("body"), false))
 		faults, good := 0, list.Postings
 		for i := 0; i < len(good); i += step {
 			for _, mask := range []byte{0x7f, 0xff, 1 << (i % 8)} {
 				list.Postings = bytes.Clone(good)
 				list.Postings[i] ^= mask
-				m, err := p.maxScore(terms, 0, newCollector(s, 10))
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(p.maxScore(terms, 0, newCollector(s, 10)))
 				m.bounds[0].cursor.Reset(list, uint32(r.Chunks()))
 				m.begin()
 				m.run()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -60,17 +61,12 @@ func restNow(t *testing.T, ix *Index) {
 // left returns the number of chunks and segments of an index, and checks that they have no faults.
 func left(t *testing.T, ix *Index) (chunks, segments int) {
 	t.Helper()
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	if faults := s.Check(context.Background(), nil); len(faults) > 0 {
 		t.Error(faults)
 	}
 	st := s.Stats()
-	if err := s.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Release())
 	return st.Chunks, st.Segments
 }
 
@@ -84,9 +80,7 @@ func TestIdleMergeBegins(t *testing.T) {
 		commit(t, other, nil, randomChunks(rng, n*1000, 100, 300))
 	}
 	ix, err := Open(Options{Dir: dir, Analyzer: other.options.Analyzer, Fields: testFields, Rest: time.Microsecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	joined := func(after string) {
 		t.Helper()
 		for {
@@ -104,21 +98,14 @@ func TestIdleMergeBegins(t *testing.T) {
 	joined("a load")
 	commit(t, other, nil, randomChunks(rng, 3000, 200, 300))
 	joined("a load of another process")
-	load, err := other.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(other.Begin(t.Context()))
 	commitsBeside := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, 4000, 200, 300)), load.Commit(t.Context()))
 	if _, segments := left(t, ix); segments != 2 {
 		t.Errorf("while another process has the lock: %d segments, want 2", segments)
 	}
-	if err := errors.Join(commitsBeside, load.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(commitsBeside, load.Close()))
 	joined("another process had the lock")
-	if err := ix.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ix.Close())
 }
 
 // TestIdleMergeAfterLoads checks that joining starts only when no load is active.
@@ -134,16 +121,11 @@ func TestIdleMergeAfterLoads(t *testing.T) {
 		_, n := left(t, ix)
 		return n
 	}
-	load, err := ix.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(ix.Begin(t.Context()))
 	if n := segments(); n != 2 {
 		t.Errorf("beside a load: %d segments, want 2", n)
 	}
-	if err := load.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Close())
 	if n := segments(); n != 1 {
 		t.Errorf("after it: %d segments, want 1", n)
 	}
@@ -152,14 +134,9 @@ func TestIdleMergeAfterLoads(t *testing.T) {
 // TestIdleMergePaused checks that an idle index does nothing while merges are paused, does not try again
 // in a loop, and leaves loads their memory.
 func TestIdleMergePaused(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Rest: time.Hour, MergeRate: NoMerges})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rng := rand.New(rand.NewPCG(75, 1))
 	for n := range 2 {
 		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
@@ -188,10 +165,7 @@ func TestIdleMergePaused(t *testing.T) {
 // TestIdleMergeAfterFault checks an index that could not publish a joined segment. When it can publish
 // again, it lets other processes write, without a load.
 func TestIdleMergeAfterFault(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	mem, full := vfs.NewMem(), false
 	ix, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, Rest: time.Hour,
 		FS: &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
@@ -200,9 +174,7 @@ func TestIdleMergeAfterFault(t *testing.T) {
 			}
 			return nil
 		}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rng := rand.New(rand.NewPCG(74, 1))
 	for n := range 2 {
 		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
@@ -210,10 +182,7 @@ func TestIdleMergeAfterFault(t *testing.T) {
 	ix.restNoMore() // as if the timer fired
 	full = true
 	restNow(t, ix)
-	other, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, FS: mem})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(Open(Options{Dir: "index", Analyzer: a, Fields: testFields, FS: mem}))
 	begin := func() error {
 		load, err := other.Begin(t.Context())
 		if err == nil {
@@ -251,9 +220,7 @@ func TestThrottle(t *testing.T) {
 			time.Sleep(works)
 			searches.Store(searching)
 			began := time.Now()
-			if err := slow.wait(t.Context(), written); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, slow.wait(t.Context(), written))
 			if rested := time.Since(began); rested != want {
 				t.Errorf("%d bytes after work of %v beside %d searches: a rest of %v, want %v", written, works, searching, rested,
 					want)

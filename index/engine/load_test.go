@@ -11,21 +11,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
 // testLoad opens an index and begins a load. Both end with the test.
 func testLoad(t *testing.T, o Options) (*Index, *Load) {
 	t.Helper()
-	ix, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ix := must.Get(Open(o))
 	t.Cleanup(func() { _ = ix.Close() })
-	load, err := ix.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(ix.Begin(t.Context()))
 	t.Cleanup(func() { _ = load.Close() })
 	return ix, load
 }
@@ -38,32 +33,16 @@ func TestGatherMemory(t *testing.T) {
 		gather int64
 		runs   bool
 	}{{0, false}, {1 << 18, true}} {
-		a, err := analysis.New(analysis.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, GatherMemory: c.gather})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(analysis.New(analysis.Options{}))
+		ix := must.Get(Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, GatherMemory: c.gather}))
 		ix.PauseMerges()
-		load, err := ix.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)); err != nil {
-			t.Fatal(err)
-		}
+		load := must.Get(ix.Begin(t.Context()))
+		must.Do(t, load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)))
 		if runs := len(load.flushed); (runs > 1) != c.runs {
 			t.Errorf("GatherMemory %d: %d runs", c.gather, runs)
 		}
-		if err := errors.Join(load.Commit(t.Context()), load.Close()); err != nil {
-			t.Fatal(err)
-		}
-		s, err := ix.Acquire()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(load.Commit(t.Context()), load.Close()))
+		s := must.Get(ix.Acquire())
 		st := s.Stats()
 		if held == 0 {
 			held = st.Chunks
@@ -83,16 +62,11 @@ func TestGatherMemory(t *testing.T) {
 // TestGatherMemoryOfNewWords adds ever new words. It checks that a worker keeps less than
 // GatherMemory of them between runs; otherwise each chunk would cause a run.
 func TestGatherMemoryOfNewWords(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 32 << 20, GatherMemory: 1 << 20,
 		MergeRate: NoMerges})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer ix.Close()
 	const all, words = 300, 200
 	var chunks []Chunk
@@ -104,14 +78,9 @@ func TestGatherMemoryOfNewWords(t *testing.T) {
 		id := fmt.Sprint(i)
 		chunks = append(chunks, Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", b.String()}}})
 	}
-	load, err := ix.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(ix.Begin(t.Context()))
 	defer load.Close()
-	if err := load.Add(t.Context(), nil, chunks); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Add(t.Context(), nil, chunks))
 	if runs := len(load.flushed); runs < 2 || runs > all/10 {
 		t.Errorf("%d runs of %d chunks, want several, of more than 10", runs, all)
 	}
@@ -120,10 +89,7 @@ func TestGatherMemoryOfNewWords(t *testing.T) {
 // TestConcurrentLoadsShareRuns checks that several goroutines which load together make about as few runs as
 // one goroutine. Each run has the chunks of all goroutines, and the runs become one segment.
 func TestConcurrentLoadsShareRuns(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	alone := 0
 	for _, goroutines := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(goroutines)
@@ -152,17 +118,10 @@ func TestConcurrentLoadsShareRuns(t *testing.T) {
 				}
 			})
 		}
-		if err := adding.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, adding.Wait())
 		runs := len(load.flushed)
-		if err := load.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		s, err := ix.Acquire()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, load.Commit(t.Context()))
+		s := must.Get(ix.Acquire())
 		defer s.Release()
 		st := s.Stats()
 		t.Logf("%d goroutines: %d runs", goroutines, runs)
@@ -184,43 +143,26 @@ func TestConcurrentLoadsShareRuns(t *testing.T) {
 // TestCommitAfterClose checks that a closed load publishes nothing. Otherwise the index would name
 // files that Close removed.
 func TestCommitAfterClose(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	o := Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, GatherMemory: 1 << 18}
-	ix, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ix := must.Get(Open(o))
 	commit(t, ix, nil, []Chunk{{ID: "kept", Doc: "kept"}})
 	load, err := ix.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)))
 	if len(load.flushed) == 0 {
 		t.Fatal("nothing was written before the load was closed")
 	}
-	if err := load.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Close())
 	if err := load.Commit(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("a commit after Close: %v, want ErrClosed", err)
 	}
-	if err := errors.Join(load.Close(), ix.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(load.Close(), ix.Close()))
 	if ix, err = Open(o); err != nil {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	defer s.Release()
 	if s.Chunks() != 1 {
 		t.Errorf("%d chunks, want the one that was committed", s.Chunks())
@@ -230,22 +172,13 @@ func TestCommitAfterClose(t *testing.T) {
 // TestConcurrentAddsOfSameChunks checks that goroutines which add the same chunks again all finish, and that
 // the index has the last version of each chunk once.
 func TestConcurrentAddsOfSameChunks(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
-	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ix := must.Get(Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields}))
 	defer ix.Close()
 	ctx := t.Context()
-	load, err := ix.Begin(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(ix.Begin(ctx))
 	defer load.Close()
 	var adding errgroup.Group
 	for g := range 8 {
@@ -261,16 +194,9 @@ func TestConcurrentAddsOfSameChunks(t *testing.T) {
 			return nil
 		})
 	}
-	if err := adding.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if err := load.Commit(ctx); err != nil {
-		t.Fatal(err)
-	}
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, adding.Wait())
+	must.Do(t, load.Commit(ctx))
+	s := must.Get(ix.Acquire())
 	defer s.Release()
 	if faults := s.Check(ctx, nil); s.Chunks() != 12 || len(faults) > 0 {
 		t.Errorf("%d chunks, want 12; faults %v", s.Chunks(), faults)
@@ -281,28 +207,17 @@ func TestConcurrentAddsOfSameChunks(t *testing.T) {
 // languages that split words at apostrophes.
 func TestInvisibleWords(t *testing.T) {
 	for _, language := range []string{"fr", "it", "en"} {
-		a, err := analysis.New(analysis.Options{Language: language})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: []string{"body"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(analysis.New(analysis.Options{Language: language}))
+		ix := must.Get(Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: []string{"body"}}))
 		for i, text := range []string{"x-\u200d'\u200d", "Z-\u00ad'\u00ad", "É-\u0301'\u0301",
 			"hello Z-\u0300\u2019\u0300 world"} {
 			id := fmt.Sprint(i)
 			commit(t, ix, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", text}}}})
 		}
-		s, err := ix.Acquire()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(ix.Acquire())
 		if n := s.Chunks(); n != 4 {
 			t.Errorf("%s: %d chunks of 4", language, n)
 		}
-		if err := errors.Join(s.Release(), ix.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(s.Release(), ix.Close()))
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"sheaf/index/engine/segment"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -41,10 +42,7 @@ type pausedLoad struct {
 }
 
 func pauseLoad(t *testing.T) *pausedLoad {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	before := runtime.GOMAXPROCS(2)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	p := &pausedLoad{goOn: make(chan struct{})}
@@ -62,9 +60,7 @@ func pauseLoad(t *testing.T) *pausedLoad {
 	p.idle = <-p.workers
 	used := <-p.workers
 	p.workers <- p.idle
-	if err := p.add(t.Context(), "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.add(t.Context(), "x"))
 	<-p.workers
 	p.workers <- used
 	loading.Store(true)
@@ -143,9 +139,7 @@ func TestCloseWhileWriting(t *testing.T) {
 func TestCloseWhileAddWaits(t *testing.T) {
 	p := pauseLoad(t)
 	close(p.goOn)
-	if err := p.adding.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.adding.Wait())
 	<-p.workers
 	for _, w := range p.all[1:] {
 		p.workers <- w

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/internal/offheap"
 	"sheaf/text/analysis"
 )
@@ -30,10 +31,7 @@ func TestMemoryBounds(t *testing.T) {
 	case !testing.Short():
 		cases, rounds = append(cases, bounds{8 << 20, 2}, bounds{16 << 20, 1}, bounds{16 << 20, 4}), 60
 	}
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	for _, c := range cases {
 		t.Run(fmt.Sprintf("%d MiB for %d", c.memory>>20, c.goroutines), func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.goroutines))
@@ -51,14 +49,9 @@ func TestMemoryBounds(t *testing.T) {
 			}}
 			ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: c.memory,
 				MergeRate: NoMerges})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer ix.Close()
-			load, err := ix.Begin(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			load := must.Get(ix.Begin(context.Background()))
 			defer load.Close()
 			batches := make([][]Chunk, rounds)
 			rng := rand.New(rand.NewPCG(31, 32))
@@ -105,13 +98,8 @@ func TestMemoryBounds(t *testing.T) {
 				})
 			}
 			wait.Wait()
-			if err := load.Commit(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			s, err := ix.Acquire()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, load.Commit(context.Background()))
+			s := must.Get(ix.Acquire())
 			defer s.Release()
 			t.Logf("%.1f MB of texts, %d segments, at most %.1f MB beside the heap and %.1f live on it", float64(input)/1e6,
 				s.Stats().Segments, float64(beside.Load())/1e6, float64(heap)/1e6)
@@ -129,9 +117,7 @@ func TestMemoryBounds(t *testing.T) {
 			if mapped.Load() && heap > c.memory/4+4<<20+int64(s.Stats().Segments)<<14 {
 				t.Errorf("%d bytes live on the heap, with %d allowed", heap, c.memory)
 			}
-			if err := load.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, load.Close())
 			if left := offheap.InUse() - taken; left != 0 {
 				t.Errorf("%d bytes are not given back when a load is closed", left)
 			}
@@ -162,10 +148,7 @@ func TestJoinMemory(t *testing.T) {
 	}
 	const memory = 6 << 20
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -189,9 +172,7 @@ func TestJoinMemory(t *testing.T) {
 		for i := range chunks {
 			chunks[i].Fields[0].Text += text(rng, 1000, 20_000)
 		}
-		if err := load.Add(t.Context(), nil, chunks); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, load.Add(t.Context(), nil, chunks))
 	}
 	runs := 0
 	for _, f := range load.flushed {
@@ -201,9 +182,7 @@ func TestJoinMemory(t *testing.T) {
 	}
 	before := heap()
 	joining.Store(true)
-	if err := load.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Commit(t.Context()))
 	joining.Store(false)
 	t.Logf("%d runs; at most %.1f MB on the heap, looked at %d times", runs, float64(most-before)/1e6, looks)
 	if runs < 2 || looks < 20 || most-before > memory {

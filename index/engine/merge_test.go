@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sheaf/internal/must"
 )
 
 // TestMergeDuringCommits checks that full merges, background merges and commits can run together.
@@ -36,10 +38,7 @@ func TestMergeDuringCommits(t *testing.T) {
 	}
 	stop()
 	merging.Wait()
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	defer s.Release()
 	if n := s.Chunks(); n != commits {
 		t.Errorf("%d chunks are left of %d", n, commits)
@@ -82,9 +81,7 @@ func TestCloseEndsMerges(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- ix.Merge(context.Background()) }()
 		time.Sleep(20 * time.Millisecond) // a merge that begins after Close is refused too
-		if err := ix.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ix.Close())
 		if err := <-ended; !errors.Is(err, ErrClosed) {
 			t.Errorf("%d segments: %v, want ErrClosed", segments, err)
 		}
@@ -109,10 +106,7 @@ func TestMergeAfterClose(t *testing.T) {
 		t.Errorf("%v, want ErrClosed", err)
 	}
 	again := testIndex(t, dir)
-	s, err := again.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(again.Acquire())
 	defer s.Release()
 	if st := s.Stats(); st.Chunks != 2 || st.Segments != 2 {
 		t.Errorf("%d chunks in %d segments, want 2 in 2", st.Chunks, st.Segments)
@@ -129,20 +123,12 @@ func TestMergeTakesTheLock(t *testing.T) {
 		commit(t, writer, nil, randomChunks(rng, n, 1, 40))
 	}
 	other := testIndex(t, dir)
-	load, err := writer.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(writer.Begin(t.Context()))
 	if err := other.Merge(t.Context()); !errors.Is(err, ErrLocked) {
 		t.Errorf("beside a writer: %v, want ErrLocked", err)
 	}
-	if err := errors.Join(load.Close(), writer.Close()); err != nil {
-		t.Fatal(err)
-	}
-	reader, err := Open(Options{Dir: dir, Analyzer: writer.options.Analyzer, Fields: testFields, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(load.Close(), writer.Close()))
+	reader := must.Get(Open(Options{Dir: dir, Analyzer: writer.options.Analyzer, Fields: testFields, ReadOnly: true}))
 	defer reader.Close()
 	if err := reader.Merge(t.Context()); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("open for reading: %v, want ErrReadOnly", err)
@@ -150,10 +136,7 @@ func TestMergeTakesTheLock(t *testing.T) {
 	if err := other.Merge(t.Context()); err != nil {
 		t.Errorf("without a writer: %v", err)
 	}
-	s, err := reader.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(reader.Acquire())
 	defer s.Release()
 	if st := s.Stats(); st.Chunks != 3 || st.Segments != 1 {
 		t.Errorf("%d chunks in %d segments, want 3 in 1", st.Chunks, st.Segments)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -22,23 +23,13 @@ func TestLongLoadEndsWithFewSegments(t *testing.T) {
 			commit(t, ix, nil, randomChunks(rng, n*100, 50, 300))
 		}
 		ix.ResumeMerges()
-		before, err := ix.Acquire()
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(ix.Acquire())
 		chunks, segments := before.Chunks(), before.Stats().Segments
-		if err := before.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, before.Release())
 		ix.loaded.Store(int64(took))
-		if err := ix.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ix.Close())
 		again := testIndex(t, dir)
-		s, err := again.Acquire()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(again.Acquire())
 		st := s.Stats()
 		if st.Chunks != chunks || took > 0 && st.Segments >= segments || took == 0 && st.Segments != segments {
 			t.Errorf("loads of %v: %d chunks in %d segments, before %d in %d", took, st.Chunks, st.Segments, chunks, segments)
@@ -46,36 +37,23 @@ func TestLongLoadEndsWithFewSegments(t *testing.T) {
 		if faults := s.Check(context.Background(), nil); len(faults) > 0 {
 			t.Error(faults)
 		}
-		if err := s.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Release())
 	}
 }
 
 // TestMergeRate checks that a background merge keeps to its rate, and that Close ends it.
 func TestMergeRate(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, MergeRate: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
+	ix := must.Get(Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, MergeRate: 1000}))
 	rng := rand.New(rand.NewPCG(23, 24))
 	for n := range tierFactor {
 		commit(t, ix, nil, randomChunks(rng, n*1000, 200, 20_000))
 	}
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	if n := s.Stats().Segments; n < tierFactor {
 		t.Errorf("%d segments are left: the merge took no time", n)
 	}
-	if err := s.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Release())
 	ix.loaded.Store(0)
 	if err := ix.Close(); err != nil { // Close does not wait for the merge
 		t.Fatal(err)
@@ -97,13 +75,8 @@ func TestMergeIsCancelled(t *testing.T) {
 		t.Errorf("a merge that is no longer wanted: %v", err)
 	}
 	ix.ResumeMerges()
-	if err := ix.Merge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ix.Merge(t.Context()))
+	s := must.Get(ix.Acquire())
 	defer s.Release()
 	if st := s.Stats(); st.Segments != 1 {
 		t.Errorf("%d segments are left of one merge", st.Segments)
@@ -119,10 +92,7 @@ func TestMergesWithinMemory(t *testing.T) {
 	for n := range tierFactor {
 		commit(t, ix, nil, randomChunks(rng, n*20, 20, 40))
 	}
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	need := int64(0)
 	for _, v := range s.views {
 		need += v.reader.MergeBytes()
@@ -139,7 +109,5 @@ func TestMergesWithinMemory(t *testing.T) {
 		}
 	}
 	ix.ResumeMerges()
-	if err := errors.Join(s.Release(), ix.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Release(), ix.Close()))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -21,10 +22,7 @@ func TestOpeningReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes large indexes")
 	}
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	const dims = 1024
 	var before touchedFiles
 	for _, n := range []int{1500, 15_000} {
@@ -40,14 +38,9 @@ func TestOpeningReads(t *testing.T) {
 			chunks[i].Vectors = []Vectors{{"body", [][]float32{v}}}
 		}
 		options := Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: []VectorModel{{"body", "test", dims}}}
-		ix, err := Open(options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ix := must.Get(Open(options))
 		commit(t, ix, nil, chunks)
-		if err := ix.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ix.Close())
 		read := touchedBy(t, func(fs vfs.FS) error {
 			options.FS = fs
 			ix, err := Open(options)

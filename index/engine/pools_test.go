@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // emptyPools makes the next query use new memory.
@@ -28,9 +29,7 @@ func TestPlansInReusedMemory(t *testing.T) {
 	commit(t, ix, nil, chunks[1000:])
 	commit(t, ix, []string{chunks[3].ID, chunks[1200].ID}, nil)
 	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := s.Release(); err != nil {
 			t.Error(err)
@@ -96,9 +95,7 @@ func TestPlansInReusedMemory(t *testing.T) {
 	}
 	for range 2 {
 		for _, i := range rng.Perm(len(reqs)) {
-			if err := same(i); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, same(i))
 		}
 	}
 	var wait sync.WaitGroup
@@ -125,27 +122,16 @@ func TestLargeQueriesRelease(t *testing.T) {
 	}
 	commit(t, ix, nil, []Chunk{{ID: "c", Doc: "c",
 		Fields: []FieldText{{"body", words.String()}, {"title", words.String()}}}})
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	req := Request{Words: &Words{Query: sheaf.Match{Text: words.String()},
 		Fields: []FieldWeight{{"body", 1}, {"title", 1}}}}
-	p, err := s.planOf(&req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(s.planOf(&req))
 	terms, _ := p.root.flat()
-	m, err := p.maxScore(terms, 0, newCollector(s, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(p.maxScore(terms, 0, newCollector(s, 1)))
 	used := m.scratch
 	m.close()
 	if next := scratches.Get(); next == any(used) {
 		t.Errorf("an evaluation keeps %d clauses", cap(used.clauses))
 	}
-	if err := s.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Release())
 }

@@ -16,6 +16,7 @@ import (
 	"sheaf"
 	"sheaf/index/engine/bm25"
 	"sheaf/index/engine/segment"
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -23,14 +24,8 @@ var testFields = []string{"title", "body", "tags"}
 
 func testIndex(t testing.TB, dir string, vectors ...VectorModel) *Index {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: vectors})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
+	ix := must.Get(Open(Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: vectors}))
 	t.Cleanup(func() {
 		if err := ix.Close(); err != nil {
 			t.Error(err)
@@ -73,45 +68,26 @@ func randomChunks(rng *rand.Rand, from, n, vocabulary int) []Chunk {
 
 func commit(t testing.TB, ix *Index, remove []string, chunks []Chunk) {
 	t.Helper()
-	load, err := ix.Begin(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(ix.Begin(context.Background()))
 	defer func() {
 		if err := load.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := load.Add(context.Background(), remove, chunks); err != nil {
-		t.Fatal(err)
-	}
-	if err := load.Commit(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Add(context.Background(), remove, chunks))
+	must.Do(t, load.Commit(context.Background()))
 }
 
 // exhaustive answers a request by scoring each match.
 func exhaustive(t testing.TB, s *Snapshot, req Request) sheaf.Ranking {
 	t.Helper()
-	allowed, err := s.allow(&req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := newPlan(s, &req, allowed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	allowed := must.Get(s.allow(&req))
+	p := must.Get(newPlan(s, &req, allowed))
 	var hits sheaf.Ranking
 	for i, v := range s.views {
-		root, err := p.root.node(p, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		root := must.Get(p.root.node(p, i))
 		p.exhaust(context.Background(), i, root, func(ordinal uint32, score float64) {
-			id, err := v.reader.ID(nil, ordinal)
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must.Get(v.reader.ID(nil, ordinal))
 			hits = append(hits, sheaf.Hit{ID: sheaf.ID(id), Score: score})
 		})
 		root.close()
@@ -185,18 +161,12 @@ func TestPruningIsExact(t *testing.T) {
 			gone = append(gone, c.ID)
 		}
 		commit(t, ix, gone, nil)
-		s, err := ix.Acquire()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(ix.Acquire())
 		for q := range queries {
 			// Several goroutines evaluate each second query, even a small one.
 			parallelPostings = []int{0, 1 << 30}[q%2]
 			req := randomRequest(rng, vocabulary)
-			got, err := s.Search(context.Background(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(s.Search(context.Background(), req))
 			want := exhaustive(t, s, req)
 			if !sameHits(got, want) {
 				t.Fatalf("seed %d query %d, %+v of %+v:\n got %v\nwant %v", seed, q, req, *req.Words, got, want)
@@ -205,9 +175,7 @@ func TestPruningIsExact(t *testing.T) {
 		if faults := s.Check(context.Background(), nil); len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		if err := s.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Release())
 	}
 }
 
@@ -220,30 +188,19 @@ func TestStretchesAreExact(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	commit(t, ix, nil, randomChunks(rng, 0, chunks, vocabulary))
 	commit(t, ix, nil, randomChunks(rng, chunks, chunks/2, vocabulary))
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	brought := 0
 	for range 60 {
 		req := randomRequest(rng, vocabulary)
 		req.Words.Query = sheaf.Match{Text: text(rng, 1+rng.IntN(5), vocabulary)}
-		allowed, err := s.allow(&req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		allowed := must.Get(s.allow(&req))
 		p, err := newPlan(s, &req, allowed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		terms, _ := p.root.flat()
 		top := newCollector(s, req.Limit)
 		var segments []*maxScore
 		for _, i := range s.largestFirst {
-			m, err := p.maxScore(terms, i, top)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(p.maxScore(terms, i, top))
 			m.begin()
 			segments = append(segments, m)
 		}
@@ -263,9 +220,7 @@ func TestStretchesAreExact(t *testing.T) {
 			err = errors.Join(err, p.faultOf(m))
 			m.close()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got, err := top.hits()
 		if want := exhaustive(t, s, req); err != nil || !sameHits(got, want) {
 			t.Fatalf("%+v of %+v: %v\n got %v\nwant %v", req, *req.Words, err, got, want)
@@ -274,9 +229,7 @@ func TestStretchesAreExact(t *testing.T) {
 	if brought == 0 {
 		t.Error("no goroutine found anything in a segment that another began")
 	}
-	if err := s.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Release())
 }
 
 // TestQueryMemoryPerGoroutine checks that a query takes memory for each goroutine that evaluates it, not
@@ -295,10 +248,7 @@ func TestQueryMemoryPerGoroutine(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 	ix := testIndex(t, t.TempDir())
 	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(5, 77)), 0, 4*processors*windowLen, 400))
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	// The smallest of several queries counts: a pool may drop its memory.
 	least := int64(math.MaxInt64)
 	for range 20 {
@@ -314,7 +264,5 @@ func TestQueryMemoryPerGoroutine(t *testing.T) {
 	if most := int64(1 + processors); least > most {
 		t.Errorf("one segment and %d goroutines took %d scratches, at most %d are used at once", processors, least, most)
 	}
-	if err := s.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Release())
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -51,16 +52,11 @@ func gaussian(rng *rand.Rand, center []float32, dims int) []float32 {
 // TestRecall checks an index with a large and a small segment. Searches lose almost nothing,
 // compare all vectors on request, and score chunks of both segments the same.
 func TestRecall(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{}))
 	const dims = 48
 	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields,
 		Vectors: []VectorModel{{"body", "test", dims}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer ix.Close()
 	ix.PauseMerges()
 	defer ix.ResumeMerges()
@@ -71,9 +67,7 @@ func TestRecall(t *testing.T) {
 	small[0].Vectors = large[7].Vectors
 	commit(t, ix, []string{large[3].ID}, small)
 	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Release()
 	// others returns the chunks with the vectors that are shift places later.
 	others := func(shift int) Originals {
@@ -129,10 +123,7 @@ func TestRecall(t *testing.T) {
 	}
 	req.Vector = &Vector{Field: "body", Vector: gaussian(rng, nil, dims), Exact: true}
 	req.Limit = 200
-	exact, err := s.Search(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(s.Search(t.Context(), req))
 	req.Vector.Exact, req.Vector.Candidates = false, 1<<30
 	if hits, err := s.Search(t.Context(), req); err != nil || fmt.Sprint(hits) != fmt.Sprint(exact) {
 		t.Errorf("with every passage a candidate %v, compared %v; %v", hits, exact, err)

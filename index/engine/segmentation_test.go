@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // spread commits chunks in parts and in random order. Each part also has older versions of some
@@ -112,10 +113,7 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 			} else {
 				spread(t, rng, ix, chunks, parts, vocabulary)
 			}
-			s, err := ix.Acquire()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(ix.Acquire())
 			if n := len(s.views); n < parts || s.Chunks() != count {
 				t.Fatalf("%d parts are %d segments of %d chunks", parts, n, s.Chunks())
 			}
@@ -128,10 +126,7 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 			}
 			var want sheaf.Ranking
 			for i, s := range snapshots {
-				got, err := s.Search(t.Context(), req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(s.Search(t.Context(), req))
 				if i == 0 {
 					want = got
 				} else if !sameHits(got, want) {
@@ -141,9 +136,7 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 			}
 		}
 		for _, s := range snapshots {
-			if err := s.Release(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Release())
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/segment"
+	"sheaf/internal/must"
 )
 
 // TestKnownTerms compares the cache with the segment: each term, and its number of remaining
@@ -28,10 +29,7 @@ func TestKnownTerms(t *testing.T) {
 		gone = append(gone, chunks[i].ID)
 	}
 	commit(t, ix, gone, nil)
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	defer s.Release()
 	v := s.views[0]
 	if v.deleted == nil {
@@ -57,10 +55,7 @@ func TestKnownTerms(t *testing.T) {
 					if mask&(1<<f) == 0 {
 						continue
 					}
-					list, err := v.reader.List(&k.term, f, false)
-					if err != nil {
-						t.Fatal(err)
-					}
+					list := must.Get(v.reader.List(&k.term, f, false))
 					var c postings.Cursor
 					c.Reset(list, uint32(v.reader.Chunks()))
 					for o := c.Seek(0); o != postings.End; o = c.Next() {

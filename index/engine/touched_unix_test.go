@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // touchedBy returns what open reads of files on disk. It calls open repeatedly and protects some mapped pages.
@@ -17,9 +18,7 @@ func touchedBy(t testing.TB, open func(fs vfs.FS) error) touchedFiles {
 	t.Helper()
 	fs := &protecting{Disk: vfs.Disk{}, files: map[string]kept{}}
 	defer fs.unmap(t)
-	if err := open(fs); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, open(fs))
 	read := touchedFiles{Files: len(fs.files), Bytes: fs.bytes}
 	for name, file := range fs.files {
 		read.Size += len(file)
@@ -28,9 +27,7 @@ func touchedBy(t testing.TB, open func(fs vfs.FS) error) touchedFiles {
 			t.Fatalf("%s: another try opens other files", name)
 		}
 	}
-	if err := open(fs); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, open(fs))
 	return read
 }
 
@@ -99,9 +96,7 @@ func (p *protecting) Open(name string) (vfs.File, error) {
 
 func (p *protecting) protect(t testing.TB, page []byte, to int) {
 	t.Helper()
-	if err := unix.Mprotect(page, to); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mprotect(page, to))
 }
 
 func (p *protecting) unmap(t testing.TB) {

@@ -24,6 +24,7 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -39,14 +40,9 @@ func TestMain(m *testing.M) {
 // smallIndex makes an index of two segments with deleted chunks, columns and vectors.
 func smallIndex(t testing.TB, dir string) {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: []VectorModel{{"body", "test", 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	chunk := func(id, doc, title, body string, n float64) Chunk {
 		return Chunk{ID: id, Doc: doc, Fields: []FieldText{{"title", title}, {"body", body}},
 			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: n}}},
@@ -58,9 +54,7 @@ func smallIndex(t testing.TB, dir string) {
 		chunk("b", "b", "Cherry", "cherries and apples", 3)})
 	commit(t, ix, []string{"b"}, []Chunk{chunk("c", "c", "Dates", "dates are sweet apples of the desert", 4),
 		chunk("d", "d", "Elder", "elder trees run", 5)})
-	if err := ix.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ix.Close())
 }
 
 // answers returns the answers of an index to some requests, and the first error.
@@ -135,27 +129,18 @@ var faultPlace = regexp.MustCompile(`section "[a-z. ]+" at byte \d+|MANIFEST: co
 func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	smallIndex(t, dir)
-	want, err := answers(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(answers(dir))
 	step := 1
 	if testing.Short() {
 		step = 13
 	}
-	names, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(os.ReadDir(dir))
 	for _, entry := range names {
 		if entry.Name() == lockName {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))
 		unseen := 0
 		for i := 0; i < len(data); i += step {
 			if !flip(t, dir, path, data, i, want) {
@@ -166,9 +151,7 @@ func TestFlippedBits(t *testing.T) {
 		if unseen > len(data)/4 {
 			t.Errorf("%d of the %d bytes of %s can be flipped unseen", unseen, len(data), entry.Name())
 		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 	}
 }
 
@@ -179,9 +162,7 @@ func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool 
 	name := filepath.Base(path)
 	bad := slices.Clone(data)
 	bad[i] ^= 1 << (i % 8)
-	if err := os.WriteFile(path, bad, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bad, 0o600))
 	got, err := answers(dir)
 	switch {
 	case err == nil && got != want:
@@ -206,36 +187,16 @@ func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool 
 func TestFlippedLists(t *testing.T) {
 	dir := t.TempDir()
 	smallIndex(t, dir)
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
+	ix := must.Get(Open(Options{Dir: dir, Analyzer: a, Fields: testFields}))
 	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(6, 6)), 0, 2000, 3000))
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	name := s.views[len(s.views)-1].name
-	if err := errors.Join(s.Release(), ix.Close()); err != nil {
-		t.Fatal(err)
-	}
-	want, err := answers(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Release(), ix.Close()))
+	want := must.Get(answers(dir))
 	path := filepath.Join(dir, name)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := sectionfile.Open(vfs.Disk{}, path, "segment", segment.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
+	file := must.Get(sectionfile.Open(vfs.Disk{}, path, "segment", segment.Version))
 	defer file.Close()
 	var places []int
 	for _, name := range file.Names() {
@@ -271,29 +232,14 @@ func TestGolden(t *testing.T) {
 	for _, version := range []string{"version7", "version8"} {
 		dir := filepath.Join("testdata", version)
 		if *update && version == "version8" {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(dir))
 			smallIndex(t, dir)
-			if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
-				t.Fatal(err)
-			}
-			got, err := answers(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(dir+".txt", []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(dir, lockName)))
+			got := must.Get(answers(dir))
+			must.Do(t, os.WriteFile(dir+".txt", []byte(got), 0o600))
 		}
-		got, err := answers(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := os.ReadFile(dir + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(answers(dir))
+		want := must.Get(os.ReadFile(dir + ".txt"))
 		if got != string(want) {
 			t.Errorf("answers of %s are\n%swant\n%s", dir, got, want)
 		}
@@ -303,34 +249,18 @@ func TestGolden(t *testing.T) {
 // TestMergeGolden checks that segments of this version and of the one before merge into one, which
 // answers like both.
 func TestMergeGolden(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	for _, version := range []string{"version7", "version8"} {
 		golden := filepath.Join("testdata", version)
 		dir := filepath.Join(t.TempDir(), version)
-		if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
-			t.Fatal(err)
-		}
-		want, err := answers(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(dir, os.DirFS(golden)))
+		want := must.Get(answers(dir))
 		// An index of version 7 gets a segment of the current version, whose document is then deleted.
-		ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ix := must.Get(Open(Options{Dir: dir, Analyzer: a, Fields: testFields}))
 		commit(t, ix, nil, []Chunk{{ID: "new", Doc: "new", Fields: []FieldText{{"body", "something new"}}},
 			{ID: "other", Doc: "other"}})
-		if err := ix.Merge(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		s, err := ix.Acquire()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ix.Merge(t.Context()))
+		s := must.Get(ix.Acquire())
 		st := s.Stats()
 		if faults := s.Check(t.Context(), nil); st.Segments != 1 || len(faults) > 0 {
 			t.Errorf("%s: %d segments, want 1; faults %v", version, st.Segments, faults)
@@ -339,13 +269,8 @@ func TestMergeGolden(t *testing.T) {
 			t.Error(err)
 		}
 		commit(t, ix, []string{"new", "other"}, nil)
-		if err := errors.Join(ix.Merge(t.Context()), ix.Close()); err != nil {
-			t.Fatal(err)
-		}
-		got, err := answers(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(ix.Merge(t.Context()), ix.Close()))
+		got := must.Get(answers(dir))
 		if got != want {
 			t.Errorf("answers of %s, merged, are\n%swant\n%s", version, got, want)
 		}
@@ -366,27 +291,14 @@ func TestOlderVersion(t *testing.T) {
 // segments are old.
 func ofThisAnalyzer(t *testing.T, golden string) string {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
-		t.Fatal(err)
-	}
-	m, err := manifest.Read(vfs.Disk{}, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := decodeState(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(golden)))
+	m := must.Get(manifest.Read(vfs.Disk{}, dir))
+	s := must.Get(decodeState(m))
 	s.analyzer = a.Name()
 	m.Generation, m.Payload = m.Generation+1, s.encode()
-	if err := manifest.Publish(vfs.Disk{}, dir, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, manifest.Publish(vfs.Disk{}, dir, m))
 	return dir
 }
 
@@ -444,13 +356,9 @@ func TestKilledWriter(t *testing.T) {
 		cmd.Env = append(os.Environ(), "SHEAF_TEST_WRITER="+dir)
 		var out, complaints strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &complaints
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		time.Sleep(time.Duration(50+rng.IntN(250)) * time.Millisecond)
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Kill())
 		_ = cmd.Wait() // the test killed it
 		if complaints.Len() > 0 {
 			t.Fatalf("round %d: the writer said: %s", round, complaints.String())
@@ -468,10 +376,7 @@ func TestKilledWriter(t *testing.T) {
 func checkKilled(t *testing.T, dir string, last int) {
 	t.Helper()
 	ix := testIndex(t, dir)
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ix.Acquire())
 	defer s.Release()
 	if faults := s.Check(context.Background(), nil); len(faults) > 0 {
 		t.Fatal(faults)

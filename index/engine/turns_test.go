@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestProcessesWriteInTurns checks that processes which have the same index open can write in turns, also in
@@ -38,16 +40,11 @@ func TestProcessesWriteInTurns(t *testing.T) {
 		}
 		chunks++
 		for _, ix := range []*Index{a, b} {
-			s, err := ix.Acquire()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(ix.Acquire())
 			if st := s.Stats(); st.Chunks != chunks || st.Segments > 2*tierFactor {
 				t.Fatalf("after load %d: %d chunks in %d segments, want %d", n, st.Chunks, st.Segments, chunks)
 			}
-			if err := s.Release(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Release())
 		}
 	}
 	if err := b.Merge(t.Context()); err != nil {
@@ -68,10 +65,7 @@ func TestEmpty(t *testing.T) {
 	ix := testIndex(t, dir)
 	rng := rand.New(rand.NewPCG(65, 4))
 	commit(t, ix, nil, randomChunks(rng, 0, 3, 40))
-	load, err := ix.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(ix.Begin(t.Context()))
 	if err := Empty(dir); !errors.Is(err, ErrLocked) {
 		t.Errorf("under a load: %v, want ErrLocked", err)
 	}
@@ -84,16 +78,11 @@ func TestEmpty(t *testing.T) {
 	}
 	commit(t, ix, nil, randomChunks(rng, 4, 2, 40))
 	for _, ix := range []*Index{ix, testIndex(t, dir)} {
-		s, err := ix.Acquire()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(ix.Acquire())
 		if st, faults := s.Stats(), s.Check(t.Context(), nil); st.Chunks != 2 || len(faults) > 0 {
 			t.Errorf("%d chunks, want 2, %v", st.Chunks, faults)
 		}
-		if err := s.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Release())
 	}
 }
 
@@ -104,9 +93,7 @@ func TestOpenedWhileEmptied(t *testing.T) {
 	ix := testIndex(t, dir)
 	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(65, 5)), 0, 3, 40))
 	for i := range 500 { // removing these takes a while
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("2%06d", i)), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("2%06d", i)), nil, 0o600))
 	}
 	emptied := make(chan error, 1)
 	go func() { emptied <- Empty(dir) }()

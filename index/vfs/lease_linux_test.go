@@ -10,18 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestOpenLeased checks that Open waits until another process gives up its lease of the file.
 func TestOpenLeased(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "note.md")
-	if err := os.WriteFile(name, []byte("walrus"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	held, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("walrus"), 0o600))
+	held := must.Get(os.Open(name))
 	defer held.Close()
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, unix.SIGIO)
@@ -36,10 +32,7 @@ func TestOpenLeased(t *testing.T) {
 		_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
 		given <- err
 	}()
-	f, err := vfs.Disk{}.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(vfs.Disk{}.Open(name))
 	defer f.Close()
 	if text, err := io.ReadAll(f); err != nil || string(text) != "walrus" {
 		t.Errorf("%q, %v", text, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestSafely checks that reading a truncated mapped file is an error, and that other panics stay panics.
@@ -16,13 +17,8 @@ func TestSafely(t *testing.T) {
 		t.Skip("Windows does not let files be cut short that are mapped")
 	}
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, make([]byte, 1<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	m, err := vfs.Disk{}.Map(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, make([]byte, 1<<20), 0o600))
+	m := must.Get(vfs.Disk{}.Map(path))
 	defer m.Close()
 	sum := 0
 	add := func() {
@@ -33,9 +29,7 @@ func TestSafely(t *testing.T) {
 	if err := vfs.Safely(add); err != nil {
 		t.Errorf("a whole file: %v", err)
 	}
-	if err := os.Truncate(path, 100); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(path, 100))
 	if err := vfs.Safely(add); !errors.Is(err, vfs.ErrFault) {
 		t.Errorf("a file that was cut short: %v", err)
 	}

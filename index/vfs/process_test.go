@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // holdEnvironment names a file. A second process of the test binary locks it until its standard
@@ -38,24 +39,13 @@ func TestMain(m *testing.M) {
 // free after the owner dies, whatever the file says.
 func TestLockOfAnotherProcess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "LOCK")
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())
 	other := exec.Command(program)
 	other.Env = append(os.Environ(), holdEnvironment+"="+name)
-	stdin, err := other.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(other.StdinPipe())
 	defer stdin.Close()
-	stdout, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(other.StdoutPipe())
+	must.Do(t, other.Start())
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || line != "held\n" {
 		t.Fatalf("the other process says %q, %v", line, err)
@@ -66,9 +56,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	if !errors.Is(err, vfs.ErrLocked) || hostErr == nil && !strings.Contains(err.Error(), owner) {
 		t.Errorf("got %v, want one that names %q", err, owner)
 	}
-	if err := other.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Process.Kill())
 	_ = other.Wait() // the test killed it
 	lock, err := vfs.Disk{}.Lock(name)
 	if err != nil {
@@ -87,10 +75,7 @@ func TestMappingsAreAligned(t *testing.T) {
 		for _, size := range []int{1, 15, 96, 5000} {
 			path := filepath.Join(c.dir, "f")
 			write(t, c.fs, path, strings.Repeat("x", size), false)
-			m, err := c.fs.Map(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(c.fs.Map(path))
 			if at := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes()))); at%64 != 0 || len(m.Bytes()) != size {
 				t.Errorf("%s: %d bytes at %x", name, len(m.Bytes()), at)
 			}
@@ -108,19 +93,14 @@ func TestLockProbeStopsNoProcess(t *testing.T) {
 		name, had := filepath.Join(t.TempDir(), "LOCK"), 0
 		const times = 20
 		for range times {
-			looking, err := vfs.Disk{}.Lock(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			looking := must.Get(vfs.Disk{}.Lock(name))
 			gone := make(chan error, 1)
 			time.AfterFunc(500*time.Microsecond, func() { gone <- looking.Close() })
 			if lock, err := (vfs.Disk{}).Lock(name); err == nil {
 				had++
 				_ = lock.Close()
 			}
-			if err := <-gone; err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, <-gone)
 		}
 		if had < times {
 			t.Errorf("had %d of %d times", had, times)

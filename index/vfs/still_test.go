@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestStill checks that Still is true until a file has another size or time, or its name leads to
@@ -33,16 +34,9 @@ func TestStill(t *testing.T) {
 		"gone": {os.Remove, false, fs.ErrNotExist},
 	} {
 		name := filepath.Join(t.TempDir(), "file")
-		if err := write(name, "three"); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.change(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(name, "three"))
+		info := must.Get(os.Stat(name))
+		must.Do(t, c.change(name))
 		if still, err := vfs.Still(vfs.Disk{}, name, info); still != c.still || !errors.Is(err, c.err) {
 			t.Errorf("%s: still %v, %v; want %v, %v", what, still, err, c.still, c.err)
 		}

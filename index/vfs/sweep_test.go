@@ -7,29 +7,22 @@ import (
 	"time"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestSweep checks that Sweep removes only the temporary files of a killed process.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	if err := vfs.WriteFile(filepath.Join(dir, "whole"), []byte("x"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, vfs.WriteFile(filepath.Join(dir, "whole"), []byte("x"), 0))
 	long := time.Now().Add(-time.Hour)
 	for name, old := range map[string]bool{".new-1": true, ".new-2": false, ".other": true, "whole": true} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("x"), 0o600))
 		if old {
-			if err := os.Chtimes(path, long, long); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(path, long, long))
 		}
 	}
-	if err := vfs.Sweep(dir, time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, vfs.Sweep(dir, time.Minute))
 	left, err := vfs.Disk{}.List(dir)
 	if err != nil || len(left) != 3 || left[0] != ".new-2" || left[1] != ".other" || left[2] != "whole" {
 		t.Errorf("left are %q, %v", left, err)

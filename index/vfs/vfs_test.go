@@ -11,25 +11,19 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 func write(t *testing.T, fsys vfs.FS, name, text string, sync bool) {
 	t.Helper()
-	f, err := fsys.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(fsys.Create(name))
 	if _, err := f.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	if sync {
-		if err := f.Sync(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Sync())
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Close())
 }
 
 func read(t *testing.T, fsys vfs.FS, name string) string {
@@ -38,13 +32,9 @@ func read(t *testing.T, fsys vfs.FS, name string) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "-"
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	text := string(m.Bytes())
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Close())
 	return text
 }
 
@@ -62,22 +52,15 @@ func TestBehavior(t *testing.T) {
 			if _, err := c.fs.Create(filepath.Join(dir, "x")); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("create without a folder: %v", err)
 			}
-			if err := c.fs.MkdirAll(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.fs.MkdirAll(dir))
 			x, y := filepath.Join(dir, "x"), filepath.Join(dir, "y")
 			write(t, c.fs, x, "one", true)
 			write(t, c.fs, y, "two", false)
-			if err := c.fs.Rename(x, y); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.fs.Rename(x, y))
 			if got := read(t, c.fs, y); got != "one" || read(t, c.fs, x) != "-" {
 				t.Errorf("renamed: %q", got)
 			}
-			f, err := c.fs.Open(y)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(c.fs.Open(y))
 			data, err := io.ReadAll(f)
 			info, statErr := f.Stat()
 			var at [2]byte
@@ -86,9 +69,7 @@ func TestBehavior(t *testing.T) {
 				!errors.Is(atErr, io.EOF) {
 				t.Errorf("read %q %v, %v %v, %d %v", data, err, info, statErr, n, atErr)
 			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Close())
 			write(t, c.fs, x, "", true)
 			if names, err := c.fs.List(dir); err != nil || !slices.Equal(names, []string{"x", "y"}) {
 				t.Errorf("list %v, %v", names, err)
@@ -132,20 +113,12 @@ func second[T any](_ T, err error) error { return err }
 
 func lock(t *testing.T, fsys vfs.FS, name string) {
 	t.Helper()
-	first, err := fsys.Lock(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(fsys.Lock(name))
 	if _, err := fsys.Lock(name); !errors.Is(err, vfs.ErrLocked) || !strings.Contains(err.Error(), "process") {
 		t.Errorf("a second lock: %v", err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := fsys.Lock(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close())
+	again := must.Get(fsys.Lock(name))
 	again.Close()
 }
 
@@ -154,25 +127,17 @@ func TestCrash(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range uint64(200) {
 		m := vfs.NewMem()
-		if err := m.MkdirAll("/d"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.MkdirAll("/d"))
 		write(t, m, "/d/durable", "content", true)
 		write(t, m, "/d/unsynced", strings.Repeat("x", 100), false)
 		write(t, m, "/d/replaced", "old", true)
 		write(t, m, "/d/removed", "gone", true)
 		write(t, m, "/d/emptied", "before", true)
-		if err := m.SyncDir("/d"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.SyncDir("/d"))
 		write(t, m, "/d/new", "new", true)
 		write(t, m, "/d/tmp", "newer", true)
-		if err := m.Rename("/d/tmp", "/d/replaced"); err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Remove("/d/removed"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Rename("/d/tmp", "/d/replaced"))
+		must.Do(t, m.Remove("/d/removed"))
 		write(t, m, "/d/emptied", "after it", false)
 		after := m.Crash(seed)
 		if _, err := m.List("/d"); err == nil {
@@ -210,9 +175,7 @@ func TestCrash(t *testing.T) {
 // TestFaulty checks that each call can be made to fail, and that a failing write writes half of its data.
 func TestFaulty(t *testing.T) {
 	m := vfs.NewMem()
-	if err := m.MkdirAll("/d"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.MkdirAll("/d"))
 	write(t, m, "/d/x", "content", true)
 	var failing vfs.Op
 	f := &vfs.Faulty{FS: m, Fail: func(op vfs.Op, _ string) error {
@@ -238,14 +201,8 @@ func TestFaulty(t *testing.T) {
 		}
 	}
 	failing = ""
-	w, err := f.Create("/d/w")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := f.Open("/d/x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(f.Create("/d/w"))
+	r := must.Get(f.Open("/d/x"))
 	for op, call := range map[vfs.Op]func() error{
 		vfs.OpWrite: func() error { return second(w.Write([]byte("12345678"))) }, vfs.OpSync: w.Sync,
 		vfs.OpRead: func() error { return errors.Join(second(r.Read(make([]byte, 1)))) },

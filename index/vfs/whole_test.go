@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestWriteFile checks that a file is old or new as a whole and private, and that no temporary file stays.
@@ -14,29 +15,21 @@ func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	for _, text := range []string{"one", "another"} {
-		if err := vfs.WriteFile(path, []byte(text), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, vfs.WriteFile(path, []byte(text), 0))
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%q, %v, want %q", got, err, text)
 		}
 	}
 	if runtime.GOOS != "windows" {
 		for mode, want := range map[os.FileMode]os.FileMode{0: 0o600, 0o640: 0o640} {
-			if err := vfs.WriteFile(path, nil, mode); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, vfs.WriteFile(path, nil, mode))
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 				t.Errorf("mode %v, %v, want %v", info.Mode(), err, want)
 			}
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, "taken"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "taken", "by"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "taken"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "taken", "by"), nil, 0o600))
 	if vfs.WriteFile(filepath.Join(dir, "taken"), nil, 0) == nil ||
 		vfs.WriteFile(filepath.Join(dir, "none", "f"), nil, 0) == nil {
 		t.Error("written where a folder is, or none")

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sheaf/index/engine/postings"
+	"sheaf/internal/must"
 )
 
 // occurrencesOf returns the occurrences of a list.
@@ -60,9 +61,7 @@ func TestRun(t *testing.T) {
 			runs.AddOccurrences(all[half:])
 			once.AddOccurrences(occurrencesOf(left), lengths)
 		}
-		if err := again.AddRun(runs.Finish(), counted, limit, base, to, lengths); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, again.AddRun(runs.Finish(), counted, limit, base, to, lengths))
 		if diff := cmp.Diff(once.Finish(), again.Finish()); diff != "" {
 			t.Fatalf("%d postings, counted: %v\n%s", n, counted, diff)
 		}

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // addToken adds a token to a field of the last chunk.
@@ -41,9 +42,7 @@ func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 		addToken(b, rng.IntN(2), fmt.Appendf([]byte{FormMark}, "f%d", rng.IntN(50)), 0)
 		b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(9))}))
 		for _, name := range []string{"v", "w"}[rng.IntN(2):] {
-			if err := b.Vectors(name, [][]float32{{rng.Float32(), rng.Float32(), float32(seed)}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Vectors(name, [][]float32{{rng.Float32(), rng.Float32(), float32(seed)}}))
 		}
 	}
 	if rng.IntN(2) == 0 {
@@ -56,13 +55,8 @@ func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 func flushed(t *testing.T, builders ...*Builder) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
-	if err := Flush(vfs.Disk{}, path, builders...); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Flush(vfs.Disk{}, path, builders...))
+	data := must.Get(os.ReadFile(path))
 	return data
 }
 
@@ -242,16 +236,11 @@ func TestEachShared(t *testing.T) {
 				if _, ok := ids[side][id]; ok {
 					continue
 				}
-				at, err := b.Begin(id, "d")
-				if err != nil {
-					t.Fatal(err)
-				}
+				at := must.Get(b.Begin(id, "d"))
 				ids[side][id] = at
 			}
 			path := filepath.Join(dir, fmt.Sprint(round, side))
-			if err := Flush(vfs.Disk{}, path, b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Flush(vfs.Disk{}, path, b))
 			var err error
 			if readers[side], err = Open(vfs.Disk{}, path); err != nil {
 				t.Fatal(err)
@@ -265,9 +254,7 @@ func TestEachShared(t *testing.T) {
 			}
 		}
 		got := map[[2]uint32]bool{}
-		if err := EachShared(readers[0], readers[1], func(a, b uint32) { got[[2]uint32{a, b}] = true }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, EachShared(readers[0], readers[1], func(a, b uint32) { got[[2]uint32{a, b}] = true }))
 		if !maps.Equal(got, want) {
 			t.Fatalf("round %d: %d are shared, want %d", round, len(got), len(want))
 		}

@@ -10,6 +10,7 @@ import (
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/vector"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // smallSegment writes a file with data of all kinds.
@@ -27,22 +28,15 @@ func smallSegment(t testing.TB, fs vfs.FS, path string) {
 		addToken(b, 0, []byte("title"), 0)
 		b.Mark(b.Column("n", Value{Kind: 2, Number: float64(i)}))
 		b.Mark(b.Column("tag", Value{Kind: 1, IsText: true, Text: id}))
-		if err := b.Vectors("v", [][]float32{{float32(i), 1}, {1, 0.5}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Vectors("v", [][]float32{{float32(i), 1}, {1, 0.5}}))
 	}
-	if err := Flush(fs, path, b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Flush(fs, path, b))
 }
 
 // sectionsOf returns the sections of a file.
 func sectionsOf(t testing.TB, fs vfs.FS, path string) map[string][]byte {
 	t.Helper()
-	r, err := Open(fs, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Open(fs, path))
 	defer r.Close()
 	out := map[string][]byte{}
 	for name, section := range r.sections {
@@ -54,10 +48,7 @@ func sectionsOf(t testing.TB, fs vfs.FS, path string) map[string][]byte {
 // writeSections writes a file with valid checksums for any content.
 func writeSections(t testing.TB, fs vfs.FS, path string, sections map[string][]byte) {
 	t.Helper()
-	w, err := createFile(fs, path, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(createFile(fs, path, kind))
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		w.section(name, sections[name])
 	}

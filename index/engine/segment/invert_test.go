@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sheaf/index/engine/postings"
+	"sheaf/internal/must"
 )
 
 // invertedCase holds builders and the occurrences of their chunks.
@@ -31,10 +32,7 @@ func randomInverted(t *testing.T, rng *rand.Rand) *invertedCase {
 		}
 		got := map[string][]postings.Occurrence{}
 		for i := range 1 + rng.IntN(400) {
-			ordinal, err := b.Begin(fmt.Sprint(part, "/", i), fmt.Sprint(i/3))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ordinal := must.Get(b.Begin(fmt.Sprint(part, "/", i), fmt.Sprint(i/3)))
 			for field := range 2 { // the third has no text
 				var tokens []Token
 				position := uint32(rng.IntN(3) * rng.IntN(1<<30))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/internal/offheap"
 )
 
@@ -32,9 +33,7 @@ func fillLarge(t *testing.T, b *Builder, rng *rand.Rand, names int, allowed int6
 			for k := range vector {
 				vector[k] = rng.Float32()
 			}
-			if err := b.Vectors("v", [][]float32{vector}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Vectors("v", [][]float32{vector}))
 		}
 	}
 }
@@ -67,9 +66,7 @@ func TestMemoryIsCounted(t *testing.T) {
 		without := int64(0)
 		for _, spare := range []int64{0, 1 << 20, 1 << 30} {
 			most = 0
-			if err := FlushWithin(disk, filepath.Join(t.TempDir(), "s"), spare, builders...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, FlushWithin(disk, filepath.Join(t.TempDir(), "s"), spare, builders...))
 			t.Logf("%+v, %d to spare: said %d, held %d, at most %d", c, spare, said, took, most)
 			if most-spare > said+said/8 || most < said/2 {
 				t.Errorf("%+v: %d bytes are taken while builders are written that say %d, with %d to spare", c, most, said, spare)
@@ -105,9 +102,7 @@ func TestMemoryIsFreed(t *testing.T) {
 			}
 			addToken(b, i%2, fmt.Appendf(nil, "%d", rng.IntN(500)), 0)
 			b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(50))}))
-			if err := b.Vectors("v", [][]float32{{1, rng.Float32()}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Vectors("v", [][]float32{{1, rng.Float32()}}))
 		}
 		b.RemoveChunk(fmt.Sprintf("%d/7", part))
 		return b
@@ -160,9 +155,7 @@ func TestMemoryIsFreed(t *testing.T) {
 	for part := range 2 {
 		b := build(part, 600)
 		path := filepath.Join(dir, fmt.Sprint(part))
-		if err := Flush(vfs.Disk{}, path, b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Flush(vfs.Disk{}, path, b))
 		b.Forget()
 		r := openSegment(t, path)
 		deleted := NewBitset(r.Chunks())

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/internal/offheap"
 )
 
@@ -42,9 +43,7 @@ func mergeMemory(t *testing.T, own int) {
 			b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(20_000))}))
 		}
 		path := filepath.Join(dir, fmt.Sprint(part))
-		if err := Flush(vfs.Disk{}, path, b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Flush(vfs.Disk{}, path, b))
 		r := openSegment(t, path)
 		sources = append(sources, Source{Reader: r})
 		said += r.MergeBytes()
@@ -62,9 +61,7 @@ func mergeMemory(t *testing.T, own int) {
 			most = max(most, heap()-before)
 			return nil
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Logf("%d bytes of %d, looked at %d times", most, said, calls)
 	if most > said || calls < 50 {
 		t.Errorf("a merge of %d bytes by its sources took %d (looked at %d times)", said, most, calls)
@@ -86,9 +83,7 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 			addToken(b, 0, []byte("word"), 0)
 		}
 		path := filepath.Join(dir, name)
-		if err := Flush(vfs.Disk{}, path, b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Flush(vfs.Disk{}, path, b))
 		return openSegment(t, path)
 	}
 	merged := func(name string, readers ...*Reader) *Reader {
@@ -102,9 +97,7 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 			sources = append(sources, s)
 		}
 		path := filepath.Join(dir, name)
-		if err := Merge(t.Context(), vfs.Disk{}, path, 1, sources, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Merge(t.Context(), vfs.Disk{}, path, 1, sources, nil))
 		return openSegment(t, path)
 	}
 	single, other, mixed := made("single", "b", "gone", "a"), made("other", "c"), made("mixed", "d", "gone", "d#1", "e")
@@ -128,10 +121,7 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 		}
 		for doc, want := range c.want {
 			set := NewBitset(c.reader.Chunks())
-			found, err := c.reader.Document(set, doc)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(c.reader.Document(set, doc))
 			wanted := NewBitset(c.reader.Chunks())
 			for _, o := range want {
 				wanted.Set(o)

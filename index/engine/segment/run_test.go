@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // TestMergeRuns checks that a merge of runs, or of runs and segments, gives the same bytes as a
@@ -21,19 +22,12 @@ func TestMergeRuns(t *testing.T) {
 		b := filled(t, rng, string(rune('a'+i)), n)
 		defer b.Forget()
 		name := filepath.Join(dir, fmt.Sprint(i))
-		if err := Flush(vfs.Disk{}, name, b); err != nil {
-			t.Fatal(err)
-		}
-		if err := FlushRun(vfs.Disk{}, name+"run", b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Flush(vfs.Disk{}, name, b))
+		must.Do(t, FlushRun(vfs.Disk{}, name+"run", b))
 		if _, err := Open(vfs.Disk{}, name+"run"); err == nil {
 			t.Error("a run is taken for a segment")
 		}
-		run, err := OpenRun(vfs.Disk{}, name+"run")
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must.Get(OpenRun(vfs.Disk{}, name+"run"))
 		defer run.Close()
 		segment := openSegment(t, name)
 		if !run.Run() || segment.Run() || run.Chunks() != segment.Chunks() {
@@ -58,13 +52,8 @@ func TestMergeRuns(t *testing.T) {
 		sources    []Source
 	}{{"segments", 1, segments}, {"runs", 1, runs}, {"runs", 4, runs}, {"both", 3, mixed}} {
 		path := filepath.Join(dir, "merged")
-		if err := Merge(t.Context(), vfs.Disk{}, path, c.goroutines, c.sources, nil); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Merge(t.Context(), vfs.Disk{}, path, c.goroutines, c.sources, nil))
+		got := must.Get(os.ReadFile(path))
 		if want == nil {
 			want = got
 		}

@@ -13,28 +13,20 @@ import (
 	"sheaf/index/engine/postings"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/must"
 )
 
 // trusted returns data as a section with valid checksums, so that a test reaches the decoder.
 func trusted(t testing.TB, data []byte) *sectionfile.Paged {
 	t.Helper()
 	mem := vfs.NewMem()
-	w, err := sectionfile.Create(mem, "f", kind, Version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(sectionfile.Create(mem, "f", kind, Version))
 	w.Section("x", data)
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	file, err := sectionfile.Open(mem, "f", kind, Version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	section, err := file.Paged("x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(sectionfile.Open(mem, "f", kind, Version))
+	section := must.Get(file.Paged("x"))
 	return section
 }
 
@@ -54,10 +46,7 @@ func TestTable(t *testing.T) {
 		for _, k := range sorted {
 			w.add(k, []byte("="+k))
 		}
-		table, err := openTable(trusted(t, w.finish()), tableOfBytes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(openTable(trusted(t, w.finish()), tableOfBytes))
 		var c tableCursor
 		c.reset(table)
 		for i, k := range sorted {
@@ -141,9 +130,7 @@ func filled(t testing.TB, rng *rand.Rand, prefix string, n int) *Builder {
 			addToken(b, 0, []byte("\x01titles"), 0)
 			b.Mark(b.Column("third", Value{Kind: 2, Number: float64(i)}))
 		}
-		if err := b.Vectors("v", [][]float32{{float32(i), 1}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Vectors("v", [][]float32{{float32(i), 1}}))
 	}
 	b.RemoveDocument(prefix + "d1")
 	return b
@@ -151,13 +138,8 @@ func filled(t testing.TB, rng *rand.Rand, prefix string, n int) *Builder {
 
 func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Reader {
 	t.Helper()
-	if err := Flush(vfs.Disk{}, path, filled(t, rng, prefix, n)); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(vfs.Disk{}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Flush(vfs.Disk{}, path, filled(t, rng, prefix, n)))
+	r := must.Get(Open(vfs.Disk{}, path))
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -185,14 +167,8 @@ func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 	for terms.Next() {
 		form := terms.Key()[0] == FormMark
 		for f, field := range r.Fields() {
-			list, err := r.List(terms.Term(), f, !form)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lengths, err := r.Lengths(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(r.List(terms.Term(), f, !form))
+			lengths := must.Get(r.Lengths(f))
 			c.Reset(list, uint32(r.Chunks()))
 			p.Reset(lengths.Of)
 			for o := c.Seek(0); o != postings.End; o = c.Next() {
@@ -234,13 +210,8 @@ func TestMerge(t *testing.T) {
 		sources = append(sources, s)
 	}
 	path := filepath.Join(dir, "merged")
-	if err := Merge(context.Background(), vfs.Disk{}, path, 3, sources, nil); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(vfs.Disk{}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Merge(context.Background(), vfs.Disk{}, path, 3, sources, nil))
+	r := must.Get(Open(vfs.Disk{}, path))
 	defer r.Close()
 	if faults := r.Check(context.Background()); len(faults) > 0 {
 		t.Fatal(faults)
@@ -281,10 +252,7 @@ func kindTables() map[tableKind][]byte {
 // TestTableKinds checks that numbers and runs survive encoding, from any start of the cursor.
 func TestTableKinds(t *testing.T) {
 	for kind, data := range kindTables() {
-		table, err := openTable(trusted(t, data), kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(openTable(trusted(t, data), kind))
 		var c tableCursor
 		c.reset(table)
 		for _, i := range []int{0, 1, 2, 23, 24, 25, 39, 3} {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestTableSeek checks that seek finds present keys and returns the next key for absent ones, with
@@ -56,10 +58,7 @@ func tableOf(t *testing.T, keys []string, l *letters) *table {
 	for i, key := range keys {
 		w.addNumber(key, i)
 	}
-	table, err := openTable(trusted(t, w.finish()), tableOfNumbers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(openTable(trusted(t, w.finish()), tableOfNumbers))
 	table.letters = l
 	return table
 }

@@ -12,6 +12,7 @@ import (
 
 	"sheaf/index/engine/vector"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 )
 
 // vectorSegment opens a new segment of chunks with 0 to 2 passages. The passages have few different
@@ -31,26 +32,19 @@ func vectorSegment(t *testing.T, rng *rand.Rand, name string, n, dims int) *Read
 			}
 			passages = append(passages, passage)
 		}
-		if err := b.Vectors("v", passages); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Vectors("v", passages))
 		if i%10 == 9 {
 			b.RemoveChunk(fmt.Sprintf("%s%05d", name, i-3))
 		}
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := Flush(vfs.Disk{}, path, b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Flush(vfs.Disk{}, path, b))
 	return openSegment(t, path)
 }
 
 func openSegment(t *testing.T, path string) *Reader {
 	t.Helper()
-	r, err := Open(vfs.Disk{}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Open(vfs.Disk{}, path))
 	t.Cleanup(func() { _ = r.Close() })
 	if faults := r.Check(t.Context()); len(faults) > 0 {
 		t.Fatal(faults)
@@ -178,10 +172,7 @@ func TestHostileVectorSections(t *testing.T) {
 		set := buffer.Set(100)
 		spoil(set)
 		path := filepath.Join(t.TempDir(), "s")
-		w, err := createFile(vfs.Disk{}, path, kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(createFile(vfs.Disk{}, path, kind))
 		f := flusher{file: w}
 		f.add(b)
 		f.postings(f.lengths())
@@ -189,9 +180,7 @@ func TestHostileVectorSections(t *testing.T) {
 		w.identifiers(b.ids.Items, b.docs.Items)
 		w.endColumns()
 		w.vectors("v", vector.Depth{}, []vectorPart{{set: set}})
-		if err := w.finish(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.finish())
 		r, err := Open(vfs.Disk{}, path)
 		if err == nil {
 			_, err = r.VectorField("v").Search(t.Context(), nil, []float32{1, 2, 3, 4, 5}, nil, 10, vector.Options{})
@@ -216,14 +205,10 @@ func TestVectorSize(t *testing.T) {
 		for j := range v {
 			v[j] = float32(rng.NormFloat64() / math.Sqrt(256))
 		}
-		if err := b.Vectors("v", [][]float32{v}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Vectors("v", [][]float32{v}))
 	}
 	path := filepath.Join(t.TempDir(), "s")
-	if err := Flush(vfs.Disk{}, path, b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Flush(vfs.Disk{}, path, b))
 	parts := openSegment(t, path).Parts()
 	var size int64
 	for _, name := range []string{"vectors", "codes", "scales", "owners", "firsts"} {

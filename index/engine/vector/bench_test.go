@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sheaf/index/engine/vector"
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/static/english"
 	"sheaf/text/chunk"
@@ -201,9 +202,7 @@ func BenchmarkSearch(b *testing.B) {
 	encoding := time.Since(start)
 	start = time.Now()
 	depth, err := vector.Measure(context.Background().Err, []vector.Part{{Set: set}}, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	set.Depth = depth
 	b.Logf("%d vectors of %d dimensions, kernel %s; encoded in %v, measured in %v: depth %+v", set.Count, dims,
 		vector.Kernel(), encoding, time.Since(start), depth)

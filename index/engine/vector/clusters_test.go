@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf/index/engine/vector"
+	"sheaf/internal/must"
 )
 
 // clustered is a set of vectors, sorted by cluster.
@@ -79,10 +80,7 @@ func cluster(b *testing.B, c corpus) *clustered {
 	}
 	out.begins = append(out.begins, len(out.vectors))
 	out.set = buffer.Set(len(out.vectors))
-	depth, err := vector.Measure(context.Background().Err, []vector.Part{{Set: out.set}}, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	depth := must.Get(vector.Measure(context.Background().Err, []vector.Part{{Set: out.set}}, 0))
 	out.set.Depth = depth
 	return out
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 func unit(r *rand.Rand, dims int) []float32 {
@@ -224,9 +226,7 @@ func TestMeasurementOfEqualVectors(t *testing.T) {
 		q := &sample{}
 		p.Encoder.prepare(&q.query, v)
 		q.counts = make([]int32, 2*planeMost*p.Encoder.padded+1)
-		if err := p.sample(t.Context().Err, []*sample{q}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.sample(t.Context().Err, []*sample{q}))
 		if len(q.near) != 100 || cap(q.nearest.merged) > 1000 || cap(q.nearest.scores) > 1000 {
 			t.Errorf("%d chunks are kept, in memory for %d and %d", len(q.near), cap(q.nearest.merged), cap(q.nearest.scores))
 		}

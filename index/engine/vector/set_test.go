@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"sheaf/index/engine/vector"
+	"sheaf/internal/must"
 )
 
 var seed = flag.Uint64("vectorseed", rand.Uint64N(1<<32), "seed of the random sets")
@@ -128,10 +129,7 @@ func TestSearch(t *testing.T) {
 		}
 		k := 1 + r.IntN(60)
 		want := s.bruteForce(q, allowed)
-		got, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{Exact: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(s.Search(t.Context(), nil, q, allowed, k, vector.Options{Exact: true}))
 		if len(got) < min(k, len(want)) || len(got) > len(want) {
 			t.Fatalf("seed %d: %d found, want %d of %d", *seed+n, len(got), k, len(want))
 		}
@@ -175,14 +173,8 @@ func TestTwoSteps(t *testing.T) {
 				allowed = filter(r, s.Chunks, []int{2, 3, 10, 200}[i/2%4])
 			}
 			k := []int{10, 100, 1, 30}[i%4]
-			want, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{Exact: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(s.Search(t.Context(), nil, q, allowed, k, vector.Options{Exact: true}))
+			got := must.Get(s.Search(t.Context(), nil, q, allowed, k, vector.Options{}))
 			before := runtime.GOMAXPROCS(1)
 			one, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{})
 			runtime.GOMAXPROCS(before)
@@ -196,9 +188,7 @@ func TestTwoSteps(t *testing.T) {
 			// A search may skip chunks below the threshold, but none above it.
 			least := want[len(want)/2].Score
 			near, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{Threshold: least, Bounded: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, g := range got {
 				if wanted++; g.Score >= least && !slices.Contains(near, g) {
 					missing++
@@ -269,17 +259,12 @@ func TestRowsAtEqualDistance(t *testing.T) {
 		s.Depth = vector.Depth{Ten: 500, Hundred: 1000}
 		found, compared, most := 0, 0, 0
 		for _, q := range queries {
-			want, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{Exact: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(s.Search(t.Context(), nil, q, allowed, k, vector.Options{Exact: true}))
 			n := 0
 			s.Verify = func(list []uint32) error { n += len(list); return nil }
 			got, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{})
 			s.Verify = nil
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, w := range want[:k] {
 				if slices.Contains(got, w) {
 					found++
@@ -316,10 +301,7 @@ func TestSurvivors(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 3))
 	s := newRandom(r, 5000, 100, 3)
 	q := passages(r, 1, 100)[0]
-	want, err := s.Search(t.Context(), nil, q, nil, 50, vector.Options{Exact: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(s.Search(t.Context(), nil, q, nil, 50, vector.Options{Exact: true}))
 	last := -1
 	for _, n := range []int{50, 200, 1000, 4999, 5000, 1 << 30} {
 		got, err := s.Search(t.Context(), nil, q, nil, 50, vector.Options{Survivors: n})
@@ -402,10 +384,7 @@ func TestMeasureParts(t *testing.T) {
 	for i := range live {
 		live[i] = math.MaxUint64
 	}
-	want, err := vector.Measure(t.Context().Err, []vector.Part{{Set: whole.Set(30000)}}, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(vector.Measure(t.Context().Err, []vector.Part{{Set: whole.Set(30000)}}, 8))
 	got, err := vector.Measure(t.Context().Err, []vector.Part{{Set: left.Set(10000)}, {Set: right.Set(20000), Live: live}},
 		8)
 	if err != nil || got != want {

@@ -13,23 +13,19 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
+	"sheaf/internal/must"
 )
 
 func publish(t testing.TB, dir string, m manifest.Manifest) {
 	t.Helper()
-	if err := manifest.Publish(vfs.Disk{}, dir, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, manifest.Publish(vfs.Disk{}, dir, m))
 }
 
 // TestWorkedExample checks the example of doc/formats/manifest.md.
 func TestWorkedExample(t *testing.T) {
 	dir := t.TempDir()
 	publish(t, dir, manifest.Manifest{Generation: 3, Files: []string{"a"}, Payload: []byte("{}")})
-	data, err := os.ReadFile(filepath.Join(dir, manifest.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, manifest.Name)))
 	want := append([]byte("SHEAFMAN"), 1, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
 		0, 0, 0, 0, 'a', 0, '{', '}')
 	if len(data) != 48 || !bytes.Equal(data[:44], want) {
@@ -60,17 +56,12 @@ func TestEveryFlipAndCut(t *testing.T) {
 	dir := t.TempDir()
 	publish(t, dir, manifest.Manifest{Generation: 9, Files: []string{"one", "two"}, Payload: []byte("payload")})
 	path := filepath.Join(dir, manifest.Name)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	for i := range data {
 		flipped := bytes.Clone(data)
 		flipped[i] ^= 1 << (i % 8)
 		for _, content := range [][]byte{flipped, data[:i]} {
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, content, 0o600))
 			if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, manifest.ErrCorrupt) &&
 				!errors.Is(err, manifest.ErrVersion) {
 				t.Errorf("byte %d: %v", i, err)
@@ -88,9 +79,7 @@ func TestEveryFlipAndCut(t *testing.T) {
 func TestOpenWhileNewerIsPublished(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.WriteFile(file("new"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file("new"), nil, 0o600))
 	publish(t, dir, manifest.Manifest{Generation: 1, Files: []string{"old"}})
 	tries := 0
 	open := func(m manifest.Manifest) (string, error) {
@@ -116,9 +105,7 @@ func TestSweep(t *testing.T) {
 	m := manifest.Manifest{Generation: 1, Files: []string{"seg-1"}}
 	publish(t, dir, m)
 	for _, name := range []string{"seg-1", "seg-2", "seg-3.tmp", "MANIFEST.tmp", "notes.md"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	removed, err := manifest.Sweep(vfs.Disk{}, dir, m, func(name string) bool { return strings.HasPrefix(name, "seg-") })
 	if err != nil || !slices.Equal(removed, []string{"MANIFEST.tmp", "seg-2", "seg-3.tmp"}) {
@@ -133,16 +120,11 @@ func TestSweep(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	dir := f.TempDir()
 	publish(f, dir, manifest.Manifest{Generation: 9, Files: []string{"one"}, Payload: []byte("payload")})
-	data, err := os.ReadFile(filepath.Join(dir, manifest.Name))
-	if err != nil {
-		f.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, manifest.Name)))
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, manifest.Name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, manifest.Name), data, 0o600))
 		m, err := manifest.Read(vfs.Disk{}, dir)
 		if err == nil {
 			if again := manifest.Publish(vfs.Disk{}, dir, m); again != nil {

@@ -17,6 +17,7 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
+	"sheaf/internal/must"
 )
 
 // coarse is a disk without syncs, so that publications follow fast. All its files have one time, as
@@ -70,23 +71,12 @@ func TestMain(m *testing.M) {
 // goroutines look.
 func TestWatchMissesNothing(t *testing.T) {
 	dir := t.TempDir()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())
 	other := exec.Command(program)
 	other.Env = append(os.Environ(), publishEnvironment+"="+dir)
-	stdin, err := other.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(other.StdinPipe())
+	stdout := must.Get(other.StdoutPipe())
+	must.Do(t, other.Start())
 	w := manifest.NewWatch(coarse{}, dir)
 	var published atomic.Uint64 // at least this generation
 	look := func() error {
@@ -175,14 +165,10 @@ func TestWatchOpensOnce(t *testing.T) {
 		if _, err := w.Generation(); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: no folder: %v", name, err)
 		}
-		if err := c.fs.MkdirAll(c.dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.fs.MkdirAll(c.dir))
 		put := func(generation uint64) {
 			t.Helper()
-			if err := manifest.Publish(c.fs, c.dir, manifest.Manifest{Generation: generation}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, manifest.Publish(c.fs, c.dir, manifest.Manifest{Generation: generation}))
 		}
 		look := func(want uint64) {
 			t.Helper()
@@ -191,10 +177,7 @@ func TestWatchOpensOnce(t *testing.T) {
 			}
 		}
 		put(7)
-		f, err := c.fs.Open(filepath.Join(c.dir, manifest.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(c.fs.Open(filepath.Join(c.dir, manifest.Name)))
 		want := 5
 		if vfs.Pins(f) {
 			want = 1
@@ -211,9 +194,7 @@ func TestWatchOpensOnce(t *testing.T) {
 		}
 		put(8)
 		look(8)
-		if err := c.fs.Remove(filepath.Join(c.dir, manifest.Name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.fs.Remove(filepath.Join(c.dir, manifest.Name)))
 		if _, err := w.Generation(); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: removed: %v", name, err)
 		}
@@ -222,27 +203,16 @@ func TestWatchOpensOnce(t *testing.T) {
 		if name == "disk" {
 			path := filepath.Join(c.dir, manifest.Name)
 			other := filepath.Join(t.TempDir(), "other")
-			if err := os.Mkdir(other, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(other, 0o700))
 			publish(t, other, manifest.Manifest{Generation: 4})
-			data, err := os.ReadFile(filepath.Join(other, manifest.Name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(filepath.Join(other, manifest.Name)))
 			if err := os.WriteFile(path, data, 0o600); err != nil { // into the same file
 				t.Fatal(err)
 			}
-			if err := os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)))
 			look(4)
-			if err := os.Rename(c.dir, c.dir+" moved"); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(other, c.dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(c.dir, c.dir+" moved"))
+			must.Do(t, os.Rename(other, c.dir))
 			publish(t, c.dir, manifest.Manifest{Generation: 5})
 			look(5)
 		}

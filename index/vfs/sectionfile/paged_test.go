@@ -12,6 +12,7 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/must"
 )
 
 const (
@@ -23,34 +24,23 @@ const (
 func pages(t testing.TB, data []byte) []byte {
 	t.Helper()
 	mem := vfs.NewMem()
-	w, err := sectionfile.Create(mem, "/f", "example", 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(sectionfile.Create(mem, "/f", "example", 7))
 	w.Section("numbers", data)
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m, err := mem.Map("/f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(mem.Map("/f"))
 	return bytes.Clone(m.Bytes())
 }
 
 func openBytes(t testing.TB, file []byte) (*sectionfile.Reader, error) {
 	t.Helper()
 	mem := vfs.NewMem()
-	f, err := mem.Create("/f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(mem.Create("/f"))
 	if _, err := f.Write(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Close())
 	return sectionfile.Open(mem, "/f", "example", 7)
 }
 
@@ -68,10 +58,7 @@ func TestPaged(t *testing.T) {
 	for _, size := range []int{0, 1, page - 1, page, page + 1, 3*page + 5, 70 * page, perPage * page, perPage*page + 1,
 		2*perPage*page + 3*page + 7} {
 		data := random(size)
-		r, err := openBytes(t, pages(t, data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(openBytes(t, pages(t, data)))
 		p, err := r.Paged("numbers")
 		if err != nil || p.Len() != size {
 			t.Fatalf("%d bytes: %v", size, err)
@@ -93,10 +80,7 @@ func TestPaged(t *testing.T) {
 			t.Error(faults)
 		}
 	}
-	r, err := openBytes(t, pages(t, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(openBytes(t, pages(t, nil)))
 	if _, err := r.Paged("others"); !errors.Is(err, sectionfile.ErrCorrupt) {
 		t.Errorf("a section that is not there: %v", err)
 	}
@@ -130,14 +114,8 @@ func TestPagedFlips(t *testing.T) {
 	} {
 		flipped := bytes.Clone(file)
 		flipped[start+flip.at] ^= 4
-		r, err := openBytes(t, flipped)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := r.Paged("numbers")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(openBytes(t, flipped))
+		p := must.Get(r.Paged("numbers"))
 		want := fmt.Sprintf(`section "numbers" at byte %s: %s`, flip.place, flip.why)
 		for i := 0; i*page < size; i++ {
 			_, err := p.Slice(i*page, min(page, size-i*page))
@@ -227,10 +205,7 @@ func TestContainer1(t *testing.T) {
 			"a slice": func(p *sectionfile.Paged) error { _, err := p.Slice(page+1, 5); return err },
 			"records": func(p *sectionfile.Paged) error { return p.Records([]uint32{1, 20}, page) },
 		} {
-			r, err := openBytes(t, flipped)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(openBytes(t, flipped))
 			p, err := r.Paged("numbers")
 			if err != nil {
 				t.Fatalf("byte %d flipped: opening read it: %v", flip, err)
@@ -250,14 +225,8 @@ func TestContainer1(t *testing.T) {
 // TestRecords checks that records inside the section are valid, before and after all of it was
 // read, and others are a fault.
 func TestRecords(t *testing.T) {
-	r, err := openBytes(t, pages(t, random(100*page)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := r.Paged("numbers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(openBytes(t, pages(t, random(100*page))))
+	p := must.Get(r.Paged("numbers"))
 	for range 2 {
 		for _, size := range []int{1, 300, page, 3*page + 1} {
 			last := uint32(100*page/size) - 1

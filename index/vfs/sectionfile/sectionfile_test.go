@@ -11,14 +11,12 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/must"
 )
 
 func write(t testing.TB, path string, sections map[string][]byte, names ...string) {
 	t.Helper()
-	w, err := sectionfile.Create(vfs.Disk{}, path, "example", 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(sectionfile.Create(vfs.Disk{}, path, "example", 7))
 	for _, name := range names {
 		w.Section(name, sections[name])
 	}
@@ -31,10 +29,7 @@ func write(t testing.TB, path string, sections map[string][]byte, names ...strin
 func TestWorkedExample(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, map[string][]byte{"words": []byte("hello")}, "words")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	le := binary.LittleEndian
 	if len(data) != 130 || string(data[:8]) != "SHEAFSEC" || le.Uint32(data[8:]) != 2 || le.Uint32(data[12:]) != 7 ||
 		string(data[16:24]) != "example\x00" {
@@ -53,10 +48,7 @@ func TestWorkedExample(t *testing.T) {
 func TestWorkedLists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, map[string][]byte{"words": bytes.Repeat([]byte("x"), 2049)}, "words")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	le := binary.LittleEndian
 	if len(data) != 64+2049+8+29+32 || le.Uint32(data[2113:]) != 0xe8ee8c91 || le.Uint32(data[2117:]) != 0xa93c5f93 ||
 		le.Uint64(data[2129:]) != 2049 || le.Uint32(data[2137:]) != 0x19d29a6d {
@@ -68,16 +60,10 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	sections := map[string][]byte{"a": bytes.Repeat([]byte("x"), 1000), "empty": nil, "b": {1, 2, 3}}
 	write(t, path, sections, "a", "empty", "b")
-	r, err := sectionfile.Open(vfs.Disk{}, path, "example", 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(sectionfile.Open(vfs.Disk{}, path, "example", 7))
 	defer r.Close()
 	for name, want := range sections {
-		p, err := r.Paged(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(r.Paged(name))
 		all, err := p.All()
 		if got, ok := r.Section(name); !ok || !bytes.Equal(got, want) || err != nil || !bytes.Equal(all, want) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
@@ -102,14 +88,9 @@ func TestRoundTrip(t *testing.T) {
 func TestEveryFlipAndCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, map[string][]byte{"a": []byte("some bytes"), "b": []byte("others")}, "a", "b")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	find := func(content []byte) bool {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, content, 0o600))
 		r, err := sectionfile.Open(vfs.Disk{}, path, "example", 7)
 		if err != nil {
 			return errors.Is(err, sectionfile.ErrCorrupt) || errors.Is(err, sectionfile.ErrVersion)
@@ -140,10 +121,7 @@ func TestWriterErrors(t *testing.T) {
 		"begin": func(w *sectionfile.Writer) { _, _ = w.Write([]byte("x")) },
 	} {
 		path := filepath.Join(dir, name)
-		w, err := sectionfile.Create(vfs.Disk{}, path, "example", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(sectionfile.Create(vfs.Disk{}, path, "example", 1))
 		use(w)
 		if _, err := w.Close(); err == nil {
 			t.Errorf("%s: no error", name)
@@ -157,16 +135,11 @@ func TestWriterErrors(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "f")
 	write(f, path, map[string][]byte{"a": []byte("some bytes")}, "a")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "f")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		r, err := sectionfile.Open(vfs.Disk{}, path, "example", 7)
 		if err != nil {
 			return

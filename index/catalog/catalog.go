@@ -27,7 +27,6 @@ import (
 	"sheaf"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
-	"sheaf/index/vfs/sectionfile"
 )
 
 // ErrStale means that a source file has changed or is gone since it was indexed, so that spans are wrong. It wraps
@@ -303,7 +302,7 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 		return nil, fmt.Errorf("%s: %w: payload: %w", manifest.Name, sheaf.ErrCorrupt, err)
 	}
 	if p.Format != format {
-		return nil, fmt.Errorf("%s: %w %d, this program reads %d", manifest.Name, manifest.ErrVersion, p.Format, format)
+		return nil, fmt.Errorf("%s: %w %d, this program reads %d", manifest.Name, vfs.ErrVersion, p.Format, format)
 	}
 	for _, name := range p.files() {
 		if !slices.Contains(m.Files, name) {
@@ -328,9 +327,9 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 // translate turns errors of files into the error categories of the root package.
 func translate(err error) error {
 	switch {
-	case errors.Is(err, sectionfile.ErrCorrupt), errors.Is(err, manifest.ErrCorrupt):
+	case errors.Is(err, vfs.ErrCorrupt):
 		return sheaf.WithCategory(sheaf.ErrCorrupt, err)
-	case errors.Is(err, sectionfile.ErrVersion), errors.Is(err, manifest.ErrVersion):
+	case errors.Is(err, vfs.ErrVersion):
 		return sheaf.WithCategory(sheaf.ErrUnsupported, err)
 	case errors.Is(err, vfs.ErrLocked):
 		return sheaf.WithCategory(sheaf.ErrUnavailable, err)

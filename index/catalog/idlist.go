@@ -41,7 +41,7 @@ func (w *idWriter) write(file *sectionfile.Writer) {
 }
 
 // idList is a sorted list of IDs in a segment. Errors wrap
-// sectionfile.ErrCorrupt.
+// vfs.ErrCorrupt.
 type idList struct {
 	n      int
 	data   *sectionfile.Paged

@@ -58,7 +58,7 @@ func encodeKeys(items []keyItem) []byte {
 	return slices.Concat(table, keys, offsets, lists)
 }
 
-// keyTable is an open key table. Errors wrap sectionfile.ErrCorrupt.
+// keyTable is an open key table. Errors wrap vfs.ErrCorrupt.
 type keyTable struct {
 	data *sectionfile.Paged
 	docs int // of the segment

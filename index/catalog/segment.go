@@ -52,7 +52,7 @@ const (
 )
 
 // segment is an open segment file, shared by views. Errors of its methods wrap
-// sectionfile.ErrCorrupt.
+// vfs.ErrCorrupt.
 type segment struct {
 	name   string
 	r      *sectionfile.Reader

@@ -4,7 +4,7 @@ import "iter"
 
 // walk visits the IDs of all segments in order, each once. If several segments have an ID, walk
 // shows the entry of the newest segment, which may be a tombstone. Errors wrap
-// sectionfile.ErrCorrupt.
+// vfs.ErrCorrupt.
 type walk struct {
 	segments []*segment // oldest first
 	cursors  []idCursor

@@ -7,7 +7,7 @@ import (
 )
 
 // Check reads every byte of the segment. It verifies that no byte has changed and that the sections agree. It returns
-// one error for each fault, each wrapping ErrCorrupt, or the error of ctx.
+// one error for each fault, each wrapping vfs.ErrCorrupt, or the error of ctx.
 func (r *Reader) Check(ctx context.Context) []error {
 	faults := r.file.Check()
 	if len(faults) > 0 {

@@ -76,7 +76,7 @@ func FuzzSegment(f *testing.F) {
 		writeSections(t, mem, "s", sections)
 		r, err := Open(mem, "s")
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("section %s: %v", name, err)
 			}
 			return

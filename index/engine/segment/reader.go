@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -16,10 +17,6 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
 )
-
-// ErrCorrupt means that the bytes of a segment have changed since they were written. Errors that
-// wrap it name the file, the section and the offset.
-var ErrCorrupt = sectionfile.ErrCorrupt
 
 // A length takes one byte if nearly all lengths of the field are short, otherwise two bytes. The largest number in a
 // byte or in two bytes marks a longer length. If few chunks have the field, the file only lists the lengths above 0.
@@ -147,10 +144,8 @@ func (r *Reader) VectorFields() []*VectorIndex { return r.vectors }
 
 // VectorField returns the vector field with this name, or nil.
 func (r *Reader) VectorField(name string) *VectorIndex {
-	for _, v := range r.vectors {
-		if v.field.Name == name {
-			return v
-		}
+	if at := slices.IndexFunc(r.vectors, func(v *VectorIndex) bool { return v.field.Name == name }); at >= 0 {
+		return r.vectors[at]
 	}
 	return nil
 }
@@ -183,13 +178,8 @@ func (r *Reader) MergeBytes() int64 {
 func (r *Reader) Parts() map[string]int64 {
 	parts := map[string]int64{"positions": r.meta.positions}
 	for name, section := range r.sections {
-		for i := range name {
-			if name[i] == '.' {
-				name = name[:i]
-				break
-			}
-		}
-		parts[name] += int64(section.Len())
+		kind, _, _ := strings.Cut(name, ".")
+		parts[kind] += int64(section.Len())
 	}
 	parts[sectionPostings] -= r.meta.positions
 	return parts
@@ -541,7 +531,7 @@ func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error)
 	return list, err
 }
 
-// Corrupt returns an error that says that a posting list is invalid. The error wraps ErrCorrupt and names the file.
+// Corrupt returns an error that says that a posting list is invalid. The error wraps vfs.ErrCorrupt and names the file.
 func (r *Reader) Corrupt(err error) error {
 	return r.file.Corrupt(sectionPostings, 0, "%v", err)
 }

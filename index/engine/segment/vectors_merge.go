@@ -2,6 +2,7 @@ package segment
 
 import (
 	"fmt"
+	"slices"
 
 	"sheaf/index/engine/vector"
 )
@@ -16,14 +17,12 @@ func (m *merger) vectors() error {
 	return nil
 }
 
-// vectorFields returns the names of the vector fields of all inputs, sorted.
+// vectorFields returns the names of the vector fields of all inputs.
 func (m *merger) vectorFields() []string {
 	var names []string
-	known := map[string]bool{}
 	for _, in := range m.inputs {
 		for _, v := range in.Reader.vectors {
-			if !known[v.field.Name] {
-				known[v.field.Name] = true
+			if !slices.Contains(names, v.field.Name) {
 				names = append(names, v.field.Name)
 			}
 		}

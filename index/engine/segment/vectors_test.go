@@ -186,7 +186,7 @@ func TestHostileVectorSections(t *testing.T) {
 			_, err = r.VectorField("v").Search(t.Context(), nil, []float32{1, 2, 3, 4, 5}, nil, 10, vector.Options{})
 			err = errors.Join(err, r.Close())
 		}
-		if what == "none" && err != nil || what != "none" && !errors.Is(err, ErrCorrupt) {
+		if what == "none" && err != nil || what != "none" && !errors.Is(err, vfs.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -30,10 +30,10 @@ func readGeneration(f vfs.File) (uint64, error) {
 		return 0, err
 	}
 	if n < len(header) {
-		return 0, fmt.Errorf("%s: %w: at byte %d: it ends within the header", Name, ErrCorrupt, n)
+		return 0, fmt.Errorf("%s: %w: at byte %d: it ends within the header", Name, vfs.ErrCorrupt, n)
 	}
 	if string(header[:len(magic)]) != magic {
-		return 0, fmt.Errorf("%s: %w: at byte 0: it does not begin with %q", Name, ErrCorrupt, magic)
+		return 0, fmt.Errorf("%s: %w: at byte 0: it does not begin with %q", Name, vfs.ErrCorrupt, magic)
 	}
 	return binary.LittleEndian.Uint64(header[16:]), nil
 }

@@ -18,12 +18,6 @@ import (
 	"sheaf/index/vfs"
 )
 
-// ErrCorrupt means that the bytes of a manifest have changed since they were written.
-var ErrCorrupt = vfs.ErrCorrupt
-
-// ErrVersion means that another version of this program wrote a manifest.
-var ErrVersion = vfs.ErrVersion
-
 const (
 	magic = "SHEAFMAN"
 	// Version is the version of the manifest's own format. The payload has its own version.
@@ -76,34 +70,34 @@ func Read(fsys vfs.FS, dir string) (Manifest, error) {
 func decode(data []byte) (Manifest, error) {
 	le := binary.LittleEndian
 	if len(data) < headerBytes+4 || len(data) > maxBytes || string(data[:len(magic)]) != magic {
-		return Manifest{}, fmt.Errorf("%w: at byte 0: %d bytes that are not a manifest", ErrCorrupt, len(data))
+		return Manifest{}, fmt.Errorf("%w: at byte 0: %d bytes that are not a manifest", vfs.ErrCorrupt, len(data))
 	}
 	body := data[:len(data)-4]
 	if got, want := crc32.Checksum(body, castagnoli), le.Uint32(data[len(body):]); got != want {
-		return Manifest{}, fmt.Errorf("%w: at byte %d: checksum is %08x, its bytes have %08x", ErrCorrupt, len(body), want,
-			got)
+		return Manifest{}, fmt.Errorf("%w: at byte %d: checksum is %08x, its bytes have %08x", vfs.ErrCorrupt, len(body),
+			want, got)
 	}
 	if v := le.Uint32(data[8:]); v != Version {
-		return Manifest{}, fmt.Errorf("%w %d, this program reads %d", ErrVersion, v, Version)
+		return Manifest{}, fmt.Errorf("%w %d, this program reads %d", vfs.ErrVersion, v, Version)
 	}
 	count, names, payload := le.Uint32(data[12:]), le.Uint64(data[24:]), le.Uint64(data[32:])
 	rest := body[headerBytes:]
 	if count > maxFiles || names > uint64(len(rest)) || payload != uint64(len(rest))-names {
-		return Manifest{}, fmt.Errorf("%w: at byte 12: %d files, %d bytes of names, %d of payload in %d bytes", ErrCorrupt,
-			count, names, payload, len(data))
+		return Manifest{}, fmt.Errorf("%w: at byte 12: %d files, %d bytes of names, %d of payload in %d bytes",
+			vfs.ErrCorrupt, count, names, payload, len(data))
 	}
 	m := Manifest{Generation: le.Uint64(data[16:]), Payload: rest[names:]}
 	list := string(rest[:names])
 	for i := range count {
 		name, after, ok := strings.Cut(list, "\x00")
 		if !ok || !valid(name) {
-			return Manifest{}, fmt.Errorf("%w: at byte %d: name %d of %d", ErrCorrupt, headerBytes, i, count)
+			return Manifest{}, fmt.Errorf("%w: at byte %d: name %d of %d", vfs.ErrCorrupt, headerBytes, i, count)
 		}
 		m.Files = append(m.Files, name)
 		list = after
 	}
 	if list != "" {
-		return Manifest{}, fmt.Errorf("%w: at byte %d: more names than files", ErrCorrupt, headerBytes)
+		return Manifest{}, fmt.Errorf("%w: at byte %d: more names than files", vfs.ErrCorrupt, headerBytes)
 	}
 	return m, nil
 }
@@ -168,7 +162,7 @@ func write(fsys vfs.FS, path string, data []byte) error {
 
 // Open reads the current generation and passes it to the function open, which opens the files. If a file is gone
 // because the writer has published a newer generation meanwhile, Open tries again. If a file of the current generation
-// is missing, the error wraps ErrCorrupt. If the folder has no generation, the error wraps fs.ErrNotExist.
+// is missing, the error wraps vfs.ErrCorrupt. If the folder has no generation, the error wraps fs.ErrNotExist.
 func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Manifest, error) {
 	var none T
 	m, err := Read(fsys, dir)
@@ -188,8 +182,8 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 			return none, m, readErr
 		}
 		if newer.Generation == m.Generation {
-			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %v", Name, ErrCorrupt, m.Generation,
-				err)
+			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %v", Name, vfs.ErrCorrupt,
+				m.Generation, err)
 		}
 		m = newer
 	}

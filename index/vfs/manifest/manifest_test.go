@@ -62,12 +62,12 @@ func TestEveryFlipAndCut(t *testing.T) {
 		flipped[i] ^= 1 << (i % 8)
 		for _, content := range [][]byte{flipped, data[:i]} {
 			must.Do(t, os.WriteFile(path, content, 0o600))
-			if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, manifest.ErrCorrupt) &&
-				!errors.Is(err, manifest.ErrVersion) {
+			if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, vfs.ErrCorrupt) &&
+				!errors.Is(err, vfs.ErrVersion) {
 				t.Errorf("byte %d: %v", i, err)
 			}
 			if g, err := manifest.Generation(vfs.Disk{}, dir); err == nil && len(content) < 24 ||
-				err != nil && !errors.Is(err, manifest.ErrCorrupt) {
+				err != nil && !errors.Is(err, vfs.ErrCorrupt) {
 				t.Errorf("byte %d: generation %d, %v", i, g, err)
 			}
 		}
@@ -94,7 +94,7 @@ func TestOpenWhileNewerIsPublished(t *testing.T) {
 		t.Errorf("%q, %+v, %v", got, m, err)
 	}
 	publish(t, dir, manifest.Manifest{Generation: 3, Files: []string{"gone"}})
-	if _, _, err := manifest.Open(vfs.Disk{}, dir, open); !errors.Is(err, manifest.ErrCorrupt) ||
+	if _, _, err := manifest.Open(vfs.Disk{}, dir, open); !errors.Is(err, vfs.ErrCorrupt) ||
 		errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "generation 3") {
 		t.Errorf("a missing file: %v", err)
 	}

@@ -56,12 +56,10 @@ func (r *Reader) levelAt(offset, length int) level {
 	return level{r.data[offset : offset+length : offset+length], offset, make([]atomic.Uint64, (pages(length)+63)/64)}
 }
 
-// Paged opens a section without reading it. Its errors wrap ErrCorrupt.
+// Paged opens a section without reading it. Its errors wrap vfs.ErrCorrupt.
 func (r *Reader) Paged(name string) (*Paged, error) {
-	for _, e := range r.entries {
-		if e.name == name {
-			return r.paged(e), nil
-		}
+	if e := r.entry(name); e != nil {
+		return r.paged(*e), nil
 	}
 	return nil, r.corrupt(name, 0, "the section is missing")
 }
@@ -95,7 +93,7 @@ func (p *Paged) Len() int { return len(p.data) }
 func (p *Paged) Bytes() []byte { return p.data }
 
 // Slice returns n bytes from offset on and verifies them. The slice is in the mapped file and valid until Close of the
-// reader. Slice fails with ErrCorrupt if the bytes are damaged or outside the section.
+// reader. Slice fails with vfs.ErrCorrupt if the bytes are damaged or outside the section.
 func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	if offset < 0 || n < 0 || n > len(p.data)-offset {
 		return nil, p.Corrupt(min(max(offset, 0), len(p.data)), "%d bytes at %d of a section of %d", n, offset, len(p.data))
@@ -117,7 +115,7 @@ func (p *Paged) Slice(offset, n int) ([]byte, error) {
 }
 
 // Records verifies the records with these numbers. Each record has size bytes, and the numbers must rise. Records
-// fails with ErrCorrupt if a record is damaged or outside the section.
+// fails with vfs.ErrCorrupt if a record is damaged or outside the section.
 func (p *Paged) Records(numbers []uint32, size int) error {
 	if n := len(numbers); n > 0 && p.left.Load() == 0 && (int(numbers[n-1])+1)*size <= len(p.data) {
 		return nil
@@ -196,8 +194,8 @@ func (p *Paged) verifyPage(l *level, i int, want uint32, what string) error {
 	return nil
 }
 
-// Corrupt returns an error that wraps ErrCorrupt. The error names the file, this section, the offset in the section,
-// and what is wrong.
+// Corrupt returns an error that wraps vfs.ErrCorrupt. The error names the file, this section, the offset in the
+// section, and what is wrong.
 func (p *Paged) Corrupt(offset int, format string, args ...any) error {
 	return p.r.corrupt(p.entry.name, p.offset+offset, format, args...)
 }

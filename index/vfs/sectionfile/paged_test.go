@@ -72,7 +72,7 @@ func TestPaged(t *testing.T) {
 			}
 		}
 		for _, bad := range [][2]int{{-1, 1}, {0, -1}, {0, size + 1}, {size, 1}, {size + 1, 0}, {math.MaxInt, math.MaxInt}} {
-			if _, err := p.Slice(bad[0], bad[1]); !errors.Is(err, sectionfile.ErrCorrupt) {
+			if _, err := p.Slice(bad[0], bad[1]); !errors.Is(err, vfs.ErrCorrupt) {
 				t.Errorf("%d bytes at %d of %d: %v", bad[1], bad[0], size, err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestPaged(t *testing.T) {
 		}
 	}
 	r := must.Get(openBytes(t, pages(t, nil)))
-	if _, err := r.Paged("others"); !errors.Is(err, sectionfile.ErrCorrupt) {
+	if _, err := r.Paged("others"); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Errorf("a section that is not there: %v", err)
 	}
 }
@@ -119,13 +119,13 @@ func TestPagedFlips(t *testing.T) {
 		want := fmt.Sprintf(`section "numbers" at byte %s: %s`, flip.place, flip.why)
 		for i := 0; i*page < size; i++ {
 			_, err := p.Slice(i*page, min(page, size-i*page))
-			if bad := flip.from <= i && i < flip.to; bad != errors.Is(err, sectionfile.ErrCorrupt) {
+			if bad := flip.from <= i && i < flip.to; bad != errors.Is(err, vfs.ErrCorrupt) {
 				t.Errorf("byte %d flipped, page %d: %v", flip.at, i, err)
 			} else if bad && !strings.Contains(err.Error(), want) {
 				t.Errorf("byte %d flipped: %v, want %s", flip.at, err, want)
 			}
 		}
-		if _, err := p.All(); !errors.Is(err, sectionfile.ErrCorrupt) {
+		if _, err := p.All(); !errors.Is(err, vfs.ErrCorrupt) {
 			t.Errorf("byte %d flipped, all of it: %v", flip.at, err)
 		}
 		if err := p.Records([]uint32{0, perPage, 2*perPage - 1}, page); (err != nil) != (flip.at < page ||
@@ -145,7 +145,7 @@ func TestPagedFlips(t *testing.T) {
 				t.Errorf("byte %d flipped: nobody noticed", at)
 			}
 		}
-		if err != nil && !errors.Is(err, sectionfile.ErrCorrupt) {
+		if err != nil && !errors.Is(err, vfs.ErrCorrupt) {
 			t.Errorf("byte %d flipped: %v", at, err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestChecksumListsWithinFile(t *testing.T) {
 		switch {
 		case cut == 0 && err != nil:
 			t.Error(err)
-		case cut > 0 && (!errors.Is(err, sectionfile.ErrCorrupt) || !strings.Contains(err.Error(), "the file has no")):
+		case cut > 0 && (!errors.Is(err, vfs.ErrCorrupt) || !strings.Contains(err.Error(), "the file has no")):
 			t.Errorf("%d bytes short: %v", cut, err)
 		}
 		if err == nil {
@@ -211,7 +211,7 @@ func TestContainer1(t *testing.T) {
 				t.Fatalf("byte %d flipped: opening read it: %v", flip, err)
 			}
 			for range 2 {
-				if err := read(p); errors.Is(err, sectionfile.ErrCorrupt) != (flip >= 0) {
+				if err := read(p); errors.Is(err, vfs.ErrCorrupt) != (flip >= 0) {
 					t.Errorf("byte %d flipped, %s: %v", flip, what, err)
 				}
 			}
@@ -233,7 +233,7 @@ func TestRecords(t *testing.T) {
 			if err := p.Records([]uint32{0, 1, last / 2, last}, size); err != nil {
 				t.Errorf("records of %d bytes: %v", size, err)
 			}
-			if err := p.Records([]uint32{0, last + 1}, size); !errors.Is(err, sectionfile.ErrCorrupt) {
+			if err := p.Records([]uint32{0, last + 1}, size); !errors.Is(err, vfs.ErrCorrupt) {
 				t.Errorf("record %d of %d bytes: %v", last+1, size, err)
 			}
 		}
@@ -251,7 +251,7 @@ func FuzzPaged(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		r, err := openBytes(t, file)
 		if err != nil {
-			if !errors.Is(err, sectionfile.ErrCorrupt) && !errors.Is(err, sectionfile.ErrVersion) {
+			if !errors.Is(err, vfs.ErrCorrupt) && !errors.Is(err, vfs.ErrVersion) {
 				t.Fatal(err)
 			}
 			return

@@ -19,13 +19,6 @@ import (
 	"sheaf/index/vfs"
 )
 
-// ErrCorrupt means that the bytes of a file have changed since they were written. Errors that wrap
-// it name the file, the section and the offset.
-var ErrCorrupt = vfs.ErrCorrupt
-
-// ErrVersion means that another version of this program wrote a file.
-var ErrVersion = vfs.ErrVersion
-
 const (
 	magic = "SHEAFSEC"
 	// Version is the version of the container's format that this package writes. It also reads the version before,
@@ -79,8 +72,8 @@ type Reader struct {
 }
 
 // Open maps a file and reads its table of contents. The file must have content of this kind, at most 16 bytes of
-// ASCII. If the file is damaged or has another kind, Open fails with ErrCorrupt. If the container or the content has
-// another version, Open fails with ErrVersion.
+// ASCII. If the file is damaged or has another kind, Open fails with vfs.ErrCorrupt. If the container or the content
+// has another version, Open fails with vfs.ErrVersion.
 func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 	mapping, err := fs.Map(path)
 	if err != nil {
@@ -120,15 +113,15 @@ func (r *Reader) open(kind string, versions []uint32) error {
 	}
 	container := le.Uint32(data[8:])
 	if container < oldest || container > Version {
-		return fmt.Errorf("%s: container %w %d, this program reads %d to %d", filepath.Base(r.path), ErrVersion, container,
-			oldest, Version)
+		return fmt.Errorf("%s: container %w %d, this program reads %d to %d", filepath.Base(r.path), vfs.ErrVersion,
+			container, oldest, Version)
 	}
 	r.whole = container == oldest
 	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
 		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
 	}
 	if r.version = le.Uint32(data[12:]); !slices.Contains(versions, r.version) {
-		return fmt.Errorf("%s: %s %w %d, this program reads %s", filepath.Base(r.path), kind, ErrVersion, r.version,
+		return fmt.Errorf("%s: %s %w %d, this program reads %s", filepath.Base(r.path), kind, vfs.ErrVersion, r.version,
 			listed(versions))
 	}
 	footer := data[len(data)-footerBytes:]
@@ -195,16 +188,24 @@ func trimZeros(b []byte) []byte {
 // with this name. The address of the bytes is a multiple of 64. The caller must not change the bytes, and must not use
 // them after Close.
 func (r *Reader) Section(name string) (data []byte, ok bool) {
-	for i := range r.entries {
-		if e := &r.entries[i]; e.name == name {
-			return r.data[e.offset : e.offset+e.length : e.offset+e.length], true
-		}
+	if e := r.entry(name); e != nil {
+		return r.data[e.offset : e.offset+e.length : e.offset+e.length], true
 	}
 	return nil, false
 }
 
+// entry returns the entry of a section, or nil.
+func (r *Reader) entry(name string) *entry {
+	for i := range r.entries {
+		if r.entries[i].name == name {
+			return &r.entries[i]
+		}
+	}
+	return nil
+}
+
 // Check verifies every section, and verifies that all bytes between sections are zeros. It returns one error for each
-// section with a fault and for each fault between sections. Each error wraps ErrCorrupt.
+// section with a fault and for each fault between sections. Each error wraps vfs.ErrCorrupt.
 func (r *Reader) Check() []error {
 	var faults []error
 	end := uint64(headerBytes)
@@ -233,19 +234,17 @@ func (r *Reader) Check() []error {
 	return faults
 }
 
-// Corrupt returns an error that wraps ErrCorrupt. The error names this file, the section, the offset in the section,
-// and what is wrong.
+// Corrupt returns an error that wraps vfs.ErrCorrupt. The error names this file, the section, the offset in the
+// section, and what is wrong.
 func (r *Reader) Corrupt(section string, offset int, format string, args ...any) error {
-	for _, e := range r.entries {
-		if e.name == section {
-			offset += int(e.offset)
-		}
+	if e := r.entry(section); e != nil {
+		offset += int(e.offset)
 	}
 	return r.corrupt(section, offset, format, args...)
 }
 
 func (r *Reader) corrupt(section string, offset int, format string, args ...any) error {
-	return fmt.Errorf("%s: %w: section %q at byte %d: %s", filepath.Base(r.path), ErrCorrupt, section, offset,
+	return fmt.Errorf("%s: %w: section %q at byte %d: %s", filepath.Base(r.path), vfs.ErrCorrupt, section, offset,
 		fmt.Sprintf(format, args...))
 }
 

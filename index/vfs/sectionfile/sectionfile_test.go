@@ -75,10 +75,10 @@ func TestRoundTrip(t *testing.T) {
 	if faults := r.Check(); len(faults) > 0 || strings.Join(r.Names(), " ") != "a empty b" {
 		t.Errorf("%v %v", faults, r.Names())
 	}
-	if _, err := sectionfile.Open(vfs.Disk{}, path, "other", 7); !errors.Is(err, sectionfile.ErrCorrupt) {
+	if _, err := sectionfile.Open(vfs.Disk{}, path, "other", 7); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Errorf("another kind: %v", err)
 	}
-	if _, err := sectionfile.Open(vfs.Disk{}, path, "example", 9, 8); !errors.Is(err, sectionfile.ErrVersion) ||
+	if _, err := sectionfile.Open(vfs.Disk{}, path, "example", 9, 8); !errors.Is(err, vfs.ErrVersion) ||
 		!strings.Contains(err.Error(), "version 7, this program reads 8 and 9") {
 		t.Errorf("another version: %v", err)
 	}
@@ -93,7 +93,7 @@ func TestEveryFlipAndCut(t *testing.T) {
 		must.Do(t, os.WriteFile(path, content, 0o600))
 		r, err := sectionfile.Open(vfs.Disk{}, path, "example", 7)
 		if err != nil {
-			return errors.Is(err, sectionfile.ErrCorrupt) || errors.Is(err, sectionfile.ErrVersion)
+			return errors.Is(err, vfs.ErrCorrupt) || errors.Is(err, vfs.ErrVersion)
 		}
 		defer r.Close()
 		return len(r.Check()) > 0

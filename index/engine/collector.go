@@ -28,7 +28,9 @@ type collector struct {
 // newCollector returns an empty collector.
 func newCollector(s *Snapshot, limit int) *collector {
 	const usual = 64 // hits
-	c := &collector{views: s.views, places: s.places, limit: limit, heap: make([]found, 0, max(0, min(limit, usual)))}
+	n := max(0, min(limit, usual))
+	c := &collector{views: s.views, places: s.places, limit: limit, heap: make([]found, 0, n),
+		promised: make([]float64, 0, n)}
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
 }

@@ -175,7 +175,7 @@ func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm,
 }
 
 func termDetails(t *planTerm, field string, weight float64) map[string]sheaf.Value {
-	return map[string]sheaf.Value{"term": sheaf.TextValue(string(t.key)), "field": sheaf.TextValue(field),
+	return map[string]sheaf.Value{"term": sheaf.TextValue(t.key), "field": sheaf.TextValue(field),
 		"weight": sheaf.NumberValue(weight)}
 }
 
@@ -236,7 +236,7 @@ func (n *phraseNode) explain(why *reasons) {
 func (f *phraseField) explain(n *phraseNode, why *reasons) {
 	for _, t := range n.phrase.tokens {
 		for i := range f.list {
-			if c := f.list[i]; string(n.phrase.terms[c.term].key) == string(t.key) {
+			if c := f.list[i]; n.phrase.terms[c.term].key == t.key {
 				c.term = 0
 				n.plan.explainClauses(why, []clause{c}, []*planTerm{t}, n.at, nil)
 			}

@@ -268,7 +268,7 @@ func (n *phraseNode) score(s *scores) {
 func (f *phraseField) score(p *plan, s *scores, ph *planPhrase) {
 	for _, t := range ph.tokens {
 		for i := range f.list {
-			if c := &f.list[i]; string(ph.terms[c.term].key) == string(t.key) {
+			if c := &f.list[i]; ph.terms[c.term].key == t.key {
 				s.byField[c.field] += t.repeats() * p.score(c, f.at, c.cursor.Frequency())
 			}
 		}

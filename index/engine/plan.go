@@ -53,11 +53,13 @@ type part interface {
 func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error) {
 	words := req.Words
 	p := &plan{words: words, analyzer: s.index.options.Analyzer, snapshot: s, allowed: allowed,
-		over: make([]segment.Bitset, len(s.views)), cursor: takeCursor(),
+		over: make([]segment.Bitset, len(s.views)), cursor: takeCursor(), fields: make([]*model, 0, len(words.Fields)),
 		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}}
 	defer releaseCursor(p.cursor)
-	for _, f := range words.Fields {
-		p.fields = append(p.fields, &model{name: f.Name, weight: f.Weight})
+	models := make([]model, len(words.Fields))
+	for i, f := range words.Fields {
+		models[i] = model{name: f.Name, weight: f.Weight}
+		p.fields = append(p.fields, &models[i])
 	}
 	p.listed = len(p.fields)
 	p.addFields(words.Query)
@@ -247,7 +249,7 @@ func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float
 
 // planTerm is a term and its weights: one weight for each field, or with BM25F one for all fields.
 type planTerm struct {
-	key    []byte
+	key    string
 	fields []int
 	idf    []float64 // by index in fields
 	df     []int     // by index in fields; with BM25F the first counts for all
@@ -293,7 +295,7 @@ func (k *knownTerms) find(key string) int {
 		}
 		return -1
 	}
-	return slices.IndexFunc(k.list, func(t *planTerm) bool { return string(t.key) == key })
+	return slices.IndexFunc(k.list, func(t *planTerm) bool { return t.key == key })
 }
 
 // term returns the index of a term in the list, and whether the list had the term before.
@@ -310,7 +312,7 @@ func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at
 		if k.by == nil {
 			k.by = make(map[string]int, 2*len(k.list))
 			for i, t := range k.list {
-				k.by[string(t.key)] = i
+				k.by[t.key] = i
 			}
 		}
 		k.by[key] = at
@@ -320,7 +322,7 @@ func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at
 
 // term looks a term up in every segment and counts its chunks.
 func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error) {
-	t := &planTerm{key: []byte(text), fields: fields, factor: factor, refs: make([]segment.Term, len(p.snapshot.views)),
+	t := &planTerm{key: text, fields: fields, factor: factor, refs: make([]segment.Term, len(p.snapshot.views)),
 		df: make([]int, len(fields))}
 	for i, v := range p.snapshot.views {
 		ref := &t.refs[i]

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"sync"
 
 	"sheaf/index/engine/segment"
@@ -20,22 +21,21 @@ var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
 // term finds a term of the segment. If the segment lacks the term, it returns a term without fields. The caller must
 // not change the result. The segment caches recent terms, because finding a term takes longer than scoring a short
 // list, and one search needs the same terms several times.
-func (h *handle) term(key []byte) (segment.Term, error) {
-	text := string(key)
-	if term, ok := h.terms.Get(text); ok {
+func (h *handle) term(key string) (segment.Term, error) {
+	if term, ok := h.terms.Get(key); ok {
 		return term, nil
 	}
 	walk := walks.Get().(*segment.Terms)
 	defer walks.Put(walk)
 	walk.Reset(h.reader)
 	var term segment.Term
-	if walk.Find(key) {
+	if walk.Find([]byte(key)) {
 		term = walk.Term().Clone()
 	} else if err := walk.Err(); err != nil {
 		return term, err
 	}
 	if len(key) <= termBytes {
-		h.terms.Put(text, term, 1)
+		h.terms.Put(strings.Clone(key), term, 1) // a key may be a part of a long text
 	}
 	return term, nil
 }

@@ -76,7 +76,7 @@ func TestKnownTerms(t *testing.T) {
 	}
 	ask := func(key string, mask int) error {
 		k := want[key]
-		got, err := v.term([]byte(key))
+		got, err := v.term(key)
 		if err != nil || got.None() != k.term.None() || !got.None() && !reflect.DeepEqual(got, k.term) {
 			return fmt.Errorf("%.40q is %v %v, want %v", key, got, err, k.term)
 		}

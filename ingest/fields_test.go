@@ -2,9 +2,14 @@ package ingest_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"sheaf"
+	"sheaf/ingest"
+	"sheaf/internal/must"
+	"sheaf/model/hashed"
+	"sheaf/text/analysis"
 )
 
 // TestParentTitlesAreField checks that titles above a chunk are a separate field. The text of the
@@ -33,5 +38,47 @@ func TestParentTitlesAreField(t *testing.T) {
 	}
 	if got := text[c.Span.Start:c.Span.End]; got != "\nPour it.\n" {
 		t.Errorf("the span is %q", got)
+	}
+}
+
+// TestListsOfLinks checks that a list of links with a shared word keeps each word once and has no
+// part in vectors. Other lists, and a list whose word is in a title, stay the same.
+func TestListsOfLinks(t *testing.T) {
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
+	const text = "Before.\n\n- [[Old harbor]]\n- [New harbors](new.md)\n- [[The harbor]]\n\nBehind.\n"
+	for _, c := range []struct {
+		name, text, body string
+		shared           bool
+	}{
+		{"shared", text, "Before. Behind. Old harbor New new.md The", true},
+		{"in the title", "# Harbor\n\n" + text, "Before. - [[Old harbor]] - [New harbors](new.md) - [[The harbor]] Behind.",
+			false},
+		{"function words", strings.ReplaceAll(strings.ReplaceAll(text, "harbors", "b"), "harbor", "and"),
+			"Before. - [[Old and]] - [New b](new.md) - [[The and]] Behind.", false},
+		{"not in all", strings.Replace(text, "New harbors", "New", 1), "Before. - [[Old harbor]] - [New](new.md) - [[The " +
+			"harbor]] Behind.", false},
+	} {
+		w, store := newWorld(t), &collecting{}
+		w.write("n.md", c.text)
+		model := &asked{Embedder: hashed.New(16)}
+		o := w.o
+		o.Backend, o.Embedder, o.Analyzer = store, model, a
+		must.Get(ingest.Run(t.Context(), o))
+		body := ""
+		for _, chunk := range store.chunks {
+			for _, f := range chunk.Fields {
+				if f.Name == sheaf.FieldBody && strings.Contains(f.Text, "Behind") {
+					body = strings.Join(strings.Fields(f.Text), " ")
+				}
+			}
+		}
+		if body != c.body {
+			t.Errorf("%s: the body is %q, want %q", c.name, body, c.body)
+		}
+		if embedded := slices.ContainsFunc(model.texts, func(text string) bool {
+			return strings.Contains(text, "[[Old")
+		}); embedded == c.shared {
+			t.Errorf("%s: the model got %q", c.name, model.texts)
+		}
 	}
 }

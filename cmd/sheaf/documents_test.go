@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,8 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/internal/must"
 )
 
@@ -125,4 +130,131 @@ func shellWords(line string) []string {
 		}
 	}
 	return words
+}
+
+var updateReadme = flag.Bool("update-readme", false, "write the output of this program into README.md and doc")
+
+// shownOutput finds a block of a page that shows a command on examples/notes and its output.
+var shownOutput = regexp.MustCompile("(?s)```console\n\\$ (sheaf [^\n]+ --in examples/notes[^\n]*)\n(.*?)```\n")
+
+// shownLines is the number of lines that a page shows of a long output.
+const shownLines = 11
+
+// TestReadmeOutput runs the commands that README.md and the pages of doc show with output, and
+// compares the output. A line "..." stands for omitted lines.
+func TestReadmeOutput(t *testing.T) {
+	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(name, t.TempDir())
+	}
+	t.Setenv("COLUMNS", "100")
+	t.Chdir(filepath.Join("..", ".."))
+	pages := must.Get(filepath.Glob("doc/*.md"))
+	for _, page := range append(pages, "README.md") {
+		checkShownOutput(t, page)
+	}
+}
+
+// checkShownOutput compares the output on one page, or writes it with -update-readme.
+func checkShownOutput(t *testing.T, page string) {
+	t.Helper()
+	text := must.Get(os.ReadFile(page))
+	blocks := shownOutput.FindAllSubmatch(text, -1)
+	if len(blocks) == 0 && page == "README.md" {
+		t.Fatal("README.md shows no command on examples/notes")
+	}
+	for _, block := range blocks {
+		out, err := exec.Command("sheaf", shellWords(string(block[1]))[1:]...).Output()
+		if err != nil {
+			t.Errorf("%s: %s: %v", page, block[1], err)
+			continue
+		}
+		got := trimmedLines(string(out))
+		shown := string(block[2])
+		head, cut := strings.CutSuffix(shown, "...\n")
+		if *updateReadme {
+			if lines := strings.SplitAfter(got, "\n"); cut && len(lines) > shownLines {
+				got = strings.Join(lines[:shownLines], "") + "...\n"
+			}
+			text = bytes.Replace(text, block[0], bytes.Replace(block[0], block[2], []byte(got), 1), 1)
+			continue
+		}
+		if got != shown && !(cut && strings.HasPrefix(got, head)) {
+			t.Errorf("%s prints\n%s\n%s shows\n%s\nsh scripts/readme.sh writes it again", block[1], got, page, shown)
+		}
+	}
+	if *updateReadme && len(blocks) > 0 {
+		must.Do(t, os.WriteFile(page, text, 0o644))
+	}
+}
+
+// trimmedLines removes spaces at the ends of lines.
+func trimmedLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return b.String()
+}
+
+// TestRecordedReference compares doc/commands.md and doc/settings.md with the program. With
+// -update-recorded it writes them.
+func TestRecordedReference(t *testing.T) {
+	for name, want := range map[string]string{"commands.md": commandsPage(), "settings.md": settingsPage()} {
+		path := filepath.Join("..", "..", "doc", name)
+		if *updateRecorded {
+			must.Do(t, os.WriteFile(path, []byte(want), 0o644))
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, []byte(want)) {
+			t.Errorf("doc/%s differs from the program (%v): go test ./cmd/sheaf -run TestRecordedReference "+
+				"-update-recorded writes it", name, err)
+		}
+	}
+}
+
+func commandsPage() string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\n`sheaf help COMMAND` prints the flags of a command, with examples. This page is made " +
+		"from the program\n(`go test ./cmd/sheaf -run TestRecordedReference -update-recorded`).\n")
+	root := newApp(os.Stdin, os.Stdout, os.Stderr).command()
+	for _, group := range root.Groups() {
+		fmt.Fprintf(&b, "\n## %s\n\n| command | what it does |\n|---|---|\n", strings.TrimSuffix(group.Title, ":"))
+		for _, c := range root.Commands() {
+			if c.GroupID == group.ID {
+				writeCommand(&b, c)
+			}
+		}
+	}
+	return b.String()
+}
+
+// writeCommand writes a row for c, or a row for each of its subcommands.
+func writeCommand(b *strings.Builder, c *cobra.Command) {
+	if !c.IsAvailableCommand() {
+		return
+	}
+	if c.Runnable() {
+		usage := strings.TrimSuffix(c.UseLine(), " [flags]")
+		fmt.Fprintf(b, "| `%s` | %s |\n", strings.ReplaceAll(usage, "|", "\\|"), c.Short)
+	}
+	for _, below := range c.Commands() {
+		writeCommand(b, below)
+	}
+}
+
+func settingsPage() string {
+	var b strings.Builder
+	b.WriteString("# Settings\n\n`sheaf config set KEY VALUE` writes a setting, and `sheaf config show --origin` prints " +
+		"all with their origins. Flags win\nover variables, these over `.sheaf.yaml` of the folder or above it, that over " +
+		"your own file. A key with a dot is a\nmapping in a file: `chunk: {window_size: 256}`. This page is made from the " +
+		"program\n(`go test ./cmd/sheaf -run TestRecordedReference -update-recorded`).\n\n" +
+		"| key | variable | default | meaning |\n|---|---|---|---|\n")
+	for _, k := range config.Keys() {
+		value := k.Default
+		if value != "" {
+			value = "`" + value + "`"
+		}
+		help := strings.NewReplacer("|", "\\|", "<!-- -->", "`<!-- -->`", "%% %%", "`%% %%`").Replace(k.Help)
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", k.Name, k.Variable(), value, help)
+	}
+	return b.String()
 }

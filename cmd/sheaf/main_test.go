@@ -3,14 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"sheaf/collection"
+	"sheaf/internal/must"
+	"sheaf/internal/offheap"
 )
 
 func TestMain(m *testing.M) {
@@ -75,4 +81,90 @@ func privateHome(env *testscript.Env) error {
 	return filepath.WalkDir(env.WorkDir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Chtimes(path, past, past))
 	})
+}
+
+// TestProgramAndCommandMakeSameIndex checks that a Go program and the command make the same index. Each leaves the
+// other's index unchanged.
+func TestProgramAndCommandMakeSameIndex(t *testing.T) {
+	n := newNotes(t)
+	// A file that changed a moment ago is read again, since a second change may have the same time.
+	hourAgo := time.Now().Add(-time.Hour)
+	must.Do(t, os.Chtimes(filepath.Join(n.folder, "a.md"), hourAgo, hourAgo))
+	search := func() {
+		t.Helper()
+		c := must.Get(collection.Open(n.folder, collection.WithIndex(n.index)))
+		defer c.Close()
+		if a, err := c.Search(t.Context(), "commit"); err != nil || len(a.Warnings) > 0 {
+			t.Fatalf("%+v, %v", a, err)
+		}
+	}
+	state := func() (generation uint64, docs int) {
+		_, s := opened(t, n.folder, n.index, openOptions{Refresh: true})
+		defer s.Close()
+		return s.View.Generation(), s.View.Docs()
+	}
+	search()
+	made, docs := state()
+	if docs == 0 {
+		t.Error("the program indexed nothing")
+	}
+	search()
+	if now, n := state(); now != made || n != docs {
+		t.Errorf("generation %d with %d documents, before %d with %d", now, n, made, docs)
+	}
+}
+
+// TestSuggestionsForOtherCommandNames checks the suggestions for command names of other programs. Each suggested
+// command exists, and no Sheaf command has such a name.
+func TestSuggestionsForOtherCommandNames(t *testing.T) {
+	root := new(app).command()
+	for theirs, ours := range otherNames {
+		words := strings.Fields(ours)
+		if cmd, rest, err := root.Find(words); err != nil || cmd == root ||
+			len(rest) > 0 && cmd.Flag(strings.TrimPrefix(rest[0], "--")) == nil {
+			t.Errorf("%s: %q: %v, %v", theirs, ours, rest, err)
+		}
+		if cmd, _, _ := root.Find(strings.Fields(theirs)); cmd != root {
+			t.Errorf("%s is %q", theirs, cmd.CommandPath())
+		}
+	}
+}
+
+// TestClosedPipeIsNoError checks that a reader that closes the pipe early causes no error.
+func TestClosedPipeIsNoError(t *testing.T) {
+	r, w, err := os.Pipe()
+	must.Do(t, err)
+	defer w.Close()
+	must.Do(t, r.Close())
+	if _, err = io.WriteString(w, "text"); !isUnread(err) {
+		t.Errorf("written to nobody: %v", err)
+	}
+	if isUnread(nil) || isUnread(os.ErrPermission) {
+		t.Error("another fault, or none, is taken for that")
+	}
+}
+
+// TestSaveMemory checks that indexing lowers the collector's limit to the rest of the allowed
+// memory, and restores the limit afterwards.
+func TestSaveMemory(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	limit := func() int64 { return debug.SetMemoryLimit(-1) }
+	const files, some = 10 << 20, 20 << 20
+	adjust, restore := saveMemory(files)
+	var list offheap.List[byte]
+	defer list.Free()
+	list.Grow(some)
+	adjust()
+	if got, want := limit(), files+indexMemory-offheap.Beside(); got != want {
+		t.Errorf("limit %d with %d bytes taken beside the heap, want %d", got, some, want)
+	}
+	list.Grow(files + indexMemory)
+	adjust()
+	if got, want := limit(), int64(files+indexMemory)-offheap.Beside(); got != max(want, (files+indexMemory)/2) {
+		t.Errorf("limit %d with more taken than allowed, want half", got)
+	}
+	restore()
+	if got := limit(); got != before {
+		t.Errorf("limit %d afterwards, want %d", got, before)
+	}
 }

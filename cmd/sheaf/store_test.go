@@ -5,20 +5,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/internal/must"
 	"sheaf/store"
+	"sheaf/store/embedded"
 	"sheaf/store/memory"
 	"sheaf/store/storetest"
 )
@@ -101,5 +109,66 @@ func TestCopyRestartsAfterDeletion(t *testing.T) {
 	if err := a.transfer(t.Context(), source, refusing{from}, to, file, state); !errors.Is(err, sheaf.ErrUnsupported) ||
 		!errors.As(err, &advised) || !strings.HasPrefix(advised.Hint, "leave --from out") {
 		t.Errorf("what cannot be given back: %v, %+v", err, advised)
+	}
+}
+
+// embedder runs "embedder NAME": it starts a server with OpenAI's /v1/embeddings until the script
+// ends, and stores its address in the variable NAME. A vector counts words by hash. "automobile"
+// counts as "car", so a test can distinguish meaning from words. A request for the model "broken"
+// fails. The server refuses requests below NAME/busy as busy, with the number of refusals.
+func embedder(ts *testscript.TestScript, args []string) {
+	var refused atomic.Int64
+	routes := http.NewServeMux()
+	routes.HandleFunc("/", embeddings)
+	routes.HandleFunc("/v1/busy/", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, fmt.Sprintf("refused %d times", refused.Add(1)), http.StatusServiceUnavailable)
+	})
+	server := httptest.NewServer(routes)
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL+"/v1")
+}
+
+func embeddings(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Model string   `json:"model"`
+		Input []string `json:"input"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.Model == "broken" ||
+		r.URL.Path != "/v1/embeddings" {
+		http.Error(w, `{"error":{"message":"no such model"}}`, http.StatusNotFound)
+		return
+	}
+	type entry struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	var response struct {
+		Data []entry `json:"data"`
+	}
+	for i, text := range request.Input {
+		vector := make([]float32, 64)
+		for word := range strings.FieldsSeq(strings.ToLower(text)) {
+			word = strings.Trim(word, ".,:;!?")
+			if word == "automobile" {
+				word = "car"
+			}
+			h := fnv.New32a()
+			_, _ = h.Write([]byte(word))
+			vector[h.Sum32()%64]++
+		}
+		vector[0] += 0.01
+		response.Data = append(response.Data, entry{i, vector})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(response)
+}
+
+// TestMergeRate checks that the engine gets the setting, and that 0 pauses merges.
+func TestMergeRate(t *testing.T) {
+	for set, want := range map[int64]int64{0: embedded.NoMerges, 64 << 20: 64 << 20} {
+		c := &config.Config{Values: config.Values{Engine: config.Engine{MergeRate: set}}}
+		if got := engineOptions(c).MergeRate; got != want {
+			t.Errorf("merge rate %d: the engine gets %d, want %d", set, got, want)
+		}
 	}
 }

@@ -3,14 +3,20 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"sheaf/collection/collectiontest"
 )
 
 // reach lists accessibility faults: controls below 24 pixels without free space around them (WCAG
@@ -310,4 +316,245 @@ func TestPageLongTitle(t *testing.T) {
 	step(t, ctx, "it is back, without anything that is done", chromedp.Evaluate(`window.fetch = window.real; 0`, nil),
 		until(`document.getElementById("notes").textContent === "" && `+
 			`document.querySelector("table").textContent.includes("ready")`))
+}
+
+// turned lists text that a name with U+202E turns around: text behind it in the same node, except
+// in explanations. It also lists later text of the line that is not to its right.
+const turned = `(() => {
+	const found = [];
+	let seen = 0;
+	const block = (e) => { while (getComputedStyle(e).display === "inline") e = e.parentElement; return e; };
+	for (const e of document.querySelectorAll("main *, #notes *")) {
+		if (block(e) !== e || e.closest("article, .snippet, svg")) continue;
+		const walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), nodes = [];
+		while (walker.nextNode()) if (walker.currentNode.data.trim() && block(walker.currentNode.parentElement) === e) nodes.push(walker.currentNode);
+		const box = (n) => { const r = document.createRange(); r.selectNodeContents(n); return r.getBoundingClientRect(); };
+		nodes.forEach((n, i) => {
+			const at = n.data.indexOf("\u202e");
+			if (at < 0) return;
+			seen++;
+			if (!e.closest(".why") && !/^\u202emoc(\.md)?\s*$/.test(n.data.slice(at))) found.push(e.className + " " + e.tagName + ": one text: " + JSON.stringify(n.data));
+			for (const next of nodes.slice(i + 1)) {
+				const a = box(n), b = box(next);
+				if (b.top < a.bottom && b.bottom > a.top && b.left < a.right - 1) found.push(e.className + " " + e.tagName + ": " + JSON.stringify(next.data) + " is not to the right of " + JSON.stringify(n.data));
+			}
+		});
+	}
+	// In SVG every letter says where it is: a part of a label is to the right of those before it.
+	for (const e of document.querySelectorAll("svg.lab .node text")) {
+		if (e.textContent.includes("moc")) seen++;
+		let at = 0, edge = -Infinity;
+		for (const part of e.textContent.split(/(^\d+\. | > | › )/)) {
+			let left = Infinity, right = -Infinity;
+			for (let i = at; i < at + part.length; i++) {
+				const box = e.getExtentOfChar(i);
+				if (box.width) [left, right] = [Math.min(left, box.x), Math.max(right, box.x + box.width)];
+			}
+			at += part.length;
+			if (left < edge - 1) found.push("label " + JSON.stringify(e.textContent) + ": " + JSON.stringify(part) + " is not to the right");
+			edge = Math.max(edge, right);
+		}
+	}
+	return [String(seen), ...found];
+})()`
+
+// TestPageDirection checks that a name with a direction override does not turn the text beside it
+// around. A right-to-left name keeps its direction.
+func TestPageDirection(t *testing.T) {
+	ctx := browser(t)
+	const name = "a\u202emoc.md"
+	s := served(t, map[string]string{
+		name: "---\naliases: [\"one\u202emoc\", two]\nowner: [\"ann\u202emoc\", bob]\ntags: [\"t\u202emoc\", " +
+			"other]\n---\n# One\u202emoc\n\nA commit.\n\n## Two\u202emoc\n\nA commit of two.\n\n### Three\n\nA commit of " +
+			"three.\n\n## End\u2069\u202emoc\n\n### Four\n\nA commit of three and four.\n",
+		"ملف.md": "# كيفية\n\n## التراجع\n\nللتراجع عن commit استخدم reset.\n",
+	})
+	id := url.QueryEscape("notes:" + name)
+	for _, view := range []struct {
+		what, address string
+		ready         chromedp.Action
+		least         int
+	}{
+		{"results", "/?q=commit&filter=" + url.QueryEscape("path:a*"),
+			chromedp.Tasks{until(`document.querySelector("#result-2") && ` + shown), chromedp.Click("#result-0 button.score"),
+				until(`document.querySelector(".why")`)}, 5},
+		{"document", "/?view=document&id=" + id,
+			chromedp.Tasks{until(`document.querySelector(".outline a")`), chromedp.Click(`.facts button`, chromedp.ByQuery),
+				until(`document.querySelector(".facts h2")`)}, 3},
+		{"lab", "/?view=lab&q=commit+three", chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`),
+			chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].find((e) => `+
+				`e.dataset.id.includes("\u202e")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil),
+			until(`document.querySelector(".why")`)}, 10},
+	} {
+		var got []string
+		step(t, ctx, view.what, chromedp.EmulateViewport(2400, 900), /* in which no line wraps */
+			chromedp.Navigate(s.URL+view.address), view.ready, do(`document.querySelector(".why > button")?.click()`),
+			shoot("direction-"+view.what), chromedp.Evaluate(turned, &got))
+		var seen int
+		if _, err := fmt.Sscan(got[0], &seen); err != nil || seen < view.least {
+			t.Errorf("%s: only %s names were looked at, want %d", view.what, got[0], view.least)
+		}
+		for _, g := range got[1:] {
+			t.Errorf("%s: %s", view.what, g)
+		}
+	}
+	step(t, ctx, "a title alone", chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("commit -three -two")),
+		until(`document.querySelector("#result-0 h2") && `+shown),
+		until(`document.querySelector("#result-0 h2").textContent === "One\u202emoc"`))
+	step(t, ctx, "a title from right to left", chromedp.Navigate(s.URL+"/?q=reset"),
+		until(`document.querySelector("#result-0 h2 .above bdi") && `+shown), shoot("direction-rtl"),
+		until(`(() => { const h2 = document.querySelector("#result-0 h2"), r = document.createRange(); `+
+			`r.selectNodeContents(h2); return r.getBoundingClientRect().right >= h2.getBoundingClientRect().right - 2 && `+
+			`document.querySelector("#result-0 .above").getBoundingClientRect().left > r.getBoundingClientRect().left + 2; })()`))
+}
+
+// TestPageTextDirection checks that text has the direction of most of its letters, whatever its first word is.
+func TestPageTextDirection(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{
+		"fa.md": "# ملاحظات\n\nObsidian به\u200cگونه\u200cای طراحی شده که به\u200cصورت آفلاین کار کند\n\n- Obsidian " +
+			"به\u200cگونه\u200cای طراحی شده\n\n| Git | ملاحظات |\n|---|---|\n| Obsidian به\u200cگونه\u200cای طراحی شده | " +
+			"ملاحظات ملاحظات |\n",
+		"he.md":   "# ערך\n\n> [!important] כותר\n> גוף\n\n> [!important]\n> גוף\n",
+		"code.md": "# התקנה\n\nהתקנה: הריצו `apt install docker-compose-plugin` ואז `--all`.\n",
+		"mixed.md": "# ערך\n\n| ערך | כותר |\n|---|---|\n| Undo (all). | -5 |\n\n> גוף ציטוט ארוך\n>\n> Undo (all).\n\n- " +
+			"פריט ארוך\n- Undo (all).\n",
+		"ערך.md":  "- פריט\n- ערך ארוך\n- Undo all of it as ערך\n",
+		"list.md": "# List\n\n- Undo all\n- Undo more of all commits\n- כותר\n",
+		"en.md":   "# Words\n\nשלום is a word of Hebrew that means peace.\n",
+	})
+	runs := func(way string, elements ...string) chromedp.Action {
+		var all chromedp.Tasks
+		for _, e := range elements {
+			all = append(all, until(`(e => e && getComputedStyle(e).direction === `+quote(way)+
+				` && getComputedStyle(e).unicodeBidi !== "plaintext")(document.querySelector(`+quote(e)+`)) && `+shown))
+		}
+		return all
+	}
+	step(t, ctx, "a snippet", chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("آفلاین")),
+		until(`document.querySelector("#result-0 .snippet")?.textContent.startsWith("Obsidian")`), runs("rtl", ".snippet"),
+		shoot("most-letters"))
+	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=fa.md"),
+		runs("rtl", "article p", "article ul", "article li", "article td", "article table"), shoot("most-letters-document"))
+	step(t, ctx, "callouts", chromedp.Navigate(s.URL+"/?view=document&id=he.md"),
+		runs("rtl", ".callout", "blockquote", "blockquote:last-of-type", "blockquote:last-of-type .callout"),
+		until(`document.querySelector(".callout").textContent === "important כותר"`), shoot("most-letters-callouts"))
+	step(t, ctx, "code, which does not count", chromedp.Navigate(s.URL+"/?view=document&id=code.md"),
+		runs("rtl", "article p"), until(`(() => { const [c] = document.querySelector("article p `+
+			`code:last-child").childNodes, at = (i) => { const r = document.createRange(); r.setStart(c, i); r.setEnd(c, i + `+
+			`1); return r.getBoundingClientRect().left; }; return at(0) < at(2); })()`),
+		chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("הריצו")), runs("rtl", ".snippet"))
+	step(t, ctx, "what has no letter from right to left, in what runs leftward",
+		chromedp.Navigate(s.URL+"/?view=document&id=mixed.md"),
+		runs("rtl", "article table", "article blockquote", "article ul"), shoot("most-letters-mixed"),
+		until(`[...document.querySelectorAll("article td, article blockquote p:last-child, article `+
+			`li:last-child")].every((e) => { const at = (i) => { const r = document.createRange(); r.setStart(e.firstChild, `+
+			`i); r.setEnd(e.firstChild, i + 1); return r.getBoundingClientRect().left; }; return at(0) < `+
+			`at(e.textContent.length - 1); })`))
+	step(t, ctx, "a title that is the name of the file",
+		chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("ערך.md")), runs("rtl", "article h1"))
+	// The marker of an item is outside the item, on the side where the item's text begins.
+	for _, name := range []string{"ערך.md", "list.md"} {
+		step(t, ctx, "an item that runs against its list, in "+name,
+			chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape(name)),
+			until(`document.querySelector("article li:last-child") && `+shown),
+			until(`(() => { const item = document.querySelector("article li:last-child"), list = `+
+				`item.parentElement.getBoundingClientRect(), { left, right } = item.getBoundingClientRect(); return item.dir `+
+				`!== item.parentElement.dir && (item.dir === "rtl" ? list.right - right : left - list.left) > 16; })()`),
+			shoot("most-letters-list"))
+	}
+	step(t, ctx, "the other way round", chromedp.Navigate(s.URL+"/?view=document&id=en.md"), runs("ltr", "article p"))
+}
+
+// contrast lists what has too little contrast by WCAG 2.2. Text needs 4.5 to 1, or 3 to 1 if it is
+// large. Edges of fields and lines of the lab need 3 to 1.
+const contrast = `(() => {
+	document.getAnimations().forEach((a) => a.finish()); // also what began since the picture was taken
+	const rgba = (text) => { const n = text.match(/[\d.]+/g).map(Number); return [n[0], n[1], n[2], n[3] ?? 1]; };
+	const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a), 1];
+	const light = (c) => c.slice(0, 3).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+	const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+	const behind = (e) => { const all = []; for (; e; e = e.parentElement) all.push(rgba(getComputedStyle(e).backgroundColor)); return all.reverse().reduce((under, c) => over(c, under), [255, 255, 255, 1]); };
+	const faint = new Map();
+	let seen = 0;
+	const hold = (what, color, back, least) => { seen++; const got = ratio(over(rgba(color), back), back); if (got < least) faint.set(what, got.toFixed(2) + " below " + least); };
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walker.nextNode()) {
+		const e = walker.currentNode.parentElement;
+		if (!walker.currentNode.data.trim() || e.closest("script, noscript, title, option, .under") || !e.checkVisibility() || e.closest(".hidden, .skip")) continue;
+		const style = getComputedStyle(e), size = parseFloat(style.fontSize);
+		hold((e.closest("[class], [id]")?.outerHTML || e.outerHTML).slice(0, 80) + " " + walker.currentNode.data.trim().slice(0, 30), e instanceof SVGElement ? style.fill : style.color, behind(e), size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5);
+	}
+	for (const e of document.querySelectorAll("input:not([type=range]), select, textarea")) if (e.checkVisibility()) {
+		hold("edge of " + e.outerHTML.slice(0, 80), getComputedStyle(e).borderTopColor, behind(e.parentElement), 3);
+		if (e.placeholder) hold("placeholder of " + e.outerHTML.slice(0, 80), getComputedStyle(e, "::placeholder").color, behind(e), 4.5);
+	}
+	for (const e of document.querySelectorAll("svg.lab .thread")) hold("line of the lab", getComputedStyle(e).stroke, behind(e), 3);
+	return seen < 8 ? ["only " + seen + " pieces were looked at"] : [...faint].map((f) => f.join(": "));
+})()`
+
+// TestPageContrast checks that all text of the page has enough contrast in both themes.
+func TestPageContrast(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	still := chromedp.Evaluate(`document.getAnimations().forEach((a) => a.finish())`, nil)
+	for _, theme := range []string{"light", "dark"} {
+		for _, view := range []struct {
+			name, address string
+			ready         chromedp.Action
+		}{
+			{"results", "/?q=undo+commit&filter=ext:md",
+				chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#result-0 button.score"),
+					until(`document.querySelector(".why")`),
+					chromedp.Evaluate(`document.getElementById("notes").textContent = "a note"`, nil), chromedp.KeyEvent("j")}},
+			{"nothing", "/?q=%22zzz+undefinable%22", until(`document.querySelector(".empty")`)},
+			{"keys", "/?q=commit", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#help"),
+				chromedp.WaitVisible("#keys")}},
+			{"document", "/?view=document&id=notes:git.md%23undo-a-commit&q=commit",
+				until(`document.querySelector(".hit mark")`)},
+			{"lab", "/?view=lab&q=commit&set.nothing=9",
+				chromedp.Tasks{chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
+					slide(`r.max`),
+					until(`document.querySelector("label.changed")`),
+					chromedp.Click(".judge li button", chromedp.ByQuery),
+					chromedp.Click(".judge li:nth-child(2) button.wrong", chromedp.ByQuery),
+					until(`document.querySelector(".judge table")`),
+					chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new `+
+						`MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}},
+			{"status", "/?view=status", until(`document.querySelector("main table")`)},
+		} {
+			var faint []string
+			step(t, ctx, view.name, chromedp.Navigate(s.URL),
+				chromedp.Evaluate(`localStorage.clear(), localStorage.setItem("sheaf-theme", "`+theme+`")`, nil),
+				chromedp.Navigate(s.URL+view.address), view.ready, still, shoot("contrast-"+theme+"-"+view.name),
+				chromedp.Evaluate(contrast, &faint))
+			for _, f := range faint {
+				t.Errorf("%s, %s: %s", theme, view.name, f)
+			}
+		}
+	}
+}
+
+// TestPageThemeAtOnce checks that the first paint waits for a late module and so has the chosen
+// theme. A theme chosen in another window applies here too.
+func TestPageThemeAtOnce(t *testing.T) {
+	ctx := browser(t)
+	f := collectiontest.Open(t, notes, nil)
+	h := site(t, f)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/ui/search.js" {
+			time.Sleep(500 * time.Millisecond)
+		}
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	step(t, ctx, "a page whose modules come late", chromedp.Navigate(s.URL), until(shown),
+		until(`performance.getEntriesByName("first-paint").length`),
+		until(`performance.getEntriesByName("first-paint")[0].startTime > `+
+			`performance.getEntriesByType("resource").find((r) => r.name.endsWith("/search.js")).responseEnd`))
+	step(t, ctx, "chosen in another window",
+		do(`localStorage.setItem("sheaf-theme", "dark"); localStorage.setItem("sheaf-editor", "zed://file{path}"); `+
+			`dispatchEvent(new StorageEvent("storage", {key: "sheaf-editor"}))`),
+		until(`document.documentElement.dataset.theme === "dark" && document.getElementById("editor").value === `+
+			`"zed://file{path}"`))
 }

@@ -13,6 +13,7 @@ import (
 
 	"sheaf/eval/metric"
 	"sheaf/internal/must"
+	"sheaf/internal/worked"
 )
 
 // TestWorkedByHand checks rankings whose values a person can compute.
@@ -212,4 +213,52 @@ func ExampleMeasure_Of() {
 	m, _ := metric.Parse("nDCG@10")
 	fmt.Printf("%s %.4f\n", m, m.Of([]string{"wrong", "right"}, metric.Judgements{"right": 1}))
 	// Output: nDCG@10 0.6309
+}
+
+// TestCurveEqualsReferenceTool checks against testdata/curve.json, which testdata/make_curve.py
+// wrote with ir_measures.
+func TestCurveEqualsReferenceTool(t *testing.T) {
+	raw := must.Get(os.ReadFile("testdata/curve.json"))
+	var cases []struct {
+		Qrels, Run [][3]any
+		Curves     map[string][11]float64
+	}
+	must.Do(t, json.Unmarshal(raw, &cases))
+	for _, c := range cases {
+		qrels, runs := decode(c.Qrels, c.Run)
+		if len(c.Curves) < 20 {
+			t.Fatalf("%d curves", len(c.Curves))
+		}
+		for query, want := range c.Curves {
+			got := metric.Curve(metric.IDs(metric.Order(runs[query])), qrels[query])
+			for i := range want {
+				if math.Abs(got[i]-want[i]) > 1e-6 {
+					t.Errorf("query %s at recall %.1f: %v, want %v", query, float64(i)/10, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+func ExampleCurve() {
+	c := metric.Curve([]string{"x", "a", "b", "y"}, metric.Judgements{"a": 1, "b": 1, "c": 1})
+	fmt.Printf("%.2f %.2f %.2f\n", c[0], c[6], c[8])
+	// Output: 0.67 0.67 0.00
+}
+
+// TestVectorsSonarMetrics runs worked numbers of Sonar's benchmark, which are not in the
+// repository. Sonar says Recall where ir_measures says R.
+func TestVectorsSonarMetrics(t *testing.T) {
+	type in struct {
+		Retrieved []string
+		Relevant  metric.Judgements
+	}
+	for _, c := range worked.Cases[in, map[string]float64](t, "sonar_metrics.json") {
+		for name, want := range c.Expected {
+			m := must.Get(metric.Parse(strings.Replace(name, "Recall", "R", 1)))
+			if got := m.Of(c.Input.Retrieved, c.Input.Relevant); math.Abs(got-want) > c.Tolerance {
+				t.Errorf("%s: %s is %v, want %v", c.Name, name, got, want)
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package snippet_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -120,5 +121,124 @@ func TestHeadingRowOfTable(t *testing.T) {
 		if len(got.Matches) == 0 || !strings.HasPrefix(c.content[got.At:], "zebra") {
 			t.Errorf("%s: the matches are %v, the place is %d", c.name, got.Matches, got.At)
 		}
+	}
+}
+
+// TestSnippetShowsRarestWord checks that the place and the snippet show the rarest word, not a
+// common word or a part of a name. An error names the kind of fault.
+func TestSnippetShowsRarestWord(t *testing.T) {
+	lines := func(format string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i+1)
+		}
+		return b.String()
+	}
+	rare := func(word string) float64 {
+		if strings.ContainsAny(word, "0123456789北") {
+			return 6
+		}
+		return 2
+	}
+	for _, c := range []struct {
+		name, query, text, word string
+	}{
+		{"a part of the name stands in each line", "alpha020", lines("Setting alpha%03d waits before it tries again.\n", 40),
+			"alpha020"},
+		{"the last line", "alpha040", lines("Setting alpha%03d waits before it tries again.\n", 40), "alpha040"},
+		{"camel case", "userName7", lines("call userName%d of the same class\n", 30), "userName7"},
+		{"the question's other words stand in each line", "when was order 1020 shipped",
+			lines("Order 10%02d was shipped to the customer in time.\n", 40), "1020"},
+		{"Windows line ends", "order 1020", lines("Order 10%02d was shipped to the customer in time.\r\n", 40), "1020"},
+		{"rows of a table", "order 1020", "| order | day |\n|---|---|\n" +
+			lines("| order 10%02d | Monday, in the morning |\n", 40), "1020"},
+		{"one long line", "order 1020", lines("Order 10%02d was shipped to the customer in time. ", 40), "1020"},
+		{"Chinese", "订单 北京", lines("订单%d已经发给客户。\n", 40) + "订单发给北京的客户。\n" + lines("订单%d已经发给客户。\n", 40), "北京"},
+		{"German", "bestellung 1020", lines("Die Bestellung 10%02d ging früh an den Käufer.\n", 40), "1020"},
+		{"behind what is read first", "order 77777", lines("Order %d was shipped to the customer in time.\n", 6000) +
+			"Order 77777 was not.\n", "77777"},
+	} {
+		h := highlighterFor(t, sheaf.Match{Text: c.query}, rare)
+		s := h.Snippet(c.text, snippet.Width)
+		if !strings.Contains(s.Text, c.word) {
+			t.Errorf("%s: the snippet %q does not show %q", c.name, s.Text, c.word)
+		}
+		if line := lineOf(c.text, s.At); !strings.Contains(line, c.word) {
+			t.Errorf("%s: the place is the line %q, want that of %q", c.name, line, c.word)
+		}
+	}
+}
+
+// TestSnippetBeginsOutsideMarkup checks that no snippet shows the second half of a link, a picture or a tag.
+func TestSnippetBeginsOutsideMarkup(t *testing.T) {
+	for _, markup := range []string{
+		`![alt](pic.png "its title")`, "[[some target|x]]", `<img src="x.png" title="its title">`,
+		`[a](<b c.md> 'its title')`,
+	} {
+		for n := range 30 {
+			text := markup + strings.Repeat(" far", n) + " eland " + strings.Repeat("and more words ", 40)
+			s := highlighterFor(t, sheaf.Match{Text: "eland"}, nil).Snippet(text, snippet.Width)
+			if strings.Contains(s.Text, "title") || strings.Contains(s.Text, "target") || !strings.Contains(s.Text, "eland") {
+				t.Fatalf("%s and %d words: %q", markup, n, s.Text)
+			}
+		}
+	}
+}
+
+func lineOf(text string, at int) string {
+	from := strings.LastIndexByte(text[:at], '\n') + 1
+	line, _, _ := strings.Cut(text[from:], "\n")
+	return line
+}
+
+// TestHighlighterWords checks that Words returns the words that snippets mark, each with its matching parts.
+func TestHighlighterWords(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		query sheaf.TextQuery
+		text  string
+		want  string
+	}{
+		{"stems, each form once", sheaf.Match{Text: "what is the commit"}, "Commits: the commit, a commit that is " +
+			"committed; a command, common comments, what then?", "<Commits> <commit> <committed>"},
+		{"a phrase", sheaf.Phrase{Text: "to be"}, "Not to be, toes.", "<to> <be>"},
+		{"parts of identifiers", sheaf.Match{Text: "name"}, "getUserName(user_name), rename, names",
+			"getUser<Name> <name> <names>"},
+		{"digits", sheaf.Match{Text: "RFC7231"}, "rfc7231, RFC7230, 7232", "<rfc7231> <RFC>7230"},
+		{"two parts", sheaf.Match{Text: "get name"}, "getUserName, getName", "<get>User<Name> <getName>"},
+		{"a beginning", sheaf.Prefix{Text: "auth"}, "author, AUTH0, oauth", "<author> <AUTH0>"},
+		{"words that are spelt alike", sheaf.Fuzzy{Text: "colour", Distance: 1}, "color and colours, not collar",
+			"<color> <colours>"},
+		{"without spaces", sheaf.Match{Text: "検索テスト"}, "全文検索テスト中。テスト、使用docker容器", "<検索テスト> <テスト>"},
+		{"between letters of scripts without spaces", sheaf.Match{Text: "docker"}, "使用docker容器, docker를", "<docker>"},
+		{"Hangul", sheaf.Match{Text: "검색"}, "검색을 하다", "<검색>"},
+		{"none", sheaf.Match{Text: "zebra"}, "One.", ""},
+		{"no query", nil, "One.", ""},
+	} {
+		var got []string
+		for _, parts := range highlighter(t, c.query).Words(t.Context(), c.text, 10) {
+			for i := 1; i < len(parts); i += 2 {
+				parts[i] = "<" + parts[i] + ">"
+			}
+			got = append(got, strings.Join(parts, ""))
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := highlighter(t, sheaf.Prefix{Text: "a"}).Words(t.Context(), "a ab ac ad", 3); len(got) != 3 {
+		t.Errorf("at most three: %q", got)
+	}
+	// A long run of letters takes no longer than as many words, and is skipped.
+	run := strings.Repeat("commit", 400_000)
+	if got := highlighter(t, sheaf.Match{Text: "commit"}).Words(t.Context(), run+" commit "+run, 10); len(got) != 1 ||
+		got[0][1] != "commit" {
+		t.Errorf("beside long runs: %d words", len(got))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := highlighter(t, sheaf.Match{Text: "commit"}).Words(ctx, strings.Repeat("one ", 1000)+"commit",
+		10); got != nil {
+		t.Errorf("for nobody: %q", got)
 	}
 }

@@ -1,7 +1,11 @@
 package chunk_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,5 +80,159 @@ func TestWindowsOfHiddenProperties(t *testing.T) {
 	open, closed := lengths(""), lengths("access: [ann, bob, carl, dora, emil]\n")
 	if !slices.Equal(open, closed) || len(open) < 2 {
 		t.Errorf("windows of %v bytes, and of %v with an access list", open, closed)
+	}
+}
+
+func chunkers(tb testing.TB) []chunk.Chunker {
+	tb.Helper()
+	var out []chunk.Chunker
+	for _, o := range []chunk.Options{
+		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections", Sections: chunk.SectionOptions{Cap: 100}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 7, Overlap: 3, Large: true}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 5, Overlap: 2, Boundary: "sentence"}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 9, Overlap: 2, Boundary: "sentence",
+			Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
+	} {
+		k := must.Get(chunk.New(o))
+		out = append(out, k)
+	}
+	k := must.Get(chunk.For("x.go", chunk.Options{}))
+	return append(out, k)
+}
+
+// FuzzChunk checks that each chunker cuts any bytes into chunks that pass Verify, and gives the
+// same result twice.
+func FuzzChunk(f *testing.F) {
+	rules := must.Get(os.ReadFile("testdata/rules.txt"))
+	for part := range strings.SplitSeq(string(rules), "\n== ") {
+		f.Add([]byte(strings.ReplaceAll(part, `\n`, "\n")))
+	}
+	f.Add([]byte("\ud55c\uad6d\uc5b4. \u1112\u1161\u11ab e\u0301 co\u00adop \u4e2d\u6587\u3002\u300d\u6b21"))
+	f.Add([]byte("\ufeff---\r\na: [\"x\", 'y']\r\n---\r# h {#i}\rx\x00\xff"))
+	f.Add([]byte("import X from 'x'\r\rexport {\n\n# h\nx"))
+	parts := must.Get(chunk.New(chunk.Options{Chunker: "window",
+		Window: chunk.WindowOptions{Size: 3, Overlap: 2, Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}}))
+	all := append(chunkers(f), parts)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		for _, k := range all {
+			name := "n.md"
+			if bytes.HasPrefix(content, []byte("import")) {
+				name = "n.mdx"
+			}
+			if strings.HasPrefix(k.Name(), "code") {
+				name = "n.go"
+			}
+			doc := k.Chunk("t", name, content)
+			if err := chunk.Verify(&doc, content); err != nil {
+				t.Fatalf("%s: %v", k.Name(), err)
+			}
+			for i := range doc.Chunks {
+				chunk.IndexedText(&doc, &doc.Chunks[i], string(content))
+				for _, l := range doc.Chunks[i].Links {
+					if l.Span.Start < 0 || l.Span.End > len(content) || l.Span.Start >= l.Span.End {
+						t.Fatalf("%s: link %+v of %d bytes", k.Name(), l, len(content))
+					}
+				}
+			}
+		}
+	})
+}
+
+// FuzzFrontmatter checks that any YAML, also invalid, gives a document.
+func FuzzFrontmatter(f *testing.F) {
+	for _, s := range []string{"title: x", "a: &x [*x, *x]", "- a\n- b", "a: {b: [c, {d: e}]}", "? x\n: y",
+		"a: |\n  b\n   c\n", "\"a\": 'b''c'", "a: !!binary x", "<<: *a", "%YAML 1.2", "a: b: c", "tags: [a, , b]",
+		"date: 2024-13-45", "n: 0x1F\nm: .inf\nk: 1_000"} {
+		f.Add(s)
+	}
+	k := chunkers(f)[0]
+	f.Fuzz(func(t *testing.T, inner string) {
+		content := []byte("---\n" + inner + "\n---\n# h\nx\n")
+		doc := k.Chunk("t", "n.md", content)
+		must.Do(t, chunk.Verify(&doc, content))
+	})
+}
+
+// TestVerifyFolder verifies the chunks of each Markdown file below SHEAF_TEST_DIR, for each chunker.
+func TestVerifyFolder(t *testing.T) {
+	if os.Getenv("SHEAF_TEST_DIR") == "" {
+		t.Skip("SHEAF_TEST_DIR names no folder of Markdown")
+	}
+	paths, files, _ := corpus(t)
+	for i, content := range files {
+		for _, k := range chunkers(t) {
+			doc := k.Chunk("t", filepath.ToSlash(paths[i]), content)
+			if err := chunk.Verify(&doc, content); err != nil {
+				t.Errorf("%s: %s: %v", paths[i], k.Name(), err)
+			}
+		}
+	}
+	if len(files) == 0 {
+		t.Fatal("no Markdown files there")
+	}
+}
+
+// TestLarge checks that files which are large in any way are cut in linear time. A quadratic step
+// would not end.
+func TestLarge(t *testing.T) {
+	n := 20_000
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		n = 100_000
+	}
+	for name, content := range map[string]string{
+		"headings":        strings.Repeat("# same\nx\n", n),
+		"nested headings": strings.Repeat("# a\n## b\n### c\n#### d\n##### e\n###### f\nx\n", n/6),
+		"one line":        strings.Repeat("word ", 20*n),
+		"quotes":          strings.Repeat(">", 10*n) + " x\n",
+		"lists":           strings.Repeat("- ", 5*n) + "x\n",
+		"brackets":        strings.Repeat("[", 10*n) + strings.Repeat("](", n),
+		"backticks":       strings.Repeat("` `` ", n),
+		"tags":            strings.Repeat("#tag ", n),
+		"definitions":     strings.Repeat("[a]: b\n", n),
+		"open fence":      "```\n" + strings.Repeat("# x\n", n),
+		"dollars":         strings.Repeat("$$\nx\n\n", n/10),
+		"wiki":            strings.Repeat("[[a", n),
+		"wiki and (":      strings.Repeat("[[a]](", 2*n),
+		"angles":          strings.Repeat("<a ", n),
+		"emphasis":        "# " + strings.Repeat("*a_b ", n/10) + "\nx\n",
+		"anchors":         strings.Repeat("<a id=x>", n) + strings.Repeat("<a id='y'></a>\n# h\nx\n", n/10),
+		"braces":          strings.Repeat("]{: #", n) + "\n# " + strings.Repeat("{#a .b ", n),
+		"fields":          strings.Repeat("[a:: ", n) + strings.Repeat("(a:: b) ", n) + strings.Repeat("a:: ", n),
+		"tasks":           strings.Repeat("- [ ] a:: b\n[x:: 2026-01-01]\n", n),
+		"blank lines":     strings.Repeat("\n", 10*n) + "x",
+	} {
+		for _, k := range chunkers(t) {
+			doc := k.Chunk("t", "n.md", []byte(content))
+			if err := chunk.Verify(&doc, []byte(content)); err != nil {
+				t.Errorf("%s, %s: %v", name, k.Name(), err)
+			}
+		}
+	}
+}
+
+// TestManyProperties checks that frontmatter with very many keys is truncated with a warning.
+func TestManyProperties(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("---\n")
+	for i := range 50_000 {
+		b.WriteString("k" + strconv.Itoa(i) + ": v\n")
+	}
+	b.WriteString("---\n# H\nx\n")
+	doc := chunkers(t)[0].Chunk("t", "n.md", []byte(b.String()))
+	if len(doc.Properties) != 1000 || len(doc.Warnings) != 1 || len(doc.Chunks) != 2 {
+		t.Errorf("%d properties, warnings %v, %d chunks", len(doc.Properties), doc.Warnings, len(doc.Chunks))
+	}
+}
+
+// TestLongValue checks that a value of megabytes is cut between characters, with a warning.
+func TestLongValue(t *testing.T) {
+	content := "---\nnote: x" + strings.Repeat("é", 1<<20) + "\n---\n# H\nx\n"
+	doc := chunkers(t)[0].Chunk("t", "n.md", []byte(content))
+	if len(doc.Properties) != 1 || len(doc.Warnings) != 1 {
+		t.Fatalf("%d properties, warnings %v", len(doc.Properties), doc.Warnings)
+	}
+	got := doc.Properties[0].Values[0].String()
+	if want := "x" + strings.Repeat("é", (32<<10-1)/2); got != want {
+		t.Errorf("a value of %d bytes, want %d", len(got), len(want))
 	}
 }

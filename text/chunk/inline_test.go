@@ -1,0 +1,304 @@
+package chunk_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf/internal/must"
+	"sheaf/text/chunk"
+)
+
+func TestWithoutComments(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"of HTML", "a <!-- b --> c", "a c"},
+		{"of Obsidian", "a %%b%% c", "a c"},
+		{"at the begin of a line", "<!-- b --> c\n%%d%% e", "c\ne"},
+		{"of several lines", "a %%b\nd%% c\n<!-- e\nf --> g", "a\nc\ng"},
+		{"over several blocks", "a\n\n%%\n# B\n\n```\nd\n%%\n\nc\n\n<!-- e\n\n# F\n\n- g\n-->\nh", "a\nc\nh"},
+		{"that begin and end as lines do", "%% a\n\nb %%\n\nc", "c"},
+		{"with comments inside", "%%\na %%b%% c\n%%\nd %%e %%f%% g%%", "d f%% g%%"},
+		{"that do not end: a block of HTML", "a\n\n<!-- b\n\nc", "a"},
+		{"that do not end: a block of Obsidian", "a\n\n%%\nb\n\nc", "a"},
+		{"that do not end, within a line", "a <!-- b\n\nc %% d\n\ne", "a <!-- b\nc %% d\ne"},
+		{"that end in another paragraph", "a <!-- b\n\nc --> d", "a <!-- b\nc --> d"},
+		{"in code", "```\n<!-- a -->\n%%b%%\n```\n\n    <!-- c -->\n\n`%%d%%` `` <!-- `e --> ``",
+			"```\n<!-- a -->\n%%b%%\n```\n<!-- c -->\n`%%d%%` `` <!-- `e --> ``"},
+		{"in a diagram", "```mermaid\n%%\ngraph\nA --> B\n```\nc %%d%%", "```mermaid\n%%\ngraph\nA --> B\n```\nc"},
+		{"in formulas", "$$\na %% b %%\n$$\n%%c%%d", "$$\na %% b %%\n$$\nd"},
+		{"behind code in a list", "- ```\n  a\n# B <!-- c -->", "- ```\na\n# B"},
+		{"in code over lines", "a `b\n%%c%%` %%d%%", "a `b\n%%c%%`"},
+		{"a backtick before code", "a ` b\n```\n%%c%% `\n```\n%%d%%", "a ` b\n```\n%%c%% `\n```"},
+		{"in a table", "| a | b |\n|---|---|\n| c <!-- d --> | e %%f%% |", "| a | b |\n|---|---|\n| c | e |"},
+		{"in lists", "- a\n- <!-- b -->\n- %%c%% d\n  - e <!-- f\n  g --> h\n1. <!-- i", "- a\n-\n- d\n- e\nh\n1."},
+		{"in a list that ends", "- <!-- a\n\nb", "-\nb"},
+		{"in quotes", "> a <!-- b\n> c --> d\n> %%\n> e\n> %%\n> f", "> a\nd\n>\n> f"},
+		{"in headings", "# A <!-- b -->\n\n## C %%d%%", "# A\n## C"},
+		{"in tags of HTML", "<div>\n<!-- a -->\nb\n</div>", "<div>\nb\n</div>"},
+		{"frontmatter has none", "---\na: \"%%b%%\"\n---\n%%c%%d", "---\na: \"%%b%%\"\n---\nd"},
+		{"escaped", `\<!-- a --> b`, `\<!-- a --> b`},
+		{"numbers", "5%% a 6%% b", "5%% a 6%% b"},
+		{"empty", "a <!----> b <!--> c <!---> d", "a b c d"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := chunk.WithoutComments("n.md", []byte(c.text))
+			if len(got) != len(c.text) || strings.Count(string(got), "\n") != strings.Count(c.text, "\n") {
+				t.Fatalf("%d bytes are %d: %q", len(c.text), len(got), got)
+			}
+			if shown := words(string(got)); shown != words(c.want) {
+				t.Errorf("got  %q\nwant %q", shown, words(c.want))
+			}
+			if other := chunk.WithoutComments("a.html", []byte(c.text)); string(other) != c.text {
+				t.Errorf("another kind of file: %q", other)
+			}
+		})
+	}
+}
+
+// words returns the lines of a text that are not blank, with one space between words.
+func words(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 0 {
+			lines = append(lines, strings.Join(f, " "))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestCommentsChangeNoBlock checks that text after a comment stays text, and that a comment holds
+// no heading, tag, link or task.
+func TestCommentsChangeNoBlock(t *testing.T) {
+	text := "%%secret%% A #tag\n\n- %%secret%% b [[c]]\n\n%%\n# Secret\n#hidden [[secret]] - [ ] secret due:: " +
+		"2026-01-01\n%%\n"
+	cut := must.Get(chunk.New(chunk.Options{}))
+	doc := cut.Chunk("t", "n.md", chunk.WithoutComments("n.md", []byte(text)))
+	if len(doc.Chunks) != 1 || len(doc.Tags) != 1 || doc.Tags[0] != "tag" || len(doc.Chunks[0].Links) != 1 ||
+		len(doc.Fields) != 0 {
+		t.Errorf("chunks %d, tags %q, links %v, fields %v", len(doc.Chunks), doc.Tags, doc.Chunks[0].Links, doc.Fields)
+	}
+}
+
+func TestSqueezed(t *testing.T) {
+	if got := chunk.Squeezed("a" + strings.Repeat(" ", 100) + "b  c\n"); got != "a b  c\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func FuzzComments(f *testing.F) {
+	f.Add("%%a%% <!-- b\n\n--> `%%`")
+	f.Add("%%\n- ```\n  <!--\n%%\n\\<!-->")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := chunk.WithoutComments("a.md", []byte(text))
+		if len(got) != len(text) {
+			t.Fatalf("%d bytes are %d", len(text), len(got))
+		}
+		for i := range got {
+			if (text[i] == '\n') != (got[i] == '\n') {
+				t.Fatalf("line at %d of %q is %q", i, text, got)
+			}
+		}
+	})
+}
+
+// TestFields checks that inline fields, as Dataview reads them, and tasks are properties of their
+// section.
+func TestFields(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a line", "status:: waiting\n", "status=waiting"},
+		{"a name of several words", "Next step:: call\n", "Next step=call"},
+		{"a bold name", "**Status**:: waiting\n", "Status=waiting"},
+		{"letters of any script", "状态:: 等待\nprüfung:: nötig\n", "状态=等待 prüfung=nötig"},
+		{"in a list", "- status:: waiting\n  - owner:: Ann\n1. cost:: 3\n", "status=waiting owner=Ann cost=3"},
+		{"in a quote", "> status:: waiting\n", "status=waiting"},
+		{"in square brackets", "It is [due:: 2026-03-01] then.\n", "due=2026-03-01"},
+		{"in round brackets", "It is (cost:: 12.50) now, (cost::3) later.\n", "cost=12.50 cost=3"},
+		{"brackets in brackets", "[owner:: [[Ann|the boss]]] and (seen:: at (noon))\n", "owner=[[Ann|the boss]] " +
+			"seen=at (noon)"},
+		{"in a table", "| a | b |\n|---|---|\n| (cost:: 2) | x |\n", "cost=2"},
+		{"Windows line ends", "status:: waiting\r\nowner:: Ann\r\n", "status=waiting owner=Ann"},
+		{"quotation marks", "code:: \"007\"\n", "code=007"},
+		{"before the name of a block", "status:: waiting ^abc\n", "status=waiting"},
+		{"kinds", "done:: true\nday:: 2026-03-01\nn:: 5\n", "done=true day=2026-03-01 n=5"},
+		{"in a heading", "# Plan (cost:: 4)\n\nx\n", "cost=4"},
+		{"open tasks", "- [ ] a\n* [ ] b\n+ [ ] c\n1. [ ] d\n2) [ ] e\n",
+			"task=open task=open task=open task=open task=open"},
+		{"other tasks", "- [x] a\n- [X] b\n- [/] c\n- [-] d\n- [!] e\n", "task=done task=done task=started task=open " +
+			"task=cancelled task=open"},
+		{"tasks in tasks", "- [ ] a\n  - [x] b\n", "task=open task=done"},
+		{"tasks in quotes", "> - [ ] a\n", "task=open"},
+		{"due dates", "- [ ] a 📅 2026-03-01\n- [x] b [due:: 2026-03-02]\n- [ ] c (due:: 2026-03-03) ^x\n- [ ] d " +
+			"@due(2026-03-04)\n- [ ] e due: 2026-03-05\n- [ ] f due:2026-03-06\n- [ ] g 🗓️ 2026-03-07\n",
+			"task=open due=2026-03-01 task.open=2026-03-01 task=done due=2026-03-02 task.done=2026-03-02 task=open " +
+				"due=2026-03-03 task.open=2026-03-03 " +
+				"task=open due=2026-03-04 task.open=2026-03-04 task=open due=2026-03-05 task.open=2026-03-05 task=open " +
+				"due=2026-03-06 task.open=2026-03-06 task=open due=2026-03-07 task.open=2026-03-07"},
+		{"a due date of a task that was started", "- [/] a 📅 2026-03-01\n", "task=started task=open due=2026-03-01 " +
+			"task.started=2026-03-01 task.open=2026-03-01"},
+		{"a due date in the second line of a task", "- [ ] a\n  [Due:: 2026-03-01]\n\n[due:: 2026-03-02]\n",
+			"task=open Due=2026-03-01 task.open=2026-03-01 due=2026-03-02"},
+
+		{"in code", "```\nstatus:: waiting\n- [ ] a\n```\n\n    owner:: Ann\n\n`[due:: 2026-03-01]` and ``(cost:: ` 2)``\n",
+			""},
+		{"names of programs", "std::vector<int> and Foo::bar(x)\nuse std::fmt;\n", ""},
+		{"no name", ":: waiting\n(:: x) [::x]\n", ""},
+		{"no value", "status::\nstatus:: \n", ""},
+		{"a number", "12:: 30\n", ""},
+		{"escaped", `\[due:: 2026-03-01]` + "\n", ""},
+		{"who may see a document", "access:: everybody\ntenant:: other\n[sets:: a]\n", ""},
+		{"title, aliases and tags", "title:: x\ntags:: a\naliases:: b\n", ""},
+		{"a box that is no task", "[ ] a\n\nText [x] b\n\n- [x](a.md)\n- [[x]] y\n- [xx] z\n", ""},
+		{"a long value", "status:: " + strings.Repeat("x", 2000) + "\n", ""},
+		{"a date that is none", "- [ ] a 📅 2026-13-01\n", "task=open"},
+	} {
+		doc := cut(t, "a.md", c.text)
+		var got []string
+		for _, f := range doc.Fields {
+			got = append(got, f.Name+"="+f.Value.String())
+		}
+		if g := strings.Join(got, " "); g != c.want {
+			t.Errorf("%s: the fields are %q, want %q", c.name, g, c.want)
+		}
+	}
+}
+
+// TestFieldsOfSections checks that fields belong to their section, and that the document lists their names.
+func TestFieldsOfSections(t *testing.T) {
+	const text = "---\nstatus: draft\n---\nDUE:: 2026-01-01\n\n# A\n\nstatus:: one\n\n## B\n\nstatus:: two\n\n# " +
+		"C\n\nnone\n"
+	doc := cut(t, "a.md", text)
+	got := ""
+	for i := range doc.Chunks {
+		got += fmt.Sprintf("%s:", doc.Chunks[i].Slug)
+		for _, f := range doc.FieldsOf(i) {
+			got += f.Name + "=" + f.Value.String()
+		}
+		got += " "
+	}
+	if want := ":DUE=2026-01-01 a:status=one b:status=two c: "; got != want {
+		t.Errorf("the fields are %q, want %q", got, want)
+	}
+	if len(doc.Properties) != 2 || doc.Properties[1].Name != "DUE" || len(doc.Properties[1].Values) != 0 {
+		t.Errorf("the properties are %+v", doc.Properties)
+	}
+	for _, o := range []chunk.Options{{Chunker: "sections"}, {Chunker: "window"}} {
+		c := must.Get(chunk.New(o))
+		if doc := c.Chunk("t", "a.md", []byte(text)); len(doc.Fields) != 3 {
+			t.Errorf("%s: the fields are %v", o.Chunker, doc.Fields)
+		}
+	}
+}
+
+func TestLinkLists(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"of wikis", "Text.\n\n- [[a]]\n- [[b|B]]\n- [[c#d]]\n\nMore.\n", []string{"- [[a]]\n- [[b|B]]\n- [[c#d]]"}},
+		{"of Markdown", "* [a](a.md)\n* [b](<b c.md> \"B\")\n+ [c](c.md)\n",
+			[]string{"* [a](a.md)\n* [b](<b c.md> \"B\")\n+ [c](c.md)"}},
+		{"numbered and within each other", "1. [[a]]\n   - [[b]]\n2. [[c]]", []string{"1. [[a]]\n   - [[b]]\n2. [[c]]"}},
+		{"with blank lines", "- [[a]]\n\n- [[b]]\n\n- [[c]]\n", []string{"- [[a]]\n\n- [[b]]\n\n- [[c]]"}},
+		{"two", "- [[a]]\n- [[b]]\n- [[c]]\ntext\n- [[d]]\n- [[e]]\n- [[f]]",
+			[]string{"- [[a]]\n- [[b]]\n- [[c]]", "- [[d]]\n- [[e]]\n- [[f]]"}},
+		{"too short", "- [[a]]\n- [[b]]\n", nil},
+		{"with text", "- [[a]] is here and now\n- [[b]] was here and then\n- [[c]]\n- [[d]]\n", nil},
+		{"with few words", "- [[a]] (in March)\n- [[b]]: see Bob\n- [[c]]\n",
+			[]string{"- [[a]] (in March)\n- [[b]]: see Bob\n- [[c]]"}},
+		{"in a table with texts", "| [[a]] | is |\n| [[b]] | was |\n| [[c]] | has |\n", nil},
+		{"of addresses", "- https://a.org/x\n- <http://a.org/y>\n* https://a.org/z and more of it\nhttp is old",
+			[]string{"- https://a.org/x\n- <http://a.org/y>\n* https://a.org/z"}},
+		{"of other items", "- a\n- b\n- [ ] c\n- [x]\n", nil},
+		{"two links in an item", "- [[a]] [[b]]\n- [[c]] [[d]]\n", []string{"- [[a]] [[b]]\n- [[c]] [[d]]"}},
+		{"two links and a word in an item", "- [[a]] and [[b]]\n- [[c]] or [[d]] (old)\n", []string{"- [[a]] and [[b]]\n- " +
+			"[[c]] or [[d]]"}},
+		{"two links and a text in an item", "- [[a]] is the parent of [[b]]\n- [[c]] is the parent of [[d]]\n", nil},
+		{"in a table", "| page |\n|---|\n| [[a]] |\n| [b](b.md) |\n| [[c]] |\n",
+			[]string{"| [[a]] |\n| [b](b.md) |\n| [[c]]"}},
+		{"in a line", "See also: [[a]], [b](b.md), [c][d].", []string{"[[a]], [b](b.md), [c][d]"}},
+		{"in bare lines", "[[a]]\n[[b]]\n\n[[c]]\n", []string{"[[a]]\n[[b]]\n\n[[c]]"}},
+		{"of tasks", "- [ ] [[a]]\n- [x] [[b]]\n- [X] [[c]]\n", []string{"- [ ] [[a]]\n- [x] [[b]]\n- [X] [[c]]"}},
+		{"in prose", "Both [[a]] and [[b]], or [[c]] with [[d]].", nil},
+	} {
+		var got []string
+		for _, l := range chunk.LinkLists(c.text) {
+			got = append(got, c.text[l.Start:l.End])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestBlockLines checks the lines of each block.
+func TestBlockLines(t *testing.T) {
+	const text = "# A ^head\n" + // 1
+		"Intro.\n\nTwo lines\nof egret. ^abc\n\n" + // 2-6
+		"- one ^one\n- two\n  goes on ^two\n  - inner ^inner\n    more\n- three\n\n" + // 7-13
+		"| a | b |\n|---|---|\n| 1 | 2 |\n\n^tab\n\n" + // 14-19
+		"> A quote\n> of two ^quote\n\n" + // 20-22
+		"```\nx ^code\n```\n^code\n\n" + // 23-27
+		"Last ^last" // 28
+	for _, ending := range []string{"\n", "\r\n", "\r"} {
+		for name, want := range map[string][2]int{"head": {1, 1}, "abc": {4, 5}, "one": {7, 7}, "two": {8, 11},
+			"inner": {10, 11}, "tab": {14, 18}, "quote": {20, 21}, "code": {23, 26}, "last": {28, 28}} {
+			first, last, ok := chunk.BlockLines(strings.ReplaceAll(text, "\n", ending), name)
+			if got := [2]int{first, last}; !ok || got != want {
+				t.Errorf("%q: the lines of ^%s are %v, %v, want %v", ending, name, got, ok, want)
+			}
+		}
+	}
+	if first, last, ok := chunk.BlockLines(text, "ABC"); !ok || first != 4 || last != 5 {
+		t.Errorf("the lines of ^ABC are %d to %d, %v", first, last, ok)
+	}
+	if first, _, _ := chunk.BlockLines("a ^Kiwi\n\nb ^kiwi\n", "kiwi"); first != 3 {
+		t.Errorf("^kiwi is on line %d, want 3, where it is called exactly so", first)
+	}
+	for _, name := range []string{"none", "ab", "bc", ""} {
+		if first, last, ok := chunk.BlockLines(text, name); ok {
+			t.Errorf("there is a block %q in the lines %d to %d", name, first, last)
+		}
+	}
+}
+
+// TestBlockAt checks that a position belongs to the smallest block around it.
+func TestBlockAt(t *testing.T) {
+	const text = "# A\n\nFree.\n\nTwo lines\nof egret. ^abc\n\n- one ^one\n- two\n  goes on ^two\n  - inner ^inner\n   " +
+		" more\n- three\n\n" +
+		"| a | b |\n|---|---|\n| cell | 2 |\n\n^tab\n\n> A quote\n> of it ^quote\n\nx^2 and y ^3 or\n\n```\ncode ^code\n```\n"
+	for _, ending := range []string{"\n", "\r\n", "\r"} {
+		text := strings.ReplaceAll(text, "\n", ending)
+		for word, want := range map[string]string{"Free": "", "Two": "abc", "egret": "abc", "one ": "one", "goes": "two",
+			"inner ": "inner", "more": "inner",
+			"three": "", "cell": "tab", "A quote": "quote", "and y": "", "code ": ""} {
+			if got := chunk.BlockAt(text, strings.Index(text, word)); got != want {
+				t.Errorf("%q: %q is in block %q, want %q", ending, word, got, want)
+			}
+		}
+	}
+	if got := chunk.BlockAt("a ^b", 100); got != "" {
+		t.Errorf("behind the end: %q", got)
+	}
+}
+
+// TestCodeHyphens checks that a hyphen at the end of a line splits no word in code, as it does in prose.
+func TestCodeHyphens(t *testing.T) {
+	const fenced = "infor-\nmation\n\n```\nfoo-\nbar -- \nbaz\n```\n\nknow-\nledge\n"
+	for _, c := range []struct{ path, text, want string }{
+		{"a.md", fenced, "infor-\nmation\n\n```\nfoo\nbar  \nbaz\n```\n\nknow-\nledge\n"},
+		{"a.md", "---\na: \"```\"\n---\nfoo-\nbar\n", "foo-\nbar\n"},
+		{"a.go", "foo-\r\nbar\n", "foo\r\nbar\n"},
+		{"a.txt", "foo-\nbar\n", "foo-\nbar\n"},
+	} {
+		chunker := must.Get(chunk.For(c.path, chunk.Options{}))
+		doc := chunker.Chunk("t", c.path, []byte(c.text))
+		left := chunk.IndexedText(&doc, &doc.Chunks[0], c.text)
+		if left.Text != c.want {
+			t.Errorf("%s: the text of %q is %q, want %q", c.path, c.text, left.Text, c.want)
+		}
+		if i := strings.Index(left.Text, "bar"); c.text[left.At(i):][:3] != "bar" {
+			t.Errorf("%s: bar is at %d", c.path, left.At(i))
+		}
+	}
+}

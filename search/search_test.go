@@ -598,31 +598,3 @@ func TestWhatIf(t *testing.T) {
 		t.Error("nothing moved")
 	}
 }
-
-func BenchmarkSearch(b *testing.B) {
-	docs := map[string][]string{}
-	for i := range 200 {
-		docs[fmt.Sprintf("doc%03d.md", i)] = []string{"One: a cat eats fish", "Two: the dog runs around a tree",
-			"Three: stone on stone", "Four: a cat comes by"}
-	}
-	shelf := newShelf(docs)
-	s := searcher(shelf)
-	for _, name := range []string{"sheaf", "sonar", "onyx-vespa"} {
-		p := load(b, name)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			var stages, total time.Duration
-			for b.Loop() {
-				start := time.Now()
-				r := mustSearch(b, s, query("cat tree", 10), p, search.Options{})
-				total += time.Since(start)
-				for _, timing := range r.Took {
-					if !strings.HasSuffix(timing.Step, "retrieve") && timing.Step != "embed" {
-						stages += timing.Duration
-					}
-				}
-			}
-			b.ReportMetric(float64(stages.Microseconds())/float64(b.N), "µs-stages/op")
-		})
-	}
-}

@@ -205,11 +205,10 @@ func TestOpenRemakesUnrecordedEngine(t *testing.T) {
 	must.Do(t, other.Drop(t.Context(), false))
 	must.Do(t, other.OpenStores(t.Context()))
 	german := must.Get(analysis.New(analysis.Options{Language: "de"}))
-	store, err := openEngine(other.config, location.EngineDir(other.Where.Dir), german, nil)
-	if err == nil {
-		err = errors.Join(store.Write(t.Context(), storetest.One("t:b", "Stein")), store.Close())
-	}
-	must.Do(t, err)
+	engine := engineOptions(other.config)
+	engine.Dir, engine.Analyzer = location.EngineDir(other.Where.Dir), german
+	store := must.Get(collection.OpenEngine(engine, true))
+	must.Do(t, errors.Join(store.Write(t.Context(), storetest.One("t:b", "Stein")), store.Close()))
 	other.Close()
 	again := must.Get(s.open(cmd, openOptions{Refresh: true, Make: true}))
 	defer again.Close()

@@ -19,9 +19,7 @@ import (
 	"sheaf/model/static"
 	"sheaf/model/static/builtin"
 	"sheaf/search"
-	"sheaf/store"
 	"sheaf/store/embedded"
-	"sheaf/text/analysis"
 	"sheaf/text/chunk"
 )
 
@@ -205,13 +203,6 @@ func oneLine(key, from string) error {
 		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)
 	}
 	return nil
-}
-
-// openEngine opens the engine in a folder of its own.
-func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
-	o := engineOptions(c)
-	o.Dir, o.Analyzer, o.Vectors = dir, a, collection.VectorFields(e)
-	return collection.OpenEngine(o, true)
 }
 
 // configuredChunker returns the options for cutting documents, from the settings. A window is measured in tokens of

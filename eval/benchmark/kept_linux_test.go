@@ -190,23 +190,3 @@ func BenchmarkBuildMemory(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkMerge lets Sheaf's engine index the kept corpus with 64 MB of memory, which leaves many segments, and
-// then merges them. MB/cpu-s is by the processor time of the merge alone.
-func BenchmarkMerge(b *testing.B) {
-	k := keptCorpus(b)
-	for b.Loop() {
-		b.StopTimer()
-		dir := b.TempDir()
-		engine := k.build(b, dir, 64<<20)
-		must.Do(b, engine.Open(dir))
-		segments(b, dir)
-		used := processTime()
-		b.StartTimer()
-		must.Do(b, engine.store.Merge(b.Context()))
-		b.StopTimer()
-		k.rate(b, "MB/cpu-s", processTime()-used)
-		must.Do(b, engine.Close())
-		b.StartTimer()
-	}
-}

@@ -1,5 +1,3 @@
-//go:build unix
-
 package scan_test
 
 import (
@@ -12,13 +10,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/search/scan"
+	"sheaf/store/storetest"
 	"sheaf/text/query"
 )
 
@@ -78,13 +76,6 @@ func BenchmarkTiered(b *testing.B) {
 	}
 }
 
-// processor returns the processor time of this process.
-func processor(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 func benchmarkQueries(b *testing.B, root string, queries []string, remembered bool) {
 	s := searcher(b, root)
 	profile := tiered(b)
@@ -97,11 +88,11 @@ func benchmarkQueries(b *testing.B, root string, queries []string, remembered bo
 		}
 		text := queries[i%len(queries)]
 		runtime.GC()
-		start, used := time.Now(), processor(b)
+		start, used := time.Now(), storetest.CPU()
 		r, err := s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), profile, search.Options{})
 		must.Do(b, err)
 		steps["query"] = append(steps["query"], time.Since(start))
-		steps["cpu"] = append(steps["cpu"], processor(b)-used)
+		steps["cpu"] = append(steps["cpu"], storetest.CPU()-used)
 		for _, t := range r.Took {
 			if name, ok := strings.CutPrefix(t.Step, "scan: "); ok {
 				steps[name] = append(steps[name], t.Duration)

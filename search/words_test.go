@@ -14,7 +14,6 @@ import (
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/text/analysis"
-	language "sheaf/text/query"
 	words "sheaf/text/query"
 )
 
@@ -365,7 +364,7 @@ func TestEmptyFilter(t *testing.T) {
 	s.Backend = st
 	ask := func(text string) *search.Result {
 		t.Helper()
-		q := language.Parse(text, language.Options{Look: func(name string) (bool, bool) { return name == "status", true }})
+		q := words.Parse(text, words.Options{Look: func(name string) (bool, bool) { return name == "status", true }})
 		q.Limit = 5
 		return mustSearch(t, s, q, p, search.Options{})
 	}

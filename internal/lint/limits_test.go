@@ -16,8 +16,8 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      116822,
-	"lines of tests in Go":                                           69796,
+	"lines of Go without tests":                                      116813,
+	"lines of tests in Go":                                           69197,
 	"lines over 120 columns":                                         10,
 	"lines of tests over 120 columns":                                77,
 	"structs with more than 12 fields (not JSON, Options or engine)": 8,

@@ -25,17 +25,17 @@ import (
 	"sheaf/text/chunk"
 )
 
-// DocumentInput is a document from a caller: either a text, or chunks. A pattern that begins with @ is a name: package
-// door/http defines the pattern.
+// DocumentInput is a document from a caller: either a text, or chunks. In a tag, a pattern or a description that begins
+// with @ is a name: package door/http defines the pattern or the description.
 type DocumentInput struct {
 	Text  string     `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text of the document."`
-	Title string     `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title, if the text has none."`
+	Title string     `json:"title,omitempty" pattern:"@line" doc:"The title, if the text has none."`
 	Date  *time.Time `json:"date,omitempty" doc:"The date, if the text has none."`
 
-	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"Values to filter by as prop.NAME: texts, numbers, true, false, or lists of them."`
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" pattern:"@line" doc:"@properties"`
 
-	Access []string     `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"People and groups that may see it; public is everyone in the tenant. Empty: private."`
-	Sets   []string     `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"Its sets."`
+	Access []string     `json:"access,omitempty" maxItems:"1000" pattern:"@name" doc:"@access"`
+	Sets   []string     `json:"sets,omitempty" maxItems:"100" pattern:"@name" doc:"Its sets."`
 	Chunks []ChunkInput `json:"chunks,omitempty" maxItems:"10000" doc:"The chunks, when there is no text."`
 }
 
@@ -93,8 +93,8 @@ func PropertyValue(v any) (value sheaf.Value, ok bool) {
 
 // ChunkInput is a chunk from a caller.
 type ChunkInput struct {
-	Slug  string `json:"slug,omitempty" maxLength:"100" pattern:"@slug" doc:"The end of its ID; else its number, from 0."`
-	Title string `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title; the document's when left out."`
+	Slug  string `json:"slug,omitempty" pattern:"@slug" doc:"The end of its ID; else its number, from 0."`
+	Title string `json:"title,omitempty" pattern:"@line" doc:"The title; the document's when left out."`
 	Text  string `json:"text" required:"true" minLength:"1" maxLength:"1000000" pattern:"@written" doc:"The chunk's text."`
 
 	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of passages."`
@@ -103,13 +103,13 @@ type ChunkInput struct {
 // DocumentPatch changes the fields of a document that are not its text. A field that is absent does not change. A list
 // replaces the whole earlier list.
 type DocumentPatch struct {
-	Title *string     `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title, if the text has none."`
+	Title *string     `json:"title,omitempty" pattern:"@line" doc:"The title, if the text has none."`
 	Date  **time.Time `json:"date,omitempty" doc:"The date, if the text has none; null removes it."`
 
-	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"New values of properties, by name; an empty list removes one."`
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" pattern:"@line" doc:"@changed"`
 
-	Access *[]string `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"Who may see it; an empty list makes it private."`
-	Sets   *[]string `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"Its sets."`
+	Access *[]string `json:"access,omitempty" maxItems:"1000" pattern:"@name" doc:"@readers"`
+	Sets   *[]string `json:"sets,omitempty" maxItems:"100" pattern:"@name" doc:"Its sets."`
 }
 
 // onto returns a copy of a document with the changes of the patch.

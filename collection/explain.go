@@ -32,7 +32,7 @@ const MaxScore = 1e100
 
 // Scored is an identifier with its score.
 type Scored struct {
-	ID    sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk's identifier."`
+	ID    sheaf.ID `json:"id" required:"true" pattern:"@id" doc:"The chunk's identifier."`
 	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"The score; larger is better."`
 }
 

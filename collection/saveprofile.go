@@ -23,8 +23,8 @@ import (
 
 // ProfileInput is a profile that the lab saves: another profile with changed numbers.
 type ProfileInput struct {
-	Extends string `json:"extends" required:"true" minLength:"1" maxLength:"64" pattern:"@own" doc:"The parent profile."`
-	About   string `json:"about,omitempty" maxLength:"1000" pattern:"@line" doc:"What the profile is for."`
+	Extends string `json:"extends" required:"true" pattern:"@own" doc:"The parent profile."`
+	About   string `json:"about,omitempty" pattern:"@line" doc:"What the profile is for."`
 
 	Parameters map[string]string `json:"-"` // each door decodes them itself
 	Replace    bool              `json:"replace" doc:"Write it instead of a saved one of this name."`
@@ -38,9 +38,9 @@ type JudgedInput struct {
 
 // JudgedQuery is a query with its right results.
 type JudgedQuery struct {
-	Query string `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"The query."`
+	Query string `json:"query" required:"true" minLength:"1" pattern:"@query" doc:"The query."`
 
-	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, from the collection's first folder."`
+	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" pattern:"@id" doc:"@expect"`
 }
 
 // Saved says where a file was saved.

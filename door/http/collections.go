@@ -20,8 +20,8 @@ type Nothing struct{}
 type documentGet struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"4096" doc:"The ID, percent-encoded; / may stay." example:"notes:guides/git.md"`
-	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"Required ETag or *; else 412."`
-	None  string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
+	Match string   `header:"If-Match" unlisted:"true" pattern:"@tags" doc:"Required ETag or *; else 412."`
+	None  string   `header:"If-None-Match" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
 }
 
 type documentsGet struct {
@@ -211,7 +211,7 @@ func serverRoutes() []*route {
 
 // conditional is the input of a request whose answer the client may cache.
 type conditional struct {
-	None string `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
+	None string `header:"If-None-Match" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
 }
 
 // tagged returns an answer with an ETag, so that the client can cache it. The tag is weak, because a compressed answer

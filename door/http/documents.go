@@ -18,9 +18,9 @@ import (
 // documentAt names a document, with the conditions on its version.
 type documentAt struct {
 	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The ID: tree:path." example:"api:guides/git.md"`
-	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"Required ETag or *; else 412."`
-	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"Forbidden ETag, or *."`
+	ID    sheaf.ID `path:"id" pattern:"@document" doc:"The ID: tree:path." example:"api:guides/git.md"`
+	Match string   `header:"If-Match" unlisted:"true" pattern:"@tags" doc:"Required ETag or *; else 412."`
+	None  string   `header:"If-None-Match" unlisted:"true" pattern:"@tags" doc:"Forbidden ETag, or *."`
 }
 
 func (d *documentAt) change(put *collection.DocumentInput) collection.Change {
@@ -29,7 +29,7 @@ func (d *documentAt) change(put *collection.DocumentInput) collection.Change {
 
 // idempotent has the key that makes a request safe to repeat.
 type idempotent struct {
-	Key string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"Same key within a day: the same answer."`
+	Key string `header:"Idempotency-Key" pattern:"@shown" doc:"Same key within a day: the same answer."`
 }
 
 // once returns a context with the key of the request. The collection then runs the request only once.
@@ -68,10 +68,10 @@ type BatchBody struct {
 // BatchChange puts or deletes a document.
 type BatchChange struct {
 	collection.DocumentInput
-	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"@document" doc:"The ID."`
+	ID          sheaf.ID `json:"id" required:"true" pattern:"@document" doc:"The ID."`
 	Delete      bool     `json:"delete" doc:"Delete the document; only id and conditions may be given too."`
-	IfMatch     string   `json:"if_match" maxLength:"1000" pattern:"@tags" doc:"Required ETag; * for any."`
-	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" pattern:"@tags" doc:"Forbidden ETag; * if none may exist."`
+	IfMatch     string   `json:"if_match" pattern:"@tags" doc:"Required ETag; * for any."`
+	IfNoneMatch string   `json:"if_none_match" pattern:"@tags" doc:"Forbidden ETag; * if none may exist."`
 }
 
 type batchPost struct {

@@ -18,52 +18,60 @@ import (
 // rules limit the values of a field. They come from the tags of the field. The decoder and the OpenAPI document both
 // use them.
 type rules struct {
-	name      string
-	doc       string
-	example   string
-	required  bool
-	deflt     string
-	hasDeflt  bool
-	enum      []string
-	pattern   *regexp.Regexp
-	asks      string // the rule of the pattern in words
-	min, max  *float64
-	minLength int
-	maxLength int // 0 for none
-	minItems  int
-	maxItems  int // 0 for none
-	unique    bool
+	name     string
+	doc      string
+	example  string
+	required bool
+	deflt    string
+	hasDeflt bool
+	enum     []string
+	pattern  *regexp.Regexp
+	asks     string // the rule of the pattern in words
+	min, max *float64
+	length   bounds // in characters
+	items    bounds
+	unique   bool
 	// unlisted means that no schema can say which values are right. The OpenAPI document then describes the field in
 	// words.
 	unlisted bool
 }
 
-// patterns are the patterns of fields, each with its rule in words. A field names its pattern in a tag:
-// pattern:"@name".
-var patterns = map[string]struct{ expression, asks string }{
-	"name": {`^` + written + `+$`, "must have no white space and no control characters"},
-	"line": {`^[^\x{0000}-\x{001f}\x{007f}]*$`, "must be one line without control characters"},
-	"text": {`^` + texts + `*$`, "must have no control characters but tabs and line breaks"},
+// bounds are the smallest and the largest allowed number. If most is 0, there is no largest number.
+type bounds struct{ least, most int }
+
+// patterns are the patterns of texts, each with its rule in words. A field names its pattern in a tag: pattern:"@name".
+// The field has the length of the pattern, unless its tags minLength and maxLength say another length.
+var patterns = map[string]struct {
+	expression, asks string
+	length           bounds
+}{
+	"name":   {`^` + written + `+$`, "must have no white space and no control characters", bounds{1, 64}},
+	"line":   {line, oneLine, bounds{0, 1000}},
+	"period": {line, oneLine, bounds{0, 100}},
+	"text":   {`^` + texts + `*$`, "must have no control characters but tabs and line breaks", bounds{}},
 	"written": {`^` + texts + `*` + written + texts + `*$`, "must be more than white space, without control characters " +
-		"but tabs and line breaks"},
-	"query": {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters"},
+		"but tabs and line breaks", bounds{}},
+	"query": {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters",
+		bounds{0, 1000}},
+	// the ID of a chunk or document: any text
+	"id": {length: bounds{1, 4096}},
 	// the ID of a given document: see collection.Change
 	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` +
 		part + `)*$`,
 		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, #, U+FFFD and control characters, " +
-			"whose parts are not empty, . or .., nor begin or end with white space"},
+			"whose parts are not empty, . or .., nor begin or end with white space", bounds{1, 1024}},
 	"sort": {`^(-?(date|path|prop\..+))?$`, "must be date, path or prop.NAME, each with a dash before it for the " +
-		"largest first"},
-	"cursor": {`^([A-Za-z0-9_-]{22})?$`, "must be the next of an earlier answer, as it stood there"},
-	"facet":  {`^(tag|folder|tree|ext|prop\.[^,]+)$`, "must be tag, folder, tree, ext or prop.NAME"},
-	"shown":  {`\S`, "must be more than white space"},
-	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -"},
-	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first"},
+		"largest first", bounds{0, 100}},
+	"cursor": {`^([A-Za-z0-9_-]{22})?$`, "must be the next of an earlier answer, as it stood there", bounds{0, 22}},
+	"facet":  {`^(tag|folder|tree|ext|prop\.[^,]+)$`, "must be tag, folder, tree, ext or prop.NAME", bounds{0, 100}},
+	"shown":  {`\S`, "must be more than white space", bounds{0, 200}},
+	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -", bounds{0, 100}},
+	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first", bounds{1, 64}},
 	// or empty
 	"seen": {`^(?:\*|` + tags + `)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, ` +
-		`section 8.8.3)`},
+		`section 8.8.3)`, bounds{0, 1000}},
 	"tags": {`^(?:\*|` + tags + `)$`, `must be *, or tags in double quotes with commas between them (RFC 9110, ` +
-		`section 8.8.3)`},
+		`section 8.8.3)`, bounds{0, 1000}},
 }
 
 // These are parts of patterns. If a part is used inside a character class, it has no brackets of its own.
@@ -76,7 +84,9 @@ const (
 	// one part of a path: one or two characters, but not only dots, or more characters
 	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` +
 		outside + `/])`
-	tag = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
+	line    = `^[^\x{0000}-\x{001f}\x{007f}]*$`
+	oneLine = "must be one line without control characters"
+	tag     = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
 	// a list of tags with commas and empty items: RFC 9110, section 5.6.1
 	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
@@ -87,9 +97,35 @@ var memberName = regexp.MustCompile(patterns["name"].expression)
 // maxMemberName limits the length of such a name, in characters.
 const maxMemberName = 64
 
+// descriptions are the descriptions that are too long for a tag. A field names its description in its tag: doc:"@name".
+var descriptions = map[string]string{
+	"access":     "People and groups that may see it; public is everyone in the tenant. Empty: private.",
+	"changed":    "New values of properties, by name; an empty list removes one.",
+	"created":    "Only documents created in START..END (both days included, each optional) or without created.",
+	"expect":     "The chunks that answer it, from the collection's first folder.",
+	"facets":     "Columns whose values to count in all matching chunks.",
+	"properties": "Values to filter by as prop.NAME: texts, numbers, true, false, or lists of them.",
+	"readers":    "Who may see it; an empty list makes it private.",
+	"sets":       "Only documents of any of these sets.",
+	"updated":    "Only documents updated in START..END; no date of update counts as 90 days old.",
+}
+
+// description returns the description that a tag names, or the text of the tag.
+func description(tag string) string {
+	name, named := strings.CutPrefix(tag, "@")
+	if !named {
+		return tag
+	}
+	text, ok := descriptions[name]
+	if !ok {
+		panic(fmt.Sprintf("there is no description %s", tag))
+	}
+	return text
+}
+
 // rulesOf reads the rules of a field from its tags. name is the name of the field in requests.
 func rulesOf(f *reflect.StructField, name string) *rules {
-	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"),
+	r := &rules{name: name, doc: description(f.Tag.Get("doc")), example: f.Tag.Get("example"),
 		required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true",
 		unlisted: f.Tag.Get("unlisted") == "true"}
 	r.deflt, r.hasDeflt = f.Tag.Lookup("default")
@@ -101,8 +137,10 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 		if !ok {
 			panic(fmt.Sprintf("tag pattern of field %s: there is no %s", f.Name, p))
 		}
-		r.asks = shared.asks
-		r.pattern = regexp.MustCompile(shared.expression)
+		r.asks, r.length = shared.asks, shared.length
+		if shared.expression != "" {
+			r.pattern = regexp.MustCompile(shared.expression)
+		}
 	}
 	number := func(tag string) *float64 {
 		text, ok := f.Tag.Lookup(tag)
@@ -115,22 +153,22 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 		}
 		return &n
 	}
-	whole := func(tag string) int {
+	whole := func(tag string, usual int) int {
 		if n := number(tag); n != nil {
 			return int(*n)
 		}
-		return 0
+		return usual
 	}
 	r.min, r.max = number("min"), number("max")
-	r.minLength, r.maxLength, r.minItems, r.maxItems = whole("minLength"), whole("maxLength"), whole("minItems"),
-		whole("maxItems")
+	r.length = bounds{whole("minLength", r.length.least), whole("maxLength", r.length.most)}
+	r.items = bounds{whole("minItems", 0), whole("maxItems", 0)}
 	return r
 }
 
 // ofItems returns the rules for the items of a list or an object.
 func (r *rules) ofItems() *rules {
 	out := *r
-	out.minItems, out.maxItems = 0, 0
+	out.items = bounds{}
 	return &out
 }
 
@@ -159,10 +197,10 @@ func (f *faults) add(at fault, format string, args ...any) {
 func (r *rules) checkText(s string, at fault, out *faults) bool {
 	n := utf8.RuneCountInString(s)
 	switch {
-	case n < r.minLength:
-		out.add(at, "it has %d characters: must have at least %d", n, r.minLength)
-	case r.maxLength > 0 && n > r.maxLength:
-		out.add(at, "it has %d characters: must have at most %d", n, r.maxLength)
+	case n < r.length.least:
+		out.add(at, "it has %d characters: must have at least %d", n, r.length.least)
+	case r.length.most > 0 && n > r.length.most:
+		out.add(at, "it has %d characters: must have at most %d", n, r.length.most)
 	case r.enum != nil && !slices.Contains(r.enum, s):
 		out.add(at, "%s: must be one of %s", quote(s), strings.Join(r.enum, ", "))
 	case r.pattern != nil && !r.pattern.MatchString(s):
@@ -201,10 +239,10 @@ func (r *rules) bounds() string {
 
 func (r *rules) checkItems(n int, at fault, out *faults) bool {
 	switch {
-	case n < r.minItems:
-		out.add(at, "it has %d items: must have at least %d", n, r.minItems)
-	case r.maxItems > 0 && n > r.maxItems:
-		out.add(at, "it has %d items: must have at most %d", n, r.maxItems)
+	case n < r.items.least:
+		out.add(at, "it has %d items: must have at least %d", n, r.items.least)
+	case r.items.most > 0 && n > r.items.most:
+		out.add(at, "it has %d items: must have at most %d", n, r.items.most)
 	default:
 		return true
 	}

@@ -10,7 +10,7 @@ import (
 
 type profilePut struct {
 	Where
-	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"The name of the profile." example:"mine"`
+	Name string `path:"name" pattern:"@own" doc:"The name of the profile." example:"mine"`
 	Body ProfileBody
 }
 
@@ -22,7 +22,7 @@ type ProfileBody struct {
 
 type judgedPut struct {
 	Where
-	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"The name of the judgements." example:"mine"`
+	Name string `path:"name" pattern:"@own" doc:"The name of the judgements." example:"mine"`
 	Body collection.JudgedInput
 }
 

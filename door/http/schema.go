@@ -81,8 +81,8 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 		return numberSchema("number", r)
 	case reflect.Slice, reflect.Array:
 		out := schema{"type": "array", "items": s.plain(t.Elem(), r.ofItems(), input)}
-		setLimit(out, "minItems", r.minItems)
-		setLimit(out, "maxItems", r.maxItems)
+		setLimit(out, "minItems", r.items.least)
+		setLimit(out, "maxItems", r.items.most)
 		if r.unique {
 			out["uniqueItems"] = true
 		}
@@ -92,7 +92,7 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 		if input {
 			out["propertyNames"] = schema{"pattern": portable(memberName.String()), "minLength": 1, "maxLength": maxMemberName}
 		}
-		setLimit(out, "maxProperties", r.maxItems)
+		setLimit(out, "maxProperties", r.items.most)
 		return out
 	case reflect.Struct:
 		return s.reference(t, input)
@@ -111,8 +111,8 @@ func setLimit(out schema, name string, n int) {
 
 func textSchema(r *rules) schema {
 	out := schema{"type": "string"}
-	setLimit(out, "minLength", r.minLength)
-	setLimit(out, "maxLength", r.maxLength)
+	setLimit(out, "minLength", r.length.least)
+	setLimit(out, "maxLength", r.length.most)
 	if r.enum != nil {
 		out["enum"] = r.enum
 	}

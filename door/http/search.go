@@ -11,10 +11,10 @@ import (
 
 // RankedFields choose how a search ranks. Only bodies have Parameters.
 type RankedFields struct {
-	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"Filters only, as in tag:howto."`
-	Created string   `json:"created" query:"created" maxLength:"100" pattern:"@line" example:"2024-05..2024-08" doc:"Only documents created in START..END (both days included, each optional) or without created."`
-	Updated string   `json:"updated" query:"updated" maxLength:"100" pattern:"@line" example:"2024-05.." doc:"Only documents updated in START..END; no date of update counts as 90 days old."`
-	Sets    []string `json:"sets" query:"sets" maxItems:"100" unique:"true" maxLength:"1000" pattern:"@line" doc:"Only documents of any of these sets."`
+	Filter  string   `json:"filter" query:"filter" pattern:"@query" doc:"Filters only, as in tag:howto."`
+	Created string   `json:"created" query:"created" pattern:"@period" example:"2024-05..2024-08" doc:"@created"`
+	Updated string   `json:"updated" query:"updated" pattern:"@period" example:"2024-05.." doc:"@updated"`
+	Sets    []string `json:"sets" query:"sets" maxItems:"100" unique:"true" pattern:"@line" doc:"@sets"`
 	Profile string   `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"Default: the collection's own."`
 	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" doc:"Results per page; default: the profile's limit."`
 	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"Most results, all pages together."`
@@ -26,14 +26,14 @@ type RankedFields struct {
 type AnswerFields struct {
 	RankedFields
 	Explain bool     `json:"explain" query:"explain" doc:"Also explain the score of each result."`
-	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"@facet" doc:"Columns whose values to count in all matching chunks."`
-	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"@sort" doc:"date, path or prop.NAME; - descends."`
+	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" pattern:"@facet" doc:"@facets"`
+	Sort    string   `json:"sort" query:"sort" pattern:"@sort" doc:"date, path or prop.NAME; - descends."`
 	Count   bool     `json:"count" query:"count" doc:"Also count the matching chunks; without a query only with sort."`
 }
 
 // SearchFields are the fields of a search.
 type SearchFields struct {
-	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"The query."`
+	Query string `json:"query" query:"query" pattern:"@query" example:"undo a commit" doc:"The query."`
 	AnswerFields
 }
 
@@ -57,7 +57,7 @@ func (f *RankedFields) request() collection.SearchRequest {
 // SearchBody holds the fields of a search whose answer has pages.
 type SearchBody struct {
 	SearchFields
-	Cursor string `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"next from the previous answer."`
+	Cursor string `json:"cursor" query:"cursor" pattern:"@cursor" doc:"next from the previous answer."`
 }
 
 type searchGet struct {
@@ -115,8 +115,8 @@ type chunkGet struct {
 // SimilarBody asks for passages that are similar to a chunk.
 type SimilarBody struct {
 	AnswerFields
-	Cursor string   `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"next from the previous answer."`
-	ID     sheaf.ID `json:"id" query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document."`
+	Cursor string   `json:"cursor" query:"cursor" pattern:"@cursor" doc:"next from the previous answer."`
+	ID     sheaf.ID `json:"id" query:"id" required:"true" pattern:"@id" doc:"The chunk or document."`
 }
 
 type similarGet struct {
@@ -142,7 +142,7 @@ type explainPost struct {
 
 // RankedBody holds the fields of a ranking.
 type RankedBody struct {
-	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"The query."`
+	Query string `json:"query" pattern:"@query" example:"undo a commit" doc:"The query."`
 	RankedFields
 }
 
@@ -155,7 +155,7 @@ func (b *RankedBody) request() collection.SearchRequest {
 // AbsenceBody asks why a chunk is not among the results of a search.
 type AbsenceBody struct {
 	RankedBody
-	ID sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The missing chunk or document."`
+	ID sheaf.ID `json:"id" required:"true" pattern:"@id" doc:"The missing chunk or document."`
 }
 
 type absencePost struct {

@@ -139,7 +139,7 @@ func (d *Document) Part(id ID) *Chunk {
 	}
 	c.Body = c.Span
 	if d.Title != "" {
-		c.Hierarchy, c.Breadcrumb = []string{d.Title}, "> "+d.Title
+		c.Hierarchy = []string{d.Title}
 	}
 	return c
 }
@@ -157,13 +157,10 @@ type Chunk struct {
 	Title    string
 	// Slug is the part of ID after '#'; "" for the root.
 	Slug string
-	// Hierarchy has the title of the document, the titles of the headings above, and the chunk's own title. Breadcrumb
-	// joins them: "> Document › Parent › Title".
-	Hierarchy  []string
-	Breadcrumb string
-	// Heading is the range of the heading's lines with their line endings. It is zero if HasHeading is false.
-	Heading    Span
-	HasHeading bool
+	// Hierarchy has the title of the document, the titles of the headings above, and the chunk's own title.
+	Hierarchy []string
+	// Heading is the range of the heading's lines with their line endings. It is empty if the chunk has no heading.
+	Heading Span
 	// Span is the range of everything under the heading, with the sections of sub-headings. Body is the part of Span
 	// before the first sub-heading.
 	Span Span
@@ -179,6 +176,12 @@ type Chunk struct {
 	// Members are the IDs of the windows that a large window joins.
 	Members []ID
 }
+
+// Breadcrumb returns the titles in Hierarchy as one line: "> Document › Parent › Title".
+func (c *Chunk) Breadcrumb() string { return "> " + strings.Join(c.Hierarchy, " › ") }
+
+// HasHeading reports whether c begins with a heading.
+func (c *Chunk) HasHeading() bool { return c.Heading.Len() > 0 }
 
 // Node is the position of a chunk in its document. It is smaller than a Chunk, because ranking needs hundreds of nodes.
 // Its fields mean the same as the fields of Chunk.

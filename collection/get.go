@@ -127,7 +127,7 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	switch {
 	case o.Lines > 0:
 		where = address.Lines(content, max(o.Line, 1), o.Lines)
-	case o.Body, o.Line > 0 && !c.HasHeading && c.Parent == "": // the own text of a document ends at the first heading
+	case o.Body, o.Line > 0 && !c.HasHeading() && c.Parent == "": // the own text of a document ends at the first heading
 		where.End = max(c.Body.End, where.Start)
 	}
 	part := r.part(doc, &c, content, where)
@@ -146,7 +146,7 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 
 // wholeSpan returns the span of a chunk, including its heading.
 func wholeSpan(c *sheaf.Chunk) sheaf.Span {
-	if c.HasHeading {
+	if c.HasHeading() {
 		return sheaf.Span{Start: c.Heading.Start, End: max(c.Span.End, c.Heading.End)}
 	}
 	return c.Span
@@ -157,7 +157,7 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 	where.Start = min(where.Start, where.End)
 	text := content[where.Start:where.End]
 	p := Part{ID: c.ID, Doc: c.Doc, Path: doc.Path, File: r.file(doc.Tree, doc.Path), Title: c.Title,
-		Breadcrumb: c.Breadcrumb,
+		Breadcrumb: c.Breadcrumb(),
 		Hierarchy:  orEmpty(c.Hierarchy), Depth: c.Depth, Position: c.Position, Span: spanOf(where),
 		Line:  catalog.Line(content, where.Start),
 		Lines: address.LineCount(text), Text: string(text), Tags: orEmpty(c.Tags), Links: []Link{}, Children: []Outline{}}

@@ -57,7 +57,7 @@ func (s *entries) entry(c *sheaf.Chunk) store.Chunk {
 	e := store.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: make([]store.Field, 0, usualFields)}
 	e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
 	e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
-	if c.ID == s.doc.ID || !c.HasHeading {
+	if c.ID == s.doc.ID || !c.HasHeading() {
 		e.Fields = appendField(e.Fields, sheaf.FieldAliases, s.aliases)
 		e.Fields = appendField(e.Fields, sheaf.FieldProperties, s.properties)
 	}

@@ -33,8 +33,8 @@ func TestParentTitlesAreField(t *testing.T) {
 	}
 	view := w.view()
 	c, ok := view.Chunk(oil)
-	if want := "> Lanterns › Wicks › Oil"; !ok || c.Breadcrumb != want {
-		t.Errorf("breadcrumb %q, want %q", c.Breadcrumb, want)
+	if want := "> Lanterns › Wicks › Oil"; !ok || c.Breadcrumb() != want {
+		t.Errorf("breadcrumb %q, want %q", c.Breadcrumb(), want)
 	}
 	if got := text[c.Span.Start:c.Span.End]; got != "\nPour it.\n" {
 		t.Errorf("the span is %q", got)

@@ -122,7 +122,7 @@ func (g *Given) retitle(doc *sheaf.Document) {
 	doc.Title = g.Title
 	for i := range doc.Chunks {
 		c := &doc.Chunks[i]
-		if c.Title == old && !c.HasHeading {
+		if c.Title == old && !c.HasHeading() {
 			c.Title = g.Title
 		}
 		if len(c.Hierarchy) == 0 || c.Hierarchy[0] != old {
@@ -134,7 +134,6 @@ func (g *Given) retitle(doc *sheaf.Document) {
 			c.Hierarchy = append(c.Hierarchy, g.Title)
 		}
 		c.Hierarchy = append(c.Hierarchy, above...)
-		c.Breadcrumb = "> " + strings.Join(c.Hierarchy, " › ")
 	}
 }
 
@@ -171,7 +170,6 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 		} else if c.Title != title {
 			out.Hierarchy = append(out.Hierarchy, c.Title)
 		}
-		out.Breadcrumb = "> " + strings.Join(out.Hierarchy, " › ")
 		doc.Chunks = append(doc.Chunks, out)
 	}
 	return doc

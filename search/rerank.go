@@ -79,7 +79,7 @@ func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rer
 		if err != nil { // the file changed or was deleted; use its titles
 			r.note("the text of %s cannot be read for reranking: %v", hits[i].ID, err)
 		}
-		texts[i] = c.Breadcrumb + "\n\n" + text
+		texts[i] = c.Breadcrumb() + "\n\n" + text
 	}
 	scores, err := r.searcher.Rerank(ctx, wording(r.query), texts)
 	if err != nil {

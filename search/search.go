@@ -547,7 +547,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		c, _ := Part(r.facts, h.ID)
 		hit := Hit{
 			Rank: i + 1, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation,
-			Location: Location{ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb,
+			Location: Location{ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb(),
 				Span: c.Span, Body: c.Body, Depth: c.Depth},
 		}
 		_, hit.ByMeaning = r.similarity[h.ID]

@@ -52,15 +52,12 @@ func newShelf(docs map[string][]string) *shelf {
 	s := &shelf{chunks: map[sheaf.ID]*sheaf.Chunk{}, docs: map[sheaf.ID]*sheaf.Document{}}
 	for p, sections := range docs {
 		d := &sheaf.Document{ID: sheaf.DocumentID("t", p), Tree: "t", Path: p, Title: strings.TrimSuffix(p, ".md")}
-		d.Chunks = []sheaf.Chunk{{ID: d.ID, Doc: d.ID, Title: d.Title, Hierarchy: []string{d.Title}, Breadcrumb: "> " +
-			d.Title, SiblingCount: 1}}
+		d.Chunks = []sheaf.Chunk{{ID: d.ID, Doc: d.ID, Title: d.Title, Hierarchy: []string{d.Title}, SiblingCount: 1}}
 		s.store(d.Chunks[0], "")
 		for i, section := range sections {
 			title, text, _ := strings.Cut(section, ": ")
 			c := sheaf.Chunk{ID: sheaf.ChunkID(d.ID, title), Doc: d.ID, Parent: d.ID, Depth: 1, Position: i + 1, Title: title,
-				SiblingCount: len(sections),
-				Hierarchy:    []string{d.Title, title}, Breadcrumb: "> " + d.Title + " › " + title,
-				Span: sheaf.Span{Start: 10 * i, End: 10*i + 10}}
+				SiblingCount: len(sections), Hierarchy: []string{d.Title, title}, Span: sheaf.Span{Start: 10 * i, End: 10*i + 10}}
 			d.Chunks = append(d.Chunks, c)
 			s.store(c, text)
 		}

@@ -94,7 +94,7 @@ type linkJSON struct {
 // chunkOf converts a chunk for output. It asks view for the targets of links.
 func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 	out := chunkJSON{
-		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Breadcrumb: c.Breadcrumb,
+		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Breadcrumb: c.Breadcrumb(),
 		Span: span(c.Span), Body: span(c.Body), SiblingCount: c.SiblingCount,
 		Tags: orEmpty(c.Tags), Links: make([]linkJSON, len(c.Links)), Members: c.Members,
 	}
@@ -104,7 +104,7 @@ func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 	if c.Slug != "" {
 		out.Slug = &c.Slug
 	}
-	if c.HasHeading {
+	if c.HasHeading() {
 		heading := span(c.Heading)
 		out.Heading = &heading
 	}

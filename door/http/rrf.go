@@ -157,8 +157,8 @@ func (c *call) rrf(ctx context.Context, reader *collection.Reader, q RRFBody) (*
 		out.Data.Results = append(out.Data.Results,
 			RRFResult{ID: f.ID, Content: f.Content, Score: f.Score, VectorRank: orNull(f.VectorRank),
 				TextRank: orNull(f.TextRank),
-				Metadata: RRFMetadata{Doc: f.Chunk.Doc, Path: f.Document.Path, Title: f.Chunk.Title, Breadcrumb: f.Chunk.Breadcrumb,
-					Tags: f.Chunk.Tags}})
+				Metadata: RRFMetadata{Doc: f.Chunk.Doc, Path: f.Document.Path, Title: f.Chunk.Title,
+					Breadcrumb: f.Chunk.Breadcrumb(), Tags: f.Chunk.Tags}})
 	}
 	c.degraded(found.Failures)
 	return out, nil

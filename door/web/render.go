@@ -70,7 +70,7 @@ var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[
 // source is the document without its first front bytes.
 func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
-	if !c.HasHeading || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
+	if !c.HasHeading() || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
 		return
 	}
 	text := source[from:to]
@@ -105,7 +105,7 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 				break
 			}
 			at := n.Lines().At(0).Start + t.front
-			for len(chunks) > 0 && (!chunks[0].HasHeading || chunks[0].Heading.End <= at) {
+			for len(chunks) > 0 && (!chunks[0].HasHeading() || chunks[0].Heading.End <= at) {
 				chunks = chunks[1:]
 			}
 			if len(chunks) > 0 && chunks[0].Heading.Start <= at {

@@ -59,8 +59,8 @@ func resolveSection(path, heading string, v *catalog.View) (string, error) {
 		}
 		for _, same := range []func(c *sheaf.Chunk) bool{
 			func(c *sheaf.Chunk) bool { return c.Slug == heading },
-			func(c *sheaf.Chunk) bool { return c.HasHeading && strings.EqualFold(c.Title, heading) },
-			func(c *sheaf.Chunk) bool { return c.HasHeading && c.Slug == chunk.Slug(heading) },
+			func(c *sheaf.Chunk) bool { return c.HasHeading() && strings.EqualFold(c.Title, heading) },
+			func(c *sheaf.Chunk) bool { return c.HasHeading() && c.Slug == chunk.Slug(heading) },
 		} {
 			if i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return same(&c) }); i >= 0 {
 				return dataset.Section(doc.Path, doc.Chunks[i].Slug), nil
@@ -68,7 +68,7 @@ func resolveSection(path, heading string, v *catalog.View) (string, error) {
 		}
 		var titles []string
 		for i := range doc.Chunks {
-			if doc.Chunks[i].HasHeading && len(titles) < maxNamed {
+			if doc.Chunks[i].HasHeading() && len(titles) < maxNamed {
 				titles = append(titles, doc.Chunks[i].Title)
 			}
 		}

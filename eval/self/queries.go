@@ -227,7 +227,7 @@ func (m *maker) headings(ctx context.Context, doc *sheaf.Document) error {
 		if n == perDocument || !m.wants(Heading) {
 			return nil
 		}
-		if !c.HasHeading || c.ID == doc.ID || strings.EqualFold(c.Title, doc.Title) || !m.says(c.Title, 2, 10) {
+		if !c.HasHeading() || c.ID == doc.ID || strings.EqualFold(c.Title, doc.Title) || !m.says(c.Title, 2, 10) {
 			continue
 		}
 		count, err := m.count(ctx, sheaf.Phrase{Text: c.Title, Field: sheaf.FieldTitle})

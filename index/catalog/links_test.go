@@ -234,7 +234,7 @@ func randomNote(r *rand.Rand) catalog.Record {
 	for range r.IntN(2) {
 		doc.Aliases = append(doc.Aliases, pick(r, aliases))
 	}
-	c := sheaf.Chunk{ID: id, Doc: id, Title: "T", Hierarchy: []string{"T"}, Breadcrumb: "> T", SiblingCount: 1}
+	c := sheaf.Chunk{ID: id, Doc: id, Title: "T", Hierarchy: []string{"T"}, SiblingCount: 1}
 	for range r.IntN(5) {
 		target := pick(r, targets) + pick(r, append(stems, "AC/DC", "nick", "KÄSE", "")) + pick(r, append(endings, "/")) +
 			pick(r, []string{"", "", "", "?", "?plain=1"})

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"sheaf"
@@ -86,7 +85,7 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 		position[c.ID] = i
 		shared, extra := sharedHierarchy(doc, c, position)
 		first := c.Body.Start
-		if c.HasHeading {
+		if c.HasHeading() {
 			first = c.Heading.Start
 		}
 		var flags byte
@@ -94,7 +93,7 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 			bit byte
 			set bool
 		}{
-			{chunkHeading, c.HasHeading}, {chunkSlug, c.Slug != plainSlug(c.Title)},
+			{chunkHeading, c.HasHeading()}, {chunkSlug, c.Slug != plainSlug(c.Title)},
 			{chunkTitle, c.Title != doc.Title},
 			{chunkOwn, len(extra) == 1 && extra[0] == c.Title}, {chunkLists, len(c.Tags)+len(c.Blocks)+len(c.Members) > 0},
 			{chunkBodyIsAll, c.Body == c.Span}, {chunkAdjacent, first == end},
@@ -128,7 +127,7 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 		if flags&chunkAdjacent == 0 {
 			e.int(int64(first - end))
 		}
-		if c.HasHeading {
+		if c.HasHeading() {
 			e.uint(c.Heading.Len())
 			e.int(int64(c.Body.Start - c.Heading.End))
 		}
@@ -339,7 +338,6 @@ func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {
 	} else if flags&chunkOwn != 0 {
 		c.Hierarchy = slices.Concat(above, []string{c.Title})
 	}
-	c.Breadcrumb = "> " + strings.Join(c.Hierarchy, " › ")
 }
 
 func decodeSpans(d *decoder, c *sheaf.Chunk, flags byte, end int) (bodyEnd int) {
@@ -349,8 +347,10 @@ func decodeSpans(d *decoder, c *sheaf.Chunk, flags byte, end int) (bodyEnd int) 
 	}
 	c.Body.Start = first
 	if flags&chunkHeading != 0 {
-		c.HasHeading = true
 		c.Heading = sheaf.Span{Start: first, End: first + d.uint()}
+		if c.Heading.Len() <= 0 {
+			d.fail()
+		}
 		c.Body.Start = c.Heading.End + int(d.int())
 	}
 	c.Body.End = c.Body.Start + d.uint()

@@ -230,7 +230,7 @@ func ChunkAt(doc *sheaf.Document, at int) *sheaf.Chunk {
 	for i := range doc.Chunks {
 		c := &doc.Chunks[i]
 		start := c.Span.Start
-		if c.HasHeading {
+		if c.HasHeading() {
 			start = c.Heading.Start
 		}
 		if start <= at && (at < c.Span.End || at == c.Span.End && c.Depth == 0) && len(c.Members) == 0 {

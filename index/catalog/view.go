@@ -222,7 +222,7 @@ func recordSize(r *Record) int {
 	size := 1024 + len(r.Document.Chunks)*perChunk // includes properties, tags and aliases
 	for i := range r.Document.Chunks {
 		c := &r.Document.Chunks[i]
-		size += len(c.ID) + len(c.Title) + len(c.Slug) + len(c.Breadcrumb) + 16*len(c.Hierarchy) + 128*len(c.Links)
+		size += len(c.ID) + len(c.Title) + len(c.Slug) + 16*len(c.Hierarchy) + 128*len(c.Links)
 	}
 	return size
 }

@@ -43,7 +43,7 @@ func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 		at = span.End
 		out.Chunks = append(out.Chunks, sheaf.Chunk{ID: ChunkID(id, i), Doc: id, Parent: id, Depth: 1, Position: i,
 			Title: d.Title, Slug: strconv.Itoa(i),
-			Hierarchy: []string{d.Title}, Breadcrumb: "> " + d.Title, Span: span, Body: span, SiblingCount: len(d.Chunks)})
+			Hierarchy: []string{d.Title}, Span: span, Body: span, SiblingCount: len(d.Chunks)})
 	}
 	return out, true
 }

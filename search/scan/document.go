@@ -170,7 +170,7 @@ func (d *loaded) recordBytes() int64 {
 	}
 	for i := range d.doc.Chunks {
 		c := &d.doc.Chunks[i]
-		n += chunkBytes + roundingBytes + int64(len(c.ID)+len(c.Breadcrumb)) + 2*linkBytes*int64(len(c.Links)) +
+		n += chunkBytes + roundingBytes + int64(len(c.ID)) + 2*linkBytes*int64(len(c.Links)) +
 			stringBytes*int64(len(c.Hierarchy)+len(c.Tags)+len(c.Blocks))
 	}
 	return n

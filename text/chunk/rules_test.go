@@ -150,7 +150,7 @@ func show(doc *sheaf.Document, src string) string {
 	for i := range doc.Chunks {
 		c := &doc.Chunks[i]
 		fmt.Fprintf(&b, "%s%s h=%d:%d span=%d:%d of %d %s", strings.Repeat("  ", c.Depth), c.ID[2:], c.Heading.Start,
-			c.Heading.End, c.Span.Start, c.Span.End, c.SiblingCount, c.Breadcrumb)
+			c.Heading.End, c.Span.Start, c.Span.End, c.SiblingCount, c.Breadcrumb())
 		if c.ID != doc.ID && c.Title != doc.Title && (len(c.Hierarchy) == 0 || c.Hierarchy[len(c.Hierarchy)-1] != c.Title) {
 			fmt.Fprintf(&b, " (title %q)", c.Title)
 		}

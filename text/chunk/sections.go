@@ -169,11 +169,10 @@ func (s *source) addPiece(body sheaf.Span, heading string) {
 	c := sheaf.Chunk{
 		ID: sheaf.ChunkID(s.doc.ID, strconv.Itoa(n)), Doc: s.doc.ID, Parent: s.doc.ID, Depth: 1, Position: n,
 		Title: s.doc.Title, Slug: strconv.Itoa(n), Span: body, Body: body,
-		Hierarchy: []string{s.doc.Title}, Breadcrumb: "> " + s.doc.Title,
+		Hierarchy: []string{s.doc.Title},
 	}
 	if heading = shortened(heading); heading != "" && heading != s.doc.Title {
 		c.Hierarchy = append(c.Hierarchy, heading)
-		c.Breadcrumb += " › " + heading
 	}
 	s.doc.Chunks = append(s.doc.Chunks, c)
 }

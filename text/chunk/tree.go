@@ -55,7 +55,7 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 		rest := sheaf.Span{Start: h.end, End: len(s.src)}
 		chunks = append(chunks, sheaf.Chunk{
 			ID: sheaf.ChunkID(s.doc.ID, slug), Doc: s.doc.ID, Parent: chunks[parent].ID, Depth: h.level, Position: position,
-			Title: s.titles[i], Slug: slug, Heading: sheaf.Span{Start: h.start, End: h.end}, HasHeading: true,
+			Title: s.titles[i], Slug: slug, Heading: sheaf.Span{Start: h.start, End: h.end},
 			Span: rest, Body: rest,
 		})
 		parents, children = append(parents, parent), append(children, 0)
@@ -91,22 +91,19 @@ func (s *source) keptHeadings() []int {
 	return kept
 }
 
-// nameHierarchies sets the titles above each chunk, with its own title last, and the breadcrumb of these titles. It
+// nameHierarchies sets the titles above each chunk, with its own title last. It
 // shortens very long titles. If the first heading repeats the document's title, nameHierarchies skips that heading.
 func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	repeats := len(chunks) > 1 && shortened(chunks[1].Title) == title
 	chunks[0].Hierarchy = []string{title}
-	chunks[0].Breadcrumb = "> " + title
 	for i := 1; i < len(chunks); i++ {
 		above := &chunks[parents[i]]
 		c := &chunks[i]
 		if c.Title == "" || i == 1 && repeats {
-			c.Hierarchy, c.Breadcrumb = above.Hierarchy, above.Breadcrumb
+			c.Hierarchy = above.Hierarchy
 			continue
 		}
-		crumb := shortened(c.Title)
-		c.Hierarchy = append(above.Hierarchy[:len(above.Hierarchy):len(above.Hierarchy)], crumb)
-		c.Breadcrumb = above.Breadcrumb + " › " + crumb
+		c.Hierarchy = append(above.Hierarchy[:len(above.Hierarchy):len(above.Hierarchy)], shortened(c.Title))
 	}
 }
 
@@ -159,7 +156,7 @@ func (s *source) distribute() {
 		anchor := s.src[block.start] == '<'
 		for i := range at.holding(block.start, block.end) {
 			// An anchor above a heading belongs to the section below it.
-			if next := i + 1; anchor && next == at.end && next < len(chunks) && chunks[next].HasHeading &&
+			if next := i + 1; anchor && next == at.end && next < len(chunks) && chunks[next].HasHeading() &&
 				s.above(block.end, chunks[next].Heading.Start) {
 				i = next
 			}
@@ -192,7 +189,7 @@ func (h *holders) holding(start, end int) iter.Seq[int] {
 
 // begin returns the first byte of a chunk's heading or body.
 func begin(c *sheaf.Chunk) int {
-	if c.HasHeading {
+	if c.HasHeading() {
 		return c.Heading.Start
 	}
 	return c.Body.Start

@@ -77,7 +77,7 @@ func (v *verifier) chunks() {
 // begins.
 func (v *verifier) nesting() {
 	root := &v.doc.Chunks[0]
-	v.holds(root.Depth == 0 && root.Parent == "" && !root.HasHeading, root.ID,
+	v.holds(root.Depth == 0 && root.Parent == "" && !root.HasHeading(), root.ID,
 		"the root has depth %d, parent %q and heading %v", root.Depth, root.Parent, root.Heading)
 	open := []*sheaf.Chunk{root}
 	for i := 1; i < len(v.doc.Chunks); i++ {
@@ -90,7 +90,7 @@ func (v *verifier) nesting() {
 		}
 		parent := open[len(open)-1]
 		v.holds(c.Parent == parent.ID, c.ID, "parent is %s, not %s", c.Parent, parent.ID)
-		v.holds(c.Depth >= 1 && c.Depth <= 6 && c.HasHeading && c.Slug != "", c.ID,
+		v.holds(c.Depth >= 1 && c.Depth <= 6 && c.HasHeading() && c.Slug != "", c.ID,
 			"no heading of depth 1 to 6 with a slug")
 		v.holds(parent.Span.Contains(c.Heading) && parent.Span.Contains(c.Span), c.ID,
 			"heading %v and span %v do not lie in its parent's span %v", c.Heading, c.Span, parent.Span)
@@ -109,7 +109,7 @@ func (v *verifier) partition() {
 	pos := 0
 	for i := range v.doc.Chunks {
 		c := &v.doc.Chunks[i]
-		if c.HasHeading {
+		if c.HasHeading() {
 			v.holds(c.Heading.Start == pos, c.ID, "heading %v should begin at %d, where the part before it ends",
 				c.Heading, pos)
 			pos = c.Heading.End

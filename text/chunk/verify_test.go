@@ -44,7 +44,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 			d.Chunks[2].Parent, d.Chunks[2].SiblingCount = d.ID, 3
 			d.Chunks[1].SiblingCount, d.Chunks[3].SiblingCount = 3, 3
 		}, "parent is"},
-		{"a root with a heading", "tree", func(d *sheaf.Document) { d.Chunks[0].HasHeading = true }, "the root has"},
+		{"a root with a heading", "tree", func(d *sheaf.Document) { d.Chunks[0].Heading.End = 3 }, "the root has"},
 		{"a heading of depth 7", "tree", func(d *sheaf.Document) { d.Chunks[2].Depth = 7 }, "no heading of depth 1 to 6"},
 		{"a span that ends early", "tree", func(d *sheaf.Document) { d.Chunks[1].Span.End -= 2 }, "span"},
 		{"a hole between bodies", "tree", func(d *sheaf.Document) { d.Chunks[1].Body.End-- }, "should begin at"},

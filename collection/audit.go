@@ -135,10 +135,10 @@ func (a *auditor) grant() access.Grant {
 	case 0:
 		g.Tenant = access.All
 	case 1:
-		g.Tenant = a.pick(a.tenants, "nobody's")
+		g.Tenant = a.pick(a.tenants, "unknown")
 	}
 	for range a.random.IntN(4) {
-		g.Access = append(g.Access, a.pick(a.people, "user:nobody"))
+		g.Access = append(g.Access, a.pick(a.people, "user:unknown"))
 	}
 	if a.random.IntN(8) == 0 {
 		g.Access = append(g.Access, access.All)

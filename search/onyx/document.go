@@ -37,7 +37,11 @@ type Metadata struct {
 	Nodes    []int
 	Created  time.Time
 	Updated  time.Time
-	// Entities ("TYPE::name"), Terms and Relationships ("source__type__target") come from a knowledge graph.
+	Graph
+}
+
+// Graph has the values of a knowledge graph: entities ("TYPE::name"), terms and relationships ("source__type__target").
+type Graph struct {
 	Entities      []string
 	Terms         []string
 	Relationships []string

@@ -41,21 +41,23 @@ type Filters struct {
 	Tags    []string // "key===value"
 	// ForcedSets always narrow the search: an operator sets them.
 	ForcedSets []string
-	// Sets, Documents, Nodes, Personas and Projects are the scope of knowledge. The search finds a document that is
-	// in at least one of them. If all are empty, there is no limit.
+	Scope
+	// Created and Updated limit times.
+	Created Window
+	Updated Window
+	// Graph has values of the knowledge graph. At least one of its entities, at least one of its terms and all of its
+	// relationships must match. "TYPE::*" matches every entity of the type.
+	Graph
+}
+
+// Scope is the scope of knowledge. A search finds a document that is in at least one of its fields. If all fields are
+// empty, there is no limit.
+type Scope struct {
 	Sets      []string
 	Documents []sheaf.ID
 	Nodes     []int
 	Personas  []int
 	Projects  []int
-	// Created and Updated limit times.
-	Created Window
-	Updated Window
-	// Entities, Terms and Relationships come from the knowledge graph. At least one of Entities, at least one of
-	// Terms and all of Relationships must match. "TYPE::*" matches every entity of the type.
-	Entities      []string
-	Terms         []string
-	Relationships []string
 }
 
 // Window is a range of time, both ends included; a zero end is open.
@@ -92,7 +94,7 @@ func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 			add(is(g.column, texts(g.values)...))
 		}
 	}
-	if scope := f.knowledge(); len(scope) > 0 {
+	if scope := f.Scope.filter(); len(scope) > 0 {
 		add(scope)
 	}
 	if len(f.Entities) > 0 {
@@ -137,19 +139,19 @@ func tenantFilter(tenant string) sheaf.Filter {
 	return is(sheaf.ColumnTenant, sheaf.TextValue(tenant))
 }
 
-// knowledge returns the filter for the scope of knowledge.
-func (f *Filters) knowledge() sheaf.Or {
+// filter returns the filter for the scope.
+func (s *Scope) filter() sheaf.Or {
 	var scope sheaf.Or
-	if len(f.Sets) > 0 {
-		scope = append(scope, is(sheaf.ColumnSet, texts(f.Sets)...))
+	if len(s.Sets) > 0 {
+		scope = append(scope, is(sheaf.ColumnSet, texts(s.Sets)...))
 	}
-	if len(f.Documents) > 0 {
-		scope = append(scope, is(sheaf.ColumnDoc, texts(f.Documents)...))
+	if len(s.Documents) > 0 {
+		scope = append(scope, is(sheaf.ColumnDoc, texts(s.Documents)...))
 	}
 	for _, g := range []struct {
 		column string
 		values []int
-	}{{columnNode, f.Nodes}, {columnPersona, f.Personas}, {columnProject, f.Projects}} {
+	}{{columnNode, s.Nodes}, {columnPersona, s.Personas}, {columnProject, s.Projects}} {
 		if len(g.values) > 0 {
 			scope = append(scope, is(g.column, numbers(g.values)...))
 		}

@@ -42,8 +42,8 @@ func drawnMetadata(t *rapid.T) onyx.Metadata {
 		Sets:   some("sets", "a", "b"), Tags: some("tags", "k===v", "k===w"), Projects: numbers("projects"),
 		Personas: numbers("personas"), Nodes: numbers("nodes"),
 		Created: times(t, "created"), Updated: times(t, "updated"),
-		Entities: some("entities", "P::x", "P::y", "PQ::x", "Q::x"), Terms: some("terms", "x", "y"),
-		Relationships: some("relationships", "x__is__y", "y__is__x"),
+		Graph: onyx.Graph{Entities: some("entities", "P::x", "P::y", "PQ::x", "Q::x"), Terms: some("terms", "x", "y"),
+			Relationships: some("relationships", "x__is__y", "y__is__x")},
 	}
 }
 
@@ -74,11 +74,12 @@ func drawnFilters(t *rapid.T) onyx.Filters {
 	f := onyx.Filters{
 		Hidden: rapid.Bool().Draw(t, "hidden too"), Sources: some("of sources", "web", "slack"),
 		Tags:       some("of tags", "k===v", "k===w"),
-		ForcedSets: some("forced sets", "a", "b"), Sets: some("of sets", "a", "b"), Nodes: numbers("of nodes"),
-		Personas: numbers("of personas"), Projects: numbers("of projects"),
+		ForcedSets: some("forced sets", "a", "b"),
+		Scope: onyx.Scope{Sets: some("of sets", "a", "b"), Nodes: numbers("of nodes"),
+			Personas: numbers("of personas"), Projects: numbers("of projects")},
 		Created: window("created"), Updated: window("updated"),
-		Entities: some("of entities", "P::x", "P::*", "Q::x"), Terms: some("of terms", "x", "y"),
-		Relationships: some("of relationships", "x__is__y", "y__is__x"),
+		Graph: onyx.Graph{Entities: some("of entities", "P::x", "P::*", "Q::x"), Terms: some("of terms", "x", "y"),
+			Relationships: some("of relationships", "x__is__y", "y__is__x")},
 	}
 	if !none() {
 		f.Documents = []sheaf.ID{"t:0"}

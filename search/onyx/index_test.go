@@ -178,7 +178,7 @@ func TestUpdateMetadata(t *testing.T) {
 			t.Errorf("%s: after the update ann sees %v, bob %v", name, a, b)
 		}
 		// The update names no set, so the set stays. Administrators see hidden documents.
-		if got := sees(onyx.Filters{Access: []string{"bob"}, Sets: []string{"x"}}); len(got) != 1 {
+		if got := sees(onyx.Filters{Access: []string{"bob"}, Scope: onyx.Scope{Sets: []string{"x"}}}); len(got) != 1 {
 			t.Errorf("%s: the set is gone: %v", name, got)
 		}
 		admin := everyone

@@ -81,8 +81,8 @@ func (in *written) filtered() Filtered {
 	f := in.Filters
 	out := Filtered{Now: time.Unix(in.Now, 0),
 		Filters: onyx.Filters{AnyTenant: f.Tenant == nil, AnyAccess: f.ACL == nil, Hidden: f.Hidden, Sources: f.Sources,
-			Tags: f.Tags, Sets: f.Sets,
-			ForcedSets: f.ForcedSets, Nodes: f.Nodes, Created: f.Created.times(), Updated: f.Updated.times()}}
+			Tags: f.Tags, Scope: onyx.Scope{Sets: f.Sets, Nodes: f.Nodes},
+			ForcedSets: f.ForcedSets, Created: f.Created.times(), Updated: f.Updated.times()}}
 	if f.Tenant != nil {
 		out.Filters.Tenant = *f.Tenant
 	}

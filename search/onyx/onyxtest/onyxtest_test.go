@@ -19,8 +19,9 @@ func TestFiltersOfCases(t *testing.T) {
 	must.Do(t, json.Unmarshal([]byte(text), &in))
 	one, two := int64(1), int64(2)
 	want := onyx.Filters{Tenant: "t", Access: []string{"a"}, Hidden: true, Sources: []string{"web"},
-		Tags: []string{"k===v"}, Sets: []string{"s"},
-		ForcedSets: []string{"f"}, Personas: []int{3}, Projects: []int{7}, Nodes: []int{1}, Documents: []sheaf.ID{"t:d"},
+		Tags: []string{"k===v"}, ForcedSets: []string{"f"},
+		Scope: onyx.Scope{Sets: []string{"s"}, Personas: []int{3}, Projects: []int{7}, Nodes: []int{1},
+			Documents: []sheaf.ID{"t:d"}},
 		Created: Window(&one, nil), Updated: Window(nil, &two)}
 	if got := in.filtered().Filters; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -22,7 +22,7 @@ func (c *Collection) Cached() *Collection {
 		s.Backend = &cachedBackend{capable: full, legs: map[xxh3.Uint128]sheaf.Ranking{}}
 	}
 	if s.Embed != nil {
-		s.Embed = embedOnce(s.Embed)
+		s.SetEmbed(embedOnce(s.Embed))
 	}
 	out.Searcher = &s
 	return &out

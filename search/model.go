@@ -19,6 +19,8 @@ import (
 type modelWords struct {
 	// alike becomes true when the model cannot weigh words by rarity. The pointer is nil without a model.
 	alike *atomic.Bool
+	// embed works like Embed. It also returns the numbers of chunks with each word; nil if it counted no words.
+	embed func(ctx context.Context, text string) ([]float32, *tallied, error)
 	// foreign reports whether a query has another language than the collection; nil when unknown.
 	foreign func(text string) bool
 }
@@ -37,22 +39,13 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 	}
 	alike := &atomic.Bool{}
 	s.modelWords.alike = alike
-	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+	embed := func(ctx context.Context, text string) ([]float32, *tallied, error) {
 		weigher, ok := e.(model.WeightEmbedder)
 		counter, countable := s.Backend.(store.Counter)
 		words := strings.Fields(text)
-		plain := func() ([]float32, error) {
-			vectors, err := e.Embed(ctx, model.Query, []string{text})
-			if err != nil {
-				return nil, err
-			}
-			if len(vectors) != 1 {
-				return nil, fmt.Errorf("model %s gave %d vectors for one text", e.Model(), len(vectors))
-			}
-			if n := len(vectors[0]); n != 0 && n != e.Dims() {
-				return nil, fmt.Errorf("model %s gave a vector of %d dimensions, not %d", e.Model(), n, e.Dims())
-			}
-			return vectors[0], nil
+		plain := func() ([]float32, *tallied, error) {
+			vector, err := embedPlain(ctx, e, text)
+			return vector, nil, err
 		}
 		switch {
 		case !ok || len(words) > maxWeighed:
@@ -76,26 +69,53 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 			alike.Store(true)
 			return plain()
 		case err != nil:
-			return nil, err
-		}
-		if told, ok := ctx.Value(talliedKey{}).(*tallied); ok {
-			*told = tallied{queries, dfs}
+			return nil, nil, err
 		}
 		return weigher.EmbedWeighted(text, func(word string) float64 {
 			if i := slices.Index(known, word); i >= 0 {
 				return math.Sqrt(idf(dfs[i], chunks))
 			}
 			return math.Sqrt(math.Ln2) // a word without a term weighs like a word in every second chunk
-		}), nil
+		}), &tallied{queries, dfs}, nil
 	}
+	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+		vector, _, err := embed(ctx, text)
+		return vector, err
+	}
+	s.modelWords.embed = embed
+}
+
+// SetEmbed replaces Embed after SetModel.
+func (s *Searcher) SetEmbed(embed func(ctx context.Context, text string) ([]float32, error)) {
+	s.Embed, s.modelWords.embed = embed, nil
+}
+
+// embedPlain returns the vector of a text, in which all words weigh the same.
+func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, error) {
+	vectors, err := e.Embed(ctx, model.Query, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != 1 {
+		return nil, fmt.Errorf("model %s gave %d vectors for one text", e.Model(), len(vectors))
+	}
+	if n := len(vectors[0]); n != 0 && n != e.Dims() {
+		return nil, fmt.Errorf("model %s gave a vector of %d dimensions, not %d", e.Model(), n, e.Dims())
+	}
+	return vectors[0], nil
 }
 
 // vectorOf returns the vector of a text, or nil when the vector is zero. It returns an error for numbers that are
-// not finite: the search survives a fault of the model, but the store would report a fault of the caller.
-func (s *Searcher) vectorOf(ctx context.Context, text string) ([]float32, error) {
-	v, err := s.Embed(ctx, text)
+// not finite: the search survives a fault of the model, but the store would report a fault of the caller. counted has
+// the words that were counted for the vector; nil when none were.
+func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *tallied, err error) {
+	if s.modelWords.embed != nil {
+		v, counted, err = s.modelWords.embed(ctx, text)
+	} else {
+		v, err = s.Embed(ctx, text)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var square float64
 	for _, x := range v {
@@ -103,11 +123,11 @@ func (s *Searcher) vectorOf(ctx context.Context, text string) ([]float32, error)
 	}
 	switch {
 	case square-square != 0: // NaN when a number is NaN or infinite
-		return nil, errors.New("the model gave a vector with numbers that are not finite")
+		return nil, nil, errors.New("the model gave a vector with numbers that are not finite")
 	case square == 0:
-		return nil, nil
+		return nil, nil, nil
 	}
-	return v, nil
+	return v, counted, nil
 }
 
 // maxWeighed is the number of words from which a text counts as a document, not a query. For a

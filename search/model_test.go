@@ -65,12 +65,12 @@ func TestModelWithoutCounts(t *testing.T) {
 			t.Errorf("%s: the vector weighs all words the same: %v, want %v", c.what, got, c.alike)
 		}
 		embed := s.Embed
-		s.Embed = func(ctx context.Context, text string) ([]float32, error) { // as many dimensions as in the store
+		s.SetEmbed(func(ctx context.Context, text string) ([]float32, error) { // as many dimensions as in the store
 			if _, err := embed(ctx, text); err != nil {
 				return nil, err
 			}
 			return vector(text), nil
-		}
+		})
 		notes := strings.Join(mustSearch(t, &s, query(text, 3), load(t, "rrf"), search.Options{}).Notes, "; ")
 		if strings.Contains(notes, "cannot count words") != c.alike {
 			t.Errorf("%s: notes %q", c.what, notes)

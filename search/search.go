@@ -37,7 +37,7 @@ type Searcher struct {
 	// not know.
 	Shared bool
 	// Embed returns the vector of a query, of unit length and of the dimension of the index. When it is nil, no
-	// model is configured and branches that need vectors are skipped.
+	// model is configured and branches that need vectors are skipped. After SetModel, only SetEmbed may change it.
 	Embed func(ctx context.Context, text string) ([]float32, error)
 	// Analyzer is the store's analyzer, which makes terms of a query. When it is nil, white space separates
 	// terms.
@@ -389,8 +389,8 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		r.note("searched by words only: no embedding model is in use")
 		return nil
 	}
-	start, told := clock(), &tallied{}
-	vector, err := r.searcher.vectorOf(context.WithValue(retrieval, talliedKey{}, told), text)
+	start := clock()
+	vector, counted, err := r.searcher.vectorOf(retrieval, text)
 	r.took("embed", start)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -403,7 +403,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		r.note("searched by words only: the model does not know these words")
 		return nil
 	}
-	r.vector, r.stats.tallied = vector, told
+	r.vector, r.stats.tallied = vector, counted
 	if alike := r.searcher.modelWords.alike; alike != nil && alike.Load() {
 		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones",
 			r.searcher.storeName())
@@ -421,7 +421,7 @@ func (r *run) embedInvented(ctx, retrieval context.Context) {
 		texts = append(texts, r.expansion.Passage)
 	}
 	vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
-	store.Together(len(texts), func(i int) { vectors[i], errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
+	store.Together(len(texts), func(i int) { vectors[i], _, errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
 	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
 	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one message is enough
 		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))

@@ -282,9 +282,6 @@ type tallied struct {
 	chunks  []int
 }
 
-// talliedKey is the key of the cache in a context. A caller that wants the counts sets it.
-type talliedKey struct{}
-
 // of returns the number of chunks that q matches, or false when q was not counted.
 func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
 	if _, ok := q.(sheaf.Match); !ok || c == nil { // other types may not be comparable

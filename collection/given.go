@@ -77,16 +77,16 @@ func (g *given) breaks() {
 	}
 }
 
-// Write makes changes for a caller: all of them or none. When Write returns, the changes are durable and searchable. A
-// store without transactions may accept only some of the changes; the error is then a [RejectedError]. A caller with a
-// tenant writes to the tree with the tenant's name. A caller without a tenant writes to catalog.FreeTree. A tenant with
-// the name of this tree cannot write.
-func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
+// Write makes changes for a caller: all of them or none. When Write returns, the changes are durable and searchable. At
+// most one key may be given; it makes the request safe to repeat. A store without transactions may accept only some of
+// the changes; the error is then a [RejectedError]. A caller with a tenant writes to the tree with the tenant's name. A
+// caller without a tenant writes to catalog.FreeTree. A tenant with the name of this tree cannot write.
+func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change, keys ...Key) ([]Stored, error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
 		return nil, err
 	}
-	key, before, end, err := c.begin(ctx, changes)
+	key, before, end, err := c.begin(ctx, changes, keys)
 	if err != nil || before != nil {
 		return before.results(), err
 	}
@@ -96,9 +96,9 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 
 // begin starts a request that changes documents. The caller has the right to write until it calls the result end. If
 // the same request with the same key was already done, begin returns the earlier results, and end is nil.
-func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestKey, before *keyRecord, end func(),
-	err error) {
-	if key, before, err = c.useKey(ctx); err != nil || before != nil {
+func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (key *requestKey, before *keyRecord,
+	end func(), err error) {
+	if key, before, err = c.useKey(ctx, keys); err != nil || before != nil {
 		return nil, before, nil, err
 	}
 	give := func() {}
@@ -115,7 +115,8 @@ func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestK
 // Patch changes fields of a document that are not its text. ch names the document, and has the conditions. Otherwise
 // Patch works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound: a patch could
 // otherwise make a hidden document visible.
-func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch) (Stored, error) {
+func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch, keys ...Key) (Stored,
+	error) {
 	ch.Put = nil // patched sets it once the caller has the right to write
 	changes, err := c.allowed(&grant, []Change{ch})
 	if err != nil {
@@ -134,7 +135,7 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 			return Stored{}, err
 		}
 	}
-	key, before, end, err := c.begin(ctx, changes)
+	key, before, end, err := c.begin(ctx, changes, keys)
 	if err != nil || before != nil {
 		return append(before.results(), Stored{})[0], err
 	}

@@ -332,8 +332,8 @@ func TestFilesOfEarlierVersionMove(t *testing.T) {
 		&key.Request: "34ef882dd262c045ff165e84eadb3e606d889cad40f6e0425bdc7b442b5929aa"} {
 		must.Get(hex.Decode(part[:], []byte(text)))
 	}
-	again, err := f.Collection.Write(collection.WithKey(t.Context(), key), access.Unrestricted(),
-		[]collection.Change{{ID: "api:d1.md", Put: &collection.DocumentInput{Text: "Another."}}})
+	again, err := f.Collection.Write(t.Context(), access.Unrestricted(),
+		[]collection.Change{{ID: "api:d1.md", Put: &collection.DocumentInput{Text: "Another."}}}, key)
 	if err != nil || len(again) != 1 || again[0].ETag != `"cf4bc0ef30b841102094eaca4e1dedd0-69d98233"` ||
 		!again[0].Created {
 		t.Errorf("a request with a key that was answered before: %+v, %v", again, err)

@@ -23,13 +23,6 @@ type Key struct {
 	Request [sha256.Size]byte
 }
 
-type keyOfContext struct{}
-
-// WithKey returns a context with a key. Write, Patch and Submit use the key.
-func WithKey(ctx context.Context, k Key) context.Context {
-	return context.WithValue(ctx, keyOfContext{}, k)
-}
-
 // keyRecord is what intake.db stores for a key.
 type keyRecord struct {
 	Request string    `json:"request"`
@@ -57,13 +50,13 @@ type requestKey struct {
 // errOtherRequest means that a different request already used the key.
 var errOtherRequest = conflict(errors.New("the Idempotency-Key belongs to another request: send a new one"))
 
-// useKey starts a request with the key in ctx, if ctx has one. If the same request was done before, the result before
-// is its record. Otherwise, call release on the key when the request ends.
-func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRecord, err error) {
-	k, ok := ctx.Value(keyOfContext{}).(Key)
-	if !ok {
+// useKey starts a request with the first of the keys, if there is one. If the same request was done before, the result
+// before is its record. Otherwise, call release on the key when the request ends.
+func (c *Collection) useKey(ctx context.Context, keys []Key) (key *requestKey, before *keyRecord, err error) {
+	if len(keys) == 0 {
 		return nil, nil, nil
 	}
+	k := keys[0]
 	if other, running := c.given.keys.LoadOrStore(k.Name, k); running {
 		if other.(Key).Request != k.Request {
 			return nil, nil, errOtherRequest

@@ -66,16 +66,16 @@ func (op *killOp) changes() (changes []collection.Change) {
 // send sends the request. Repeating it is safe.
 func (op *killOp) send(ctx context.Context, c *collection.Collection, round string) (err error) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", round, op.Number))
-	ctx = collection.WithKey(ctx, collection.Key{Name: sum, Request: sum})
+	key := collection.Key{Name: sum, Request: sum}
 	op.Results, op.Task = nil, ""
 	if op.Kind == "task" {
-		task, err := c.Submit(ctx, access.Unrestricted(), "me", op.changes())
+		task, err := c.Submit(ctx, access.Unrestricted(), "me", op.changes(), key)
 		if err == nil {
 			op.Task = task.ID
 		}
 		return err
 	}
-	op.Results, err = c.Write(ctx, access.Unrestricted(), op.changes())
+	op.Results, err = c.Write(ctx, access.Unrestricted(), op.changes(), key)
 	return err
 }
 

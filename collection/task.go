@@ -210,13 +210,15 @@ func nextTask(newest string, now time.Time) string {
 	return fmt.Sprintf("%0*x-%s", stampDigits, stamp, hex.EncodeToString(random))
 }
 
-// Submit accepts changes, which Work makes later. When Submit returns, the changes are durable.
-func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change) (*Task, error) {
+// Submit accepts changes, which Work makes later. When Submit returns, the changes are durable. At most one key may be
+// given; it makes the request safe to repeat.
+func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change, keys ...Key) (*Task,
+	error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
 		return nil, err
 	}
-	key, before, err := c.useKey(ctx)
+	key, before, err := c.useKey(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

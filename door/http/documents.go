@@ -32,19 +32,19 @@ type idempotent struct {
 	Key string `header:"Idempotency-Key" pattern:"@shown" doc:"Same key within a day: the same answer."`
 }
 
-// once returns a context with the key of the request. The collection then runs the request only once.
-func (i *idempotent) once(ctx context.Context, c *call) context.Context {
+// keys returns the key of the request, if it has one. With the key, the collection runs the request only once.
+func (i *idempotent) keys(c *call) []collection.Key {
 	if i.Key == "" {
-		return ctx
+		return nil
 	}
 	r := c.request
 	condition := func(name string) string { return strings.Join(r.Header.Values(name), ",") }
 	address := url.URL{Path: r.URL.Path, RawQuery: r.URL.Query().Encode()} // the same for every escaping
-	return collection.WithKey(ctx, collection.Key{
+	return []collection.Key{{
 		Name: sha256.Sum256([]byte(c.grant.Caller + "\x00" + i.Key)),
 		Request: sha256.Sum256([]byte(strings.Join([]string{r.Method, address.String(), condition("If-Match"),
 			condition("If-None-Match"), string(c.body)}, "\x00"))),
-	})
+	}}
 }
 
 type documentPut struct {
@@ -117,7 +117,7 @@ func documentRoutes() []*route {
 				"If-Match needs the ETag of the document, or * for any version. If-None-Match refuses this ETag, and with * " +
 				"any existing document. Otherwise the answer is 412."},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPut) (*collection.Stored, error) {
-				stored, err := coll.Write(in.once(ctx, c), c.grant, []collection.Change{in.change(&in.Body)})
+				stored, err := coll.Write(ctx, c.grant, []collection.Change{in.change(&in.Body)}, in.keys(c)...)
 				return c.stored(stored, err)
 			}),
 		changing(endpoint{at: "PATCH /v1/documents/{id}", id: "documentPatch",
@@ -126,7 +126,7 @@ func documentRoutes() []*route {
 			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; " +
 				"otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPatch) (*collection.Stored, error) {
-				stored, err := coll.Patch(in.once(ctx, c), c.grant, in.change(nil), &in.Body)
+				stored, err := coll.Patch(ctx, c.grant, in.change(nil), &in.Body, in.keys(c)...)
 				return c.stored([]collection.Stored{stored}, err)
 			}),
 		changing(endpoint{at: "DELETE /v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
@@ -143,7 +143,7 @@ func documentRoutes() []*route {
 				"then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done " +
 				"later: what was accepted is kept, whatever happens to the server."},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *batchPost) (*BatchAnswer, error) {
-				return c.batch(in.once(ctx, c), coll, in)
+				return c.batch(ctx, coll, in)
 			}),
 		changing(endpoint{at: "GET /v1/tasks/{id}", id: "task", summary: "Say how a task is",
 			scope: access.ScopeIngest},
@@ -188,10 +188,10 @@ func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batch
 		}
 	}
 	if !in.Body.Async && len(changes) <= batchNow {
-		stored, err := coll.Write(ctx, c.grant, changes)
+		stored, err := coll.Write(ctx, c.grant, changes, in.keys(c)...)
 		return &BatchAnswer{Results: stored}, inBatch(err)
 	}
-	task, err := coll.Submit(ctx, c.grant, c.grant.Caller, changes)
+	task, err := coll.Submit(ctx, c.grant, c.grant.Caller, changes, in.keys(c)...)
 	if err != nil {
 		return nil, inBatch(err)
 	}

@@ -40,10 +40,7 @@ type SearchRequest struct {
 	Text string
 	// Filter adds filters to the query, in the query language. "" adds none.
 	Filter string
-	// Created and Updated are periods, START..END. Sets are sets of documents. The results must match all three: see
-	// query.CreatedIn, query.UpdatedIn and query.InSets.
-	Created, Updated string
-	Sets             []string
+	Selection
 	// Profile is the name of the ranking profile. "" is the default of the collection.
 	Profile    string
 	Parameters map[string]string
@@ -74,6 +71,15 @@ type SearchRequest struct {
 	Label string
 
 	like *sheaf.Query // set by Similar
+}
+
+// Selection says which documents may be in the results. They must match all its fields that are set: see
+// query.CreatedIn, query.UpdatedIn and query.InSets.
+type Selection struct {
+	// Created and Updated are periods, START..END.
+	Created, Updated string
+	// Sets are sets of documents. The document is in at least one of them.
+	Sets []string
 }
 
 // normalize replaces zero numbers by defaults. It checks the request, unless a person on this machine made it.

@@ -50,8 +50,9 @@ func (f *AnswerFields) request() collection.SearchRequest {
 }
 
 func (f *RankedFields) request() collection.SearchRequest {
-	return collection.SearchRequest{Filter: f.Filter, Created: f.Created, Updated: f.Updated, Sets: f.Sets,
-		Profile: f.Profile, Parameters: settings(f.Parameters), Limit: f.Limit, Window: f.Window}
+	return collection.SearchRequest{Filter: f.Filter,
+		Selection: collection.Selection{Created: f.Created, Updated: f.Updated, Sets: f.Sets},
+		Profile:   f.Profile, Parameters: settings(f.Parameters), Limit: f.Limit, Window: f.Window}
 }
 
 // SearchBody holds the fields of a search whose answer has pages.

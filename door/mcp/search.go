@@ -79,8 +79,9 @@ func (s *server) search(ctx context.Context, in searchIn) (*searchOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.Search(ctx, collection.SearchRequest{Text: in.Query, Filter: in.Filter, Created: in.Created,
-			Updated: in.Updated, Sets: in.Sets, Profile: in.Profile, Parameters: set, Limit: in.Limit})
+		return r.Search(ctx, collection.SearchRequest{Text: in.Query, Filter: in.Filter,
+			Selection: collection.Selection{Created: in.Created, Updated: in.Updated, Sets: in.Sets},
+			Profile:   in.Profile, Parameters: set, Limit: in.Limit})
 	})
 }
 

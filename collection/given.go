@@ -115,8 +115,8 @@ func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (k
 // Patch changes fields of a document that are not its text. ch names the document, and has the conditions. Otherwise
 // Patch works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound: a patch could
 // otherwise make a hidden document visible.
-func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch, keys ...Key) (Stored,
-	error) {
+func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch,
+	keys ...Key) (Stored, error) {
 	ch.Put = nil // patched sets it once the caller has the right to write
 	changes, err := c.allowed(&grant, []Change{ch})
 	if err != nil {

@@ -212,8 +212,8 @@ func nextTask(newest string, now time.Time) string {
 
 // Submit accepts changes, which Work makes later. When Submit returns, the changes are durable. At most one key may be
 // given; it makes the request safe to repeat.
-func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change, keys ...Key) (*Task,
-	error) {
+func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change,
+	keys ...Key) (*Task, error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
 		return nil, err

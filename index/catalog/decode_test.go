@@ -34,11 +34,10 @@ func FuzzDecodeRecord(f *testing.F) {
 		{ID: "t:a.md", Doc: "t:a.md", Title: "A", Hierarchy: []string{"A"}, Span: sheaf.Span{End: 40},
 			Body: sheaf.Span{End: 12}, SiblingCount: 1},
 		{ID: "t:a.md#b", Doc: "t:a.md", Parent: "t:a.md", Depth: 1, Position: 1, Title: "B", Slug: "b",
-			Hierarchy: []string{"A", "B"},
-			Heading:   sheaf.Span{Start: 12, End: 16}, Span: sheaf.Span{Start: 16, End: 40}, Body: sheaf.Span{Start: 16, End: 40},
-			SiblingCount: 1,
-			Links:        []sheaf.Link{{Kind: sheaf.LinkWiki, Target: "c", Text: "c", Span: sheaf.Span{Start: 17, End: 22}}},
-			Blocks:       []string{"z"}},
+			Hierarchy: []string{"A", "B"}, Heading: sheaf.Span{Start: 12, End: 16}, SiblingCount: 1,
+			Span: sheaf.Span{Start: 16, End: 40}, Body: sheaf.Span{Start: 16, End: 40},
+			Links: []sheaf.Link{{Kind: sheaf.LinkWiki, Target: "c", Text: "c", Span: sheaf.Span{Start: 17, End: 22}}},
+			Blocks: []string{"z"}},
 	}
 	f.Add(encodeRecord(&Record{Document: doc,
 		Date: sheaf.Dated{Time: time.UnixMilli(5).UTC(), Source: sheaf.DateModified}}))

@@ -36,7 +36,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		{ID: "t:a.md#b", Doc: "t:a.md", Parent: "t:a.md", Depth: 1, Position: 1, Title: "B", Slug: "b",
 			Hierarchy: []string{"A", "B"}, Heading: sheaf.Span{Start: 12, End: 16}, SiblingCount: 1,
 			Span: sheaf.Span{Start: 16, End: 40}, Body: sheaf.Span{Start: 16, End: 40},
-			Links: []sheaf.Link{{Kind: sheaf.LinkWiki, Target: "c", Text: "c", Span: sheaf.Span{Start: 17, End: 22}}},
+			Links:  []sheaf.Link{{Kind: sheaf.LinkWiki, Target: "c", Text: "c", Span: sheaf.Span{Start: 17, End: 22}}},
 			Blocks: []string{"z"}},
 	}
 	f.Add(encodeRecord(&Record{Document: doc,

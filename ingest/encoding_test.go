@@ -51,10 +51,11 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		"Windows-1254, Turkish": {charmap.Windows1254, "# Anahtar\n\nÇalışma odasının anahtarı kayıp, değişik bir şey.\n"},
 		"Windows-1257, Lithuanian": {charmap.Windows1257, "# Raktas\n\nKabineto raktas dingo, prašome grąžinti jį šį " +
 			"vakarą į Žaliąją salę.\n"},
-		"ISO-8859-5":              {charmap.ISO8859_5, russian},
-		"Mac Cyrillic":            {charmap.MacintoshCyrillic, russian},
-		"Windows-1255":            {charmap.Windows1255, "# הערה\n\nהמפתח של המשרד אבד, נא להחזיר אותו מחר בבוקר.\n"},
-		"Windows-1256":            {charmap.Windows1256, "# ملاحظة\n\nمفتاح المكتب مفقود، يرجى إعادته غدا صباحا إلى الغرفة.\n"},
+		"ISO-8859-5":   {charmap.ISO8859_5, russian},
+		"Mac Cyrillic": {charmap.MacintoshCyrillic, russian},
+		"Windows-1255": {charmap.Windows1255, "# הערה\n\nהמפתח של המשרד אבד, נא להחזיר אותו מחר בבוקר.\n"},
+		"Windows-1256": {charmap.Windows1256, "# ملاحظة\n\nمفتاح المكتب مفقود، يرجى إعادته غدا صباحا إلى " +
+			"الغرفة.\n"},
 		"Windows-874":             {charmap.Windows874, "# บันทึก\n\nกุญแจของสำนักงานหายไป กรุณานำมาคืนพรุ่งนี้เช้า\n"},
 		"Big5":                    {traditionalchinese.Big5, chinese},
 		"GB18030, traditional":    {simplifiedchinese.GB18030, chinese},

@@ -112,7 +112,8 @@ func TestIdempotencyKeysExpire(t *testing.T) {
 		{"api:a.md", `{"text": "two"}`, time.Hour, 200}, {"api:a.md", `{"text": "one"}`, 0, 409},
 	} {
 		now = now.Add(c.later)
-		if res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, c.text, "Idempotency-Key", "k1"); res.StatusCode != c.status {
+		res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, c.text, "Idempotency-Key", "k1")
+		if res.StatusCode != c.status {
 			t.Errorf("%d: %d %s, want %d", i, res.StatusCode, body, c.status)
 		}
 	}

@@ -170,8 +170,8 @@ func TestMetricsOfDocument(t *testing.T) {
 	s := start(t, notes, nil)
 	s.ask(t, "GET", "/v1/search?query=anchor", "")
 	_, body := s.ask(t, "GET", "/metrics", "")
-	page := "# Metrics\n\n`/metrics` of `sheaf serve` has these, for Prometheus. A histogram also has `_bucket`, `_sum` and " +
-		"`_count`.\nThis page is made from the program's own texts (`go test ./door/http -run TestMetricsOfDocument " +
+	page := "# Metrics\n\n`/metrics` of `sheaf serve` has these, for Prometheus. A histogram also has `_bucket`, `_sum` " +
+		"and `_count`.\nThis page is made from the program's own texts (`go test ./door/http -run TestMetricsOfDocument " +
 		"-update-metrics`).\n\n| metric | kind | is |\n|---|---|---|\n"
 	help := map[string]string{}
 	for line := range strings.Lines(string(body)) {

@@ -301,7 +301,7 @@ func TestHintMentionsHiddenSpaces(t *testing.T) {
 	}
 }
 
-// TestErrorShortensLongName checks that an error shortens a long name that does not exist, and that a query has a limit.
+// TestErrorShortensLongName checks that an error shortens a long name that does not exist. A query also has a limit.
 func TestErrorShortensLongName(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}},

@@ -387,7 +387,8 @@ func (b *hung) Retrieve(ctx context.Context, _ store.Request) (sheaf.Ranking, er
 // TestSearchEndsWithItsClient checks that a search ends when its client leaves, in every version of the
 // protocol, and when its time is over.
 func TestSearchEndsWithItsClient(t *testing.T) {
-	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search",` +
+		`"arguments":{"query":"undo commit"}}}`
 	start := func(limit time.Duration) (*httptest.Server, *hung) {
 		b := &hung{asked: make(chan struct{}, 1), gone: make(chan struct{}, 1)}
 		change := func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b }
@@ -447,7 +448,11 @@ func TestListenWithoutSubscriptions(t *testing.T) {
 	}
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil) // no limit: it must end by itself
 	const version = "2026-07-28"
-	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourcesListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"` + version + `","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{
+		"notifications":{"toolsListChanged":true,"resourcesListChanged":true},
+		"_meta":{"io.modelcontextprotocol/protocolVersion":"` + version + `",
+			"io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},
+			"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	res, text, err := post(t.Context(), web, body, "Mcp-Protocol-Version", version, "Mcp-Method", "subscriptions/listen")
 	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(text, "acknowledged") ||
 		!strings.Contains(text, `"result"`) || strings.Contains(text, "true") {

@@ -102,7 +102,9 @@ func (r *raw) send(text string, id int) line {
 // A result that a cache may store is private, since it depends on the caller.
 func TestNewestProtocol(t *testing.T) {
 	r := startRaw(t)
-	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, c := range []struct {
 		method, params string
 		cacheable      bool
@@ -199,7 +201,8 @@ func TestMessageList(t *testing.T) {
 // TestInputEnds checks that the server answers all earlier requests when its input ends, and then
 // ends without an error. A stopped server first answers the running call.
 func TestInputEnds(t *testing.T) {
-	const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` + "\n" +
+	const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 	ask := func(id int) string {
 		return fmt.Sprintf(

@@ -33,11 +33,13 @@ func TestLabCompared(t *testing.T) {
 		shoot("compared"))
 	step(t, ctx, "how they differ", until(`document.querySelector(".two .scroll:last-child svg .up, .two `+
 		`.scroll:last-child svg .down")`))
-	step(t, ctx, "lit in both", do(`window.both = [...document.querySelectorAll(".two .scroll:first-child [role=button]")].find((e) => document.querySelector('.two .scroll:last-child [data-id="' + CSS.escape(e.dataset.id) + '"]'));
-		both.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`), until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`),
+	const lit = `document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`
+	step(t, ctx, "lit in both", do(`window.both = [...document.querySelectorAll(".two .scroll:first-child [role=button]")]
+			.find((e) => document.querySelector('.two .scroll:last-child [data-id="' + CSS.escape(e.dataset.id) + '"]'));
+		both.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`), until(lit),
 		do(`both.ownerSVGElement.dispatchEvent(new PointerEvent("pointerleave"))`), until(`!document.querySelector(".lit")`),
 		do(`both.dispatchEvent(new MouseEvent("click", {bubbles: true}))`),
-		until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`))
+		until(lit))
 	of := func(profile string) chromedp.Action {
 		return until(`document.querySelector("[aria-label=Arithmetic] h3")?.textContent === ` + quote(profile) +
 			` && document.querySelector("[aria-label=Arithmetic] .why")`)
@@ -110,7 +112,8 @@ func TestLabUpdate(t *testing.T) {
 		set("meaning", "0.5"), until(`location.search.includes("set.meaning")`), save,
 		until(`document.querySelector(".lab-bar select").value === "sheaf-mine" && !location.search.includes("set.")`))
 	step(t, ctx, "with another number", set("names", "0.25"), until(`location.search.includes("set.names")`), save,
-		until(`!location.search.includes("set.") && document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`),
+		until(`!location.search.includes("set.") && `+
+			`document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`),
 		until(`document.querySelector('.lab-controls [data-name=names] input[type=text]').value === "0.25" && `+
 			`document.querySelector('.lab-controls [data-name=meaning] input[type=text]').value === "0.5" && `+
 			`!document.querySelector(".lab-controls .changed")`))

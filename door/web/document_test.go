@@ -27,7 +27,8 @@ func TestObsidianSyntax(t *testing.T) {
 			`class="comment">%%of` + "\n" + `two lines%%</span> too.</p>`},
 		{"no comments", "Use %%a and %%b, 5%%x, `%%x%%`", "<p>Use %%a and %%b, 5%%x, <code>%%x%%</code></p>"},
 		{"a link whose text has brackets", "[[1]](https://example.org/x) [[Ann]](boss)",
-			`<p><a href="https://example.org/x" rel="noreferrer noopener" target="_blank">[1]</a> <a href="#">Ann</a>(boss)</p>`},
+			`<p><a href="https://example.org/x" rel="noreferrer noopener" target="_blank">[1]</a> <a ` +
+				`href="#">Ann</a>(boss)</p>`},
 		{"addresses of other programs", "[plugin](obsidian://show-plugin?id=maps) <obsidian://open?vault=a%20b&file=c> " +
 			"<a@example.org> [b](mailto:b@example.org) [c](zotero://1) <zotero://1> [d](HTTPS://x.org) [e](javascript:alert)",
 			`<p><a href="obsidian://show-plugin?id=maps">plugin</a> <a ` +
@@ -41,32 +42,22 @@ func TestObsidianSyntax(t *testing.T) {
 			"dir=\"auto\">\n<li>item </li>\n</ul>\n<blockquote dir=\"auto\"><p>quote</p>\n</blockquote>\n<p></p>"},
 		{"no names of blocks", "10 ^3\n\nx^a ^b c `^d`\n\nPress ^C\nto stop.", "<p>10 ^3</p>\n<p>x^a ^b c " +
 			"<code>^d</code></p>\n<p>Press ^C\nto stop.</p>"},
-		{"footnotes", "One[^1], two[^long note].\n\n[^1]: The *first*.\n[^long note]: https://example.org\n\n    More.\n\nText.", `<p>One<sup><a class="footnote" id="ref:1" href="#note:1" role="doc-noteref" aria-label="footnote 1">1</a></sup>, two<sup><a class="footnote" id="ref:long%20note" href="#note:long%20note" role="doc-noteref" aria-label="footnote long note">long note</a></sup>.</p>
-<div class="footnote" id="note:1" role="note" tabindex="-1"><a class="footnote" href="#ref:1" role="doc-backlink" aria-label="back from footnote 1">1</a>
-<p>The <em>first</em>.</p>
-</div>
-<div class="footnote" id="note:long%20note" role="note" tabindex="-1"><a class="footnote" href="#ref:long%20note" role="doc-backlink" aria-label="back from footnote long note">long note</a>
-<p><a href="https://example.org" rel="noreferrer noopener" target="_blank">https://example.org</a></p>
-<p>More.</p>
-</div>
-<p>Text.</p>`},
-		{"a footnote of hostile name", "x[^\"><b>]\n\n[^\"><b>]: y", `<p>x<sup><a class="footnote" id="ref:%22%3E%3Cb%3E" href="#note:%22%3E%3Cb%3E" role="doc-noteref" aria-label="footnote &quot;&gt;&lt;b&gt;">&quot;&gt;&lt;b&gt;</a></sup></p>
-<div class="footnote" id="note:%22%3E%3Cb%3E" role="note" tabindex="-1"><a class="footnote" href="#ref:%22%3E%3Cb%3E" role="doc-backlink" aria-label="back from footnote &quot;&gt;&lt;b&gt;">&quot;&gt;&lt;b&gt;</a>
-<p>y</p>
-</div>`},
-		{"a footnote to which nothing leads", "[^<b>]: y", `<div class="footnote" id="note:%3Cb%3E" role="note" tabindex="-1"><span>&lt;b&gt;</span>
-<p>y</p>
-</div>`},
+		{"footnotes", "One[^1], two[^long note].\n\n[^1]: The *first*.\n[^long note]: https://example.org\n\n    More." +
+			"\n\nText.",
+			"<p>One" + footnoteMark("1", "1") + ", two" + footnoteMark("long%20note", "long note") + ".</p>\n" +
+				footnote("1", "1", "<p>The <em>first</em>.</p>") + footnote("long%20note", "long note",
+				`<p><a href="https://example.org" rel="noreferrer noopener" target="_blank">https://example.org</a></p>`,
+				"<p>More.</p>") + "<p>Text.</p>"},
+		{"a footnote of hostile name", "x[^\"><b>]\n\n[^\"><b>]: y",
+			"<p>x" + footnoteMark("%22%3E%3Cb%3E", "&quot;&gt;&lt;b&gt;") + "</p>\n" +
+				footnote("%22%3E%3Cb%3E", "&quot;&gt;&lt;b&gt;", "<p>y</p>")},
+		{"a footnote to which nothing leads", "[^<b>]: y",
+			`<div class="footnote" id="note:%3Cb%3E" role="note" tabindex="-1"><span>&lt;b&gt;</span>` + "\n<p>y</p>\n</div>"},
 		{"footnotes in a link", "[see *a[^1]* and ![b[^2]](c.png)[^2]](https://example.org).\n\n[^1]: y\n[^2]: z",
 			`<p><a href="https://example.org" rel="noreferrer noopener" target="_blank">see <em>a</em> and <span ` +
-				`class="image">b</span></a>` +
-				`<sup><a class="footnote" id="ref:1" href="#note:1" role="doc-noteref" aria-label="footnote 1">1</a></sup><sup><a class="footnote" id="ref:2" href="#note:2" role="doc-noteref" aria-label="footnote 2">2</a></sup><sup><a class="footnote" href="#note:2" role="doc-noteref" aria-label="footnote 2">2</a></sup>.</p>
-<div class="footnote" id="note:1" role="note" tabindex="-1"><a class="footnote" href="#ref:1" role="doc-backlink" aria-label="back from footnote 1">1</a>
-<p>y</p>
-</div>
-<div class="footnote" id="note:2" role="note" tabindex="-1"><a class="footnote" href="#ref:2" role="doc-backlink" aria-label="back from footnote 2">2</a>
-<p>z</p>
-</div>`},
+				`class="image">b</span></a>` + footnoteMark("1", "1") + footnoteMark("2", "2") +
+				strings.Replace(footnoteMark("2", "2"), ` id="ref:2"`, "", 1) + ".</p>\n" +
+				footnote("1", "1", "<p>y</p>") + footnote("2", "2", "<p>z</p>")},
 		{"no footnotes", "A [^1] and [^a-z]+.", "<p>A [^1] and [^a-z]+.</p>"},
 		{"formulas", `So $a_1*b*c\,d$ and $$x \\ y$$.`, `<p>So <code class="math">$a_1*b*c\,d$</code> and <code ` +
 			`class="math">$$x \\ y$$</code>.</p>`},
@@ -82,11 +73,26 @@ func TestObsidianSyntax(t *testing.T) {
 			s := served(t, map[string]string{"near.md": c.note + "\n"})
 			_, body := fetch(t, s.URL+"/ui/document?id=near.md")
 			var got struct{ HTML string }
-			if err := json.Unmarshal([]byte(body), &got); err != nil || strings.TrimSpace(got.HTML) != c.want {
+			err := json.Unmarshal([]byte(body), &got)
+			if err != nil || strings.TrimSpace(got.HTML) != strings.TrimSpace(c.want) {
 				t.Errorf("%v\ngot  %s\nwant %s", err, got.HTML, c.want)
 			}
 		})
 	}
+}
+
+// footnoteMark returns the HTML of the mark of a footnote in a text. id is the name of the footnote in an address, and
+// label is its name as HTML.
+func footnoteMark(id, label string) string {
+	return fmt.Sprintf(`<sup><a class="footnote" id="ref:%s" href="#note:%s" role="doc-noteref" `+
+		`aria-label="footnote %s">%s</a></sup>`, id, id, label, label)
+}
+
+// footnote returns the HTML of a footnote with these paragraphs.
+func footnote(id, label string, paragraphs ...string) string {
+	return fmt.Sprintf(`<div class="footnote" id="note:%s" role="note" tabindex="-1"><a class="footnote" `+
+		`href="#ref:%s" role="doc-backlink" aria-label="back from footnote %s">%s</a>`+"\n%s\n</div>\n", id, id, label, label,
+		strings.Join(paragraphs, "\n"))
 }
 
 // TestUnclosedSignsAreBounded checks that many opening signs without an end render in at most 5 seconds of
@@ -284,8 +290,10 @@ func TestPageOutline(t *testing.T) {
 		"untitled.md": strings.Repeat("A [commit](short.md).\n\n", 60) + "## Last\n\nOf all.\n"})
 	marked := func(title string) chromedp.Action {
 		return until(`(() => {
-			const all = [...document.querySelectorAll(".outline [aria-current]")], box = document.querySelector(".outline").getBoundingClientRect(), at = all[0]?.getBoundingClientRect();
-			return all.length === 1 && all[0].textContent === ` + quote(title) + ` && at.top >= box.top && at.bottom <= box.bottom + 1;
+			const all = [...document.querySelectorAll(".outline [aria-current]")], at = all[0]?.getBoundingClientRect();
+			const box = document.querySelector(".outline").getBoundingClientRect();
+			return all.length === 1 && all[0].textContent === ` + quote(title) + `
+				&& at.top >= box.top && at.bottom <= box.bottom + 1;
 		})()`)
 	}
 	scroll := func(section int) chromedp.Action {
@@ -305,7 +313,8 @@ func TestPageOutline(t *testing.T) {
 	step(t, ctx, "the end", do(`scrollTo(0, 1e9)`), marked("Section 81"), shoot("outline-end"), do(`scrollTo(0, 0)`),
 		marked("Long"), until(same))
 	step(t, ctx, "every section is met", chromedp.Evaluate(`(async () => {
-		const met = new Set(), frame = () => new Promise(requestAnimationFrame), longest = document.documentElement.scrollHeight - innerHeight;
+		const met = new Set(), frame = () => new Promise(requestAnimationFrame);
+		const longest = document.documentElement.scrollHeight - innerHeight;
 		for (let y = 0; y <= longest + 100; y += 100) {
 			scrollTo(0, y);
 			await frame(); await frame();

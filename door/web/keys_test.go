@@ -234,7 +234,8 @@ func TestPageForcedColors(t *testing.T) {
 		chromedp.Navigate(s.URL+"/?q=undo+commit"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown),
 		chromedp.KeyEvent(kb.ArrowDown), until(`document.querySelector("#result-0.selected")`), shoot("forced"),
 		chromedp.Evaluate(`[...document.querySelectorAll("#results > li")].filter((e) => `+
-			`getComputedStyle(e).borderLeftColor !== getComputedStyle(document.body).backgroundColor).map((e) => e.id).join(" ")`, &marked))
+			`getComputedStyle(e).borderLeftColor !== getComputedStyle(document.body).backgroundColor).map((e) => `+
+			`e.id).join(" ")`, &marked))
 	if marked != "result-0" {
 		t.Errorf("marked as selected: %q", marked)
 	}

@@ -94,8 +94,10 @@ func TestLabFailingProfile(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	fail := func(profile string) chromedp.Action {
-		return chromedp.Evaluate(`window.real ||= window.fetch; window.fetch = (path, o) => path === "/v1/explain" && JSON.parse(o.body).profile === `+quote(profile)+`
-			? Promise.resolve(new Response(JSON.stringify({detail: "its store is away"}), {status: 503})) : real(path, o); 0`, nil)
+		return do(`window.real ||= window.fetch; window.fetch = (path, o) => {
+			if (path !== "/v1/explain" || JSON.parse(o.body).profile !== ` + quote(profile) + `) return real(path, o);
+			return Promise.resolve(new Response(JSON.stringify({detail: "its store is away"}), {status: 503}));
+		}`)
 	}
 	move := slide(`Number(r.value) === Number(r.max) ? r.min : r.max`)
 	charts := func(n int) chromedp.Action {
@@ -162,9 +164,15 @@ func TestLabSearchesBeforeAddress(t *testing.T) {
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
 	step(t, ctx, "a number", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"),
 		chromedp.WaitVisible("svg.lab .node"), until(shown),
-		do(`window.order = []; { const ask = fetch, write = history.replaceState; window.fetch = (...a) => { order.push("ask"); return ask(...a); };
-		history.replaceState = function (...a) { order.push("write"); return write.apply(this, a); };
-		const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); window.order = order.slice(); }`),
+		do(`window.order = []; {
+			const ask = fetch, write = history.replaceState;
+			window.fetch = (...a) => { order.push("ask"); return ask(...a); };
+			history.replaceState = function (...a) { order.push("write"); return write.apply(this, a); };
+			const r = document.querySelector(".lab-controls input[type=range]");
+			r.value = r.max;
+			r.dispatchEvent(new Event("input", {bubbles: true}));
+			window.order = order.slice();
+		}`),
 		until(`order[0] === "ask" && order.includes("write")`))
 }
 
@@ -200,7 +208,8 @@ func TestLabArithmeticStaysVisible(t *testing.T) {
 		shoot("lab-names"))
 	step(t, ctx, "no room for what there is not",
 		until(`document.querySelector("svg.lab").getBoundingClientRect().height < 200`))
-	step(t, ctx, "a look", do(`{ const e = document.querySelector("svg.lab [role=button]"); e.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
+	step(t, ctx, "a look", do(`{ const e = document.querySelector("svg.lab [role=button]");
+		e.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
 		window.about = document.querySelector(".arithmetic h2").textContent }`), until(`document.querySelector(".why")`))
 	step(t, ctx, "the pointer goes",
 		do(`document.querySelector("svg.lab").dispatchEvent(new PointerEvent("pointerleave"))`),
@@ -242,7 +251,12 @@ func TestLabWhyNotInOrder(t *testing.T) {
 			if (n === 1) { await new Promise((done) => setTimeout(done, 500)); setTimeout(() => (late = true), 100); }
 			return Response.json({ id: "notes:b.md", rank: 0, reasons: ["answer " + n] });
 		};
-		{ const e = document.querySelector(".lab-bar input"); e.value = "notes:b.md"; e.dispatchEvent(new Event("change")) }`), until(`told === 1`))
+		{
+			const e = document.querySelector(".lab-bar input");
+			e.value = "notes:b.md";
+			e.dispatchEvent(new Event("change"));
+		}`),
+		until(`told === 1`))
 	step(t, ctx, "another number", slide(`r.max`), until(`told === 2`),
 		until(`late`), until(`document.querySelector(".arithmetic").textContent.includes("answer 2")`))
 }
@@ -298,7 +312,10 @@ func TestLabDrag(t *testing.T) {
 		let drawn = 0;
 		new MutationObserver(() => drawn++).observe(document.querySelector(".two .scroll, .scroll"), {childList: true});
 		const explained = window.fetch;
-		window.fetch = (path, o) => { if (path === "/v1/explain") window.asked = JSON.parse(o.body).parameters[range.ariaLabel]; return explained(path, o); };
+		window.fetch = (path, o) => {
+			if (path === "/v1/explain") window.asked = JSON.parse(o.body).parameters[range.ariaLabel];
+			return explained(path, o);
+		};
 		for (let i = 1; i <= 40 || drawn < 4; i++) { // a busy server may take longer than that
 			range.value = Number(range.min) + (Number(range.max) - Number(range.min)) * (i <= 40 ? i : 39 + i % 2) / 41;
 			range.dispatchEvent(new Event("input", {bubbles: true}));
@@ -310,9 +327,13 @@ func TestLabDrag(t *testing.T) {
 	})(); 0`
 	step(t, ctx, "a drag", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(shown),
 		chromedp.WaitVisible("svg.lab .node"), late(60), chromedp.Evaluate(drag, nil), until(`window.during >= 4`),
-		until(`window.asked === window.last && location.search.includes("=" + window.last) && window.drawn() > window.during`))
-	step(t, ctx, "a browser that lets an address change only so often", do(`window.old = document.querySelector("svg.lab"); window.let = history.replaceState; history.replaceState = () => { throw new DOMException("too often", "SecurityError"); };
-		{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.min; r.dispatchEvent(new Event("input", {bubbles: true})) }`), until(`document.querySelector("svg.lab") !== old`), until(`location.search.includes("=" + window.last)`),
+		until(`window.asked === window.last && location.search.includes("=" + window.last) && `+
+			`window.drawn() > window.during`))
+	step(t, ctx, "a browser that lets an address change only so often",
+		do(`window.let = history.replaceState;
+			history.replaceState = () => { throw new DOMException("too often", "SecurityError"); }`),
+		slide(`r.min`), until(`document.querySelector("svg.lab") !== window.chart`),
+		until(`location.search.includes("=" + window.last)`),
 		do(`history.replaceState = window.let`),
 		until(`!location.search.includes("=" + window.last) && location.search.includes("set.")`))
 	step(t, ctx, "an answer that comes to another view", late(300),

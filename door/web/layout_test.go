@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -21,32 +22,9 @@ import (
 
 // reach lists accessibility faults: controls below 24 pixels without free space around them (WCAG
 // 2.2), skipped heading levels, and headings without an h1.
-const reach = `(() => {
-	const found = [], all = [...document.querySelectorAll("a[href], button, input, select, summary, svg [role=button]")].filter((e) => e.checkVisibility() && !e.closest(".hidden, .skip, dialog:not([open]), article"))
-		.filter((e) => { // what scrolls is only where it is seen
-			const c = e.closest(".lab-controls")?.getBoundingClientRect(), b = e.getBoundingClientRect();
-			return !c || (b.top >= c.top && b.bottom <= c.bottom);
-		});
-	const box = (e) => {
-		const b = e.getBoundingClientRect(), h2 = e.closest(".result h2")?.getBoundingClientRect(); // which folds what is long
-		return h2 ? new DOMRect(b.x, b.y, b.width, Math.min(b.bottom, h2.bottom + 3) - b.y) : b;
-	}, middle = (e) => { const b = box(e); return [b.x + b.width / 2, b.y + b.height / 2]; };
-	const small = (e) => Math.min(box(e).width, box(e).height) < 23.9;
-	for (const e of all.filter(small)) {
-		const [x, y] = middle(e);
-		for (const other of all) {
-			if (other === e || e.contains(other) || other.contains(e)) continue;
-			const b = box(other), [ox, oy] = middle(other);
-			const near = small(other) ? Math.hypot(x - ox, y - oy) < 24 : Math.hypot(x - Math.max(b.left, Math.min(x, b.right)), y - Math.max(b.top, Math.min(y, b.bottom))) < 12;
-			if (near) { found.push("too small: " + e.outerHTML.slice(0, 90) + " beside " + other.outerHTML.slice(0, 60)); break; }
-		}
-	}
-	const levels = [...document.querySelectorAll("main h1, main h2, main h3, main h4")].filter((e) => !e.closest("nav")).map((e) => Number(e.tagName[1]));
-	if (levels.filter((n) => n === 1).length !== 1 || levels.some((n, i) => i && n > levels[i - 1] + 1)) found.push("headings: " + levels);
-	if (document.documentElement.scrollWidth > innerWidth) found.push("the page is " + document.documentElement.scrollWidth + " wide");
-	for (const e of document.querySelectorAll(".lab-controls")) if (e.scrollWidth > e.clientWidth) found.push("the sliders run to both sides");
-	return found;
-})()`
+//
+//go:embed testdata/reach.js
+var reach string
 
 // TestPageAccessibility checks the page for screen readers, keyboards and magnification by four.
 func TestPageAccessibility(t *testing.T) {
@@ -307,7 +285,9 @@ func TestPageLongTitle(t *testing.T) {
 		const st = await r.json();
 		st.skipped = Array.from({length: 700}, (_, i) => ({path: i + ".md", reason: "too large", detail: i + " bytes"}));
 		return new Response(JSON.stringify(st));
-	}; 0`, nil), chromedp.Click(`a[data-view="status"]`), until(`document.querySelectorAll("main summary").length === 1 && document.querySelector("main summary").textContent === "too large: 700"`),
+	}; 0`, nil), chromedp.Click(`a[data-view="status"]`),
+		until(`document.querySelectorAll("main summary").length === 1 && `+
+			`document.querySelector("main summary").textContent === "too large: 700"`),
 		until(`document.querySelectorAll("main details li").length === 501 && document.querySelector("main details `+
 			`li").textContent === "0.md: 0 bytes"`),
 		chromedp.Evaluate(`window.fetch = (path, o) => path.startsWith("/readyz") ? Promise.resolve(new `+

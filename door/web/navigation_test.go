@@ -44,7 +44,8 @@ func TestPageMore(t *testing.T) {
 	}
 	first := func(n int) chromedp.Action { return until(fmt.Sprintf(`counts[0] === %d && counts.at(-1) === 20`, n)) }
 	count := do(`{ const main = document.getElementById("main"); window.counts = []; new MutationObserver(() => ` +
-		`counts.push(document.querySelectorAll("#results > li").length)).observe(main, { childList: true, subtree: true }); }`)
+		`counts.push(document.querySelectorAll("#results > li").length)).observe(main, ` +
+		`{ childList: true, subtree: true }); }`)
 	step(t, ctx, "what is seen comes first", chromedp.Navigate(s.URL+"/?q=commit"), results(20), count,
 		chromedp.SendKeys("#query", "s"), first(8))
 	step(t, ctx, "below the first, all come at once", do(`scrollTo(0, 900)`), until(`scrollY === 900`), count,
@@ -105,7 +106,9 @@ func TestPageAddress(t *testing.T) {
 		until(`document.querySelector("[aria-label=Arithmetic] h2")?.textContent === "notes:n/49.md" && `+
 			`document.querySelector(".lab-bar input").value === "n/49.md"`))
 	step(t, ctx, "numbers of another address",
-		do(`history.pushState(null, "", "/?view=lab&q=commit&set.meaning=0.9"); dispatchEvent(new PopStateEvent("popstate"))`), until(`document.querySelector(".lab-controls input").value === "0.9" && `+shown),
+		do(`history.pushState(null, "", "/?view=lab&q=commit&set.meaning=0.9"); `+
+			`dispatchEvent(new PopStateEvent("popstate"))`),
+		until(`document.querySelector(".lab-controls input").value === "0.9" && `+shown),
 		chromedp.NavigateBack(), until(`document.querySelector(".lab-controls input").value !== "0.9" && `+shown))
 	step(t, ctx, "no such profile", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=nosuch"),
 		until(`document.getElementById("notes").textContent.includes('there is no profile "nosuch"')`))
@@ -144,7 +147,9 @@ func slow(address string, milliseconds int) chromedp.Action {
 
 // held delays the answers of an address until free runs.
 func held(address string) chromedp.Action {
-	return do(fmt.Sprintf(`window.real ||= window.fetch; window.held = new Promise((done) => { window.free = done; }); window.fetch = async (path, o) => {
+	return do(fmt.Sprintf(`window.real ||= window.fetch;
+	window.held = new Promise((done) => { window.free = done; });
+	window.fetch = async (path, o) => {
 		if (path.startsWith(%s)) await window.held;
 		return real(path, o);
 	}`, quote(address)))

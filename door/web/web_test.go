@@ -228,7 +228,9 @@ type ownKey struct{}
 // tab opens another tab beside the tab of ctx. Both share the stored data of the page.
 func tab(t *testing.T, ctx context.Context) context.Context {
 	t.Helper()
-	id, err := target.CreateTarget("about:blank").WithBrowserContextID(ctx.Value(ownKey{}).(cdp.BrowserContextID)).WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
+	own := ctx.Value(ownKey{}).(cdp.BrowserContextID)
+	id, err := target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).
+		Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
 	must.Do(t, err)
 	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(id))
 	t.Cleanup(cancel)
@@ -575,7 +577,12 @@ func timed(t *testing.T, ctx context.Context, change, condition string) float64 
 	step(t, ctx, change, chromedp.Evaluate(`new Promise((done, fail) => {
 		const began = performance.now();
 		`+change+`;
-		const look = () => (`+condition+`) ? done(performance.now() - began) : performance.now() - began > 60000 ? fail("too late") : requestAnimationFrame(look);
+		const look = () => {
+			const took = performance.now() - began;
+			if (`+condition+`) done(took);
+			else if (took > 60000) fail("too late");
+			else requestAnimationFrame(look);
+		};
 		requestAnimationFrame(look);
 	})`, &took, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	return took
@@ -602,7 +609,8 @@ func TestPageTimes(t *testing.T) {
 	var loads []float64
 	for i := range 10 {
 		var loaded struct{ Bytes, Interactive float64 }
-		step(t, ctx, "load", network.ClearBrowserCache(), chromedp.Navigate(address), until(`document.activeElement.id === "query"`), chromedp.Evaluate(`(() => {
+		step(t, ctx, "load", network.ClearBrowserCache(), chromedp.Navigate(address),
+			until(`document.activeElement.id === "query"`), chromedp.Evaluate(`(() => {
 			const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
 			return {Bytes: all.reduce((n, e) => n + e.decodedBodySize, 0), Interactive: all[0].domContentLoadedEventEnd};
 		})()`, &loaded))

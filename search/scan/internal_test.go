@@ -66,8 +66,8 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 		cut := must.Get(s.cut(t.Context(), files, found.matches, chunker))
 		all := memory.New(a)
 		for _, d := range cut {
-			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(&search.ScanRequest{Limits: profile.Scan{ListValues: 10}},
-				false)}); err != nil {
+			request := &search.ScanRequest{Limits: profile.Scan{ListValues: 10}}
+			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(request, false)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -239,7 +239,8 @@ func TestConcurrentChangeIsKept(t *testing.T) {
 		change := must.Get(cursor.Add(server))
 		const theirs = `{"mcpServers": {"theirs": {"command": "x"}}}`
 		put(t, file, theirs)
-		if err := change.Write(); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "another program changed") {
+		err := change.Write()
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "another program changed") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if content, err := os.ReadFile(file); string(content) != theirs {

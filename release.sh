@@ -1,18 +1,18 @@
 #!/bin/sh
-# Builds what is released, into dist/: programs for six platforms, archives, Debian packages, MCP bundles, bills of
+# Builds a release in dist/: programs for six platforms, archives, Debian packages, MCP bundles, bills of
 # materials, a Homebrew formula, a container file and checksums. It needs Go and git, and installs goreleaser and
-# cyclonedx-gomod into the user's cache (some minutes, once). .goreleaser.yaml says what a release holds.
+# cyclonedx-gomod into the user's cache (some minutes, once). .goreleaser.yaml lists the contents of a release.
 #
-#   sh release.sh [VERSION]   builds everything, and runs what can run here. VERSION is like 1.2.3; without it the
-#                             version is the tag of the commit, or 0.0.0-DATE-COMMIT
-#   sh release.sh --check     builds for Linux twice, in two folders and from nothing, and compares the bytes
+#   sh release.sh [VERSION]   builds everything, and tests the programs that this machine can run. VERSION is like
+#                             1.2.3. Default: the tag of the commit, or 0.0.0-DATE-COMMIT
+#   sh release.sh --check     builds for Linux twice, in two folders, once with an empty cache, and compares the bytes
 #
-# URL is where the archives will be, for the Homebrew formula: URL=https://example.org/sheaf sh release.sh
+# URL is the address of the archives for the Homebrew formula: URL=https://example.org/sheaf sh release.sh
 set -eu
 cd "$(dirname "$0")"
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/sheaf-release
 
-# The user's own settings of Go must not change the bytes. Where modules come from stays.
+# The Go settings of the user must not change the bytes. The script keeps only the settings for downloading modules.
 for name in GOPROXY GONOPROXY GOSUMDB GONOSUMDB GOPRIVATE GOPATH GOMODCACHE GOCACHE GOTMPDIR GOTOOLCHAIN; do
 	export "$name=$(go env $name)"
 done
@@ -48,7 +48,7 @@ if [ "$VERSION" = --check ]; then
 	git ls-files -z --cached --others --exclude-standard | xargs -0 tar -cf - .git | tar -xf - -C "$there/copy"
 	(cd "$there/copy" && GOCACHE=$there/cache once there)
 	cmp "$there/here" "$there/there"
-	echo "two builds in two folders, one from nothing, are the same bytes: $(sha256sum <"$there/here")"
+	echo "two builds in two folders, one with an empty cache, are the same bytes: $(sha256sum <"$there/here")"
 	exit
 fi
 VERSION=${VERSION#v}

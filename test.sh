@@ -4,11 +4,11 @@
 #   sh test.sh           what every change must pass
 #   sh test.sh --long    the same with long histories, 10 minutes of fuzzing a target, and a release built twice
 #
-# It needs Go and git, and installs the rest of what the tests use, on Debian,
-# when it is missing and this user may install packages: a C compiler for the
-# race detector, Chromium for the web page, zsh and fish for completions. Linters
-# come as Go modules, pinned in go.mod. The stores that are servers are tested against real ones, which scripts/servers starts when they can
-# be had; those that cannot are named.
+# The script needs Go and git. On Debian it installs other missing programs if this
+# user may install packages: a C compiler for the race detector, Chromium for the
+# web page, zsh and fish for completions. Linters are Go modules, pinned in go.mod.
+# Tests of server stores need real servers: scripts/servers installs and starts
+# them. The script names each server that it cannot start.
 set -eu
 cd "$(dirname "$0")"
 
@@ -19,12 +19,13 @@ fi
 
 say() { printf '\n== %s\n' "$1"; }
 
-# room FOLDER WHAT MEGABYTES VARIABLE: a disk that fills up fails tests that have nothing to do with it.
+# room FOLDER WHAT MEGABYTES VARIABLE fails if FOLDER has less free space: tests fail without a clear reason on a full
+# disk.
 room() {
 	mkdir -p "$1"
 	free=$(df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }')
 	if [ "$free" -lt "$3" ]; then
-		echo "only $free MB are free in $1, where $2: $3 MB are needed. Make room ('go clean -cache' removes what Go keeps of earlier builds), or name another folder in $4"
+		echo "only $free MB are free in $1, where $2: $3 MB are needed. Make room ('go clean -cache' removes earlier builds), or name another folder in $4"
 		exit 1
 	fi
 }
@@ -37,16 +38,16 @@ if ! command -v gcc >/dev/null 2>&1 && ! command -v clang >/dev/null 2>&1; then
 fi
 
 if ! command -v chromium >/dev/null 2>&1 && ! command -v google-chrome >/dev/null 2>&1; then
-	say "installing chromium, which drives the web page in a test"
+	say "installing chromium for the tests of the web page"
 	if ! { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; then
-		echo "it cannot be installed: TestPage of door/web is skipped"
+		echo "chromium cannot be installed: the tests of the page in door/web are skipped"
 	fi
 fi
 
 if ! command -v zsh >/dev/null 2>&1 || ! command -v fish >/dev/null 2>&1; then
-	say "installing zsh and fish, which complete commands in a test"
+	say "installing zsh and fish for a test of completions"
 	if ! { apt-get update -qq && apt-get install -y -qq zsh fish; } >/dev/null 2>&1; then
-		echo "they cannot be installed: completion_shells of cmd/sheaf leaves out those that are not there"
+		echo "they cannot be installed: the script completion_shells of cmd/sheaf skips missing shells"
 	fi
 fi
 
@@ -67,7 +68,7 @@ go vet ./...
 say "staticcheck"
 go tool staticcheck ./...
 
-say "other platforms build" # these binaries are only built, so speed does not matter
+say "other platforms build" # without optimization, because nothing runs these programs
 for target in linux/arm64 darwin/arm64 windows/amd64; do
 	echo "$target"
 	GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -gcflags='all=-N -l' -o /dev/null ./cmd/sheaf
@@ -80,9 +81,9 @@ if [ "${1:-}" = --long ]; then
 	sh release.sh --check
 fi
 
-# start NAME VARIABLE SECONDS starts a server for tests, unless its variable names
-# one already or it cannot be had within some seconds: then the tests that want it
-# skip, and say so.
+# start NAME VARIABLE SECONDS starts a server for tests and puts its address into
+# VARIABLE. If VARIABLE already has an address, start does nothing. If the server
+# does not start in time, start says so, and the tests of the server are skipped.
 servers=${SHEAF_SERVERS:-${TMPDIR:-/tmp}/sheaf-servers-$(id -u)}
 started=
 start() {
@@ -101,7 +102,7 @@ start() {
 	fi
 	[ -z "$address" ] || echo "$1: $address"
 }
-# found reports whether the server ran before: then it is not for this script to stop.
+# found reports whether the server already ran. This script does not stop such a server.
 found() { grep -q 'found its server' /tmp/sheaf-server.$$; }
 stop_servers() { for name in $started; do scripts/servers/"$name".sh stop "$servers/$name" >/dev/null 2>&1 || true; done; }
 trap stop_servers EXIT
@@ -119,21 +120,23 @@ fi
 
 if SHEAF_TEST_VESPA_CLASSES=${SHEAF_TEST_VESPA_CLASSES:-$(timeout 240 scripts/vespa/build.sh "$servers/vespa" 2>/tmp/sheaf-server.$$)} && [ -n "$SHEAF_TEST_VESPA_CLASSES" ]; then
 	export SHEAF_TEST_VESPA_CLASSES
-	echo "vespa: its Java classes judge what is sent; there is no server"
+	echo "vespa: its Java classes check the requests; no server runs"
 else
 	tail -3 /tmp/sheaf-server.$$
 	unset SHEAF_TEST_VESPA_CLASSES
-	echo "vespa: SKIPPED, its Java classes cannot be had within 240 s (they need mvn and Java 17 or newer)"
+	echo "vespa: SKIPPED, its Java classes were not built within 240 s (they need mvn and Java 17 or newer)"
 fi
 rm -f /tmp/sheaf-server.$$
 
-# The race detector makes tests up to ten times slower: with it those that shorten
-# themselves do, and are whole without it. Nor is there memory beside the heap with it.
+# The race detector makes tests up to ten times slower. With it, tests run in their
+# short form; the next phase runs these tests in full, without it. The race detector
+# also excludes memory outside the heap, which internal/offheap and
+# index/engine/segment test in the next phase.
 say "tests, with the race detector"
-# Those that take longest, or wait for others, begin, or one would be left alone at the end.
+# The slowest packages and packages that wait for servers begin: none then runs alone at the end.
 CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./door/web ./cmd/sheaf ./store/opensearch ./...
 
-say "those that are shorter with it, whole without it" # except scripts
+say "tests that were short with the race detector, in full without it" # except scripts
 whole=$(git grep -lE "testing\.Short\(\)${long:+|SHEAF_TEST_LONG}" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole ./internal/offheap ./index/engine/segment
 

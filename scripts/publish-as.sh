@@ -11,10 +11,10 @@ fail() {
 	echo "publish-as: $1" >&2
 	exit 2
 }
-[ $# = 1 ] || fail "give the module path, and nothing else: sh scripts/publish-as.sh example.org/you/sheaf"
+[ $# = 1 ] || fail "give exactly one argument, the module path: sh scripts/publish-as.sh example.org/you/sheaf"
 new=$1
 echo "$new" | grep -Eq '^[a-z0-9-]+(\.[a-z0-9-]+)+(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$' ||
-	fail "\"$new\" is no module path: write a host with a dot, a slash and a path, such as example.org/you/sheaf"
+	fail "\"$new\" is not a module path: write a host with a dot, a slash and a path, such as example.org/you/sheaf"
 cd "$(dirname "$0")/.."
 old=$(sed -n 's/^module //p' go.mod)
 [ "$old" != "$new" ] || fail "the module is called $new already"

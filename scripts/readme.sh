@@ -2,7 +2,7 @@
 # Makes the pictures and the shown output of README.md again, with the real program, from examples/notes.
 #
 #   sh scripts/readme.sh            pictures and output; needs Go and Chromium
-#   sh scripts/readme.sh FOLDER     measures the line of numbers on a folder too (some minutes, nothing else running)
+#   sh scripts/readme.sh FOLDER     also measures FOLDER for the line of numbers (some minutes; run nothing else)
 set -eu
 cd "$(dirname "$0")/.."
 chromium=${CHROMIUM:-$(command -v chromium || command -v google-chrome || true)}
@@ -13,7 +13,7 @@ fi
 work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
-GOCACHE=$(go env GOCACHE) # else Go would build everything again below XDG_CACHE_HOME
+GOCACHE=$(go env GOCACHE) # the script changes XDG_CACHE_HOME, and Go would then build everything again
 export GOCACHE XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config"
 
 go build -o "$work/sheaf" ./cmd/sheaf
@@ -30,7 +30,7 @@ if [ -z "$address" ]; then
 	cat "$work/log" >&2
 	exit 1
 fi
-# A server answers before its first index is there.
+# The server answers other requests before its first index is ready.
 curl --silent --retry 20 --retry-all-errors --retry-delay 1 --fail "$address/readyz" >/dev/null
 
 # picture NAME SIZE ADDRESS makes NAME-light.png and NAME-dark.png.

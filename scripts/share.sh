@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes what every archive of a release holds beside the program: manual pages, completions, documents, licenses.
+# Makes the other files of every release archive: manual pages, completions, documents, licenses.
 #
-#   sh scripts/share.sh FOLDER    FOLDER holds the programs sheaf and release. It gets share/, and debian/ with the same
-#                                 as it lies in /usr/share
+#   sh scripts/share.sh FOLDER    FOLDER holds the programs sheaf and release. The script adds share/, and debian/ with
+#                                 the same files in the layout of /usr/share
 set -eu
 program=$1/sheaf share=$1/share debian=$1/debian
 mkdir -p "$share/completions" "$debian/doc/sheaf"

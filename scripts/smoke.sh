@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a program of a release if this machine can, itself or under qemu: it must say its version, index a folder, and
-# find a passage.
+# Runs a program of a release, under qemu if it is for another processor. The program must print its version, index a
+# folder and find a passage. If this machine cannot run the program, the script prints SKIPPED.
 #
 #   sh scripts/smoke.sh OS ARCH PROGRAM VERSION
 set -eu
@@ -22,7 +22,7 @@ mkdir "$HOME/notes"
 printf '# Undo a commit\n\nUse reset.\n' >"$HOME/notes/git.md"
 printf '# Tea\n\nSteep for three minutes.\n' >"$HOME/notes/tea.md"
 
-# says TEXT COMMAND: what the program prints must hold TEXT.
+# says TEXT COMMAND: fails unless the output of the program contains TEXT.
 says() {
 	want=$1
 	shift

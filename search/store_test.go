@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,7 +25,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type shelf struct {
 	chunks map[sheaf.ID]*sheaf.Chunk
 	docs   map[sheaf.ID]*sheaf.Document
-	stored []store.Chunk
+	// outlines keeps the outline of each document that a search asked for: *sheaf.Outline by sheaf.ID.
+	outlines sync.Map
+	stored   []store.Chunk
 	// fail returns an error for a request, and delay slows it, if set.
 	fail     func(req store.Request) error
 	delay    func(req store.Request) time.Duration
@@ -94,10 +97,15 @@ func (s *shelf) Document(id sheaf.ID) (sheaf.Document, bool) {
 func (s *shelf) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(s.Outline, id) }
 
 func (s *shelf) Outline(doc sheaf.ID) *sheaf.Outline {
-	if d := s.docs[doc]; d != nil {
-		return sheaf.OutlineOf(d, sheaf.Dated{})
+	d := s.docs[doc]
+	if d == nil {
+		return nil
 	}
-	return nil
+	o, ok := s.outlines.Load(doc)
+	if !ok {
+		o, _ = s.outlines.LoadOrStore(doc, sheaf.OutlineOf(d, sheaf.Dated{}))
+	}
+	return o.(*sheaf.Outline)
 }
 
 func (s *shelf) FolderSize(string, string) int { return len(s.docs) }

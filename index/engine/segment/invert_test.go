@@ -80,7 +80,11 @@ func occurrenceOf(ordinal, position uint32) postings.Occurrence {
 // size of a step. Ranges have the same names in all parts, and none is too long.
 func TestInversion(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 4))
-	for round := range 20 {
+	rounds := 20
+	if testing.Short() {
+		rounds = 4
+	}
+	for round := range rounds {
 		c := randomInverted(t, rng)
 		c.eachPart(func(i int) { c.parts[i].invert() })
 		ranges := c.ranges()

@@ -18,6 +18,9 @@ import (
 // TestMergeMemory checks that a merge uses at most MergeBytes for chunks, with identifiers of any
 // length, and with parts whose chunks are their own documents.
 func TestMergeMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it merges 60,000 chunks")
+	}
 	t.Run("chunks of documents", func(t *testing.T) { mergeMemory(t, 0) })
 	t.Run("some are documents", func(t *testing.T) { mergeMemory(t, 2) })
 }

@@ -18,7 +18,11 @@ func TestMergeRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 4))
 	dir := t.TempDir()
 	var segments, runs, mixed []Source
-	for i, n := range []int{700, 40, 1500} {
+	sizes := []int{700, 40, 1500}
+	if testing.Short() {
+		sizes = []int{170, 40, 380}
+	}
+	for i, n := range sizes {
 		b := filled(t, rng, string(rune('a'+i)), n)
 		defer b.Forget()
 		name := filepath.Join(dir, fmt.Sprint(i))

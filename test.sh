@@ -129,16 +129,19 @@ fi
 rm -f /tmp/sheaf-server.$$
 
 # The race detector makes tests up to ten times slower. With it, tests run in their
-# short form; the next phase runs these tests in full, without it. The race detector
-# also excludes memory outside the heap, which internal/offheap and
-# index/engine/segment test in the next phase.
+# short form; the next phase runs these tests in full, without it. That phase also
+# runs the packages without goroutines, in which nothing can race, and
+# internal/offheap: with the race detector there is no memory outside the heap.
+racing=$(git grep -lE '\bgo [a-z]|"sync|errgroup|Parallel\(|Together\(|iter\.Pull' -- '*.go' ':!lab' |
+	xargs -n 1 dirname | sort -u | sed 's|^|./|')
+plain=$(go list -f '{{.Dir}}' ./... | sed "s|^$PWD|.|; s|^\.\$|./.|" | grep -vxF "$racing")
 say "tests, with the race detector"
 # The slowest packages and packages that wait for servers begin: none then runs alone at the end.
-CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./door/web ./cmd/sheaf ./store/opensearch ./...
+CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./door/web ./cmd/sheaf ./store/opensearch $racing
 
-say "tests that were short with the race detector, in full without it" # except scripts
+say "tests without the race detector: those that were short with it, and packages without goroutines" # not scripts
 whole=$(git grep -lE "testing\.Short\(\)${long:+|SHEAF_TEST_LONG}" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole ./internal/offheap ./index/engine/segment
+SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole $plain ./internal/offheap
 
 say "fuzzing, $fuzz a target, one target a processor"
 git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' |

@@ -12,9 +12,9 @@
 set -eu
 cd "$(dirname "$0")"
 
-fuzz=${SHEAF_FUZZTIME:-2s} long='' patience=20m once='^TestScripts$'
+fuzz=${SHEAF_FUZZTIME:-2s} long='' patience=20m
 if [ "${1:-}" = --long ]; then
-	fuzz=10m long=1 patience=24h once=''
+	fuzz=10m long=1 patience=24h
 fi
 
 say() { printf '\n== %s\n' "$1"; }
@@ -139,9 +139,9 @@ say "tests, with the race detector"
 # The slowest packages and packages that wait for servers begin: none then runs alone at the end.
 CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./door/web ./cmd/sheaf ./store/opensearch $racing
 
-say "tests without the race detector: those that were short with it, and packages without goroutines" # not scripts
+say "tests without the race detector: those that were short with it, and packages without goroutines"
 whole=$(git grep -lE "testing\.Short\(\)${long:+|SHEAF_TEST_LONG}" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole $plain ./internal/offheap
+SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" $whole $plain ./internal/offheap
 
 say "fuzzing, $fuzz a target, one target a processor"
 git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' |

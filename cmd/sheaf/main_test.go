@@ -23,11 +23,23 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sheaf": main})
 }
 
+// concurrentScripts are the scripts with servers, several processes or parallel work.
+var concurrentScripts = []string{"mcp", "meaning", "serve", "store", "together", "watch"}
+
 // TestScripts runs every script in testdata/script with the real command, each in its own home
-// folder.
+// folder. Short tests run only concurrentScripts: the gate runs short tests with the race detector, and all
+// scripts without it.
 func TestScripts(t *testing.T) {
+	dir, files := filepath.Join("testdata", "script"), []string(nil)
+	if testing.Short() {
+		for _, name := range concurrentScripts {
+			files = append(files, filepath.Join(dir, name+".txtar"))
+		}
+		dir = ""
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Dir:                 dir,
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("SHEAF_UPDATE_SCRIPTS") != "",

@@ -31,8 +31,8 @@ type stemmer struct {
 	// as other vowels. So a word has the same term with and without diacritics. In other languages, diacritics mark
 	// endings (French mangée, Spanish comía).
 	folded bool
-	// initial says that the stemmer keeps the first two letters of an ASCII word, but for y and i, and never makes the word
-	// longer.
+	// initial says that the stemmer keeps the first two letters of an ASCII word, but for y and i, and never makes the
+	// word longer.
 	initial bool
 }
 

@@ -77,7 +77,8 @@ func TestTermsKeepBeginning(t *testing.T) {
 func TestScreenPassesEveryTerm(t *testing.T) {
 	parts := []string{"ability", "ably", "using", "relational", "generalization", "communism", "skis", "early", "idly",
 		"gently", "chevaux", "yeux", "analogie", "naciones", "haciendo", "leyendo", "die", "dying", "skies", "happy", "yes",
-		"say", "boys", "Get", "Item", "HTTP", "USA", "iPhone", "ipv6", "4K", "E2E", "utf", "8", "1,000", "u.s.a", "c++", "C#", "#", "_", "-", "-\n", ".", "@", "'s", "'", "l'", "ing", "ly",
+		"say", "boys", "Get", "Item", "HTTP", "USA", "iPhone", "ipv6", "4K", "E2E", "utf", "8", "1,000", "u.s.a", "c++", "C#",
+		"#", "_", "-", "-\n", ".", "@", "'s", "'", "l'", "ing", "ly",
 		"heden", "ement", "ï", "ß", "İ", "\u00ad", "一", "🐘", "\u0301"}
 	letters := "aeiouybcdghklmnrstvzAEYBT"
 	random := rand.New(rand.NewPCG(5, 6))

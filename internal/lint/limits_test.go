@@ -16,15 +16,15 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      116813,
-	"lines of tests in Go":                                           69197,
-	"lines over 120 columns":                                         10,
-	"lines of tests over 120 columns":                                77,
-	"structs with more than 12 fields (not JSON, Options or engine)": 8,
-	"fields of the largest of these structs":                         18,
+	"lines of Go without tests":                                      116875,
+	"lines of tests in Go":                                           69268,
+	"lines over 120 columns":                                         0,
+	"lines of tests over 120 columns":                                24,
+	"structs with more than 12 fields (not JSON, Options or engine)": 7,
+	"fields of the largest of these structs":                         16,
 	"sync.Pool outside index/engine and text/analysis":               1,
-	"context.WithValue":                                              4,
-	"words that the style guide forbids":                             2,
+	"context.WithValue":                                              2,
+	"words that the style guide forbids":                             0,
 	"top-level folders of code":                                      14,
 	"longest chain of imports of our packages":                       7,
 }

@@ -186,8 +186,8 @@ func isPlainWithZeros(data []byte) bool {
 	return zeros*4 < len(data) && printableBytes(bytes.ReplaceAll(data, []byte{0}, nil)) == len(data)-zeros
 }
 
-// isText reports whether decoded bytes are readable text: printable characters, at least half of
-// them letters or digits. Unless line is set, the text must contain white space.
+// isText reports whether decoded bytes are readable text: printable characters, and besides white space at least half
+// of them letters or digits. Unless line is set, the text must contain white space.
 func isText(decoded []byte, line bool) bool {
 	spaces, letters, all := 0, 0, 0
 	for _, r := range string(decoded) {
@@ -201,7 +201,7 @@ func isText(decoded []byte, line bool) bool {
 			return false
 		}
 	}
-	return all > 0 && (spaces > 0 || line) && letters*2 >= all
+	return letters > 0 && (spaces > 0 || line) && letters*2 >= all-spaces
 }
 
 // legacy is an encoding from before UTF-8.

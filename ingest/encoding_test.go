@@ -86,6 +86,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		"UTF-16BE":                   {wide(unicode.BigEndian, unicode.UseBOM), german},
 		"UTF-16LE, no mark":          {wide(unicode.LittleEndian, unicode.IgnoreBOM), german},
 		"UTF-16BE, no mark":          {wide(unicode.BigEndian, unicode.IgnoreBOM), german},
+		"UTF-16LE, no mark, short":   {wide(unicode.LittleEndian, unicode.IgnoreBOM), "# B\r\n\r\nThe key.\r\n"},
 		"UTF-16LE, no mark, Russian": {wide(unicode.LittleEndian, unicode.IgnoreBOM), russian},
 		"UTF-16BE, no mark, Chinese": {wide(unicode.BigEndian, unicode.IgnoreBOM), "# 我们\n\n使用数据库来存储数据。\n"},
 		"UTF-32":                     {utf32.UTF32(utf32.LittleEndian, utf32.UseBOM), german},
@@ -152,7 +153,7 @@ func TestUTF16AndUTF8InOneFile(t *testing.T) {
 			must.Do(t, err)
 			return data
 		}
-		for _, line := range []string{"the heron\n", "Ключ от кабинета потерян.\n", "办公室的钥匙在桌子上。\n", long} {
+		for _, line := range []string{"the heron\n", "# B\r\n\r\nThe key.\r\n", "Ключ от кабинета потерян.\n", "办公室的钥匙在桌子上。\n", long} {
 			for _, n := range []int{1, 5000} {
 				line := strings.Repeat(line, n)
 				for _, mark := range []unicode.BOMPolicy{unicode.IgnoreBOM, unicode.UseBOM} {

@@ -19,13 +19,15 @@ type NameMatch struct {
 
 // Names raises hits if the query names their document or their heading. It adds to the score of a hit
 //
-//	Document x name(document) + Heading x name(own heading) + equal
+//	Document x name(document) + Heading x name(heading of the section) + equal
 //
 //	name(t) = asked(t) x said(t), in 0..1
 //	asked(t) = sum of the idf of the query's words in t / sum of the idf of all words of the query
 //	said(t)  = content words of t in the query / content words of t
 //	name(document) = the largest value among its title, its aliases and its file name; a file
 //	called index, readme or _index has the name of its folder
+//
+// A hit that is the root of its document gets no value for a heading, because its heading is the name of the document.
 //
 // name(t) is near 1 if the query and the name have the same words. It is near 0 if they share only one word of a long
 // query or of a long name. The same stage therefore works for queries that are names and for questions.
@@ -35,7 +37,7 @@ type NameMatch struct {
 // equal is Equal if its heading equals the query. If several names equal the query, the largest value counts.
 //
 // Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of them and one other
-// content word, so name(document) = 0.5 x 0.5. The heading consists of the two words, so name(own heading) = 1. Names
+// content word, so name(document) = 0.5 x 0.5. The heading consists of the two words, so name(heading) = 1. Names
 // adds 0.3 x 0.25 + 0.3 x 1 = 0.375.
 //
 // asked is recall and said is precision, over the words of a name. asked is coordination level matching weighted by idf
@@ -70,10 +72,13 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 					documents[o] = document
 				}
 			}
-			heading := nameValue{c.Title, env.Named(c.Title)}
 			s.add(n.Document*document.value(), func() sheaf.Explanation {
 				return document.explained("name of the document", "document", n.Document)
 			})
+			heading := nameValue{}
+			if isSection(c) {
+				heading = nameValue{c.Title, env.Named(c.Title)}
+			}
 			s.add(n.Heading*heading.value(), func() sheaf.Explanation {
 				return heading.explained("own heading", "heading", n.Heading)
 			})

@@ -63,6 +63,17 @@ func TestNamesExample(t *testing.T) {
 		[]string{"names", "retrieved", `name of the document "undo everything"`, `own heading "undo commit"`})
 }
 
+// TestNamesCountTitlesOnce checks that the title of a document is not also counted as the heading of its root.
+func TestNamesCountTitlesOnce(t *testing.T) {
+	l := newShelf()
+	d := l.add("t:x.md", "undo")
+	d.Chunks[0].Title = "undo"
+	out := apply(t, rank.Names{Document: 0.35, Heading: 0.1}, ranking(hit(d.ID, 1), hit(d.Chunks[1].ID, 1)),
+		rank.Env{Facts: l, Query: "undo it", Named: lettersOf("undo it")})
+	equal(t, "order", out[0].ID, d.Chunks[1].ID)
+	nearList(t, out, []float64{1 + 0.45*0.5, 1 + 0.35*0.5})
+}
+
 // TestNamesThatEqual checks that a title, alias, file name or heading that equals the query counts
 // in any case and white space. A name that only contains the query does not.
 func TestNamesThatEqual(t *testing.T) {

@@ -441,7 +441,7 @@ func TestCalibrationBelongsToPipeline(t *testing.T) {
 		{"the default", load(t, "sheaf"), true},
 		{"the default under another description", parse(t, "name: sheaf\nextends: sheaf\nabout: Mine.\n"), true},
 		{"the default with a parameter as it is",
-			parse(t, "name: mine\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.4}\n"), true},
+			parse(t, "name: mine\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.35}\n"), true},
 		{"another default of a parameter", parse(t, "name: sheaf\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.9}\n"),
 			false},
 		{"another weight of a field", parse(t, "name: sheaf\nextends: sheaf\nabout: Mine.\nbranches:\n  words: {fields: "+
@@ -457,7 +457,7 @@ func TestCalibrationBelongsToPipeline(t *testing.T) {
 		}
 	}
 	s := calibrated(searcher(animals()), always(20, 20))
-	for value, want := range map[string]bool{"": true, "0.4": true, "0.3": false} {
+	for value, want := range map[string]bool{"": true, "0.35": true, "0.3": false} {
 		o := search.Options{}
 		if value != "" {
 			o.Parameters = map[string]string{"names": value}

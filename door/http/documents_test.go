@@ -477,8 +477,9 @@ func TestPatch(t *testing.T) {
 	const path = "/v1/documents/api:zebra.md"
 	v := "[1" + strings.Repeat(",0", 63) + "]"
 	var stored, patched collection.Stored
-	s.get(t, "PUT", path, `{"title": "Zebra", "chunks": [{"text": "Stripes on savannas.", "vectors": [`+v+`]}], "access": ["user:ann"],
-		"properties": {"Status": "draft", "boost": 3, "hidden": false, "kg_entities": ["ANIMAL::zebra", "PLACE::Savanna"]}}`, &stored)
+	s.get(t, "PUT", path, `{"title": "Zebra", "chunks": [{"text": "Stripes on savannas.", "vectors": [`+v+`]}],
+		"access": ["user:ann"], "properties": {"Status": "draft", "boost": 3, "hidden": false,
+			"kg_entities": ["ANIMAL::zebra", "PLACE::Savanna"]}}`, &stored)
 	for _, c := range []struct {
 		query string
 		found bool

@@ -287,7 +287,8 @@ var refused = []struct {
 	{`{"jsonrpc":"2.0","id":"a"}`, -32600, `"a"`},
 	{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"query":"a","query":"b"}}}`,
 		-32600, "3"},
-	{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"query":"a","set":{"pool":50,"pool":60}}}}`, -32600, "3"},
+	{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search",` +
+		`"arguments":{"query":"a","set":{"pool":50,"pool":60}}}}`, -32600, "3"},
 	{`{"jsonrpc":"2.0","id":3,"method":"ping","method":"tools/list"}`, -32600, "3"},
 	{`{"jsonrpc":"1.0","id":2,"method":"ping"}`, -32600, "2"},
 	{`{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}`, -32700, "null"},

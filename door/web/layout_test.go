@@ -300,43 +300,9 @@ func TestPageLongTitle(t *testing.T) {
 
 // turned lists text that a name with U+202E turns around: text behind it in the same node, except
 // in explanations. It also lists later text of the line that is not to its right.
-const turned = `(() => {
-	const found = [];
-	let seen = 0;
-	const block = (e) => { while (getComputedStyle(e).display === "inline") e = e.parentElement; return e; };
-	for (const e of document.querySelectorAll("main *, #notes *")) {
-		if (block(e) !== e || e.closest("article, .snippet, svg")) continue;
-		const walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), nodes = [];
-		while (walker.nextNode()) if (walker.currentNode.data.trim() && block(walker.currentNode.parentElement) === e) nodes.push(walker.currentNode);
-		const box = (n) => { const r = document.createRange(); r.selectNodeContents(n); return r.getBoundingClientRect(); };
-		nodes.forEach((n, i) => {
-			const at = n.data.indexOf("\u202e");
-			if (at < 0) return;
-			seen++;
-			if (!e.closest(".why") && !/^\u202emoc(\.md)?\s*$/.test(n.data.slice(at))) found.push(e.className + " " + e.tagName + ": one text: " + JSON.stringify(n.data));
-			for (const next of nodes.slice(i + 1)) {
-				const a = box(n), b = box(next);
-				if (b.top < a.bottom && b.bottom > a.top && b.left < a.right - 1) found.push(e.className + " " + e.tagName + ": " + JSON.stringify(next.data) + " is not to the right of " + JSON.stringify(n.data));
-			}
-		});
-	}
-	// In SVG every letter says where it is: a part of a label is to the right of those before it.
-	for (const e of document.querySelectorAll("svg.lab .node text")) {
-		if (e.textContent.includes("moc")) seen++;
-		let at = 0, edge = -Infinity;
-		for (const part of e.textContent.split(/(^\d+\. | > | › )/)) {
-			let left = Infinity, right = -Infinity;
-			for (let i = at; i < at + part.length; i++) {
-				const box = e.getExtentOfChar(i);
-				if (box.width) [left, right] = [Math.min(left, box.x), Math.max(right, box.x + box.width)];
-			}
-			at += part.length;
-			if (left < edge - 1) found.push("label " + JSON.stringify(e.textContent) + ": " + JSON.stringify(part) + " is not to the right");
-			edge = Math.max(edge, right);
-		}
-	}
-	return [String(seen), ...found];
-})()`
+//
+//go:embed testdata/turned.js
+var turned string
 
 // TestPageDirection checks that a name with a direction override does not turn the text beside it
 // around. A right-to-left name keeps its direction.
@@ -385,7 +351,8 @@ func TestPageDirection(t *testing.T) {
 		until(`document.querySelector("#result-0 h2 .above bdi") && `+shown), shoot("direction-rtl"),
 		until(`(() => { const h2 = document.querySelector("#result-0 h2"), r = document.createRange(); `+
 			`r.selectNodeContents(h2); return r.getBoundingClientRect().right >= h2.getBoundingClientRect().right - 2 && `+
-			`document.querySelector("#result-0 .above").getBoundingClientRect().left > r.getBoundingClientRect().left + 2; })()`))
+			`document.querySelector("#result-0 .above").getBoundingClientRect().left > `+
+			`r.getBoundingClientRect().left + 2; })()`))
 }
 
 // TestPageTextDirection checks that text has the direction of most of its letters, whatever its first word is.
@@ -448,30 +415,9 @@ func TestPageTextDirection(t *testing.T) {
 
 // contrast lists what has too little contrast by WCAG 2.2. Text needs 4.5 to 1, or 3 to 1 if it is
 // large. Edges of fields and lines of the lab need 3 to 1.
-const contrast = `(() => {
-	document.getAnimations().forEach((a) => a.finish()); // also what began since the picture was taken
-	const rgba = (text) => { const n = text.match(/[\d.]+/g).map(Number); return [n[0], n[1], n[2], n[3] ?? 1]; };
-	const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a), 1];
-	const light = (c) => c.slice(0, 3).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
-	const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
-	const behind = (e) => { const all = []; for (; e; e = e.parentElement) all.push(rgba(getComputedStyle(e).backgroundColor)); return all.reverse().reduce((under, c) => over(c, under), [255, 255, 255, 1]); };
-	const faint = new Map();
-	let seen = 0;
-	const hold = (what, color, back, least) => { seen++; const got = ratio(over(rgba(color), back), back); if (got < least) faint.set(what, got.toFixed(2) + " below " + least); };
-	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	while (walker.nextNode()) {
-		const e = walker.currentNode.parentElement;
-		if (!walker.currentNode.data.trim() || e.closest("script, noscript, title, option, .under") || !e.checkVisibility() || e.closest(".hidden, .skip")) continue;
-		const style = getComputedStyle(e), size = parseFloat(style.fontSize);
-		hold((e.closest("[class], [id]")?.outerHTML || e.outerHTML).slice(0, 80) + " " + walker.currentNode.data.trim().slice(0, 30), e instanceof SVGElement ? style.fill : style.color, behind(e), size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5);
-	}
-	for (const e of document.querySelectorAll("input:not([type=range]), select, textarea")) if (e.checkVisibility()) {
-		hold("edge of " + e.outerHTML.slice(0, 80), getComputedStyle(e).borderTopColor, behind(e.parentElement), 3);
-		if (e.placeholder) hold("placeholder of " + e.outerHTML.slice(0, 80), getComputedStyle(e, "::placeholder").color, behind(e), 4.5);
-	}
-	for (const e of document.querySelectorAll("svg.lab .thread")) hold("line of the lab", getComputedStyle(e).stroke, behind(e), 3);
-	return seen < 8 ? ["only " + seen + " pieces were looked at"] : [...faint].map((f) => f.join(": "));
-})()`
+//
+//go:embed testdata/contrast.js
+var contrast string
 
 // TestPageContrast checks that all text of the page has enough contrast in both themes.
 func TestPageContrast(t *testing.T) {

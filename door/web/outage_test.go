@@ -111,8 +111,10 @@ func TestLabEngines(t *testing.T) {
 		until(`[...document.querySelectorAll(".lab-controls input[type=range]")].every((r) => r.min === r.max || `+
 			`Number(r.step) > 0) && Math.abs(Number(document.querySelector(".lab-controls input[type=range]").step) - `+
 			`0.01) < 1e-9`))
-	step(t, ctx, "both ends of every slider are reached, and from there the number of the profile", do(`window.off = []; for (const r of document.querySelectorAll(".lab-controls input[type=range]:not(.reckoned)")) {
-		const text = r.parentElement.querySelector("input[type=text]"), was = text.value, [, least, most] = /, (.*)[.][.](.*)/.exec(text.ariaLabel);
+	step(t, ctx, "both ends of every slider are reached, and from there the number of the profile", do(`window.off = [];
+	for (const r of document.querySelectorAll(".lab-controls input[type=range]:not(.reckoned)")) {
+		const text = r.parentElement.querySelector("input[type=text]"), was = text.value;
+		const [, least, most] = /, (.*)[.][.](.*)/.exec(text.ariaLabel);
 		for (const [to, want] of [[r.max, most], [r.min, least]]) {
 			r.value = to;
 			r.dispatchEvent(new Event("input", {bubbles: true}));

@@ -329,7 +329,7 @@ type storedDocument struct {
 	Document *DocumentInput `json:"document"`
 }
 
-// encodeGiven returns a document in two forms: the one that intake.db stores, and the one that ingest indexes.
+// encodeGiven returns a document in two forms: the form that intake.db stores, and the form that ingest indexes.
 func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
 	content, err := json.Marshal(storedDocument{id, d})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"sheaf/store"
 )
 
-// These are categories of errors, beside those of the root package.
+// These are categories of errors, in addition to the categories of the root package.
 var (
 	// ErrPrecondition means that a condition of the caller failed: the document has another version, or it exists and
 	// must not.

@@ -203,7 +203,7 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The allowed words; empty for a number."`
 }
 
-// Profiles lists the ranking profiles by name: those in the folders of profiles, the built-in ones, and the
+// Profiles lists the ranking profiles by name: the profiles in the folders of profiles, the built-in profiles, and the
 // collection's own profile, unless that profile is a file. For an unreadable profile, the list has the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)

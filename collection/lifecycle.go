@@ -135,8 +135,8 @@ func damage(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, vfs.ErrCorrupt))
 }
 
-// Remakable reports whether remaking the index from the files solves an error. It does if the index is damaged, has
-// another version, or has other settings.
+// Remakable reports whether remaking the index from the files solves an error. It returns true if the index is damaged,
+// has another version, or has other settings.
 func Remakable(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported))
 }

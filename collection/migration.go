@@ -198,8 +198,8 @@ func (t *takeOver) documents() error {
 	})
 }
 
-// version chooses among the versions of a document: the one that the catalog has indexed, or else the newest. It
-// ignores the versions in the set void. If no version is left, content is nil.
+// version chooses among the versions of a document: the version that the catalog has indexed, or else the newest
+// version. It ignores the versions in the set void. If no version is left, content is nil.
 func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false

@@ -76,10 +76,10 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 }
 
 // OpenEmbedder opens the model. The index never contains vectors of two models. If the index has no vectors, or has
-// those of another version of the built-in model, OpenEmbedder marks the index as outdated: to remake it takes seconds.
-// With a remote model, remaking may take hours; others may also search the same store. OpenEmbedder then prints how to
-// remake the index, and a person decides. If the model server does not answer during the first run, the index gets no
-// vectors.
+// vectors of another version of the built-in model, OpenEmbedder marks the index as outdated: to remake it takes
+// seconds. With a remote model, remaking may take hours; others may also search the same store. OpenEmbedder then
+// prints how to remake the index, and a person decides. If the model server does not answer during the first run, the
+// index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder

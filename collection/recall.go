@@ -80,7 +80,7 @@ func recallMeterOf(backend store.Backend) (store.RecallMeter, error) {
 	return meter, nil
 }
 
-// shown returns the last measurement, or the one that runs, or nil.
+// shown returns the measurement that runs, or else the last measurement, or nil.
 func (m *recallMeter) shown() *Recall {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -305,8 +305,8 @@ func ChunkColumns(document []store.Column, depth int) []store.Column {
 	return append(append(append(out, document[:at]...), c), document[at:]...)
 }
 
-// IsText reports whether the values of this property are text to search. They are not if the property has a field of
-// its own or is an access right. Values in a map belong to the property that holds the map.
+// IsText reports whether the values of this property are text to search. It returns false if the property has a field
+// of its own or is an access right. Values in a map belong to the property that holds the map.
 func IsText(name string) bool {
 	property, _, _ := strings.Cut(name, ".")
 	return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(property)

@@ -219,8 +219,8 @@ func setOf(pattern string) (set string, size int) {
 	return `[` + b.String() + `]`, len(string(runes[:i+1]))
 }
 
-// withIgnores adds the ignore files of a folder to those of the folders above. It fails when it
-// cannot read one. Where a repository begins, git's rules from above end; Sheaf's rules continue.
+// withIgnores adds the ignore files of a folder to the ignore files of the folders above. It fails when it cannot read
+// an ignore file. Where a repository begins, git's rules from above end; Sheaf's rules continue.
 func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores, added := dir.ignores, false
 	take := func(file, shown string) error {
@@ -430,8 +430,8 @@ func above(root, name string) string {
 // ignoreNames are the names of ignore files: git's, then Sheaf's. Sheaf's rules have priority.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
-// ignoredBy returns the rule that excludes a file or folder, and the rule's file, or nil. The rules of the options
-// have priority, then those of Sheaf's ignore files, the innermost folder first, then git's.
+// ignoredBy returns the rule that excludes a file or folder, and the rule's file, or nil. The rules of the options have
+// priority, then the rules of Sheaf's ignore files, the innermost folder first, then git's rules.
 func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
 	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
 	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {

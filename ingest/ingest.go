@@ -309,10 +309,10 @@ func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *wor
 	return l, o.carryOut(ctx, l, began)
 }
 
-// Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog stores the
-// texts. Put walks no folders. It only records Trees (nil means the recorded trees) and the trees of docs, which may
-// lack a folder. CommitBytes limits what an interruption can lose. Put waits up to five seconds for another process
-// that writes. Its errors are those of [Run].
+// Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog stores the texts.
+// Put walks no folders. It only records Trees (nil means the recorded trees) and the trees of docs, which may lack a
+// folder. CommitBytes limits what an interruption can lose. Put waits up to five seconds for another process that
+// writes. It returns the same errors as [Run].
 func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)
 }

@@ -167,8 +167,8 @@ func HidesComments(view *catalog.View) bool {
 	return view.Settings().Extra[commentsKey] == commentsHidden
 }
 
-// Shown returns the searchable text of a document: without comments where the index hides them.
-// Bytes keep their positions. Errors are those of the catalog.
+// Shown returns the searchable text of a document: without comments where the index hides them. Bytes keep their
+// positions. It returns the errors of the catalog.
 func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
 	text, err := view.Text(doc)
 	if err != nil || !HidesComments(view) {

@@ -376,8 +376,8 @@ func (p *Profile) checkNeeds() error {
 	return nil
 }
 
-// cosines reports whether the stages after the fusion get cosines as scores. They do if the phase has one branch, a
-// vector branch, and if neither its stages nor the fusion change the scores.
+// cosines reports whether the stages after the fusion get cosines as scores. It returns true if the phase has a single
+// branch, which is a vector branch, and if neither its stages nor the fusion change the scores.
 func (ph *phase) cosines() bool {
 	changes := func(s step) bool { return !s.kind.keeps }
 	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector ||

@@ -322,7 +322,7 @@ func (b *branch) plan(v values) Branch {
 	return out
 }
 
-// weights returns the fields of a text branch with their weights. Their order is that of sheaf.Fields.
+// weights returns the fields of a text branch with their weights. They have the order of sheaf.Fields.
 func (b *branch) weights(v values) []Field {
 	var out []Field
 	for _, f := range b.fields {

@@ -73,8 +73,8 @@ func NewStage(name string, set map[string]string, limit int, called string) (Ste
 	return steps[0], nil
 }
 
-// NewRunStage is [NewStage] for rankings of other systems, in which an ID tells no more than the document of a chunk.
-// If the stage needs more, NewRunStage returns sheaf.ErrUnsupported. Errors write settings as flags.
+// NewRunStage is [NewStage] for rankings of other systems. There, an ID tells only the document of a chunk. If the
+// stage needs more, NewRunStage returns sheaf.ErrUnsupported. Errors write settings as flags.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -91,7 +91,7 @@ func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	return step, nil
 }
 
-// NewFusion returns a fusion for rankings of other systems. The arguments mean the same as those of NewStage.
+// NewFusion returns a fusion for rankings of other systems. The arguments have the same meaning as in NewStage.
 func NewFusion(set map[string]string, limit int, called string) (rank.Fusion, error) {
 	s, v, err := single(&runFusion, "fuse", called, set, limit)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 )
 
 // GraphBoost raises hits whose document is connected with other documents of the ranking. It compares the first
-// Candidates distinct documents with each other. For each document, it counts the other documents in three ways: those
-// that link to the document, those that a third document cites together with it, and those that share a tag with it. It
-// skips a count whose weight is 0. The sum of the counts times their weights is c. All hits of the document get the
-// factor
+// Candidates distinct documents with each other. For each document, it counts the other documents in three ways: the
+// documents that link to the document, the documents that a third document cites together with it, and the documents
+// that share a tag with it. It skips a count whose weight is 0. The sum of the counts times their weights is c. All
+// hits of the document get the factor
 //
 //	1 + Strength x ln(1 + c), at most Max
 //

@@ -158,7 +158,7 @@ type judgedDocument struct {
 	score float64
 }
 
-// learn stores what judge needs from the fusion of the main phase.
+// learn stores the data from the fusion of the main phase that the method judge needs.
 func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome) error {
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
@@ -207,8 +207,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// lacksNumber reports whether an unseen compound, for example INV-4712, contains an unseen number. It does if the
-// compound is itself a number, like 2.3.1, or if no chunk has one of its parts with a digit.
+// lacksNumber reports whether an unseen compound, for example INV-4712, contains an unseen number. It returns true if
+// the compound is itself a number, like 2.3.1, or if one of its parts with a digit is in no chunk.
 func (r *run) lacksNumber(w *worth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true

@@ -486,7 +486,7 @@ func (r *Report) Warn(text, bare string) {
 	r.bare(text, bare)
 }
 
-// bare records the public text of a message when the two differ.
+// bare records the public text of a message if it differs from the message.
 func (r *Report) bare(text, bare string) {
 	if text == bare {
 		return

@@ -121,8 +121,8 @@ type TextRequest struct {
 	TieBreaker float64
 	// Statistics says which chunks idf and average length count.
 	Statistics Statistics
-	// Among selects the chunks that StatisticsCorpus counts; nil selects all chunks. The scores are those of an index
-	// that has only the selected chunks. The selection must include all chunks that pass Filter.
+	// Among selects the chunks that StatisticsCorpus counts; nil selects all chunks. The scores are as in an index that
+	// has only the selected chunks. The selection must include all chunks that pass Filter.
 	Among sheaf.Filter
 	// K1 and B are the parameters of BM25; see package bm25. K1 >= 0, B in [0,1].
 	K1, B float64
@@ -193,8 +193,8 @@ type VectorRequest struct {
 	Matching *TextRequest
 }
 
-// PartialError means that a store wrote all documents of a batch except those in Rejected. It is safe to write the
-// batch again.
+// PartialError means that a store wrote all documents of a batch except the documents in Rejected. It is safe to write
+// the batch again.
 type PartialError struct {
 	Rejected map[sheaf.ID]error
 }

@@ -317,7 +317,7 @@ func stageCatalog(dir string) (staged string, err error) {
 	return staged, nil
 }
 
-// replaceCatalog replaces the catalog in dir with the one that stageCatalog copied.
+// replaceCatalog replaces the catalog in dir with the catalog that stageCatalog copied.
 func replaceCatalog(staged, dir string) error {
 	old := location.CatalogDir(dir) + ".old"
 	if err := os.RemoveAll(old); err != nil {

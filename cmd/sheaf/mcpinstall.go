@@ -150,8 +150,8 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 }
 
 // lastingProgram returns the name of this program for an assistant's entry, and whether an assistant can start it by
-// this name. It prefers the path in PATH, because a package manager puts each version into a new folder. For a
-// program in a temporary folder, such as the one of "go run", it returns "sheaf".
+// this name. It prefers the path in PATH, because a package manager puts each version into a new folder. For a program
+// in a temporary folder, such as the folder of "go run", it returns "sheaf".
 func lastingProgram(program, temporary string, look func(string) (string, error)) (string, bool) {
 	inPath, err := look("sheaf")
 	if real, fault := filepath.EvalSymlinks(temporary); fault == nil {

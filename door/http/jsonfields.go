@@ -39,7 +39,7 @@ type fieldSet struct {
 
 var fieldCache sync.Map // reflect.Type to *fieldSet
 
-// jsonFields returns the fields of a struct that have JSON names, including those of embedded structs.
+// jsonFields returns the fields of a struct that have JSON names, including the fields of embedded structs.
 func jsonFields(t reflect.Type) *fieldSet {
 	set, ok := fieldCache.Load(t)
 	if !ok {
@@ -51,7 +51,7 @@ func jsonFields(t reflect.Type) *fieldSet {
 // parameters returns the fields that a request has in its path, query or headers.
 func parameters(t reflect.Type) *fieldSet { return fieldsOf(t, "path", "query", "header") }
 
-// fieldsOf returns the fields of a struct that have one of these tags, including those of embedded structs.
+// fieldsOf returns the fields of a struct that have one of these tags, including the fields of embedded structs.
 func fieldsOf(t reflect.Type, tags ...string) *fieldSet {
 	set := &fieldSet{byName: map[string]*field{}}
 	for i := range t.NumField() {

@@ -56,7 +56,7 @@ func shown(collection string, id sheaf.ID) string {
 	return uri(collection, id)
 }
 
-// longer estimates how many more tokens the form of shown takes than the identifier.
+// longer estimates how many tokens the result of the function shown takes more than the identifier.
 func longer(collection string, id sheaf.ID) float64 {
 	return max(0, size(shown(collection, id))-size(id))
 }

@@ -389,8 +389,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
 // recallOf returns how large a share of the nearest Top documents is in the list got. The list want has these
-// documents, and after them further documents that are as near as the last of them. Each further document counts like
-// the last of them.
+// documents, and then further documents that are as near as the last of these documents. Each further document counts
+// like this last document.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {

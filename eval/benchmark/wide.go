@@ -8,8 +8,9 @@ import (
 	"sheaf/model"
 )
 
-// wide computes vectors with 1.5 times the dimensions, to be as long as those of many transformers. The second part of
-// a vector is the first half of the vector of the text's first line. The first line is a title, or a whole query.
+// wide computes vectors with 1.5 times the dimensions, to be as long as the vectors of many transformers. The second
+// part of a vector is the first half of the vector of the text's first line. The first line is a title, or a whole
+// query.
 type wide struct{ model.Embedder }
 
 // Dims implements [model.Embedder].

@@ -11,8 +11,8 @@ type Logistic struct {
 	Weights []float64 `json:"weights"`
 }
 
-// At returns the probability for the features of a sample. It ignores features beyond Weights. A missing feature, and
-// one that is not finite, counts as 0.
+// At returns the probability for the features of a sample. It ignores features beyond Weights. A missing feature and an
+// infinite or NaN feature count as 0.
 func (f Logistic) At(features ...float64) float64 {
 	z := f.Bias
 	for j, w := range f.Weights {

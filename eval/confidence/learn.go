@@ -22,7 +22,7 @@ type Report struct {
 	Shipped *Quality `json:"shipped,omitempty"`
 }
 
-// Better reports whether the learned calibration has a smaller mean squared error than the one in this program.
+// Better reports whether the learned calibration has a smaller mean squared error than the calibration in this program.
 func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.Shipped.Brier }
 
 const (

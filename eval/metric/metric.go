@@ -139,8 +139,8 @@ func (m Measure) relevant(qrels Judgements) int {
 	return n
 }
 
-// ndcg returns the discounted cumulative gain of the ranking divided by that of the best possible ranking (Järvelin,
-// Kekäläinen: Cumulated Gain-Based Evaluation of IR Techniques, 2002). The discount is log2(rank + 1).
+// ndcg returns the discounted cumulative gain of the ranking divided by the gain of the best possible ranking
+// (Järvelin, Kekäläinen: Cumulated Gain-Based Evaluation of IR Techniques, 2002). The discount is log2(rank + 1).
 func (m Measure) ndcg(top []string, qrels Judgements) float64 {
 	var dcg float64
 	for i, id := range top {

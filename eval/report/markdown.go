@@ -10,7 +10,7 @@ import (
 
 // Markdown writes a table for each measure. It has a row for each data set, a column for each ranking, and a last row
 // with the means. Then it writes tables of latencies, of choices by other data sets, and of classes. It skips a report
-// if its columns or measures are not those of the first report.
+// if its columns or measures differ from the columns or measures of the first report.
 func Markdown(w io.Writer, reports []*eval.Report) error {
 	if len(reports) == 0 {
 		return nil

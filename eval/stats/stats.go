@@ -52,8 +52,8 @@ func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
 
 // Bootstrap returns an interval for the mean of x by the percentile bootstrap (Efron, Tibshirani: An Introduction to
 // the Bootstrap, 1993, chapter 13). confidence, 0..1, is the probability that the interval contains the mean. Bootstrap
-// draws len(x) values with replacement, and computes their mean; it does so rounds times. The interval is the middle
-// part of these means. If values are paired, pass their differences.
+// draws len(x) values with replacement, and computes their mean. It repeats this as often as the parameter rounds says.
+// The interval is the middle part of these means. If values are paired, pass their differences.
 func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interval {
 	return BootstrapWithin(x, make([]string, len(x)), confidence, rounds, seed)
 }

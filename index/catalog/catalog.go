@@ -103,8 +103,7 @@ func TreeName(root string, taken ...string) string {
 	return name
 }
 
-// Settings describe how a collection was made. After most changes of them, all documents must be
-// indexed again.
+// Settings describe how a collection was made. After most changes of the settings, all documents must be indexed again.
 type Settings struct {
 	Trees []Tree `json:"trees"`
 	// Chunker is the name of the chunker with its options. Analyzer is the name of the analyzer with its version.
@@ -368,7 +367,7 @@ func (c *Catalog) Reload() error {
 // because a caller on another machine must not learn the name.
 var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or restore its folder or disk", sheaf.ErrUnavailable)
 
-// newer reports whether the folder has a newer generation than the one that c has loaded.
+// newer reports whether the folder has a newer generation than c has loaded.
 func (c *Catalog) newer() (bool, error) {
 	generation, err := c.watch.Generation()
 	none := errors.Is(err, fs.ErrNotExist)

@@ -150,8 +150,8 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 }
 
 // sharedHierarchy splits the hierarchy of a chunk. The first shared entries equal the entries of its parent, or the
-// document's title if the chunk has no parent. The result extra has the other entries. The result shared is -1 if the
-// chunk has all entries of the parent.
+// document's title if the chunk has no parent. extra has the other entries. If the chunk has all entries of the parent,
+// the number shared is -1.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {

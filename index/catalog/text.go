@@ -149,8 +149,8 @@ func Unreadable(source vfs.FS, name string) bool {
 // a file when they remove its content from the disk.
 var placeholders = [...][2]string{{".", ".icloud"}, {"", ".nextcloud"}, {"", ".owncloud"}}
 
-// Offloaded returns the original name of a file that a cloud drive replaced by this placeholder. It
-// returns "" if the name is not that of a placeholder.
+// Offloaded returns the original name of a file that a cloud drive replaced by this placeholder. It returns "" if the
+// name is not the name of a placeholder.
 func Offloaded(placeholder string) string {
 	for _, p := range placeholders {
 		name, begins := strings.CutPrefix(placeholder, p[0])

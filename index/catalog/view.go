@@ -435,7 +435,7 @@ func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int)
 	return nil
 }
 
-// findLive returns for each segment which of its documents are current. nil means that all are.
+// findLive returns for each segment which of its documents are current. nil means that all documents are current.
 func (v *View) findLive() ([][]bool, error) {
 	live := make([][]bool, len(v.segments))
 	if len(v.segments) < 2 {

@@ -84,8 +84,8 @@ func (c *collector) offer(f found) {
 	}
 }
 
-// promise gives the collector approximate scores of chunks that offer will get later. Callers pass each chunk only
-// once.
+// promise gives the collector approximate scores of chunks that the method offer will get later. Callers pass each
+// chunk only once.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
 		return

@@ -232,7 +232,7 @@ func (n *phraseNode) explain(why *reasons) {
 	}
 }
 
-// explain explains what score adds to the score of the chunk.
+// explain explains what the method score adds to the score of the chunk.
 func (f *phraseField) explain(n *phraseNode, why *reasons) {
 	for _, t := range n.phrase.tokens {
 		for i := range f.list {

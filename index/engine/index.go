@@ -333,8 +333,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer. The process stays the writer until it has called give as often as take. Between
-// loads and merges another process may write.
+// take makes this process the writer. The process stays the writer until it has called the method give as often as
+// take. Between loads and merges another process may write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

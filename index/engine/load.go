@@ -237,9 +237,9 @@ func (l *Load) used() (all int64) {
 	return all
 }
 
-// relieve writes the chunks of all workers as one run, if they use more memory than room allows. Writing takes memory
-// until it ends, so the other goroutines wait before their next chunk. So runs are as large as memory allows, for any
-// number of goroutines.
+// relieve writes the chunks of all workers as one run, if they use more memory than the method room allows. Writing
+// takes memory until it ends, so the other goroutines wait before their next chunk. So runs are as large as memory
+// allows, for any number of goroutines.
 func (l *Load) relieve(ctx context.Context) error {
 	if l.used() <= l.room() {
 		return nil

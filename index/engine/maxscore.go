@@ -43,7 +43,7 @@ type bound struct {
 	short   []byte // lengths.Plain()
 	wide    []byte
 	norms   *norms
-	// If a field is longer than norms covers, its norm is Norm of factor times the length.
+	// If a field is longer than the table norms covers, its norm is Norm of factor times the length.
 	params          bm25.Parameters
 	average, factor float64
 
@@ -290,7 +290,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	return nil
 }
 
-// begin computes what run needs before the first window.
+// begin computes the data that the method run needs before the first window.
 func (m *maxScore) begin() {
 	m.windows = int(m.chunks)/windowLen + 1
 	if m.dense() {

@@ -91,7 +91,7 @@ func (ix *Index) pause(ctx context.Context) error {
 var errStale = errors.New("the last publication failed")
 
 // mergeInBackground runs all merges that the merge policy asks for. If rests is set, it also joins the segments that
-// rested chooses. A failed merge changes nothing, and the next commit tries again.
+// the function rested chooses. A failed merge changes nothing, and the next commit tries again.
 func (ix *Index) mergeInBackground(rests bool) {
 	m := &ix.merge
 	m.mu.Lock()

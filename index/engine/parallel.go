@@ -182,7 +182,7 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h 
 	return nil
 }
 
-// rest adds the results of a goroutine to those of the segment, and releases the goroutine's evaluation.
+// rest adds the results of a goroutine to the results of the segment, and releases the goroutine's evaluation.
 func (p *plan) rest(h *hand) error {
 	of, with := h.of, h.with
 	*h = hand{}
@@ -202,7 +202,7 @@ func (m *maxScore) bring(other *maxScore) {
 	m.elsewhere += other.touched
 }
 
-// share copies to m what begin has computed for another evaluation of the same segment.
+// share copies to m the data that the method begin has computed for another evaluation of the same segment.
 func (m *maxScore) share(other *maxScore) {
 	m.windows, m.most = other.windows, other.most
 	for _, b := range m.bounds {

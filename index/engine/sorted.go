@@ -26,7 +26,7 @@ type keyed struct {
 	score   float64
 }
 
-// Sorted returns the first req.Limit chunks that match a word request, in the given order. Their scores are those that
+// Sorted returns the first req.Limit chunks that match a word request, in the given order. They have the scores that
 // Search computes.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	p, err := s.planOf(&req)

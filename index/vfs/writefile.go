@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// WriteFile replaces the file at path, or creates it. It writes and syncs a temporary file in the same folder, and
-// then renames that file. So readers, and a crash, find either the whole old content or the whole new content. After a
+// WriteFile replaces the file at path, or creates it. It writes and syncs a temporary file in the same folder, and then
+// renames that file. So readers find either the whole old content or the whole new content, even after a crash. After a
 // sync of the folder, a crash always leaves the new content. mode 0 means 0600: only the owner can read the file.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	file, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")

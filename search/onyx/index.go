@@ -290,8 +290,8 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 	return out, nil
 }
 
-// Keyword finds chunks by words. Titles weigh 0.3 and content 0.7. The score is the better of the
-// two plus 0.3 times the worse one. With Filters.Hidden it is the search of administrators.
+// Keyword finds chunks by words. Titles weigh 0.3 and content 0.7. The score is the better of these two scores plus 0.3
+// times the other. With Filters.Hidden it is the search of administrators.
 func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n,
 		Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,

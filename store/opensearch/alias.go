@@ -61,7 +61,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 	return s.client.Call(ctx, "POST", "/_aliases", object{"actions": actions}, nil)
 }
 
-// several returns the error for a name that leads to n indices instead of one.
+// several returns the error for a name that leads to n indices instead of one index.
 func (s *Store) several(name string, n int) error {
 	if n == 0 {
 		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not from such a server")

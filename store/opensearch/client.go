@@ -77,7 +77,8 @@ func problem(category error, advice string, says ...string) known {
 	return known{category, advice, says}
 }
 
-// problems are the known errors of the server. The test of doc/errors.md searches the source for calls of problem.
+// problems are the known errors of the server. The test of doc/errors.md searches the source for calls of the function
+// problem.
 var problems = []known{
 	problem(sheaf.ErrInvalid, "for OpenSearch begin the address with opensearch://",
 		"No handler for type [dense_vector]"),

@@ -363,8 +363,8 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	return nil
 }
 
-// Drop removes an index and its dictionary. A missing index is not an error. If one of the two is foreign, Drop fails
-// with sheaf.ErrInvalid and removes nothing.
+// Drop removes an index and its dictionary. A missing index is not an error. If the index or its dictionary is foreign,
+// Drop fails with sheaf.ErrInvalid and removes nothing.
 func Drop(ctx context.Context, o Options) error {
 	s := &Store{o: o, client: newClient(o)}
 	defer s.client.HTTP.CloseIdleConnections()

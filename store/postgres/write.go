@@ -92,8 +92,8 @@ type field struct {
 
 var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
 
-// check refuses batches that the store cannot write. It does not check the dimensions of vector fields that the
-// options do not name: Add does.
+// check refuses batches that the store cannot write. It does not check the dimensions of vector fields that the options
+// do not name: Add checks these.
 func (s *Store) check(batch *store.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err

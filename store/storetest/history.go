@@ -308,7 +308,7 @@ func (h *history) vectors() []store.Vectors {
 	return out
 }
 
-// filter returns a random filter. Its columns are those that batch writes, and a missing one.
+// filter returns a random filter. It uses the columns that the method batch writes, and a missing column.
 func (h *history) filter(depth int) sheaf.Filter {
 	column := []string{"n", "c", "many", "none"}[h.r.IntN(4)]
 	value := func() sheaf.Value {

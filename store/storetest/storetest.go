@@ -194,7 +194,7 @@ func expect(t testing.TB, b store.Backend, what string, req store.Request, want 
 	}
 }
 
-// near reports whether two scores of store s differ by no more than the store's tolerance.
+// near reports whether the difference of two scores of store s is within the store's tolerance.
 func near(s store.Backend, a, b float64) bool {
 	tolerance := optionsOf(s).Tolerance
 	if tolerance == 0 {

@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// textTest has chunks, and cases that say which of them a query finds.
+// textTest has chunks, and cases that say which of these chunks a query finds.
 type textTest struct {
 	chunks []store.Chunk
 	cases  []textCase

@@ -128,7 +128,7 @@ func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 	return text.String(), err
 }
 
-// hybridDims returns the number of dimensions of the vector fields body and title. It fails if the two differ.
+// hybridDims returns the number of dimensions of the vector fields body and title. It fails if these numbers differ.
 func (o *Options) hybridDims() (int, error) {
 	dims := store.DimsOf(o.Vectors)
 	if dims[store.VectorBody] == 0 || dims[store.VectorBody] != dims[store.VectorTitle] {

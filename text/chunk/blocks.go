@@ -168,7 +168,8 @@ var startsBlock = bytesOf(">#`~<-_*+$0123456789")
 // underline or the delimiter row of a table.
 var mayUnderline = bytesOf("=-|:")
 
-// matchContainers consumes the marks of the open containers that contain the line. It returns how many these are.
+// matchContainers consumes the marks of the open containers that contain the line. It returns the number of these
+// containers.
 func (s *scanner) matchContainers(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]

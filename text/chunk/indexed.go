@@ -249,7 +249,7 @@ func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 // Left is a text without some of its parts.
 type Left struct {
 	Text string
-	// cut lists the removed parts, in order. Their positions are those in the whole text.
+	// cut lists the removed parts, in order. Their positions are positions in the whole text.
 	cut []sheaf.Span
 }
 

@@ -84,7 +84,7 @@ type inline struct {
 	lastTicks map[int]int
 	// noEnd says which HTML endings do not occur in the rest of the text.
 	noEnd [4]bool
-	// spent counts the bytes that tag read for nothing, because there was no tag.
+	// spent counts the bytes that the method tag has read in vain, because there was no tag.
 	spent int
 }
 

@@ -107,8 +107,8 @@ func (o WindowOptions) firstTokens(text string, n int) string {
 	return text[:min(cut, len(text))]
 }
 
-// documentMetadata returns the properties of a document as metadata, without those that have their
-// own fields (title, aliases, tags).
+// documentMetadata returns the properties of a document as metadata, without the properties that have their own fields
+// (title, aliases, tags).
 func documentMetadata(doc *sheaf.Document) []Metadata {
 	var out []Metadata
 	for _, p := range doc.Properties {

@@ -8,9 +8,9 @@ import (
 	"sheaf"
 )
 
-// Parse returns the options of the chunker with this name: see [Chunker.Name]. An index records the name, so that
-// all its documents are cut in the same way. Options that are not in the name have their defaults. If the name has
-// tokens other than words, Parse calls tokens with the name of these tokens. A nil function or a nil result means
+// Parse returns the options of the chunker with this name: see [Chunker.Name]. An index records the name, so that all
+// its documents are cut in the same way. Options that are not in the name have their defaults. If the name has tokens
+// other than words, Parse calls the function tokens with the name of these tokens. A nil function or a nil result means
 // that the tokens are unknown. Parse fails with sheaf.ErrUnsupported for a name of another version, or with unknown
 // tokens.
 func Parse(name string, tokens func(name string) Tokens) (Options, error) {

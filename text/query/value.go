@@ -165,8 +165,8 @@ func (p *parser) path(t token) part {
 // paths.
 const maxSpelt = 16
 
-// spellings returns the spellings of a path that documents may have: the typed one, and those that Options.Spellings
-// returns.
+// spellings returns the spellings of a path that documents may have: the typed spelling, and the spellings that
+// Options.Spellings returns.
 func (p *parser) spellings(written string) []string {
 	all, asked := p.spelt[written]
 	if asked {

@@ -121,7 +121,7 @@ func (in *input) to(ordinal uint32) uint32 {
 	return in.remap[ordinal]
 }
 
-// breathe calls rest once in 1024 calls.
+// breathe calls the method rest once in 1024 calls.
 func (m *merger) breathe() error {
 	m.steps++
 	if m.steps%1024 != 0 {
@@ -130,7 +130,7 @@ func (m *merger) breathe() error {
 	return m.rest()
 }
 
-// rest calls pause, with which the caller can stop the merge or slow it down.
+// rest calls the function pause, with which the caller can stop the merge or slow it down.
 func (m *merger) rest() error {
 	if m.pause != nil {
 		if err := m.pause(m.ctx, m.file.written); err != nil {

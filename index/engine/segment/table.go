@@ -138,7 +138,7 @@ func (w *tableWriter) finish() []byte {
 	return binary.LittleEndian.AppendUint32(out, uint32(len(w.offsets)))
 }
 
-// free releases the memory of the table that finish returned.
+// free releases the memory of the table that the method finish returned.
 func (w *tableWriter) free() { w.out.Free() }
 
 // table reads what tableWriter wrote.

@@ -164,8 +164,8 @@ const exactRows = 4 << 10
 // the measured vectors and need more rows. Only such questions take more time; for others, reach leaves fewer rows.
 const depthMargin = 4
 
-// survivors returns how many rows it expects to survive the first step, and the largest number that may. It returns 0
-// if a search must compare every row.
+// survivors returns two numbers of rows: the number that it expects to survive the first step, and the largest number
+// that may survive. It returns 0 if a search must compare every row.
 func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:

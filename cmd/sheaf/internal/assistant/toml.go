@@ -97,8 +97,8 @@ func decode(text string) (map[string]any, error) {
 	return out, err
 }
 
-// replaced joins the text before an entry, the new entry, and the text behind the entry. For an entry of "", it joins
-// only the two texts.
+// replaced joins the text before an entry, the new entry, and the text behind the entry. If the new entry is "", it
+// joins only the text before and the text behind.
 func replaced(before, entry, behind, newline string) string {
 	switch {
 	case entry != "":

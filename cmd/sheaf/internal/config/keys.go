@@ -483,7 +483,7 @@ func (k *Key) needsTrust(value any, dir string) string {
 	return k.trust(value, dir)
 }
 
-// assign sets the field of k in v to a value that parse returned.
+// assign sets the field of k in v to a value that the method parse returned.
 func (k *Key) assign(v *Values, parsed any) {
 	field := k.field(v)
 	field.Set(reflect.ValueOf(parsed).Convert(field.Type()))

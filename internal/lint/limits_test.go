@@ -16,7 +16,7 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      116880,
+	"lines of Go without tests":                                      116885,
 	"lines of tests in Go":                                           69238,
 	"lines over 120 columns":                                         0,
 	"lines of tests over 120 columns":                                1,

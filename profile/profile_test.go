@@ -201,7 +201,7 @@ func TestErrors(t *testing.T) {
 		{"alpha: {", "Alpha: {", "small letters"},
 		{"alpha: {default: 0.5, min: 0, max: 1}", "alpha: 0.5", "must be a mapping with a default"},
 		{"name: p\n", "", "the profile has no name"},
-		{"name: p", "name: p\nname: q", "p.yaml:2:1: malformed YAML: mapping key \"name\" already defined"},
+		{"name: p", "name: p\nname: q", "p.yaml:2:1: \"name\" is set twice: line 1 has it too"},
 		{"name: p", "nmae: p", `unknown key of a profile "nmae": did you mean "name"?`},
 		{"name: p", "name: p\nextends: p", "the profile extends itself: p extends p"},
 		{"name: p", "name: p\nextends: sonra", `did you mean "sonar"?`},

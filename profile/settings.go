@@ -33,6 +33,8 @@ type Option struct {
 	Min, Max float64
 	// OneOf are the allowed words. It is empty if the value is a number or a text.
 	OneOf []string
+	// constants are the words in the order of the constants of package rank. OneOf may lack some of them.
+	constants []string
 }
 
 // Number reports whether the value is a number within Min..Max, or an expression for such a number.
@@ -240,7 +242,7 @@ func (s *setting) compute(v values) (argument, error) {
 	if name, ok := strings.CutPrefix(s.text, "$"); ok && o.kind == typeChoice {
 		arg.text = v.choices[name]
 	}
-	arg.choice = slices.Index(o.OneOf, arg.text)
+	arg.choice = slices.Index(o.constants, arg.text)
 	if s.number == nil {
 		return arg, nil
 	}

@@ -44,7 +44,9 @@ func runFusionOptions() []*Option {
 			continue
 		case "norm":
 			o.About = "how the scores of a ranking are normalized, for scores; a missing hit " + ofMissing
-			o.OneOf = o.OneOf[:slices.Index(o.OneOf, "share")] // the last; it needs the query, which is unknown here
+			o.OneOf = slices.DeleteFunc(slices.Clone(o.OneOf), func(norm string) bool {
+				return norm == "share" // it needs the query, which is unknown here
+			})
 		}
 		out = append(out, &o)
 	}

@@ -61,7 +61,7 @@ func integer(name, standard string, lo, hi float64, about string) *Option {
 }
 
 func choice(name, standard, about string, choices ...string) *Option {
-	return &Option{Name: name, kind: typeChoice, Default: standard, OneOf: choices, About: about}
+	return &Option{Name: name, kind: typeChoice, Default: standard, OneOf: choices, constants: choices, About: about}
 }
 
 func flag(name, about string) *Option {

@@ -6,6 +6,7 @@ package yamlfile
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -59,6 +60,9 @@ func Decode(node ast.Node, into any) error {
 	return guarded("", func() error { return yaml.NodeToValue(node, into, yaml.Strict()) })
 }
 
+// duplicateKey matches the parser's error for a key that a mapping has twice: the key, and the line of the first one.
+var duplicateKey = regexp.MustCompile(`^mapping key (".*") already defined at \[(\d+):\d+\]$`)
+
 // guarded calls the function do and turns its error or panic into a fault. prefix comes before the text of the error.
 func guarded(prefix string, do func() error) (err error) {
 	defer func() {
@@ -77,6 +81,9 @@ func guarded(prefix string, do func() error) (err error) {
 		return &Fault{Text: prefix + first}
 	}
 	fault = &Fault{Text: prefix + placed.GetMessage()}
+	if twice := duplicateKey.FindStringSubmatch(placed.GetMessage()); twice != nil {
+		fault.Text = fmt.Sprintf("%s is set twice: line %s has it too", twice[1], twice[2])
+	}
 	if t := placed.GetToken(); t != nil && t.Position != nil {
 		fault.Line, fault.Column = t.Position.Line, t.Position.Column
 	}

@@ -41,7 +41,7 @@ func TestErrorsNamePosition(t *testing.T) {
 		{"max_file_size: huge\n", "must be a size such as 32MiB, within 1..4GiB"},
 		{"index_memory: 10MB\n", `is "10MB": must be a size such as 256MiB, within 64MiB..64GiB`},
 		{"language: english\n", "a code such as en"},
-		{"limit: 1\nlimit: 2\n", ":2:1: "},
+		{"limit: 1\nlimit: 2\n", `:2:1: "limit" is set twice: line 1 has it too`},
 		{"limit: &a 1\nworkers: *a\n", "want a plain value"},
 		{"- a\n", "want keys with values"},
 		{"limit: 1\n---\nlimit: 2\n", "a second document"},

@@ -66,7 +66,8 @@ type IndexOptions struct {
 	Updates, Asked bool
 	// Whole means that the index must be up to date: an answer from the last indexing run is not enough.
 	Whole bool
-	// Make creates the index if it is missing. Without Make, a missing index is an error.
+	// Make creates the index if it is missing. A missing index is an error without Make, and also with Refresh if the
+	// settings forbid updates.
 	Make bool
 	// AsIs reports damage and does not repair it. Damaged means that damage was found: Open repairs it.
 	AsIs, Damaged bool
@@ -271,7 +272,7 @@ func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOption
 // Prepare makes the folder of the index. If the folder exists, Prepare checks it.
 func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	if !x.Where.Exists {
-		if !o.Make {
+		if !o.Make || o.Refresh && !x.Update {
 			return Hint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, x.Folder), "make one: sheaf index --in %s",
 				wording.ShellQuoted(x.Folder))
 		}
@@ -289,8 +290,13 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 		}
 		return x.Advise(x.Drop(ctx, false)) // the server may hold chunks
 	}
-	_, err := location.ReadRecord(x.Where.Dir)
+	record, err := location.ReadRecord(x.Where.Dir)
 	switch {
+	case err == nil && record.Root != x.Where.Root && !x.Named && !o.AsIs && !o.Keep:
+		// The folder moved, and its index came with it. A read-only index stays as it is.
+		if err := x.writeRecord(); err != nil && !vfs.Forbidden(err) && !vfs.NoSpace(err) {
+			return x.Advise(err)
+		}
 	case err == nil:
 	case o.AsIs || o.Keep || !Remakable(err):
 		return x.Advise(err)

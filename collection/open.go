@@ -104,7 +104,7 @@ func (o *opening) open(folder string) (*Index, error) {
 		return nil, err
 	}
 	where := location.Finder{Index: o.index}.Own(folder)
-	if record, err := location.ReadRecord(where.Dir); err == nil && record.Root != folder {
+	if record, err := location.ReadRecord(where.Dir); o.index != "" && err == nil && record.Root != folder {
 		return nil, sheaf.Invalidf("%s is the index of %s", where.Dir, record.Root)
 	}
 	if o.model == nil && !o.words {

@@ -15,7 +15,7 @@ import (
 
 func (a *app) getCommand() *cobra.Command {
 	var o collection.GetOptions
-	open := openOptions{Make: true}
+	var open openOptions
 	cmd := &cobra.Command{
 		Use:     "get ADDRESS...",
 		GroupID: groupFind,
@@ -31,9 +31,15 @@ func (a *app) getCommand() *cobra.Command {
 		Example: `  sheaf get guides/git.md#undo
   sheaf get --neighbors 1 guides/git.md:42`,
 		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: a.onIndex(&open, func(cmd *cobra.Command, s *session, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			open.Make = open.Refresh
+			s, err := a.open(cmd, open)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
 			return s.get(cmd.Context(), args, o)
-		}),
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.Body, "body", false, "without what lies under sub-headings")
@@ -76,7 +82,7 @@ func (s *session) get(ctx context.Context, addresses []string, o collection.GetO
 	parts, err := read(s, func(r *collection.Reader) ([]partJSON, error) {
 		parts := []partJSON{}
 		for _, text := range addresses {
-			t, err := s.resolve(text)
+			t, err := s.resolve(ctx, text)
 			if err != nil {
 				return nil, err
 			}

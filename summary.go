@@ -27,14 +27,25 @@ func (r Reason) String() string {
 // maxReasons is how many reasons a summary has at most. The other reasons become one reason, "other reasons".
 const maxReasons = 6
 
-// leastShare is the smallest share that a summary names.
-const leastShare = 0.03
+// leastShare is the smallest share of a reason that a summary names, and leastRest the smallest share of other reasons.
+const (
+	leastShare = 0.03
+	leastRest  = 0.05
+)
+
+// SummaryWords say how a summary names what was found.
+type SummaryWords struct {
+	// Word returns the user's word for a term, or "" for a common word, which the summary does not name. If Word is nil,
+	// the summary shows the term.
+	Word func(term string) string
+	// Property returns the name of the document's property that has the term, or "" if it is unknown. It may be nil.
+	Property func(term string) string
+}
 
 // Summary explains the score in a few words, the reason with the largest share first. It descends to the parts that
-// people know: terms, similarity, names, links. word returns the user's word for a term. If word is nil, Summary shows
-// the term.
-func (e *Explanation) Summary(word func(term string) string) []Reason {
-	s := summary{groups: map[string]*reasonGroup{}, word: word}
+// people know: terms, similarity, names, links.
+func (e *Explanation) Summary(words SummaryWords) []Reason {
+	s := summary{groups: map[string]*reasonGroup{}, words: words}
 	s.walk(e, 1)
 	slices.SortStableFunc(s.order, func(a, b *reasonGroup) int {
 		return cmp.Compare(math.Abs(b.share), math.Abs(a.share))
@@ -48,7 +59,7 @@ func (e *Explanation) Summary(word func(term string) string) []Reason {
 		}
 		out = append(out, Reason{g.text(), g.share})
 	}
-	if math.Abs(rest) >= 0.005 {
+	if math.Abs(rest) >= leastRest {
 		out = append(out, Reason{"other reasons", rest})
 	}
 	return out
@@ -67,7 +78,7 @@ func SummaryText(reasons []Reason) string {
 type summary struct {
 	groups map[string]*reasonGroup
 	order  []*reasonGroup
-	word   func(term string) string
+	words  SummaryWords
 }
 
 type reasonGroup struct {
@@ -75,6 +86,7 @@ type reasonGroup struct {
 	// before is the text of the reason. If the reason has words, they follow after a colon.
 	before string
 	words  []weighedWord
+	common bool // the reason also has common words
 	// best is the largest similarity, and count is the number of similarities.
 	best  float64
 	count int
@@ -89,6 +101,9 @@ func (g *reasonGroup) text() string {
 	if g.count > 0 {
 		return similarityText(g.count, g.best)
 	}
+	if len(g.words) == 0 && g.common {
+		return "common words " + g.before
+	}
 	if len(g.words) == 0 {
 		return g.before
 	}
@@ -102,7 +117,10 @@ func (g *reasonGroup) text() string {
 
 func similarityText(count int, best float64) string {
 	near := "close"
-	if best < 0.4 {
+	switch {
+	case best < 0.2:
+		near = "hardly close"
+	case best < 0.4:
 		near = "somewhat close"
 	}
 	if count > 1 {
@@ -233,6 +251,10 @@ func (s *summary) add(e *Explanation, share float64) {
 			s.similarity(e.Value, share)
 			return
 		}
+		if e.Value == 0 {
+			s.group("it passes the filter", share)
+			return
+		}
 		s.group(fmt.Sprintf("place %.0f by %s", e.Details["rank"].Number, text("branch")), share)
 	case KindName:
 		s.group(fmt.Sprintf("the query names the %s %q", text("of"), text("name")), share)
@@ -277,9 +299,6 @@ func (s *summary) similarity(value, share float64) {
 // fields by the number of occurrences.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
-	if s.word != nil {
-		term = s.word(term)
-	}
 	if field := e.Details["field"].Text; field != "" {
 		s.inField(field, term, share)
 		return
@@ -308,7 +327,17 @@ func occurrences(e *Explanation, visit func(*Explanation)) {
 }
 
 func (s *summary) inField(field, term string, share float64) {
-	g := s.group(fieldText(field), share)
+	text := fieldText(field)
+	if field == FieldProperties && s.words.Property != nil {
+		if name := s.words.Property(term); name != "" {
+			text = "in the property " + name
+		}
+	}
+	g := s.group(text, share)
+	if term != "" && s.words.Word != nil {
+		term = s.words.Word(term)
+		g.common = g.common || term == ""
+	}
 	if term == "" {
 		return
 	}

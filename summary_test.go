@@ -69,17 +69,36 @@ func TestSummary(t *testing.T) {
 		"fields as one text": {both, "in the title: UNDO (75 %); in the text: UNDO (25 %)"},
 		"a store that says nothing": {node("", 1, sheaf.CombineSum, leg("text", "words", 3, 0.5), near),
 			"place 3 by words (50 %); the passage is close in meaning, 0.50 (50 %)"},
+		"a filter alone": {leg("text", "words", 1, 0), "it passes the filter (100 %)"},
+		"hardly close":   {leg("vector", "meaning", 1, 0.1), "the passage is hardly close in meaning, 0.10 (100 %)"},
+		"a function word": {node("", 10, sheaf.CombineSum, inField("undo", "title", 9), inField("the", "body", 1)),
+			"in the title: UNDO (90 %); common words in the text (10 %)"},
+		"a word beside a function word": {node("", 10, sheaf.CombineSum, inField("undo", "title", 9),
+			inField("the", "title", 1)), "in the title: UNDO (100 %)"},
+		"properties": {node("", 10, sheaf.CombineSum, inField("closed", "properties", 6), inField("x", "properties", 4)),
+			"in the property status: closed (60 %); in a property: x (40 %)"},
 		"nothing known": {leaf("score", 2), "score (100 %)"},
 		"many": {node("", 100, sheaf.CombineSum, inField("a", "a", 30), inField("b", "b", 20), inField("c", "c", 15),
 			inField("d", "d", 12), inField("e", "e", 10), inField("f", "f", 9), inField("g", "g", 4)),
 			"in the a: a (30 %); in the b: b (20 %); in the c: c (15 %); in the d: d (12 %); in the e: e (10 %); " +
-				"in the f: f (9 %); other reasons (4 %)"},
+				"in the f: f (9 %)"},
 	} {
-		got := sheaf.SummaryText(c.e.Summary(func(term string) string {
-			if term == "undo" {
-				return "UNDO"
-			}
-			return term
+		got := sheaf.SummaryText(c.e.Summary(sheaf.SummaryWords{
+			Word: func(term string) string {
+				switch term {
+				case "undo":
+					return "UNDO"
+				case "the":
+					return ""
+				}
+				return term
+			},
+			Property: func(term string) string {
+				if term == "closed" {
+					return "status"
+				}
+				return ""
+			},
 		}))
 		if got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)

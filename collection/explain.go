@@ -55,6 +55,11 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
+	if !p.profile.Scans() {
+		if unknown := r.Searcher(ctx).Unknown(ctx, parsed, r.c.o.Analyzer); len(unknown) > 0 {
+			result.Notes = append(result.Notes, "no document has: "+strings.Join(unknown, ", "))
+		}
+	}
 	a, err := r.newAnswer(randomKey(), &q, parsed, result)
 	if err != nil {
 		return nil, err

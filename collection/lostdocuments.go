@@ -63,8 +63,9 @@ const looked = 1000
 // Otherwise each of the two folders would count the words of both folders, and show hits of the other folder. A folder
 // is recognized by its name and its files. If documents on the server are of this folder, they are accepted: they may
 // come from another machine, or from a lost catalog. If another folder has the same name, its documents with equal
-// paths would be overwritten.
+// paths would be overwritten. refuseStrangers also warns of documents that stay in another store.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
+	x.noteLeftBehind()
 	if x.Target == nil {
 		return nil
 	}

@@ -96,7 +96,7 @@ func (s *showing) result(docs documents, hit *search.Hit) *Result {
 		Legs: make([]Leg, len(hit.Legs)), Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path),
 		Scanned: s.answer.documents != nil,
 	}
-	out.Summary = search.Summary(hit.Explanation, s.c.o.Analyzer, s.answer.request.Text)
+	out.Summary = search.Summary(hit.Explanation, s.c.o.Analyzer, s.answer.request.Text, docs.SharedDocument(hit.Doc))
 	for i, leg := range hit.Legs {
 		out.Legs[i].Score = Finite(leg.Score)
 		if names := s.answer.result.Legs; i < len(names) {

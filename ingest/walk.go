@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf/index/catalog"
+	"sheaf/internal/wikilink"
 	"sheaf/text/chunk"
 )
 
@@ -40,6 +41,12 @@ type WalkOptions struct {
 	// Its paths contain no links.
 	watch func(path string, isDir bool)
 }
+
+// textEnding is the extension of plain text.
+const textEnding = ".txt"
+
+// Endings lists the extensions of the files that are documents without WalkOptions.Include, for people.
+func Endings() string { return strings.Join(wikilink.MarkdownEndings[:], ", ") + " and " + textEnding }
 
 // DefaultMaxFileBytes is the size from which files are skipped.
 const DefaultMaxFileBytes = 32 << 20
@@ -449,7 +456,7 @@ func (w *walker) document(path, name string) bool {
 	if chunk.KindOf(name) == chunk.KindMarkdown {
 		return true
 	}
-	return strings.EqualFold(filepath.Ext(name), ".txt")
+	return strings.EqualFold(filepath.Ext(name), textEnding)
 }
 
 // enter prepares a folder to read now. ok is false for the target of a link, which the walk reads

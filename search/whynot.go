@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/profile"
 	"sheaf/store"
+	"sheaf/text/analysis"
 )
 
 // Absence explains why a chunk or document is not among the results, or where it ranks.
@@ -275,6 +276,8 @@ func (r *run) whyUnfound(
 		it = "its best section, " + string(alone[0].ID) + ","
 	}
 	switch {
+	case len(alone) == 0 && req.Filter != nil && s.filtered(ctx, req):
+		a.add("%s: the filter leaves it out", name)
 	case req.Vector != nil && len(apt) < len(alone):
 		why := cmp.Or(s.holds(ctx, r.query.Words, []sheaf.ID{alone[0].ID}), "does not match the required words")
 		a.add("%s: %s scores %.4g and %s", name, it, alone[0].Score, why)
@@ -295,6 +298,13 @@ func (r *run) whyUnfound(
 		a.add("%s: it has no vector in field %s", name, o.branch.Vector.Field)
 	}
 	return nil
+}
+
+// filtered reports whether the filter of a request leaves out all chunks in req.Within.
+func (s *Searcher) filtered(ctx context.Context, req store.Request) bool {
+	every := requirement(everything)
+	found, err := s.Backend.Retrieve(ctx, store.Request{Limit: 1, Text: &every, Filter: req.Filter, Within: req.Within})
+	return err == nil && len(found) == 0
 }
 
 func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) bool {
@@ -330,6 +340,28 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 		return ""
 	}
 	return "; it lacks " + strings.Join(missing, ", ")
+}
+
+// Unknown returns the words of a query that no chunk has, in the order of the query, each as a person would write it.
+// It leaves out function words. If the store fails, it returns nil.
+func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysis.Analyzer) (unknown []string) {
+	if q.Words == nil {
+		return nil
+	}
+	for _, word := range words(q.Words) {
+		text := requirement(word)
+		found, err := s.Backend.Retrieve(ctx, store.Request{Limit: 1, Text: &text})
+		if err != nil {
+			return nil
+		}
+		if m, single := word.(sheaf.Match); single && analyzer.Stops(m.Text) {
+			continue
+		}
+		if name := wordText(word); len(found) == 0 && !slices.Contains(unknown, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown
 }
 
 // holds names the forbidden words of a query that the chunks have. It returns "" when no chunk has such a word.

@@ -8,11 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/collection/location"
@@ -43,24 +46,32 @@ path; else the current folder. The tree has the name of that folder, or of --tre
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.String("chunker", "", "how to cut: tree, sections or window")
 	f.StringVar(&o.tree, "tree", "", "name of the tree in identifiers")
 	f.StringVar(&o.root, "root", "", "folder that paths in identifiers are relative to")
 	f.BoolVar(&o.verify, "verify", false, "check what must hold for every file instead of printing chunks")
-	f.Int("cap", chunk.DefaultSectionCap, "sections: most characters of a piece")
-	f.Int("size", chunk.DefaultWindowSize, "window: most tokens of a window: pieces of words as the built-in model "+
-		"reads them, words without it")
-	f.Int("overlap", 0, "window: tokens shared with the window before")
-	f.String("boundary", "", "window: where windows may end: token, line or sentence")
-	f.Bool("large", false, "window: also make a large chunk of every four windows")
-	f.Bool("title-prefix", false, "window: leave room for the title, which is embedded with every window")
-	f.Bool("metadata-suffix", false, "window: leave room for the properties, which are embedded with every window and "+
-		"found in its text then")
-	f.Bool("github-slugs", false, "ignore {#id} in headings")
+	addChunkerFlags(f)
 	addWalkFlags(f)
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line, with --verify one in all (see doc/json.md)")
 	markFolder(f, "root")
 	return cmd
+}
+
+// addChunkerFlags adds a flag for each setting of the chunkers.
+func addChunkerFlags(f *pflag.FlagSet) {
+	for _, k := range config.Keys() {
+		if k.Name != "chunker" && !strings.HasPrefix(k.Name, "chunk.") {
+			continue
+		}
+		switch k.Kind {
+		case config.KindNumber:
+			standard, _ := strconv.Atoi(k.Default)
+			f.Int(k.Flag, standard, k.Help)
+		case config.KindBool:
+			f.Bool(k.Flag, false, k.Help)
+		default:
+			f.String(k.Flag, "", k.Help)
+		}
+	}
 }
 
 type chunkJSON struct {

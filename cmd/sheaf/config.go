@@ -28,8 +28,8 @@ the defaults; the first that names a key wins.
 
 ` + keyHelp(),
 	}
-	cmd.AddCommand(a.configShowCommand(), a.configGetCommand(), a.configSetCommand(), a.configPathCommand(),
-		a.configSchemaCommand(), a.configTrustCommand())
+	cmd.AddCommand(a.configShowCommand(), a.configGetCommand(), a.configSetCommand(), a.configUnsetCommand(),
+		a.configPathCommand(), a.configSchemaCommand(), a.configTrustCommand())
 	return cmd
 }
 
@@ -153,7 +153,7 @@ func (a *app) configGetCommand() *cobra.Command {
 }
 
 func (a *app) configSetCommand() *cobra.Command {
-	var project, user bool
+	var w whichFile
 	cmd := &cobra.Command{
 		Use:   "set KEY VALUE...",
 		Short: "Write a setting into your file, or with --project into the folder's",
@@ -170,43 +170,160 @@ your own file, because all folders would fill that one place.`,
   sheaf config set --user store opensearch://host:9200`,
 		Args:              arguments(cobra.MinimumNArgs(2)),
 		ValidArgsFunction: completeSetting,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if project && user {
-				return sheaf.Invalidf("--project and --user name different files: give one of them")
+		RunE: func(cmd *cobra.Command, args []string) error {
+			inProject, err := w.inProject(args[0])
+			if err == nil {
+				err = checkNamed(args[0], args[1], !inProject)
 			}
-			project := project || !user && args[0] == "store"
-			if err := checkNamed(args[0], args[1], !project); err != nil {
+			if err != nil {
 				return err
 			}
-			file := userConfigFile()
-			if project {
+			file, moved := userConfigFile(), ""
+			if inProject {
 				dir, err := a.commandFolder()
 				if err != nil {
 					return err
 				}
 				file = projectFile(dir)
+				if args[0] == "store" {
+					moved = a.leftBehind(cmd, args[1])
+				}
 			}
-			if err := a.writeSetting(file, project, args); err != nil {
+			err = a.writeSetting(file, inProject, func() error { return config.Set(file, args[0], args[1:]) })
+			if err != nil {
 				return err
+			}
+			if moved != "" {
+				a.notice("%s", moved)
 			}
 			return a.print(map[string]any{"schema": "sheaf.config-set/1", "key": args[0], "file": file}, func() {
 				fmt.Fprintf(a.stdout, "%s is set in %s\n", args[0], file)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&project, "project", false, "write to the file in the folder, the default for store")
-	cmd.Flags().BoolVar(&user, "user", false, "write to your own file, the default for all others")
+	w.addFlags(cmd)
 	return a.withJSON(cmd)
 }
 
-// writeSetting sets a key in a file. If the user had approved a project's file before, or if no setting in it needed
-// approval, writeSetting also approves the changed file.
-func (a *app) writeSetting(file string, project bool, args []string) error {
+// leftBehind returns a note about documents that came over HTTP and stay in the store of before when the folder of a
+// command moves to the store at address. It returns "" if there are none.
+func (a *app) leftBehind(cmd *cobra.Command, address string) string {
+	folder, c, err := a.folderSettings(cmd)
+	if err != nil {
+		return ""
+	}
+	base, _, err := a.finder(c).Find(folder)
+	if err != nil || !base.Exists {
+		return ""
+	}
+	before := cmp.Or(c.Store.URL, collection.EngineStore)
+	from, err := a.placeOf(base, before)
+	if err != nil {
+		return ""
+	}
+	to, err := a.placeOf(base, address)
+	if err != nil || from == to {
+		return ""
+	}
+	ids, err := collection.LeftBehind(from, to)
+	if err != nil || len(ids) == 0 {
+		return ""
+	}
+	return collection.LeftBehindText(ids, before, cmp.Or(address, collection.EngineStore))
+}
+
+// whichFile are the flags that choose the file to write.
+type whichFile struct{ project, user bool }
+
+func (w *whichFile) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.project, "project", false, "write to the file in the folder, the default for store")
+	cmd.Flags().BoolVar(&w.user, "user", false, "write to your own file, the default for all others")
+}
+
+// inProject reports whether a command writes key to the file of the folder.
+func (w *whichFile) inProject(key string) (bool, error) {
+	if w.project && w.user {
+		return false, sheaf.Invalidf("--project and --user name different files: give one of them")
+	}
+	return w.project || !w.user && key == "store", nil
+}
+
+func (a *app) configUnsetCommand() *cobra.Command {
+	var w whichFile
+	cmd := &cobra.Command{
+		Use:   "unset KEY",
+		Short: "Remove a setting from your file, or with --project from the folder's",
+		Long: `Removes a setting from your own file, or with --project from the file that holds for
+this folder, and says which value holds now. The setting store is removed from the
+folder's file unless --user says otherwise.`,
+		Example: `  sheaf config unset limit
+  sheaf config unset --project profile`,
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeKeys,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, err := config.Lookup(args[0])
+			if err != nil {
+				return err
+			}
+			inProject, err := w.inProject(key.Name)
+			if err != nil {
+				return err
+			}
+			file := userConfigFile()
+			if inProject {
+				dir, err := a.commandFolder()
+				if err != nil {
+					return err
+				}
+				if file, _, err = config.FindProjectFile(dir); err != nil {
+					return err
+				}
+				file = cmp.Or(file, projectFile(dir))
+			}
+			err = a.writeSetting(file, inProject, func() error { return config.Unset(file, key.Name) })
+			if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+				return err
+			}
+			_, c, fault := a.folderSettings(cmd)
+			if err != nil && fault == nil {
+				return elsewhereSet(err, c, key)
+			}
+			if fault != nil {
+				return fault
+			}
+			now := settingOf(c, key)
+			return a.print(map[string]any{"schema": "sheaf.config-unset/1", "key": key.Name, "file": file,
+				"value": now.Value, "origin": now.Origin}, func() {
+				fmt.Fprintf(a.stdout, "%s is removed from %s; it is %s now (%s)\n", key.Name, file,
+					cmp.Or(wording.Clean(key.Format(&c.Values)), "empty"), now.Origin)
+			})
+		},
+	}
+	w.addFlags(cmd)
+	return a.withJSON(cmd)
+}
+
+// elsewhereSet adds to err, the error for a file that does not set key, the place where key is set.
+func elsewhereSet(err error, c *config.Config, key *config.Key) error {
+	switch origin := c.Origin(key.Name); origin.Source {
+	case config.SourceProject:
+		return withHint(err, "it is set in %s: sheaf config unset --project %s", origin.File, key.Name)
+	case config.SourceUser:
+		return withHint(err, "it is set in %s: sheaf config unset --user %s", origin.File, key.Name)
+	case config.SourceEnvironment:
+		return withHint(err, "it is set in the environment: %s", origin)
+	}
+	return err
+}
+
+// writeSetting changes a key in a file with the function write. If the user had approved a project's file before, or if
+// no setting in it needed approval, writeSetting also approves the changed file.
+func (a *app) writeSetting(file string, project bool, write func() error) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return collection.FileFault("configuration file", err)
 	}
-	if err := config.Set(file, args[0], args[1:]); err != nil || !project {
+	if err := write(); err != nil || !project {
 		return err
 	}
 	if found, err := config.Sensitive(file, before); err != nil || len(found) > 0 && !trust().Approved(file, before) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ import (
 )
 
 func (a *app) copyCommand() *cobra.Command {
-	var to, from, alias string
+	var o copyOptions
 	cmd := &cobra.Command{
 		Use:     "copy --to ADDRESS",
 		GroupID: groupKeep,
@@ -38,6 +39,9 @@ With --from, the documents come from that store, with their texts and vectors: s
 reads no files and computes no vectors. With --alias, that name moves to the new
 store in one step after the check. A search by the name finds the old store or the
 new one, never neither. OpenSearch and Elasticsearch have such names.
+
+With --given, the documents that programs gave to another store over HTTP are copied
+too: to the store of --from, or else to the one in use. All others come from the files.
 
 After an interruption, the same command continues. Later, the same command copies
 only what changed. Vectors of a model behind an endpoint come from the memory beside
@@ -57,16 +61,24 @@ Passwords and keys: see store_key_env and store_key_file in sheaf config.`,
   SHEAF_STORE_KEY_FILE=~/.key sheaf copy --to opensearch+https://me@search.example.org/notes`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if to == "" {
+			if o.to == "" {
 				return withHint(sheaf.Invalidf("--to is not set"), "name the store to fill, as in --to postgres://me@host/database")
 			}
-			return a.copyTo(cmd, from, to, alias)
+			return a.copyTo(cmd, &o)
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "address of a store to copy out of, instead of the files")
-	cmd.Flags().StringVar(&alias, "alias", "", "second name that moves to the filled store")
-	cmd.Flags().StringVar(&to, "to", "", "address of the store to fill")
+	cmd.Flags().StringVar(&o.from, "from", "", "address of a store to copy out of, instead of the files")
+	cmd.Flags().StringVar(&o.alias, "alias", "", "second name that moves to the filled store")
+	cmd.Flags().StringVar(&o.to, "to", "", "address of the store to fill")
+	cmd.Flags().BoolVar(&o.given, "given", false, "also copy the documents that came over HTTP to the store of --from, "+
+		"or else to the store in use; all others come from the files")
 	return a.withJSON(cmd)
+}
+
+// copyOptions are the flags of sheaf copy.
+type copyOptions struct {
+	to, from, alias string
+	given           bool
 }
 
 type copyJSON struct {
@@ -77,6 +89,8 @@ type copyJSON struct {
 	Vectors   int    `json:"vectors"`
 	// Alias is the alias that now names the store.
 	Alias string `json:"alias,omitempty"`
+	// Given is how many documents were copied that came over HTTP. It is set only with --given.
+	Given int `json:"given,omitempty"`
 	// Verified is how many chunks verifyCopy found by searching.
 	Verified int     `json:"verified"`
 	TookMS   float64 `json:"took_ms"`
@@ -90,27 +104,33 @@ func (a *app) with(flag, store string) *app {
 	return &b
 }
 
-func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
+func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 	if _, _, err := a.folderSettings(cmd); err != nil {
 		return err
 	}
 	began := time.Now()
-	if from != "" {
-		if err := a.stream(cmd, from, to); err != nil {
+	streams := o.from != "" && !o.given
+	if streams {
+		if err := a.stream(cmd, o.from, o.to); err != nil {
 			return err
 		}
 	}
-	s, err := a.with("--to", to).open(cmd, openOptions{Refresh: from == "", Whole: true, Make: true})
+	s, err := a.with("--to", o.to).open(cmd, openOptions{Refresh: !streams, Whole: true, Make: true})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	given, err := a.copyGiven(cmd.Context(), s, o)
+	if err != nil {
+		return err
+	}
 	out, err := s.verifyCopy(cmd.Context())
 	if err != nil {
 		return withHint(err, "repair it: %s", s.RepairCommand())
 	}
-	if out.Alias = alias; alias != "" {
-		if err := s.moveAlias(cmd.Context(), alias); err != nil {
+	out.Given = given
+	if out.Alias = o.alias; o.alias != "" {
+		if err := s.moveAlias(cmd.Context(), o.alias); err != nil {
 			return err
 		}
 	}
@@ -120,6 +140,34 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 			wording.Plural(out.Documents, "document", "documents"), wording.Plural(out.Chunks, "chunk", "chunks"),
 			wording.Plural(out.Vectors, "vector", "vectors"), wording.Count(out.Verified))
 	})
+}
+
+// copyGiven copies the documents that came over HTTP if o says so, and returns their number. Otherwise it prints a note
+// about those that stay behind.
+func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int, error) {
+	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
+	dir, err := a.placeOf(into.Base, from)
+	if err != nil || dir == into.Where.Dir {
+		return 0, err
+	}
+	if o.given {
+		ids, err := into.TakeGiven(ctx, dir)
+		return len(ids), into.Advise(err)
+	}
+	ids, err := collection.LeftBehind(dir, into.Where.Dir)
+	if err == nil && len(ids) > 0 {
+		a.notice("%s", collection.LeftBehindText(ids, from, o.to))
+	}
+	return 0, err
+}
+
+// placeOf returns the folder, in the index at base, of the store at address.
+func (a *app) placeOf(base location.Location, address string) (string, error) {
+	target, err := a.with("--from", address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
+	if err != nil || target == nil {
+		return base.Dir, err
+	}
+	return base.Store(target.String()).Dir, nil
 }
 
 // sampled is the number of copied chunks that verifyCopy compares with their source.

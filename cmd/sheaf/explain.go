@@ -173,9 +173,9 @@ func (s *session) printExplained(out *explainJSON, full bool) {
 		if full || i > 0 {
 			fmt.Fprintln(s.stdout)
 		}
-		fmt.Fprintf(s.stdout, "%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)),
+		fmt.Fprintf(s.stdout, "%s %s  %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)),
 			s.out.Paint(terminal.Title, wording.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))),
-			s.out.Paint(terminal.Path, wording.Clean(r.Path)))
+			s.out.Paint(terminal.Path, wording.Clean(r.Path)), s.out.Paint(terminal.Dim, "score "+formatScore(r.Score)))
 		s.printSummary(r.Summary, 4)
 		if full && r.Explanation != nil {
 			printExplanation(s.stdout, s.out, *r.Explanation, 4)
@@ -278,7 +278,7 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 		s.View.Close()
 		s.View = view
 	}
-	t, err := s.resolve(id)
+	t, err := s.resolve(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func callTool(ts *testscript.TestScript, args []string) {
 }
 
 // TestEntryNamesLastingPath checks that an entry names a path that stays valid when a package manager
-// updates the program. A program built for one run is named without a path.
+// updates the program. For a program built for one run, it names the program in PATH.
 func TestEntryNamesLastingPath(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
@@ -94,26 +94,27 @@ func TestEntryNamesLastingPath(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	linked := filepath.Join(t.TempDir(), "tmp")
-	if err := os.Symlink(dir, linked); err != nil {
-		t.Skip(err)
-	}
 	none := func(string) (string, error) { return "", errors.New("not found") }
+	in := func(path string) func(string) (string, error) {
+		return func(string) (string, error) { return path, nil }
+	}
+	cached := filepath.Join(dir, strings.Repeat("0a", 32)+"-d", "sheaf")
+	run := filepath.Join(dir, "go-build123", "b001", "exe", "sheaf")
 	for _, c := range []struct {
-		name, temporary string
-		look            func(string) (string, error)
-		want            string
-		found           bool
+		name, program string
+		look          func(string) (string, error)
+		want          string
+		found         bool
 	}{
-		{"a link to this version", "/nowhere", func(string) (string, error) { return link, nil }, link, true},
-		{"another program", "/nowhere", func(string) (string, error) { return other, nil }, kept, true},
-		{"none in the path", "/nowhere", none, kept, true},
-		{"built for one run", dir, func(string) (string, error) { return other, nil }, "sheaf", true},
-		{"built for one run, in a folder behind a link", linked, none, "sheaf", false},
-		{"built for one run, and not installed", dir, none, "sheaf", false},
-		{"beside a folder whose name begins so", filepath.Join(dir, "cell"), none, kept, true},
+		{"a link to this version", kept, in(link), link, true},
+		{"another program", kept, in(other), kept, true},
+		{"none in the path", kept, none, kept, true},
+		{"built for one run", run, in(other), other, true},
+		{"built for one run, and kept in the cache", cached, in(other), other, true},
+		{"built for one run, and not installed", run, none, run, false},
+		{"a path that is not absolute", run, in("sheaf"), run, false},
 	} {
-		if got, found := lastingProgram(kept, c.temporary, c.look); got != c.want || found != c.found {
+		if got, found := lastingProgram(c.program, c.look); got != c.want || found != c.found {
 			t.Errorf("%s: %s %v, want %s %v", c.name, got, found, c.want, c.found)
 		}
 	}

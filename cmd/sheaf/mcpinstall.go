@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -112,10 +113,10 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	if err != nil {
 		return err
 	}
-	program, found := lastingProgram(program, os.TempDir(), exec.LookPath)
+	program, found := lastingProgram(program, exec.LookPath)
 	if !found && !o.remove {
-		a.notice("no sheaf is in the PATH, and this one is gone when it ends: go install ./cmd/sheaf, and have the folder " +
-			"that it goes to in the PATH of your assistants")
+		return withHint(sheaf.Invalidf("%s is a program of go run, which is removed later, and no sheaf is in the PATH",
+			program), "install it first: go install ./cmd/sheaf, and add the folder that it goes to to your PATH")
 	}
 	if entry := program + " " + strings.Join(start, " "); !o.remove && !utf8.ValidString(entry) {
 		return sheaf.Invalidf("%q is not UTF-8, and settings of assistants are: rename the folder", entry)
@@ -149,19 +150,22 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	return errors.Join(faults...)
 }
 
-// lastingProgram returns the name of this program for an assistant's entry, and whether an assistant can start it by
-// this name. It prefers the path in PATH, because a package manager puts each version into a new folder. For a program
-// in a temporary folder, such as the folder of "go run", it returns "sheaf".
-func lastingProgram(program, temporary string, look func(string) (string, error)) (string, bool) {
+// goRunFolder matches the folder of a program that "go run" made: a temporary folder, or the cache of the go command.
+var goRunFolder = regexp.MustCompile(`[/\\](go-build[0-9]*|[0-9a-f]{64}-d)[/\\]`)
+
+// lastingProgram returns the path of this program for an assistant's entry. It prefers the path in PATH, because a
+// package manager puts each version into a new folder. For a program that "go run" made, it returns the path of the
+// sheaf in PATH. The result is false if there is none.
+func lastingProgram(program string, look func(string) (string, error)) (string, bool) {
 	inPath, err := look("sheaf")
-	if real, fault := filepath.EvalSymlinks(temporary); fault == nil {
-		temporary = real // on macOS the path is a link
+	known := err == nil && filepath.IsAbs(inPath)
+	if goRunFolder.MatchString(program) {
+		if known {
+			program = inPath
+		}
+		return program, known
 	}
-	if real, fault := filepath.EvalSymlinks(program); fault == nil &&
-		strings.HasPrefix(real, filepath.Clean(temporary)+string(filepath.Separator)) {
-		return "sheaf", err == nil
-	}
-	if err == nil && filepath.IsAbs(inPath) {
+	if known {
 		if a, err := os.Stat(inPath); err == nil {
 			if b, err := os.Stat(program); err == nil && os.SameFile(a, b) {
 				return inPath, true

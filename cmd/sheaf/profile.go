@@ -362,6 +362,10 @@ func (a *app) profileNewCommand() *cobra.Command {
 		Short: "Make a profile of your own that changes another",
 		Args:  arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.in != "" {
+				return withHint(sheaf.Invalidf("--in %s: your profiles belong to no folder", a.in),
+					"leave --in out; to use the profile in one folder: sheaf config set --project profile %s", args[0])
+			}
 			name := args[0]
 			if _, _, err := profile.Builtin(name); err == nil && (name != from || !cmd.Flags().Changed("from")) {
 				return withHint(sheaf.Invalidf("%q is a built-in profile", name),

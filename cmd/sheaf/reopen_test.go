@@ -83,7 +83,7 @@ func TestServerWhileIndexIsRemade(t *testing.T) {
 	address := n.serve(t)
 	found(t, address, "apples", "a.md")
 	other := quietSession(location.Location{Root: n.folder, Dir: n.index, Exists: true})
-	other.Making.Language, other.config.Chunker = "de", "tree"
+	other.Making.Language, other.config.Chunk.Chunker = "de", "tree"
 	must.Do(t, errors.Join(other.Drop(t.Context(), false), other.OpenStores(t.Context())))
 	release := must.Get(other.Catalog.Hold())
 	load, err := other.Backend.(store.Bulk).Bulk(t.Context())

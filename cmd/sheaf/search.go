@@ -95,7 +95,7 @@ func addIndexFlags(f *pflag.FlagSet) {
 
 // addWalkFlags adds the flags that select the files of a folder to index.
 func addWalkFlags(f *pflag.FlagSet) {
-	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown, .mdx and .txt; "+
+	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside "+ingest.Endings()+"; "+
 		"as a setting they hold for every command")
 	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out; as a setting, or in a "+
 		".sheafignore, they hold for every command")
@@ -181,8 +181,8 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 	switch {
 	case s.json || s.jsonl:
 	case s.searched() == 0:
-		s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting "+
-			"include names; what was left out: sheaf status --all --in %s", s.Folder, wording.ShellQuoted(s.Folder))
+		s.notice("no documents in %s: %s files are indexed, and those that the setting include names; what was "+
+			"left out: sheaf status --all --in %s", s.Folder, ingest.Endings(), wording.ShellQuoted(s.Folder))
 	default:
 		s.notice("nothing found in %s: %s searched", s.Folder,
 			wording.Plural(s.searched(), "document was", "documents were"))

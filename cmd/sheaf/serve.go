@@ -166,7 +166,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 			"it is searched at once")
 	}
 	if o.server.setHandler(handler); first {
-		fmt.Fprintf(a.stdout, "listening on http://%s\n", o.addr)
+		fmt.Fprintf(a.stdout, "listening on http://%s\n", shownAddress(o.addr))
 		if err := a.flush(); err != nil {
 			return err
 		}
@@ -244,6 +244,15 @@ func isLoopback(flag, addr string) (bool, error) {
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback(), nil
+}
+
+// shownAddress returns an address that a person can open. Every address of the machine is shown as 127.0.0.1.
+func shownAddress(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port) + ", and on every other address of this machine"
+	}
+	return addr
 }
 
 // listen opens a listener at addr. addr is the value of flag.

@@ -226,3 +226,19 @@ func TestReadOnlyServerWritesNothing(t *testing.T) {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
 	}
 }
+
+// TestMoveNamesGivenDocuments checks that a folder that moves to another store is told which given documents stay.
+func TestMoveNamesGivenDocuments(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // approvals are there
+	n := newNotes(t)
+	t.Run("put document", func(t *testing.T) {
+		address := n.serve(t)
+		ready(t, address)
+		change(t, "PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
+	})
+	const want = "1 document that came over HTTP stays in embedded: api:g.md; to copy what stays: " +
+		"sheaf copy --given --from embedded --to 'opensearch://127.0.0.1:1/x'"
+	if said := n.run(t, "config", "set", "store", "opensearch://127.0.0.1:1/x"); !strings.Contains(said, want) {
+		t.Errorf("the note is missing in %q", said)
+	}
+}

@@ -274,7 +274,7 @@ func (o *serviceOptions) service(args []string) (service.Service, error) {
 	}
 	return nil, withHint(sheaf.WithCategory(sheaf.ErrUnsupported,
 		errors.New("found no service manager: systemd, launchd or Windows services must run")),
-		"let another one run: sheaf serve --in FOLDER")
+		"start it yourself: sheaf serve --in FOLDER, or let your container or init system start it")
 }
 
 // existing returns the service. It is an error if the service is not installed.

@@ -23,7 +23,6 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/address"
 	"sheaf/collection/location"
-	"sheaf/index/catalog"
 	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/profile"
@@ -122,7 +121,7 @@ func (s *session) named(tree, docPath string) string {
 }
 
 // resolve finds the target of an address in this index.
-func (s *session) resolve(text string) (address.Target, error) {
+func (s *session) resolve(ctx context.Context, text string) (address.Target, error) {
 	r := &address.Resolver{Documents: s.View, Trees: s.View.Settings().Trees, Folder: s.Folder, Read: s.View.Text,
 		Paths: s.paths, Follow: s.View.Resolve}
 	t, err := r.Resolve(text)
@@ -132,10 +131,9 @@ func (s *session) resolve(text string) (address.Target, error) {
 	}
 	if errors.As(err, &missing) {
 		hint := missing.Hint
-		switch {
-		case s.leftOut(text):
-			hint = "that file exists, but it is not a document: sheaf status --all says why"
-		case missing.Unlike:
+		if why := s.leftOut(ctx, text); why != "" {
+			hint = why
+		} else if missing.Unlike {
 			hint += "; sheaf ls lists the documents"
 		}
 		err = withHint(err, "%s", hint)
@@ -146,18 +144,34 @@ func (s *session) resolve(text string) (address.Target, error) {
 // behindName matches the end of an address after the file name: a heading or a line number.
 var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
 
-// leftOut reports whether an address names a file that the index left out.
-func (s *session) leftOut(address string) bool {
+// leftOut says why the index left out the file that an address names. It returns "" if the address names no such file.
+func (s *session) leftOut(ctx context.Context, address string) string {
 	full := behindName.ReplaceAllString(address, "")
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(s.Folder, full)
 	}
-	info, err := os.Lstat(full)
-	return err == nil && !info.IsDir() && slices.ContainsFunc(s.View.Settings().Trees, func(t catalog.Tree) bool {
+	if info, err := os.Lstat(full); err != nil || info.IsDir() {
+		return ""
+	}
+	for _, t := range s.View.Settings().Trees {
 		rel, ok := location.Under(t.Root, full)
-		_, known := s.View.Document(sheaf.DocumentID(t.Name, rel))
-		return ok && !known
-	})
+		if _, known := s.View.Document(sheaf.DocumentID(t.Name, rel)); !ok || known {
+			continue
+		}
+		list, _ := s.View.Skipped() // without the list, the hint names a command that shows its error
+		if s.scanner == nil {
+			if _, report, err := s.Pending(ctx); err == nil {
+				list = append(list, report.ByRule...)
+			}
+		}
+		for _, k := range list {
+			if k.Tree == t.Name && (k.Path == rel || strings.HasSuffix(k.Path, "/") && strings.HasPrefix(rel, k.Path)) {
+				return "that file was left out: " + skipText(collection.Skip{Path: k.Path, Reason: k.Reason, Detail: k.Detail})
+			}
+		}
+		return "that file exists, but it is not a document: sheaf status --all says why"
+	}
+	return ""
 }
 
 // paths returns the paths of all documents, as results show them.

@@ -17,7 +17,7 @@ sheaf get. The search by words uses words that are frequent in the passage and r
 elsewhere. The search by meaning uses its whole text, if a model knows its words.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: a.onIndex(&openOptions{Refresh: true, Make: true}, func(cmd *cobra.Command, s *session, args []string) error {
-			t, err := s.resolve(args[0])
+			t, err := s.resolve(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

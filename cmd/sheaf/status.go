@@ -50,6 +50,7 @@ type statusJSON struct {
 	Schema           string            `json:"schema"`
 	Root             string            `json:"root"`
 	Index            string            `json:"index"`
+	Store            string            `json:"store"`
 	Trees            []collection.Tree `json:"trees"`
 	Documents        int               `json:"documents"`
 	Chunks           int               `json:"chunks"`
@@ -99,7 +100,8 @@ func (p pendingJSON) String() string {
 func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	settings := s.View.Settings()
 	out := &statusJSON{
-		Schema: "sheaf.status/1", Root: s.Where.Root, Index: s.Where.Dir, Trees: treesOf(settings.Trees),
+		Schema: "sheaf.status/1", Root: s.Where.Root, Index: s.Where.Dir, Store: s.StoreName(),
+		Trees:     treesOf(settings.Trees),
 		Documents: s.View.Docs(), Chunks: s.View.Chunks(), SourceBytes: s.View.SourceBytes(),
 		Parts:   map[string]int64{"catalog": s.View.DiskBytes()},
 		Chunker: settings.Chunker, CommentsHidden: ingest.HidesComments(s.View), Analyzer: settings.Analyzer,
@@ -189,7 +191,8 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		rows = append(rows, []string{kind, name})
 	}
 	rows = append(rows, []string{"documents", fmt.Sprintf("%s, %s, %s", wording.Count(out.Documents),
-		wording.Plural(out.Chunks, "chunk", "chunks"), wording.Bytes(out.SourceBytes))})
+		wording.Plural(out.Chunks, "chunk", "chunks"), wording.Bytes(out.SourceBytes))},
+		[]string{"store", wording.Clean(out.Store)})
 	if all {
 		rows = append(rows,
 			[]string{"index", wording.Clean(out.Index)},

@@ -209,12 +209,7 @@ func oneLine(key, from string) error {
 // the built-in model. Without a model, or with a model of an endpoint, it is measured in words, because the tokens
 // are unknown.
 func configuredChunker(c *config.Config) (chunk.Options, error) {
-	o := chunk.Options{
-		Chunker: c.Chunker, GitHubSlugs: c.Chunk.GitHubSlugs, Sections: chunk.SectionOptions{Cap: c.Chunk.SectionCap},
-		Window: chunk.WindowOptions{Size: c.Chunk.WindowSize, Overlap: c.Chunk.WindowOverlap,
-			Boundary: c.Chunk.WindowBoundary, Large: c.Chunk.WindowLarge,
-			TitlePrefix: c.Chunk.WindowTitlePrefix, MetadataSuffix: c.Chunk.WindowMetadataSuffix},
-	}
+	o := c.Chunk
 	if c.Embedder.Use == config.EmbedderNone || c.Embedder.Remote() {
 		return o, nil
 	}
@@ -229,7 +224,7 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 // newChunker returns the options for cutting documents. If it measures windows in words because of an endpoint's
 // model, it prints a note.
 func (a *app) newChunker() (chunk.Options, error) {
-	if a.config.Chunker == "window" && a.config.Embedder.Remote() {
+	if a.config.Chunk.Chunker == "window" && a.config.Embedder.Remote() {
 		a.notice("windows are measured in words: the endpoint does not tell the tokens of %s", a.config.Embedder.Model)
 	}
 	return configuredChunker(a.config)

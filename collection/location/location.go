@@ -88,6 +88,17 @@ func (l Location) Store(address string) Location {
 	return place
 }
 
+// Places returns the folders of the stores in an index: the folder of the engine first, then one for each server. The
+// location must be the one of the engine.
+func (l Location) Places() []string {
+	places := []string{l.Dir}
+	servers, _ := os.ReadDir(filepath.Join(l.Dir, storesName)) // missing without a server
+	for _, s := range servers {
+		places = append(places, filepath.Join(l.Dir, storesName, s.Name()))
+	}
+	return places
+}
+
 // Keys returns the path of the file with the keys of the index. A folder that moves to a store keeps the keys of its
 // index. A store has its own keys if it already had some, or if the folder has no other index.
 func (l Location) Keys() string {

@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 		"text/analysis", "eval/calibrate", "text/query", "search/snippet", "internal/distinct", "internal/fold",
 		"internal/lru", "internal/suggest"},
 	"ingest": {"root", "text/analysis", "text/chunk", "index/catalog", "store", "model",
-		"internal/distinct", "internal/fold", "index/vfs"},
+		"internal/distinct", "internal/fold", "internal/wikilink", "index/vfs"},
 	"eval/parity":          {"root", "search"},
 	"eval/stats":           {},
 	"eval/calibrate":       {},

@@ -91,14 +91,6 @@ func New(o Options) (Chunker, error) {
 	return nil, sheaf.Invalidf("chunker %q: must be tree, sections or window", o.Chunker)
 }
 
-// slugsName returns the part of a chunker's name that records the choice of slugs.
-func slugsName(github bool) string {
-	if github {
-		return " github-slugs"
-	}
-	return ""
-}
-
 // For returns the chunker for the file with this name. If the options say tree, code files are cut by lines.
 // Otherwise For returns the chunker of the options.
 func For(name string, o Options) (Chunker, error) {

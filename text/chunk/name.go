@@ -8,6 +8,33 @@ import (
 	"sheaf"
 )
 
+// namedOption is an option that the name of a chunker records. The value points to an int, a string or a bool.
+type namedOption struct {
+	name  string
+	value any
+}
+
+// githubSlugs is the last word in the name of a chunker that ignores ids of headings.
+const githubSlugs = "github-slugs"
+
+// nameOf returns the name of a chunker with its options. A bool is in the name if it is true.
+func nameOf(chunker string, options []namedOption, slugs bool) string {
+	name := chunker
+	for _, o := range append(options, namedOption{githubSlugs, &slugs}) {
+		switch value := o.value.(type) {
+		case *int:
+			name += fmt.Sprintf(" %s=%d", o.name, *value)
+		case *string:
+			name += fmt.Sprintf(" %s=%s", o.name, *value)
+		case *bool:
+			if *value {
+				name += " " + o.name
+			}
+		}
+	}
+	return name
+}
+
 // Parse returns the options of the chunker with this name: see [Chunker.Name]. An index records the name, so that all
 // its documents are cut in the same way. Options that are not in the name have their defaults. If the name has tokens
 // other than words, Parse calls the function tokens with the name of these tokens. A nil function or a nil result means
@@ -22,31 +49,28 @@ func Parse(name string, tokens func(name string) Tokens) (Options, error) {
 		return unknown("")
 	}
 	o := Options{Chunker: words[0]}
-	numbers := map[string]*int{}
-	texts := map[string]*string{}
-	flags := map[string]*bool{"github-slugs": &o.GitHubSlugs}
-	switch o.Chunker {
-	case "sections":
-		numbers["cap"] = &o.Sections.Cap
-	case "window":
-		numbers["size"], numbers["overlap"] = &o.Window.Size, &o.Window.Overlap
-		texts["boundary"], texts["tokens"] = &o.Window.Boundary, &o.Window.TokensName
-		flags["large"] = &o.Window.Large
-		flags["title-prefix"], flags["metadata-suffix"] = &o.Window.TitlePrefix, &o.Window.MetadataSuffix
+	options := map[string]any{githubSlugs: &o.GitHubSlugs}
+	list := map[string][]namedOption{"sections": o.Sections.named(), "window": o.Window.named()}[o.Chunker]
+	for _, option := range list {
+		options[option.name] = option.value
 	}
 	for _, word := range words[1:] {
-		key, value, _ := strings.Cut(word, "=")
-		if flag := flags[word]; flag != nil {
-			*flag = true
-		} else if text := texts[key]; text != nil {
-			*text = value
-		} else if number := numbers[key]; number != nil {
+		key, value, equal := strings.Cut(word, "=")
+		switch option := options[key].(type) {
+		case *bool:
+			if equal {
+				return unknown(word)
+			}
+			*option = true
+		case *string:
+			*option = value
+		case *int:
 			n, err := strconv.Atoi(value)
 			if err != nil {
 				return unknown(word)
 			}
-			*number = n
-		} else {
+			*option = n
+		default:
 			return unknown(word)
 		}
 	}

@@ -16,6 +16,9 @@ type SectionOptions struct {
 	Cap int
 }
 
+// named returns the options that the name of a chunker records, in the order of the name.
+func (o *SectionOptions) named() []namedOption { return []namedOption{{"cap", &o.Cap}} }
+
 // DefaultSectionCap is the default of [SectionOptions].Cap.
 const DefaultSectionCap = 6000
 
@@ -39,7 +42,7 @@ func newSections(o SectionOptions, githubSlugs bool) (Chunker, error) {
 
 // Name implements [Chunker].
 func (c sections) Name() string {
-	return "sections cap=" + strconv.Itoa(c.cap) + slugsName(c.githubSlugs)
+	return nameOf("sections", (&SectionOptions{Cap: c.cap}).named(), c.githubSlugs)
 }
 
 // Chunk implements [Chunker].

@@ -21,7 +21,7 @@ type tree struct{ githubSlugs bool }
 
 // Name implements [Chunker].
 func (t tree) Name() string {
-	return "tree" + slugsName(t.githubSlugs)
+	return nameOf("tree", nil, t.githubSlugs)
 }
 
 // Chunk implements [Chunker].

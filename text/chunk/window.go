@@ -1,7 +1,6 @@
 package chunk
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -30,6 +29,12 @@ type WindowOptions struct {
 	// names the tokens in an index: the name of their embedding model, or "" or "words" for words.
 	Tokens     Tokens
 	TokensName string
+}
+
+// named returns the options that the name of a chunker records, in the order of the name.
+func (o *WindowOptions) named() []namedOption {
+	return []namedOption{{"size", &o.Size}, {"overlap", &o.Overlap}, {"boundary", &o.Boundary}, {"tokens", &o.TokensName},
+		{"large", &o.Large}, {"title-prefix", &o.TitlePrefix}, {"metadata-suffix", &o.MetadataSuffix}}
 }
 
 // Tokens yields the tokens of a text in order, until yield returns false. A token is a range of bytes. Tokens do not
@@ -90,17 +95,7 @@ func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
 
 // Name implements [Chunker].
 func (w window) Name() string {
-	name := fmt.Sprintf("window size=%d overlap=%d boundary=%s tokens=%s",
-		w.o.Size, w.o.Overlap, w.o.Boundary, w.o.TokensName)
-	for _, flag := range [...]struct {
-		on   bool
-		name string
-	}{{w.o.Large, " large"}, {w.o.TitlePrefix, " title-prefix"}, {w.o.MetadataSuffix, " metadata-suffix"}} {
-		if flag.on {
-			name += flag.name
-		}
-	}
-	return name + slugsName(w.githubSlugs)
+	return nameOf("window", w.o.named(), w.githubSlugs)
 }
 
 // Chunk implements [Chunker].

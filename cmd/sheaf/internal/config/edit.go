@@ -30,22 +30,45 @@ func Set(path, name string, values []string) error {
 	if _, err := key.parse(key.join(values)); err != nil {
 		return sheaf.Invalidf("%s: %w", name, err)
 	}
+	return edit(path, name, func(p *parsed, lines []string) []string {
+		return p.set(lines, name, scalarText(key, values))
+	})
+}
+
+// Unset removes key from the file at path, with its lines. Like Set, it changes nothing else. If the file does not set
+// the key, the error is sheaf.ErrNotFound.
+func Unset(path, name string) error {
+	key, err := Lookup(name)
+	if err != nil {
+		return err
+	}
+	name = key.Name
+	found := false
+	err = edit(path, name, func(p *parsed, lines []string) []string {
+		for _, e := range p.entries {
+			if e.key == name {
+				found = true
+				return slices.Delete(lines, e.keyLine-1, e.last)
+			}
+		}
+		return lines
+	})
+	if err == nil && !found {
+		return fmt.Errorf("%w: %s does not set %s", sheaf.ErrNotFound, path, name)
+	}
+	return err
+}
+
+// edit changes the lines of a file with the function change. It parses the result, and returns an error if another key
+// than name changed.
+func edit(path, name string, change func(p *parsed, lines []string) []string) error {
 	content, err := readSmall(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read configuration: %w", err)
 	}
-	changed, err := edit(path, content, key, values)
-	if err != nil {
-		return err
-	}
-	return replaceFile(path, changed)
-}
-
-// edit returns content with a new value for key. It parses the result, and returns an error if another key changed.
-func edit(path string, content []byte, key *Key, values []string) ([]byte, error) {
 	before, err := parseFile(path, content)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	lines := strings.SplitAfter(string(content), "\n")
 	if last := len(lines) - 1; lines[last] == "" {
@@ -53,13 +76,15 @@ func edit(path string, content []byte, key *Key, values []string) ([]byte, error
 	} else {
 		lines[last] += "\n"
 	}
-	changed := []byte(strings.Join(before.set(lines, key.Name, scalarText(key, values)), ""))
-	after, err := parseFile(path, changed)
-	if err != nil || !sameBut(before.entries, after.entries, key.Name) {
-		return nil, sheaf.Invalidf("%s cannot be edited safely: set %s in it by hand", path,
-			key.Name)
+	changed := []byte(strings.Join(change(before, lines), ""))
+	if string(changed) == string(content) {
+		return nil
 	}
-	return changed, nil
+	after, err := parseFile(path, changed)
+	if err != nil || !sameBut(before.entries, after.entries, name) {
+		return sheaf.Invalidf("%s cannot be edited safely: change %s in it by hand", path, name)
+	}
+	return replaceFile(path, changed)
 }
 
 // set returns the lines with key set to text. A comment after a one-line value stays. A new key becomes the first key
@@ -125,7 +150,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// sameBut reports whether two lists have the same entries, except for the key name. The edited list must have this key.
+// sameBut reports whether two lists have the same entries, except for the key name.
 func sameBut(old, edited []entry, name string) bool {
 	values := func(entries []entry) map[string]string {
 		m := map[string]string{}
@@ -135,8 +160,9 @@ func sameBut(old, edited []entry, name string) bool {
 		return m
 	}
 	was, is := values(old), values(edited)
-	was[name] = is[name]
-	return is[name] != "" && maps.Equal(was, is)
+	delete(was, name)
+	delete(is, name)
+	return maps.Equal(was, is)
 }
 
 func replaceFile(path string, content []byte) error {

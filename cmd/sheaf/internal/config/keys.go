@@ -16,6 +16,7 @@ import (
 	"sheaf/ingest"
 	"sheaf/model/openai"
 	"sheaf/store/embedded"
+	"sheaf/text/chunk"
 )
 
 // Values has a typed field for each setting. The table of keys explains the settings.
@@ -26,8 +27,7 @@ type Values struct {
 	Answers
 	Engine
 	Display
-	Chunker string
-	Chunk   Chunk
+	Chunk   chunk.Options // without the tokens of windows
 	Store   Store
 	DataDir string
 }
@@ -93,17 +93,6 @@ type Store struct {
 type HybridSearch struct {
 	FusionMethod string
 	RRFK         int
-}
-
-// Chunk has the settings of the chunkers. Each number is for one chunker only.
-type Chunk struct {
-	SectionCap                int
-	WindowSize, WindowOverlap int
-	WindowBoundary            string
-	WindowLarge               bool
-	WindowTitlePrefix         bool
-	WindowMetadataSuffix      bool
-	GitHubSlugs               bool
 }
 
 // Endpoint is the address of a model server, and the place of its secret. An empty address means no server.
@@ -237,7 +226,7 @@ var keys = []Key{
 	{Name: "stop_words", Flag: "stop-words", Kind: KindBool, Default: "false",
 		Help: "leave out the most frequent words of the language when indexing"},
 	{Name: "include", Flag: "include", Kind: KindList,
-		Help: "patterns, as in .gitignore, of the files to index beside .md, .markdown, .mdx and .txt"},
+		Help: "patterns, as in .gitignore, of the files to index beside " + ingest.Endings()},
 	{Name: "exclude", Flag: "exclude", Kind: KindList,
 		Help: "patterns, as in .gitignore, of files to leave out"},
 	{Name: "max_file_size", Flag: "max-file-size", Kind: KindSize, Default: "32MiB", Min: 1, Max: 1 << 32,
@@ -450,12 +439,19 @@ func (k *Key) Variable() string {
 // Value returns the value of setting k in v: a string, int, int64, bool or []string.
 func (k *Key) Value(v *Values) any { return k.field(v).Interface() }
 
-// field returns the field of v for setting k. The field of chunk.section_cap is Chunk.SectionCap. A key of the store
-// has no section: the field of store_key_env is Store.KeyEnv.
+// fieldNames changes the names of keys that differ from the names of their fields.
+var fieldNames = strings.NewReplacer("store_", "store.", "chunk.window_", "chunk.window.", "chunk.section_",
+	"chunk.sections.")
+
+// field returns the field of v for setting k. The field of store_key_env is Store.KeyEnv, the field of
+// chunk.window_size is Chunk.Window.Size.
 func (k *Key) field(v *Values) reflect.Value {
-	path := strings.Replace(k.Name, "store_", "store.", 1)
-	if path == "store" {
+	path := fieldNames.Replace(k.Name)
+	switch path {
+	case "store":
 		path = "store.url"
+	case "chunker":
+		path = "chunk.chunker"
 	}
 	field := reflect.ValueOf(v).Elem()
 	for name := range strings.SplitSeq(strings.ReplaceAll(path, "_", ""), ".") {

@@ -1,0 +1,64 @@
+package collection_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/location"
+)
+
+// TestGivenDocumentsOfAnotherStore checks that a folder that moves to another store is told which given documents stay
+// in the old one, and that TakeGiven copies them.
+func TestGivenDocumentsOfAnotherStore(t *testing.T) {
+	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# A\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := collection.Open(folder, collection.WithIndex(index), collection.WithModel(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = sheaf.ID("api:g.md")
+	_, err = c.Write(t.Context(), access.Unrestricted(),
+		[]collection.Change{{ID: id, Put: &collection.DocumentInput{Text: "# G\n\ngiraffes\n"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	var said []string
+	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	real, err := collection.RealFolder(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := collection.NewIndex(collection.Site{Folder: real, Where: location.Finder{Index: index}.Own(real), Named: true},
+		collection.Making{Update: true, Language: "en"}, collection.Events{Notice: say, Warn: say})
+	defer x.Close()
+	err = x.Open(t.Context(), &memoryOpener{}, collection.IndexOptions{Refresh: true, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "1 document that came over HTTP stays in embedded: api:g.md; to copy what stays: " +
+		"sheaf copy --given --from embedded --to memory"
+	if !slices.Contains(said, want) {
+		t.Errorf("notices are\n%s\nwithout\n%s", strings.Join(said, "\n"), want)
+	}
+	for i, want := range [][]sheaf.ID{{id}, nil} { // a second copy finds nothing to do
+		if got, err := x.TakeGiven(t.Context(), index); err != nil || !slices.Equal(got, want) {
+			t.Errorf("copy %d: %v, %v, want %v", i, got, err, want)
+		}
+	}
+	if _, ok := x.View.Document(id); !ok {
+		t.Error("the copied document is not indexed")
+	}
+}

@@ -3,6 +3,7 @@ package profile_test
 import (
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/profile"
 )
 
@@ -10,10 +11,10 @@ import (
 func TestDigest(t *testing.T) {
 	digest := func(text string) string {
 		t.Helper()
-		p := must(profile.Parse("own.yaml", []byte("name: own\nabout: x.\n"+text), profile.Builtin))
+		p := must.Get(profile.Parse("own.yaml", []byte("name: own\nabout: x.\n"+text), profile.Builtin))
 		return p.Digest()
 	}
-	own := must(profile.Load("sheaf", profile.Builtin))
+	own := must.Get(profile.Load("sheaf", profile.Builtin))
 	if digest("extends: sheaf\nparameters: {meaning: 0.220}\n") != digest(
 		"extends: sheaf\nparameters: {meaning: 0.22}\n") || digest("extends: sheaf\n") != own.Digest() {
 		t.Error("a number that is written another way gives another digest")

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/rank"
 )
@@ -24,14 +25,10 @@ var update = flag.Bool("update", false, "rewrite golden files and generated docu
 func golden(t *testing.T, file, text string) {
 	t.Helper()
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	}
-	want := must(os.ReadFile(file))
+	want := must.Get(os.ReadFile(file))
 	if d := cmp.Diff(string(want), text); d != "" {
 		t.Errorf("%s (-file +now; -update rewrites it):\n%s", file, d)
 	}
@@ -39,7 +36,7 @@ func golden(t *testing.T, file, text string) {
 
 func parse(t testing.TB, text string) *profile.Profile {
 	t.Helper()
-	return must(profile.Parse("p.yaml", []byte(text), profile.Builtin))
+	return must.Get(profile.Parse("p.yaml", []byte(text), profile.Builtin))
 }
 
 // folder creates a folder of profiles. The keys are file names without ".yaml".
@@ -47,9 +44,7 @@ func folder(t *testing.T, profiles map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range profiles {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644))
 	}
 	return dir
 }
@@ -92,7 +87,7 @@ func TestWithoutSource(t *testing.T) {
 }
 
 func TestBuiltin(t *testing.T) {
-	infos := must(profile.List())
+	infos := must.Get(profile.List())
 	for _, info := range infos {
 		if info.Err != nil {
 			t.Errorf("%v", info.Err)
@@ -101,11 +96,11 @@ func TestBuiltin(t *testing.T) {
 		if info.About == "" {
 			t.Errorf("%s says not what it is for", info.Name)
 		}
-		p := must(profile.Load(info.Name, profile.Builtin))
-		text := must(p.Show(10, nil))
+		p := must.Get(profile.Load(info.Name, profile.Builtin))
+		text := must.Get(p.Show(10, nil))
 		// Numbers may depend on the limit and on parameters, so the test tries other values, too.
 		set := others[info.Name]
-		again := must(p.Show(min(150, limitOf(t, p)), set))
+		again := must.Get(p.Show(min(150, limitOf(t, p)), set))
 		_, again, _ = strings.Cut(again, "\nparameters\n")
 		golden(t, filepath.Join("testdata", "show", info.Name+".txt"), text+"\nwith other parameters\n"+again)
 	}
@@ -117,12 +112,12 @@ func TestBuiltin(t *testing.T) {
 }
 
 func TestReference(t *testing.T) {
-	text := must(profile.Reference())
+	text := must.Get(profile.Reference())
 	golden(t, filepath.Join("..", "doc", "profiles.md"), text)
 }
 
 func TestSchema(t *testing.T) {
-	text := must(profile.Schema())
+	text := must.Get(profile.Schema())
 	if !json.Valid(text) {
 		t.Fatal("the schema is not JSON")
 	}
@@ -292,7 +287,7 @@ func TestExpressions(t *testing.T) {
 	for text, want := range tests {
 		p := parse(t, fmt.Sprintf("name: p\nparameters: {three: {default: 3, min: 0, max: 9}}\nbranches: [{retrieve: "+
 			"text, fields: {body: 1}, limit: %q}]\n", text))
-		plan := must(p.Plan(10, nil))
+		plan := must.Get(p.Plan(10, nil))
 		if got := plan.Main.Branches[0].Limit; got != want {
 			t.Errorf("%s is %d, want %d", text, got, want)
 		}
@@ -301,14 +296,11 @@ func TestExpressions(t *testing.T) {
 
 func TestParameters(t *testing.T) {
 	p := parse(t, whole)
-	plan, err := p.Plan(5, map[string]string{"alpha": "0.25", "how": "top_m_sum"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(p.Plan(5, map[string]string{"alpha": "0.25", "how": "top_m_sum"}))
 	if w := plan.Main.Branches[0].Weight; w != 0.75 {
 		t.Errorf("weight is %v", w)
 	}
-	if text := must(p.Show(10, map[string]string{"alpha": "0.82"})); !strings.Contains(text, "weight 0.18\n") {
+	if text := must.Get(p.Show(10, map[string]string{"alpha": "0.82"})); !strings.Contains(text, "weight 0.18\n") {
 		t.Errorf("1 - 0.82 is shown as:\n%s", text)
 	}
 	if got := plan.Main.Branches[0].Then[0].Text; got != "aggregate: {method: top_m_sum}" {
@@ -356,15 +348,9 @@ func TestParameters(t *testing.T) {
 		t.Errorf("at_least n: %v", err)
 	}
 	// A parameter may make another number invalid. That is an error; the number is not changed.
-	vespa, err := profile.Load("onyx-vespa", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sonar, err := profile.Load("sonar", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = sonar.Plan(10, map[string]string{"embedding_weight": "0", "bm25_weight": "0"})
+	vespa := must.Get(profile.Load("onyx-vespa", profile.Builtin))
+	sonar := must.Get(profile.Load("sonar", profile.Builtin))
+	_, err := sonar.Plan(10, map[string]string{"embedding_weight": "0", "bm25_weight": "0"})
 	if !errors.Is(err, sheaf.ErrInvalid) ||
 		!strings.Contains(fmt.Sprint(err), "the weights of all branches are 0: at least one must be above 0 (with "+
 			"bm25_weight=0, embedding_weight=0)") {
@@ -402,7 +388,7 @@ func TestParameters(t *testing.T) {
 
 // TestOnyxElasticParameters checks the parameters that the reference system derives from a query.
 func TestOnyxElasticParameters(t *testing.T) {
-	p := must(profile.Load("onyx-elastic", profile.Builtin))
+	p := must.Get(profile.Load("onyx-elastic", profile.Builtin))
 	for _, test := range []struct {
 		keyword, ratio string
 		limit          int
@@ -415,7 +401,7 @@ func TestOnyxElasticParameters(t *testing.T) {
 		{"1", "0.3", 10, "fuse: {method: rrf, k: 20}", 3, 7, 50},
 		{"1", "0.1", 100, "fuse: {method: rrf, k: 20}", 1, 9, 500},
 	} {
-		plan := must(p.Plan(test.limit, map[string]string{"keyword": test.keyword, "title_content_ratio": test.ratio}))
+		plan := must.Get(p.Plan(test.limit, map[string]string{"keyword": test.keyword, "title_content_ratio": test.ratio}))
 		words, meaning := plan.Main.Branches[0], plan.Main.Branches[1]
 		got := []profile.Field{{Name: "title", Weight: test.title}, {Name: "body", Weight: test.body}}
 		if d := cmp.Diff(got, words.Text.Fields); d != "" {
@@ -437,13 +423,13 @@ func TestOnyxElasticParameters(t *testing.T) {
 func TestExtends(t *testing.T) {
 	p := parse(t, "name: mine\nextends: sonar\nparameters: {decay: 0.5, extra: {default: 1, min: 0, max: "+
 		"2}}\nbranches: {words: {limit: 7, fields: {title: extra}}}\n")
-	plan := must(p.Plan(10, nil))
+	plan := must.Get(p.Plan(10, nil))
 	if b := plan.Main.Branches; len(b) != 2 || b[0].Limit != 7 || b[0].Text.Fields[0].Name != "title" ||
 		!strings.Contains(b[1].Then[0].Text, "decay: 0.5") || b[0].Weight != 0.4 {
 		t.Errorf("got %+v", b)
 	}
-	sonar := must(profile.Load("sonar", profile.Builtin))
-	d := must(profile.Diff(sonar, p, 10))
+	sonar := must.Get(profile.Load("sonar", profile.Builtin))
+	d := must.Get(profile.Diff(sonar, p, 10))
 	if !strings.Contains(d, "- ┌ words    words in body x 1") || !strings.Contains(d, "+ ┌ words    words in title x 1") {
 		t.Errorf("the difference is\n%s", d)
 	}
@@ -483,12 +469,12 @@ func TestExtendsInCircles(t *testing.T) {
 // TestExtendsTheBuiltinOfItsName checks that a profile in a folder may have the name of the built-in
 // profile that it changes, and that others may extend it.
 func TestExtendsTheBuiltinOfItsName(t *testing.T) {
-	sonar := must(profile.Load("sonar", profile.Builtin))
-	text := must(profile.New("sonar", sonar))
+	sonar := must.Get(profile.Load("sonar", profile.Builtin))
+	text := must.Get(profile.New("sonar", sonar))
 	text = bytes.Replace(text, []byte("decay: 0.95"), []byte("decay: 0.5"), 1)
 	dir := folder(t, map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n"})
 	for _, name := range []string{"sonar", "mine"} {
-		p := must(profile.Load(name, profile.In(dir)))
+		p := must.Get(profile.Load(name, profile.In(dir)))
 		if plan, err := p.Plan(10, nil); err != nil || plan.Values["decay"] != "0.5" {
 			t.Errorf("%s: decay %s, want 0.5 (%v)", name, plan.Values["decay"], err)
 		}
@@ -506,8 +492,8 @@ func TestExtendsBesideTheFile(t *testing.T) {
 		"file": "name: a\nextends: ./base.yaml\n"})
 	// A file that extends its own name finds the other profile of this name.
 	for name, want := range map[string]string{"beside": "0.3", "far": "0.2", "built": "0.95"} {
-		p := must(profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others)))
-		if plan := must(p.Plan(10, nil)); plan.Values["decay"] != want {
+		p := must.Get(profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others)))
+		if plan := must.Get(p.Plan(10, nil)); plan.Values["decay"] != want {
 			t.Errorf("%s: decay %s, want %s", name, plan.Values["decay"], want)
 		}
 	}
@@ -533,11 +519,9 @@ func TestNewOfEveryName(t *testing.T) {
 		if name == "after-null" {
 			from = "null"
 		}
-		p := must(profile.Load(from, profile.In(dir)))
-		text := must(profile.New(name, p))
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(profile.Load(from, profile.In(dir)))
+		text := must.Get(profile.New(name, p))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644))
 		if made, err := profile.Load(name, profile.In(dir)); err != nil || made.Name != name {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -545,20 +529,21 @@ func TestNewOfEveryName(t *testing.T) {
 }
 
 func TestFolders(t *testing.T) {
-	sonar := must(profile.Load("sonar", profile.Builtin))
-	text := must(profile.New("mine", sonar))
+	sonar := must.Get(profile.Load("sonar", profile.Builtin))
+	text := must.Get(profile.New("mine", sonar))
 	dir := folder(t, map[string]string{"mine": string(text), "broken": "name: broken\n",
 		"lost": "name: lost\nextends: nope\n"})
-	mine := must(profile.Load("mine", profile.In(dir)))
+	mine := must.Get(profile.Load("mine", profile.In(dir)))
 	if d, err := profile.Diff(sonar, mine, 10); d != "" || err != nil {
 		t.Errorf("the new profile does something else: %s, %v", d, err)
 	}
-	infos := must(profile.List(dir, filepath.Join(dir, "nowhere")))
+	infos := must.Get(profile.List(dir, filepath.Join(dir, "nowhere")))
 	found := map[string]bool{}
 	for _, info := range infos {
 		found[info.Name] = info.Err == nil
 	}
-	if !found["mine"] || !found["sonar"] || found["broken"] || found["lost"] || len(found) != len(must(profile.List()))+3 {
+	if !found["mine"] || !found["sonar"] || found["broken"] || found["lost"] ||
+		len(found) != len(must.Get(profile.List()))+3 {
 		t.Errorf("found %v", found)
 	}
 	for _, name := range []string{"sonra", "../sonar", "", "mine.txt"} {
@@ -578,9 +563,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(whole))
 	for _, name := range []string{"sheaf", "onyx-vespa", "bench"} {
 		_, text, err := profile.Builtin(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(text)
 	}
 	f.Add([]byte("name: a\nextends: sonar\nbranches: {words: {limit: 4x + (2}}"))
@@ -601,14 +584,12 @@ func FuzzParse(f *testing.F) {
 
 func TestNewStage(t *testing.T) {
 	r := sheaf.Ranking{{ID: "a", Score: 8}, {ID: "b", Score: 7}, {ID: "c", Score: 2}}
-	step := must(profile.NewStage("elbow", map[string]string{"ratio": "0.5"}, 10, ""))
+	step := must.Get(profile.NewStage("elbow", map[string]string{"ratio": "0.5"}, 10, ""))
 	out, err := step.Stage.Apply(r, rank.Env{})
 	if err != nil || len(out) != 2 || step.Text != "elbow: {ratio: 0.5}" {
 		t.Errorf("%s gives %v, %v", step.Text, out, err)
 	}
-	if step, err = profile.NewStage("pin", map[string]string{"ids": "c, b"}, 10, ""); err != nil {
-		t.Fatal(err)
-	}
+	step = must.Get(profile.NewStage("pin", map[string]string{"ids": "c, b"}, 10, ""))
 	if out, err = step.Stage.Apply(r, rank.Env{}); err != nil || out[0].ID != "c" || out[1].ID != "b" {
 		t.Errorf("pinned: %v, %v", out, err)
 	}
@@ -629,19 +610,15 @@ func TestNewStage(t *testing.T) {
 func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := profile.Load(profile.Default, profile.Builtin); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(profile.Load(profile.Default, profile.Builtin))
 	}
 }
 
 func BenchmarkPlan(b *testing.B) {
-	p := must(profile.Load("onyx-vespa", profile.Builtin))
+	p := must.Get(profile.Load("onyx-vespa", profile.Builtin))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := p.Plan(10, nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(p.Plan(10, nil))
 	}
 }
 
@@ -650,12 +627,4 @@ func place(profile, text string, after int) string {
 	at := strings.Index(profile, text) + after
 	line := strings.Count(profile[:at], "\n") + 1
 	return fmt.Sprintf("p.yaml:%d:%d:", line, at-strings.LastIndexByte(profile[:at], '\n'))
-}
-
-// must returns v, and panics when err is not nil.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/profile"
 )
 
@@ -22,7 +23,7 @@ func TestRemovedNames(t *testing.T) {
 		"coverage":  "remove it, or use pairs",
 		"threshold": "remove it, or write the stage tree into then", "pool": "remove it, or write limit into the branches",
 		"trust": "remove it"} {
-		_, err := must(profile.Load("sheaf", nil)).Plan(10, map[string]string{name: "0.5"})
+		_, err := must.Get(profile.Load("sheaf", nil)).Plan(10, map[string]string{name: "0.5"})
 		check(err, fmt.Sprintf("profile sheaf has no parameter %q: it was removed: %s (its parameters: meaning,", name,
 			instead))
 		_, err = profile.Parse("p.yaml", fmt.Appendf(nil, "name: mine\nextends: sheaf\nparameters:\n  %s: 0.5\n", name), nil)
@@ -55,9 +56,7 @@ func TestProfileTunedToPreviousRanking(t *testing.T) {
 	dir := t.TempDir()
 	const before = "# Written by sheaf tune; sheaf tune --undo removes it.\nname: sheaf-tuned\nextends: sheaf\n" +
 		"about: x\nparameters:\n  names: 0.7\n"
-	if err := profile.WriteTuned(dir, "sheaf", []byte(before)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, profile.WriteTuned(dir, "sheaf", []byte(before)))
 	p, fault, err := profile.LoadTuned(dir, "sheaf", nil)
 	const want = "was found before the default ranking changed; run sheaf tune again"
 	if err != nil || !errors.Is(fault, sheaf.ErrInvalid) || !strings.Contains(fault.Error(), want) || p.Name != "sheaf" {

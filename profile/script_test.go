@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
@@ -50,7 +51,7 @@ type script struct {
 
 func readScript(t *testing.T, file string) *script {
 	t.Helper()
-	text := must(os.ReadFile(file))
+	text := must.Get(os.ReadFile(file))
 	s := &script{limit: 10, set: map[string]string{}, dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{},
 		rankings: map[string]sheaf.Ranking{}}
 	head, result, ok := strings.Cut(string(text), "\nresult\n")
@@ -233,13 +234,13 @@ func (s *script) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, 
 
 func (s *script) search(t *testing.T, explain bool) *search.Result {
 	t.Helper()
-	p := must(profile.Load(s.profile, profile.Builtin))
+	p := must.Get(profile.Load(s.profile, profile.Builtin))
 	searcher := &search.Searcher{Backend: s, Facts: s, Now: func() time.Time {
 		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	},
 		Embed: func(context.Context, string) ([]float32, error) { return []float32{1}, nil }}
 	searcher.Scanner = scripted{s}
-	return must(searcher.Search(context.Background(),
+	return must.Get(searcher.Search(context.Background(),
 		sheaf.Query{Text: s.query, Words: sheaf.Match{Text: s.query}, Limit: s.limit}, p,
 		search.Options{Parameters: s.set, Explain: explain}))
 }
@@ -273,7 +274,7 @@ func TestScripts(t *testing.T) {
 			}
 		})
 	}
-	infos := must(profile.List())
+	infos := must.Get(profile.List())
 	for _, info := range infos {
 		if !shown[info.Name] {
 			t.Errorf("no script shows what profile %s does", info.Name)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/rank"
 )
@@ -22,10 +23,8 @@ func TestSources(t *testing.T) {
 		"true}}\nlimits: {default: 7, max: 2 x n}\n"+
 		"expand: {variants: 2, timeout: 1.5, passage: true}\ncandidates: {scan: {files: n, memory_mb: 30}}\n"+oneBranch),
 		profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan := must(p.Plan(10, map[string]string{"n": "30"}))
+	must.Do(t, err)
+	plan := must.Get(p.Plan(10, map[string]string{"n": "30"}))
 	if want := (profile.Expand{Variants: 2, Passage: true, Timeout: 1500 * time.Millisecond}); *plan.Expand != want {
 		t.Errorf("expand %+v", plan.Expand)
 	}
@@ -45,12 +44,12 @@ func TestSources(t *testing.T) {
 	}
 	for text, want := range map[string]*profile.Expand{"{when: 0}": nil,
 		"{variants: 0, all_words: true, when: 2}": {AllWords: true, Timeout: 5 * time.Second}} {
-		p := must(profile.Parse("w.yaml", []byte("name: w\nexpand: "+text+"\n"+oneBranch), profile.Builtin))
+		p := must.Get(profile.Parse("w.yaml", []byte("name: w\nexpand: "+text+"\n"+oneBranch), profile.Builtin))
 		if plan, err := p.Plan(5, nil); err != nil || !reflect.DeepEqual(plan.Expand, want) {
 			t.Errorf("%s: %+v, %v", text, plan.Expand, err)
 		}
 	}
-	plain := must(profile.Parse("q.yaml", []byte("name: q\nexpand: 0\n"+oneBranch), profile.Builtin))
+	plain := must.Get(profile.Parse("q.yaml", []byte("name: q\nexpand: 0\n"+oneBranch), profile.Builtin))
 	if plan, err := plain.Plan(5, nil); err != nil || plan.Scan != nil || plan.Expand.Variants != 0 ||
 		plan.Expand.Timeout != 5*time.Second || plain.DefaultLimit(nil) != 0 {
 		t.Errorf("%+v, %v", plan, err)
@@ -85,7 +84,7 @@ func TestSourcesRefuse(t *testing.T) {
 // TestWhenAndDirect checks that when: 0 disables a stage, and that any other number keeps it.
 // direct keeps the scores of a branch only when no other branch counts.
 func TestWhenAndDirect(t *testing.T) {
-	p, err := profile.Parse("p.yaml", []byte(`name: p
+	p := must.Get(profile.Parse("p.yaml", []byte(`name: p
 parameters: {on: {default: 1, min: -5, max: 5}, w: {default: 0.5, min: 0, max: 1}}
 branches:
   - {name: a, retrieve: text, fields: {body: 1}, weight: w}
@@ -94,10 +93,7 @@ fuse: {method: rrf, k: 10, direct: true}
 then:
   - top: {n: 3, when: on}
   - top: 5
-`), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+`), profile.Builtin))
 	for _, c := range []struct {
 		on, w  string
 		stages int
@@ -165,8 +161,8 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 		{"onyx-vespa", map[string]string{"rerank_count": "30"}, 30}, {"tiered", nil, 20},
 		{"tiered", map[string]string{"semantic": "1", "semantic_weight": "1"}, 100},
 	} {
-		p := must(profile.Load(test.name, profile.Builtin))
-		plan := must(p.Plan(10, test.set))
+		p := must.Get(profile.Load(test.name, profile.Builtin))
+		plan := must.Get(p.Plan(10, test.set))
 		if got := plan.Most(); got != test.most {
 			t.Errorf("%s %v: at most %d, want %d", test.name, test.set, got, test.most)
 		}
@@ -183,7 +179,7 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 // TestDefaultLimitFollowsParameters checks that the default number of results follows the
 // parameters, for example max_results of tree.
 func TestDefaultLimitFollowsParameters(t *testing.T) {
-	p := must(profile.Load("tree", nil))
+	p := must.Get(profile.Load("tree", nil))
 	for value, want := range map[string]int{"": 20, "7": 7, "50": 50, "50000": 10000, "x": 0} {
 		set := map[string]string{"max_results": value}
 		if value == "" {

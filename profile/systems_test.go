@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestSystemsNamesRealTests checks that every test, script and case in doc/systems.md and
@@ -13,7 +15,7 @@ import (
 func TestSystemsNamesRealTests(t *testing.T) {
 	var text []byte
 	for _, page := range []string{"systems.md", "behavior.md"} {
-		of := must(os.ReadFile(filepath.Join("..", "doc", page)))
+		of := must.Get(os.ReadFile(filepath.Join("..", "doc", page)))
 		text = append(text, of...)
 	}
 	sources := map[string]string{}
@@ -22,9 +24,9 @@ func TestSystemsNamesRealTests(t *testing.T) {
 	for _, m := range named {
 		pkg, name := m[1], m[2]
 		if _, read := sources[pkg]; !read {
-			files := must(filepath.Glob(filepath.Join("..", filepath.FromSlash(pkg), "*_test.go")))
+			files := must.Get(filepath.Glob(filepath.Join("..", filepath.FromSlash(pkg), "*_test.go")))
 			for _, file := range files {
-				source := must(os.ReadFile(file))
+				source := must.Get(os.ReadFile(file))
 				sources[pkg] += string(source)
 			}
 		}
@@ -78,7 +80,7 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no script %s", m[1])
 		}
 	}
-	rules := must(os.ReadFile(filepath.Join("..", "text", "chunk", "testdata", "rules.txt")))
+	rules := must.Get(os.ReadFile(filepath.Join("..", "text", "chunk", "testdata", "rules.txt")))
 	cases := regexp.MustCompile("`([ADSW][0-9]+b?)`").FindAllStringSubmatch(string(text), -1)
 	for _, m := range cases {
 		if !strings.Contains(string(rules), "\n== "+m[1]+": ") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/profile"
 )
 
@@ -17,9 +18,7 @@ func TestTuned(t *testing.T) {
 	load := func(name string) (*profile.Profile, error) {
 		t.Helper()
 		p, fault, err := profile.LoadTuned(dir, name, profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return p, fault
 	}
 	if p, fault := load("sheaf"); p.Name != "sheaf" || fault != nil {
@@ -27,9 +26,7 @@ func TestTuned(t *testing.T) {
 	}
 	change := profile.Tuning{Parameters: map[string]string{"meaning": "0.25"},
 		Fields: map[string]map[string]string{"words": {"title": "3", "body": "1"}}}
-	if err := profile.WriteTuned(dir, "sheaf", change.Text("sheaf", "Found: by a test.")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, profile.WriteTuned(dir, "sheaf", change.Text("sheaf", "Found: by a test.")))
 	p, fault := load("sheaf")
 	plan, err := p.Plan(10, nil)
 	if err != nil || fault != nil || p.Name != "sheaf-tuned" || p.About != "Found: by a test." ||
@@ -43,23 +40,17 @@ func TestTuned(t *testing.T) {
 	if p, _ := load("rrf"); p.Name != "rrf" {
 		t.Errorf("%s", p.Name)
 	}
-	if err := profile.WriteTuned(dir, "sheaf",
-		profile.Tuning{Parameters: map[string]string{"gone": "1"}}.Text("sheaf", "x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, profile.WriteTuned(dir, "sheaf",
+		profile.Tuning{Parameters: map[string]string{"gone": "1"}}.Text("sheaf", "x")))
 	if p, fault := load("sheaf"); p.Name != "sheaf" || !errors.Is(fault, sheaf.ErrInvalid) ||
 		!strings.Contains(fault.Error(), "gone") {
 		t.Errorf("%s, %v", p.Name, fault)
 	}
-	if err := os.Remove(profile.TunedFile(dir, "sheaf")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(profile.TunedFile(dir, "sheaf")))
 	if p, fault := load("sheaf"); p.Name != "sheaf" || fault != nil {
 		t.Errorf("%s, %v", p.Name, fault)
 	}
-	if err := os.WriteFile(profile.TunedFile(dir, "sheaf"), make([]byte, 2<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(profile.TunedFile(dir, "sheaf"), make([]byte, 2<<20), 0o600))
 	var file *profile.FileError
 	if text, err := profile.TunedText(dir, "sheaf"); text != nil || !errors.As(err, &file) {
 		t.Errorf("2 MiB: %d bytes, %v", len(text), err)

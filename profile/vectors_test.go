@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -14,7 +15,7 @@ import (
 
 func builtin(t *testing.T, name string) *profile.Profile {
 	t.Helper()
-	return must(profile.Load(name, profile.Builtin))
+	return must.Get(profile.Load(name, profile.Builtin))
 }
 
 func TestVectorsElasticParameters(t *testing.T) {
@@ -35,7 +36,7 @@ func TestVectorsElasticParameters(t *testing.T) {
 	worked.Each(t, "onyx_es_parameters.json", func(t *testing.T, in in, want want) {
 		set := map[string]string{"keyword": fmt.Sprint(in.QueryType == "keyword"),
 			"title_content_ratio": fmt.Sprint(in.Ratio)}
-		plan := must(p.Plan(in.Limit, set))
+		plan := must.Get(p.Plan(in.Limit, set))
 		words, meaning := plan.Main.Branches[0], plan.Main.Branches[1]
 		if plan.Main.Fusion != (rank.RRF{K: want.K}) || words.Limit != want.Window || meaning.Limit != want.Window ||
 			meaning.Vector.Candidates != want.Candidates || words.Text.TieBreaker != want.TieBreaker ||
@@ -49,7 +50,7 @@ func TestVectorsElasticParameters(t *testing.T) {
 
 func TestCandidateCap(t *testing.T) {
 	for limit, want := range map[int]int{1: 50, 10: 50, 11: 55, 100: 500, 200: 1000, 1000: 1000} {
-		plan := must(builtin(t, "rrf").Plan(limit, nil))
+		plan := must.Get(builtin(t, "rrf").Plan(limit, nil))
 		for _, b := range plan.Main.Branches {
 			if b.Limit != want {
 				t.Errorf("%d results: %s retrieves %d, want %d", limit, b.Name, b.Limit, want)
@@ -67,7 +68,7 @@ func TestVectorsCandidateCap(t *testing.T) {
 	}, want struct {
 		Cap int `json:"cap_top_k_times_5"`
 	}) {
-		plan := must(p.Plan(in.TopK, nil))
+		plan := must.Get(p.Plan(in.TopK, nil))
 		for _, b := range plan.Main.Branches {
 			if b.Limit != min(max(want.Cap, 50), 1000) {
 				t.Errorf("%s retrieves %d, want %d within 50..1000", b.Name, b.Limit, want.Cap)

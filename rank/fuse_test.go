@@ -11,15 +11,13 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
 func fuse(t testing.TB, f rank.Fusion, legs ...rank.Leg) sheaf.Ranking {
 	t.Helper()
-	out, err := f.Fuse(legs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(f.Fuse(legs))
 	return out
 }
 

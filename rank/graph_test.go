@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
@@ -52,10 +53,7 @@ func TestGraphBoostPairByPair(t *testing.T) {
 		stage := rank.GraphBoost{Candidates: rapid.IntRange(1, 6).Draw(t, "candidates"), Backlink: weight("backlink", 1),
 			CoCitation: weight("co-citation", 0.5),
 			SharedTag:  weight("shared tag", 0.3), Strength: 0.1, Max: rapid.SampledFrom([]float64{0, 1.15}).Draw(t, "max")}
-		boosted, err := stage.Apply(in, rank.Env{Facts: selfLinks{l}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		boosted := must.Get(stage.Apply(in, rank.Env{Facts: selfLinks{l}}))
 		out := scoresOf(boosted)
 
 		candidates := docs[:min(len(in)/2, stage.Candidates)] // best first

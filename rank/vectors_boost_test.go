@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
@@ -139,12 +140,9 @@ func TestVectorsVespaFirstPhase(t *testing.T) {
 		case "admin_search":
 			weights = [2]float64{5, 1}
 		}
-		out, err := rank.Scores{Norm: rank.NormNone,
+		out := must.Get(rank.Scores{Norm: rank.NormNone,
 			Mean: rank.MeanSum}.Fuse([]rank.Leg{{Name: "title", Hits: title, Weight: weights[0]},
-			{Name: "content", Hits: body, Weight: weights[1]}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			{Name: "content", Hits: body, Weight: weights[1]}}))
 		nearScores(t, scoresOf(out), want)
 	})
 }
@@ -170,17 +168,14 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 		title := rank.MaxLegs(rank.Leg{Hits: body},
 			rank.Leg{Hits: signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector })}).Hits
 		a, r := in.Alpha, in.Ratio
-		out, err := rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}.Fuse([]rank.Leg{
+		out := must.Get(rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}.Fuse([]rank.Leg{
 			{Name: "title vector", Hits: withReasons(title), Weight: a * r},
 			{Name: "content vector", Hits: withReasons(body), Weight: a * (1 - r)},
 			{Name: "title words", Hits: withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.TitleWords })),
 				Weight: (1 - a) * r},
 			{Name: "content words", Hits: withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.BodyWords })),
 				Weight: (1 - a) * (1 - r)},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		for _, w := range want.Docs {
 			if got := scoresOf(out)[string(w.ID)]; !near(got, w.Base) {
 				t.Errorf("base of %s: got %v, want %v", w.ID, got, w.Base)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/rank"
 )
@@ -31,12 +32,8 @@ func each[In, Want any](t *testing.T, file string, f func(t *testing.T, v vector
 		t.Run(v.Name, func(t *testing.T) {
 			var in In
 			var want Want
-			if err := json.Unmarshal(v.Input, &in); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(v.Expected, &want); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(v.Input, &in))
+			must.Do(t, json.Unmarshal(v.Expected, &want))
 			f(t, v, in, want)
 		})
 	}
@@ -105,11 +102,8 @@ func TestVectorsRRF(t *testing.T) {
 		Text   *int    `json:"text_rank"`
 	}
 	each(t, "rrf_fusion.json", func(t *testing.T, _ vector, in in, want []want) {
-		out, err := rank.RRF{K: in.K}.Fuse([]rank.Leg{{Name: "vector", Hits: listed(in.Vector), Weight: 1},
-			{Name: "text", Hits: listed(in.Text), Weight: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(rank.RRF{K: in.K}.Fuse([]rank.Leg{{Name: "vector", Hits: listed(in.Vector), Weight: 1},
+			{Name: "text", Hits: listed(in.Text), Weight: 1}}))
 		out = apply(t, rank.Top{N: in.Top}, out, rank.Env{})
 		if len(out) != len(want) {
 			t.Fatalf("got %v", ids(out))
@@ -142,10 +136,7 @@ func TestVectorsWeightedRRF(t *testing.T) {
 			for i, list := range in.Lists {
 				legs = append(legs, rank.Leg{Name: fmt.Sprint("query ", i), Hits: listed(list), Weight: in.Weights[i]})
 			}
-			out, err := rank.RRF{K: in.K, Repeats: strings.Contains(v.Name, "accumulates")}.Fuse(legs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(rank.RRF{K: in.K, Repeats: strings.Contains(v.Name, "accumulates")}.Fuse(legs))
 			nearScores(t, scoresOf(out), want.Scores)
 			equal(t, "order", ids(out), want.Order)
 		})
@@ -161,20 +152,13 @@ func TestVectorsSonarRRF(t *testing.T) {
 	for _, v := range vectors(t, "sonar_rrf.json") {
 		t.Run(v.Name, func(t *testing.T) {
 			var in in
-			if err := json.Unmarshal(v.Input, &in); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(v.Input, &in))
 			legs := []rank.Leg{{Name: "embedding", Hits: listed(in.Embedding), Weight: in.EmbeddingWeight},
 				{Name: "bm25", Hits: listed(in.BM25), Weight: in.BM25Weight}}
-			out, err := rank.RRF{K: in.K, Unit: v.Op == "fuse_normalized_order"}.Fuse(legs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(rank.RRF{K: in.K, Unit: v.Op == "fuse_normalized_order"}.Fuse(legs))
 			if v.Op == "rrf_scores" {
 				var want map[string]float64
-				if err := json.Unmarshal(v.Expected, &want); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(v.Expected, &want))
 				nearScores(t, scoresOf(out), want)
 				return
 			}
@@ -183,9 +167,7 @@ func TestVectorsSonarRRF(t *testing.T) {
 				Scores []float64
 				Source []string `json:"chosen_source"`
 			}
-			if err := json.Unmarshal(v.Expected, &want); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(v.Expected, &want))
 			equal(t, "order", ids(out), want.Order)
 			nearList(t, out, want.Scores)
 			for i, h := range out {
@@ -285,10 +267,7 @@ func fuseOne(t *testing.T, norm rank.Norm, scores []float64) sheaf.Ranking {
 	for i, s := range scores {
 		r = append(r, hit(sheaf.ID(fmt.Sprintf("%03d", i)), s))
 	}
-	out, err := rank.Scores{Norm: norm, Mean: rank.MeanSum}.Fuse([]rank.Leg{{Name: "leg", Hits: r, Weight: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(rank.Scores{Norm: norm, Mean: rank.MeanSum}.Fuse([]rank.Leg{{Name: "leg", Hits: r, Weight: 1}}))
 	slices.SortFunc(out, func(a, b sheaf.Hit) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return out
 }
@@ -304,14 +283,10 @@ func TestVectorsOpenSearchNormalization(t *testing.T) {
 	for _, v := range vectors(t, "onyx_opensearch_normalization.json") {
 		t.Run(v.Name, func(t *testing.T) {
 			var in in
-			if err := json.Unmarshal(v.Input, &in); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(v.Input, &in))
 			if in.Subqueries == nil {
 				var want []float64
-				if err := json.Unmarshal(v.Expected, &want); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(v.Expected, &want))
 				nearList(t, fuseOne(t, norms[in.Technique], in.Scores), want)
 				return
 			}
@@ -319,9 +294,7 @@ func TestVectorsOpenSearchNormalization(t *testing.T) {
 				Scores map[string]float64
 				Order  []sheaf.ID `json:"order_by_score_then_id"`
 			}
-			if err := json.Unmarshal(v.Expected, &want); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(v.Expected, &want))
 			var legs []rank.Leg
 			for i, q := range in.Subqueries {
 				r := sheaf.Ranking{}
@@ -331,10 +304,7 @@ func TestVectorsOpenSearchNormalization(t *testing.T) {
 				r.Sort()
 				legs = append(legs, rank.Leg{Name: fmt.Sprint("subquery ", i), Hits: r, Weight: in.Weights[i]})
 			}
-			out, err := rank.Scores{Norm: norms[in.Technique], Mean: rank.MeanArithmetic}.Fuse(legs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(rank.Scores{Norm: norms[in.Technique], Mean: rank.MeanArithmetic}.Fuse(legs))
 			nearScores(t, scoresOf(out), want.Scores)
 			// The reference breaks ties by ID, and Sheaf first by the best single rank. Sort ties
 			// as the reference does.

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf/internal/must"
 )
 
 // TestBundleStarts checks the bundle for this machine: it unpacks the bundle as an assistant does,
@@ -30,27 +32,18 @@ func TestBundleStarts(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "../sheaf").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "share"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "share"), 0o755))
 	for _, name := range []string{"LICENSE", "NOTICE.md"} {
-		if err := os.WriteFile(filepath.Join(dir, "share", name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "share", name), nil, 0o644))
 	}
-	if err := makeBundle(build{"1.2.3", runtime.GOOS, runtime.GOARCH}, program, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, makeBundle(build{"1.2.3", runtime.GOOS, runtime.GOARCH}, program, dir))
 	unpacked := filepath.Join(home, "bundle")
 	names := unzip(t, filepath.Join(dir, "sheaf-1.2.3-"+runtime.GOOS+"-"+runtime.GOARCH+".mcpb"), unpacked)
 	want := []string{"manifest.json", "server/" + filepath.Base(program), "LICENSE", "NOTICE.md"}
 	if !slices.Equal(names, want) {
 		t.Errorf("files %q, want %q", names, want)
 	}
-	text, err := os.ReadFile(filepath.Join(unpacked, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(unpacked, "manifest.json")))
 	var m struct {
 		Version string
 		Server  struct {
@@ -62,21 +55,15 @@ func TestBundleStarts(t *testing.T) {
 		Tools         []struct{ Name string }
 		Compatibility struct{ Platforms []string }
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &m))
 	system := strings.Replace(runtime.GOOS, "windows", "win32", 1)
 	if m.Version != "1.2.3" || !slices.Equal(m.Compatibility.Platforms, []string{system}) {
 		t.Errorf("version %q for %q, want 1.2.3 for %s", m.Version, m.Compatibility.Platforms, system)
 	}
 	folder := filepath.Join(home, "my notes")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o755))
 	note := "# Undo a commit\n\nUse reset.\n"
-	if err := os.WriteFile(filepath.Join(folder, "git.md"), []byte(note), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "git.md"), []byte(note), 0o644))
 	fill := strings.NewReplacer("${__dirname}", unpacked, "${user_config.folder}", folder).Replace
 	command := exec.CommandContext(t.Context(), filepath.FromSlash(fill(m.Server.Config.Command)))
 	for _, arg := range m.Server.Config.Args {
@@ -85,15 +72,9 @@ func TestBundleStarts(t *testing.T) {
 	command.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CACHE_HOME="+home,
 		"XDG_CONFIG_HOME="+home, "LOCALAPPDATA="+home, "APPDATA="+home)
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(client.Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil))
 	defer session.Close()
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(session.ListTools(t.Context(), nil))
 	var served, named []string
 	for _, tool := range list.Tools {
 		served = append(served, tool.Name)
@@ -119,28 +100,15 @@ func TestBundleStarts(t *testing.T) {
 // unzip unpacks an archive into dir, with the modes of its files, and returns their names in order.
 func unzip(t *testing.T, name, dir string) (names []string) {
 	t.Helper()
-	archive, err := zip.OpenReader(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := must.Get(zip.OpenReader(name))
 	defer archive.Close()
 	for _, entry := range archive.File {
 		names = append(names, entry.Name)
 		to := filepath.Join(dir, filepath.FromSlash(entry.Name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		from, err := entry.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, content, entry.Mode()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		from := must.Get(entry.Open())
+		content := must.Get(io.ReadAll(from))
+		must.Do(t, os.WriteFile(to, content, entry.Mode()))
 	}
 	return names
 }

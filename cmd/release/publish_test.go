@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestPublishAs checks scripts/publish-as.sh in a small module that is built like this one.
@@ -14,10 +16,7 @@ func TestPublishAs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("publish-as.sh needs a shell")
 	}
-	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "publish-as.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(os.ReadFile(filepath.Join("..", "..", "scripts", "publish-as.sh")))
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":       "module sheaf\n\ngo 1.26.0\n",
@@ -33,12 +32,8 @@ func TestPublishAs(t *testing.T) {
 		"scripts/publish-as.sh":  string(script),
 	} {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	run := func(name string, args ...string) (string, error) {
 		cmd := exec.Command(name, args...)
@@ -61,18 +56,14 @@ func TestPublishAs(t *testing.T) {
 			t.Errorf("%v: %v, %q, want %q", args, err, out, want)
 		}
 	}
-	refused("give the module path")
-	refused("give the module path", "example.org/a/b", "c")
-	refused("is no module path", "sheaf2")
-	refused("is no module path", "example.org/a b")
-	refused("is no module path", "https://example.org/a")
-	if err := os.WriteFile(filepath.Join(dir, "new.go"), []byte("package sheaf\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	refused("give exactly one argument")
+	refused("give exactly one argument", "example.org/a/b", "c")
+	refused("is not a module path", "sheaf2")
+	refused("is not a module path", "example.org/a b")
+	refused("is not a module path", "https://example.org/a")
+	must.Do(t, os.WriteFile(filepath.Join(dir, "new.go"), []byte("package sheaf\n"), 0o644))
 	refused("not committed", "example.org/you/sheaf")
-	if err := os.Remove(filepath.Join(dir, "new.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "new.go")))
 
 	for _, module := range []string{"example.org/you/sheaf", "example.com/team/search"} {
 		if out, err := run("sh", "scripts/publish-as.sh", module); err != nil {

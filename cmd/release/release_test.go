@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestNoticeListsLinkedModules checks that the notice has a license for Go and for each module that
@@ -20,9 +22,7 @@ import (
 func TestNoticeListsLinkedModules(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	var text bytes.Buffer
-	if err := notice(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, notice(&text))
 	parts := strings.Split(text.String(), "\n## ")[1:]
 	if !strings.Contains(parts[0], "The Go Authors") {
 		t.Errorf("the first part is not of Go:\n%.300s", parts[0])
@@ -68,10 +68,7 @@ func TestWrongArguments(t *testing.T) {
 // TestProgramHasMacOSLoadCommands checks a small program that has the linker flags of .goreleaser.yaml.
 // macOS 26 needs the load command LC_UUID, and on arm64 also a signature.
 func TestProgramHasMacOSLoadCommands(t *testing.T) {
-	settings, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := must.Get(os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml")))
 	flags := regexp.MustCompile(`-s -w -buildid=\S+ ?\S* ?\S*`).FindString(string(settings))
 	if flags == "" {
 		t.Fatal("no -buildid in .goreleaser.yaml")
@@ -80,9 +77,7 @@ func TestProgramHasMacOSLoadCommands(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example\n\ngo 1.26\n",
 		"main.go": "package main\n\nfunc main() {}\n"} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
 	}
 	const uuid, signature = 0x1b, 0x1d
 	for arch, want := range map[string][]uint32{"amd64": {uuid}, "arm64": {uuid, signature}} {
@@ -92,10 +87,7 @@ func TestProgramHasMacOSLoadCommands(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		program, err := macho.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		program := must.Get(macho.Open(name))
 		defer program.Close()
 		has := map[uint32]bool{}
 		for _, load := range program.Loads {
@@ -112,17 +104,11 @@ func TestProgramHasMacOSLoadCommands(t *testing.T) {
 // TestReferencedDocumentsExist checks that doc/ has each page that help and README.md name.
 func TestReferencedDocumentsExist(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
-	files, err := filepath.Glob("cmd/sheaf/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("cmd/sheaf/*.go"))
 	page := regexp.MustCompile(`\bdoc/[a-z/0-9-]+\.md\b`)
 	found := 0
 	for _, file := range append(files, "README.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))
 		for _, name := range page.FindAllString(string(text), -1) {
 			found++
 			if _, err := os.Stat(name); err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestExportedNamesHaveComments checks that exported names and packages have comments, and that files
@@ -15,7 +17,7 @@ import (
 func TestExportedNamesHaveComments(t *testing.T) {
 	root := filepath.Join("..", "..")
 	packages := map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -41,10 +43,7 @@ func TestExportedNamesHaveComments(t *testing.T) {
 			t.Errorf("%s: exported %s has no comment", fset.Position(missing.Pos()), missing.Name)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for dir, has := range packages {
 		if !has {
 			t.Errorf("%s: the package has no comment", dir)

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 var updateErrors = flag.Bool("update-errors", false, "write doc/errors.md")
@@ -137,7 +139,7 @@ func program(t *testing.T, visit func(path string, n ast.Node)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	skipped := regexp.MustCompile(`^(lab|bench|examples|cmd/release|internal/lint)$|test$|testdata$|_test\.go$`)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(root, path)
 		rel = filepath.ToSlash(rel)
 		switch {
@@ -154,10 +156,7 @@ func program(t *testing.T, visit func(path string, n ast.Node)) {
 		}
 		ast.Inspect(file, func(n ast.Node) bool { visit(rel, n); return true })
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestLinksOfDocumentsToErrors checks that the errors in doc/troubleshooting.md exist in the program.
@@ -168,10 +167,7 @@ func TestLinksOfDocumentsToErrors(t *testing.T) {
 			texts.WriteString(constant(e) + "\n")
 		}
 	})
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "troubleshooting.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", "doc", "troubleshooting.md")))
 	_, tables, _ := strings.Cut(string(text), "\n## ")
 	for line := range strings.Lines(tables) {
 		if !strings.HasPrefix(line, "| `") {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 const module = "sheaf"
@@ -159,9 +161,7 @@ func imports(t *testing.T) map[string][]string {
 			ImportPath string
 			Imports    []string
 		}
-		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dec.Decode(&p))
 		ours := []string{}
 		for _, imp := range p.Imports {
 			if imp == module || strings.HasPrefix(imp, module+"/") {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sheaf/internal/must"
 )
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
@@ -65,10 +67,7 @@ func measure(t *testing.T) map[string]int {
 		if folder == "bench" || folder == "lab" || strings.Contains(name, "testdata/") {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(filepath.Join(root, name)))
 		lines := strings.Count(string(content), "\n")
 		long := 0
 		for line := range strings.Lines(string(content)) {
@@ -91,10 +90,7 @@ func measure(t *testing.T) map[string]int {
 		if strings.HasPrefix(name, "index/engine/") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, content, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), name, content, 0))
 		for _, fields := range stateStructs(file) {
 			if fields > 12 {
 				n["structs with more than 12 fields (not JSON, Options or engine)"]++

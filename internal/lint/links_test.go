@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
 
@@ -28,10 +29,7 @@ func TestLinksOfDocuments(t *testing.T) {
 		if strings.Contains(name, "testdata/") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(root, name)))
 		for _, m := range markdownLink.FindAllStringSubmatch(string(text), -1) {
 			target, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(target, "://") {
@@ -60,14 +58,8 @@ func TestLinksOfDocuments(t *testing.T) {
 // hasHeading reports whether a Markdown file has a heading with this anchor.
 func hasHeading(t *testing.T, path, anchor string) bool {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cutter, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))
+	cutter := must.Get(chunk.New(chunk.Options{}))
 	doc := cutter.Chunk("doc", filepath.Base(path), text)
 	return slices.ContainsFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.Slug == anchor })
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 var schema = regexp.MustCompile(`"(sheaf\.[a-z-]+/[0-9]+)"`)
@@ -15,14 +17,9 @@ var schema = regexp.MustCompile(`"(sheaf\.[a-z-]+/[0-9]+)"`)
 func TestSchemasAreDescribed(t *testing.T) {
 	var docs strings.Builder
 	files, err := filepath.Glob(filepath.Join("..", "..", "doc", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))
 		docs.Write(text)
 	}
 	found := 0

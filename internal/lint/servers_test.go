@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 const servers = "../../scripts/servers"
@@ -34,20 +36,13 @@ func shell(t *testing.T, dir, script string, env ...string) (out, told string, o
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o755))
 }
 
 // listen returns a port of the loopback address that is in use.
 func listen(t *testing.T) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	t.Cleanup(func() { _ = l.Close() })
 	return l.Addr().(*net.TCPAddr).Port
 }
@@ -103,10 +98,7 @@ func TestAwait(t *testing.T) {
 			"ended before it answered url", false},
 	} {
 		write(t, dir+"/now", "1000\n")
-		process, err := filepath.Abs(servers + "/process.sh")
-		if err != nil {
-			t.Fatal(err)
-		}
+		process := must.Get(filepath.Abs(servers + "/process.sh"))
 		_, told, ok := shell(t, dir, `. "$PROCESS"; n=0; `+c.fakes+"; await 1 url out 300", "PROCESS="+process)
 		if ok != c.ok || !strings.Contains(told, c.told) || strings.Contains(told, "last words") == ok {
 			t.Errorf("%s: %q, %v", what, told, ok)
@@ -136,10 +128,7 @@ func TestPostgresRunning(t *testing.T) {
 
 // TestStopsOnlyOwnServers checks that test.sh stops only the servers that it started.
 func TestStopsOnlyOwnServers(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "test.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", "test.sh")))
 	const first, last = "# start NAME VARIABLE SECONDS", "trap stop_servers EXIT"
 	from, to := strings.Index(string(text), first), strings.Index(string(text), last)
 	if from < 0 || to < from {

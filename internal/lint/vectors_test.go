@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestEveryVectorIsTested checks that a test loads every file of worked numbers. The files are not
@@ -14,14 +16,12 @@ func TestEveryVectorIsTested(t *testing.T) {
 	root := filepath.Join("..", "..")
 	folder := filepath.Join(root, "..", "shared", "vectors")
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(files) == 0 {
 		t.Skipf("no %s: the vectors of the reference systems are not here", folder)
 	}
 	var tests strings.Builder
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -33,10 +33,7 @@ func TestEveryVectorIsTested(t *testing.T) {
 		text, err := os.ReadFile(path)
 		tests.Write(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, file := range files {
 		if name := filepath.Base(file); !strings.Contains(tests.String(), `"`+name+`"`) {
 			t.Errorf("no test names %s: load it in the tests of the package that has to agree with it", name)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/internal/yamlfile"
 )
 
@@ -35,10 +36,7 @@ func TestHostile(t *testing.T) {
 
 // TestByteOrderMark checks that the mark at the start of a file is in no key and changes no position.
 func TestByteOrderMark(t *testing.T) {
-	file, err := yamlfile.Parse("\ufefflimit: 3\n", yamlfile.Limits{Bytes: 100, Depth: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(yamlfile.Parse("\ufefflimit: 3\n", yamlfile.Limits{Bytes: 100, Depth: 10}))
 	var got map[string]int
 	if err := yamlfile.Decode(file.Docs[0].Body, &got); err != nil || got["limit"] != 3 {
 		t.Errorf("%v, %v", got, err)
@@ -79,10 +77,7 @@ func TestDepth(t *testing.T) {
 
 // TestDecoderPanics checks that a panic of a decoder is a fault of the file.
 func TestDecoderPanics(t *testing.T) {
-	file, err := yamlfile.Parse("a: .\nqueries:\n   !:\n", yamlfile.Limits{Bytes: 100, Depth: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(yamlfile.Parse("a: .\nqueries:\n   !:\n", yamlfile.Limits{Bytes: 100, Depth: 10}))
 	var into struct {
 		A       string   `yaml:"a"`
 		Queries []string `yaml:"queries"`

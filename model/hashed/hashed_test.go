@@ -5,16 +5,14 @@ import (
 	"math"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 )
 
 func TestTextsThatShareWordsAreNear(t *testing.T) {
-	v, err := hashed.New(128).Embed(context.Background(), model.Passage,
-		[]string{"rotate the token", "the token rotates daily", "bread and butter", "?!"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(hashed.New(128).Embed(context.Background(), model.Passage,
+		[]string{"rotate the token", "the token rotates daily", "bread and butter", "?!"}))
 	dot := func(a, b []float32) (sum float64) {
 		for i := range a {
 			sum += float64(a[i]) * float64(b[i])

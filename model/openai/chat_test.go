@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // chat returns a client of a server that answers requests with handle, and a counter of them.
@@ -15,10 +17,7 @@ func chat(t *testing.T, handle func(body map[string]any, w http.ResponseWriter))
 	t.Helper()
 	h, count := answering(t, "/v1/chat/completions",
 		func(_ int64, body map[string]any, w http.ResponseWriter, _ *http.Request) { handle(body, w) })
-	c, err := NewChat(started(t, h))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewChat(started(t, h)))
 	return c, count
 }
 

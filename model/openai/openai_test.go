@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 )
 
@@ -96,10 +97,7 @@ func vectors(texts []string, w http.ResponseWriter) {
 
 func embedder(t *testing.T, o Options) *Embedder {
 	t.Helper()
-	e, err := New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(t.Context(), o))
 	return e
 }
 

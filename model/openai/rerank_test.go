@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // rerankServer answers requests of at most batch texts with handle, which gets number and texts.
@@ -24,10 +26,7 @@ func rerankServer(t *testing.T, shape Shape, batch int,
 		}
 		handle(n, append(b.Documents, b.Texts...), w)
 	})
-	r, err := NewReranker(started(t, h), shape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(NewReranker(started(t, h), shape))
 	r.batch = batch
 	return r, count
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 )
 
@@ -22,10 +23,7 @@ func transformer(t *testing.T) string {
 
 // TestTransformerEmbeds checks vectors against the cosines of the ONNX model under onnxruntime.
 func TestTransformerEmbeds(t *testing.T) {
-	e, err := New(t.Context(), Options{Server: Server{URL: transformer(t), Model: "all-MiniLM-L6-v2"}, Batch: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(t.Context(), Options{Server: Server{URL: transformer(t), Model: "all-MiniLM-L6-v2"}, Batch: 2}))
 	if e.Dims() != 384 {
 		t.Fatalf("%d dimensions", e.Dims())
 	}
@@ -52,10 +50,7 @@ func TestTransformerReranks(t *testing.T) {
 	for shape, server := range map[Shape]Server{
 		ShapeCohere: {URL: address, Model: "all-MiniLM-L6-v2"}, ShapeTEI: {URL: strings.TrimSuffix(address, "/v1")},
 	} {
-		r, err := NewReranker(server, shape)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(NewReranker(server, shape))
 		scores, err := r.Rerank(context.Background(), "what is a small cat called", texts)
 		if err != nil || len(scores) != len(texts) {
 			t.Fatalf("%s: %v, %v", shape, scores, err)

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/model/remember"
@@ -31,10 +32,7 @@ func (c *counting) Embed(ctx context.Context, p model.Purpose, texts []string) (
 // check embeds texts with e and checks the vectors, and how many texts its model was asked for.
 func check(t *testing.T, step string, e *remember.Embedder, inner *counting, asked int, texts ...string) {
 	t.Helper()
-	want, err := inner.Embedder.Embed(context.Background(), model.Passage, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(inner.Embedder.Embed(context.Background(), model.Passage, texts))
 	inner.texts = 0
 	got, err := e.Embed(context.Background(), model.Passage, texts)
 	if err != nil || !reflect.DeepEqual(got, want) || inner.texts != asked {
@@ -49,9 +47,7 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 	e := remember.New(inner, path)
 	check(t, "first", e, inner, 4, texts...)
 	check(t, "again", e, inner, 1, texts...) // the empty text has no vector to store
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Close())
 	e = remember.New(inner, path)
 	check(t, "reopened", e, inner, 0, texts[:3]...)
 	if _, err := e.Embed(context.Background(), model.Query, []string{"one"}); err != nil || inner.texts != 1 {
@@ -61,20 +57,13 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 
 	// The last record is cut off and the second is damaged. Records before the fault are used, and
 	// the other vectors are computed again.
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data[:len(data)-3], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
+	must.Do(t, os.WriteFile(path, data[:len(data)-3], 0o600))
 	e = remember.New(inner, path)
 	check(t, "cut short", e, inner, 1, "one", "two", "three words here")
 	e.Close()
 	data[12+16+32+4+20] ^= 1
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	e = remember.New(inner, path)
 	check(t, "damaged", e, inner, 2, "one", "two", "three words here")
 	e.Close()
@@ -148,19 +137,12 @@ func TestSeveralProcesses(t *testing.T) {
 	check(t, "three", b, inner, 0, "three")
 
 	// Another process overwrote known records, or started a new file.
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	record := (len(data) - 12) / 3
 	copy(data[12:12+record], data[12+record:])
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	check(t, "one", a, inner, 1, "one")
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(path, 0))
 	check(t, "two", a, inner, 1, "two")
 	check(t, "two", b, inner, 0, "two")
 	check(t, "four", a, inner, 1, "four")

@@ -9,41 +9,28 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 )
 
 // small is a model of four dimensions with known rows.
 func small(t testing.TB) []byte {
 	t.Helper()
-	v, err := ParseVocabulary([]byte("[UNK]\ncat\nsat\n##s\na\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(ParseVocabulary([]byte("[UNK]\ncat\nsat\n##s\na\n")))
 	rows := [][]float32{{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 0.5, 0}, {0, 0, 0, 127}}
-	data, err := Write("small-1", v, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(Write("small-1", v, rows))
 	return data
 }
 
 func encoderOf(t testing.TB, m *Model, others *Unigram) *encoder {
 	t.Helper()
-	e, err := newEncoder(m, others)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(newEncoder(m, others))
 	return e
 }
 
 func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
-	m, err := Open(small(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Verify(); err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(small(t)))
+	must.Do(t, m.Verify())
 	if m.Name() != "small-1" || m.Dims() != 4 || m.Vocabulary().Len() != 5 {
 		t.Fatalf("name %q, %d dims, %d pieces", m.Name(), m.Dims(), m.Vocabulary().Len())
 	}
@@ -125,10 +112,7 @@ func TestEveryFlipIsSeen(t *testing.T) {
 }
 
 func TestWriteRefuses(t *testing.T) {
-	v, err := ParseVocabulary([]byte("[UNK]\na\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(ParseVocabulary([]byte("[UNK]\na\n")))
 	nan := float32(math.NaN())
 	for say, c := range map[string]struct {
 		name string

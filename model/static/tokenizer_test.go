@@ -8,32 +8,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 func vocabulary(t testing.TB) *Vocabulary {
 	t.Helper()
-	file, err := os.ReadFile("testdata/vocab.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := ParseVocabulary(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile("testdata/vocab.txt"))
+	v := must.Get(ParseVocabulary(file))
 	return v
 }
 
 // encodings returns texts with the output of the reference tokenizer.
 func encodings(t *testing.T) [][2]any {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/encodings.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/encodings.json"))
 	var cases [][2]any
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &cases))
 	if len(cases) < 500 {
 		t.Fatalf("only %d cases", len(cases))
 	}
@@ -60,10 +51,7 @@ func TestEqualsReference(t *testing.T) {
 // TestEveryCharacter checks the result of each code point outside ASCII between two letters:
 // dropped, a space, a word of its own, or a letter.
 func TestEveryCharacter(t *testing.T) {
-	f, err := os.Open("testdata/characters.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("testdata/characters.txt"))
 	defer f.Close()
 	v := vocabulary(t)
 	tokenizer := newTokenizer(v)
@@ -74,9 +62,7 @@ func TestEveryCharacter(t *testing.T) {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var first, last rune
 		var want string
-		if _, err := fmt.Sscanf(lines.Text(), "%x %x %s", &first, &last, &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscanf(lines.Text(), "%x %x %s", &first, &last, &want))
 		for c := first; c <= last; c++ {
 			if c >= 0xD800 && c < 0xE000 {
 				continue

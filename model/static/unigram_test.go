@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 )
 
@@ -60,10 +61,7 @@ func smallTable(t testing.TB) ([]UnigramPiece, []byte) {
 	for i, row := range randomRows(len(pieces), seed) {
 		pieces[i].Row = row
 	}
-	file, err := WriteUnigram("small-1", pieces, 1, smallEnglish(t).vocab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(WriteUnigram("small-1", pieces, 1, smallEnglish(t).vocab))
 	return pieces, file
 }
 
@@ -84,24 +82,15 @@ func randomRows(n int, seed uint64) [][]float32 {
 func smallEnglish(t testing.TB) *Model {
 	t.Helper()
 	v := vocabulary(t)
-	file, err := Write("small-en-1", v, randomRows(v.Len(), 6))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(Write("small-en-1", v, randomRows(v.Len(), 6)))
+	m := must.Get(Open(file))
 	return m
 }
 
 func openSmall(t testing.TB) ([]UnigramPiece, *Unigram) {
 	t.Helper()
 	pieces, file := smallTable(t)
-	u, err := OpenUnigram(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(OpenUnigram(file))
 	return pieces, u
 }
 
@@ -235,10 +224,7 @@ func TestTrie(t *testing.T) {
 	for _, e := range texts {
 		list = append(list, e)
 	}
-	nodes, err := newTrie(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nodes := must.Get(newTrie(list))
 	slices.Reverse(list)
 	if again, err := newTrie(list); err != nil || !bytes.Equal(nodes, again) {
 		t.Error("another order of the texts made another trie")
@@ -333,10 +319,7 @@ func TestPair(t *testing.T) {
 			t.Errorf("%q: words of weight 1 give another vector", c.text)
 		}
 	}
-	small, err := ParseVocabulary([]byte("[UNK]\na\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := must.Get(ParseVocabulary([]byte("[UNK]\na\n")))
 	if _, err := newEncoder(&Model{vocab: small, header: header{dims: 32}}, u); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a table for another vocabulary: %v", err)
 	}
@@ -355,10 +338,7 @@ func near(a, b []float32) bool {
 func TestWindows(t *testing.T) {
 	_, u := openSmall(t)
 	m := smallEnglish(t)
-	e, err := NewEmbedder("pair", m, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEmbedder("pair", m, u))
 	words := strings.Fields(strings.Join(sentences, " ") + " \ufe0f " + strings.Join(slices.Repeat(sentences[:1], 9), " "))
 	for _, c := range []struct{ words, size, stride, want int }{
 		{0, 8, 6, 1}, {1, 8, 6, 1}, {8, 8, 6, 1}, {9, 8, 6, 2}, {14, 8, 6, 2}, {15, 8, 6, 3}, {7, 1, 1, 7}, {12, 5, 5, 3},

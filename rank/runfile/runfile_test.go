@@ -15,21 +15,20 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/rank"
 	"sheaf/rank/runfile"
 )
 
 func read(t *testing.T, text string) *runfile.Run {
 	t.Helper()
-	return must(runfile.Read("file", strings.NewReader(text)))
+	return must.Get(runfile.Read("file", strings.NewReader(text)))
 }
 
 func written(t *testing.T, r *runfile.Run) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := r.WriteTREC(&b, "n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.WriteTREC(&b, "n"))
 	return b.String()
 }
 
@@ -102,7 +101,7 @@ func TestReadRefuses(t *testing.T) {
 func TestFuse(t *testing.T) {
 	a, b := read(t, "q1 Q0 A 1 3 x\nq1 Q0 B 2 2 x\nq1 Q0 C 3 1 x\n"),
 		read(t, "q1 Q0 B 1 9 y\nq1 Q0 D 2 8 y\nq2 Q0 E 1 1 y\n")
-	fused := must(runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 60}))
+	fused := must.Get(runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 60}))
 	var ids []sheaf.ID
 	for _, h := range fused.Rankings["q1"] {
 		ids = append(ids, h.ID)
@@ -127,7 +126,7 @@ func TestFuseEscapedNames(t *testing.T) {
 	before := read(t, `{"my query": [{"id": "t:My Note.md#a b", "score": 2}, {"id": "t:b.md", "score": 1}]}`)
 	after := read(t, written(t, before))
 	for _, runs := range [][]*runfile.Run{{before, after}, {after, before}} {
-		fused := must(runfile.Fuse(runs, nil, rank.RRF{K: 60}))
+		fused := must.Get(runfile.Fuse(runs, nil, rank.RRF{K: 60}))
 		if got, want := written(t, fused), "my%20query Q0 t:My%20Note.md#a%20b 1 0.03278688524590164 n\nmy%20query Q0 "+
 			"t:b.md 2 0.03225806451612903 n\n"; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -154,12 +153,8 @@ func TestReadCompressed(t *testing.T) {
 	zip := func(text string) string {
 		var b strings.Builder
 		w := gzip.NewWriter(&b)
-		if _, err := w.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Write([]byte(text)))
+		must.Do(t, w.Close())
 		return b.String()
 	}
 	if got := written(t, read(t, zip("q1 Q0 a 1 2 x\n"))); got != "q1 Q0 a 1 2 n\n" {
@@ -180,7 +175,7 @@ func TestReadCompressed(t *testing.T) {
 
 func TestApply(t *testing.T) {
 	r := read(t, "q Q0 t:a.md#0 1 3 x\nq Q0 t:b.md#0 2 2.5 x\nq Q0 t:a.md#1 3 2 x\nq Q0 t:c.md 4 1 x\n")
-	out := must(r.Apply(rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 3}}))
+	out := must.Get(r.Apply(rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 3}}))
 	if got, want := written(t, out), "q Q0 t:a.md 1 5 n\nq Q0 t:b.md 2 2.5 n\nq Q0 t:c.md 3 1 n\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -210,16 +205,14 @@ func TestRoundTrip(t *testing.T) {
 			fmt.Fprintf(&text, "q%d Q0 d%d %d %v x\n", rapid.IntRange(0, 3).Draw(t, "query"),
 				rapid.IntRange(0, 9).Draw(t, "doc"), i, rapid.Float64().Draw(t, "score"))
 		}
-		first := must(runfile.Read("x", strings.NewReader(text.String())))
+		first := must.Get(runfile.Read("x", strings.NewReader(text.String())))
 		for _, write := range []func(*bytes.Buffer) error{
 			func(b *bytes.Buffer) error { return first.WriteTREC(b, "x") }, func(b *bytes.Buffer) error {
 				return first.WriteJSON(b)
 			},
 		} {
 			var b bytes.Buffer
-			if err := write(&b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, write(&b))
 			again, err := runfile.Read("x", &b)
 			if err != nil || !reflect.DeepEqual(again.Queries, first.Queries) ||
 				!reflect.DeepEqual(again.Rankings, first.Rankings) {
@@ -244,9 +237,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, ranking := range r.Rankings {
-			if err := ranking.Valid("x"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ranking.Valid("x"))
 			for i := 1; i < len(ranking); i++ {
 				if ranking[i].Score > ranking[i-1].Score {
 					t.Fatal("not in order")
@@ -266,9 +257,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if _, err := runfile.Read("x", strings.NewReader(text.String())); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(runfile.Read("x", strings.NewReader(text.String())))
 	}
 }
 
@@ -293,9 +282,7 @@ func TestNamesWithSpaces(t *testing.T) {
 	r := read(t, `{"undo it": [{"id": "n:my note.md#a", "score": 3}, {"id": "n:new\nline.md", "score": 2}, {"id": `+
 		`"n:全　角.md", "score": 1}]}`)
 	var out bytes.Buffer
-	if err := r.WriteTREC(&out, "my run"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.WriteTREC(&out, "my run"))
 	const want = "undo%20it Q0 n:my%20note.md#a 1 3 my%20run\nundo%20it Q0 n:new%0Aline.md 2 2 my%20run\nundo%20it Q0 " +
 		"n:全%E3%80%80角.md 3 1 my%20run\n"
 	if out.String() != want {
@@ -304,12 +291,4 @@ func TestNamesWithSpaces(t *testing.T) {
 	if again := read(t, out.String()); len(again.Rankings["undo%20it"]) != 3 {
 		t.Errorf("read back: %+v", again)
 	}
-}
-
-// must returns v, and panics when err is not nil.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

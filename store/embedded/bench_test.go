@@ -17,6 +17,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/engine"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
 	"sheaf/store/storetest"
@@ -24,10 +25,7 @@ import (
 
 func load(b *testing.B, s *embedded.Store, c *collection, workers int) {
 	b.Helper()
-	bulk, err := s.Bulk(context.Background())
-	if err != nil {
-		b.Fatal(err)
-	}
+	bulk := must.Get(s.Bulk(context.Background()))
 	next := make(chan store.Batch)
 	var wait sync.WaitGroup
 	for range workers {
@@ -44,12 +42,8 @@ func load(b *testing.B, s *embedded.Store, c *collection, workers int) {
 	}
 	close(next)
 	wait.Wait()
-	if err := bulk.Commit(context.Background()); err != nil {
-		b.Fatal(err)
-	}
-	if err := bulk.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, bulk.Commit(context.Background()))
+	must.Do(b, bulk.Close())
 }
 
 func BenchmarkBuild(b *testing.B) {
@@ -65,17 +59,12 @@ func BenchmarkBuild(b *testing.B) {
 				s := open(b, embedded.Options{Dir: b.TempDir()})
 				load(b, s, c, runtime.GOMAXPROCS(0))
 				if merged {
-					if err := s.Merge(context.Background()); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, s.Merge(context.Background()))
 				}
 				b.StopTimer()
 				cpu += storetest.CPU()
 				b.ReportMetric(float64(peak())/1e6, "MB-peak")
-				st, err := s.Stats(context.Background())
-				if err != nil {
-					b.Fatal(err)
-				}
+				st := must.Get(s.Stats(context.Background()))
 				for name, n := range st.Parts {
 					b.ReportMetric(float64(n)/float64(c.bytes), name+"/input")
 				}
@@ -128,27 +117,16 @@ func searched(b *testing.B) (dir string, q queries) {
 	}
 	known := filepath.Join(dir, "queries.json")
 	if data, err := os.ReadFile(known); err == nil {
-		if err := json.Unmarshal(data, &q); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, json.Unmarshal(data, &q))
 		return dir, q
 	}
 	c := collect()
 	s := open(b, embedded.Options{Dir: dir})
 	load(b, s, c, runtime.GOMAXPROCS(0))
-	if err := s.Merge(context.Background()); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
-	data, err := json.Marshal(c.queries)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(known, data, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, s.Merge(context.Background()))
+	must.Do(b, s.Close())
+	data := must.Get(json.Marshal(c.queries))
+	must.Do(b, os.WriteFile(known, data, 0o600))
 	return dir, c.queries
 }
 
@@ -157,14 +135,9 @@ func searched(b *testing.B) (dir string, q queries) {
 func BenchmarkQuery(b *testing.B) {
 	dir, q := searched(b)
 	index, err := engine.Open(engine.Options{Dir: dir, Analyzer: analyzer(b), Fields: sheaf.Fields[:], ReadOnly: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	defer index.Close()
-	s, err := index.Acquire()
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(index.Acquire())
 	defer s.Release()
 	for _, kind := range []struct {
 		name string
@@ -177,17 +150,13 @@ func BenchmarkQuery(b *testing.B) {
 		}
 		measure := func(b *testing.B, run func(i int) error) {
 			for i := range kind.list { // load pages and verify checksums before measuring
-				if err := run(i); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, run(i))
 			}
 			took, cpu := make([]time.Duration, b.N), make([]time.Duration, b.N)
 			b.ResetTimer()
 			for i := range b.N {
 				start, used := time.Now(), storetest.CPU()
-				if err := run(i); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, run(i))
 				took[i], cpu[i] = time.Since(start), storetest.CPU()-used
 			}
 			slices.Sort(took)
@@ -237,9 +206,7 @@ func BenchmarkCommitOneDocument(b *testing.B) {
 	load(b, s, c, runtime.GOMAXPROCS(0))
 	b.ResetTimer()
 	for i := range b.N {
-		if err := s.Write(context.Background(), c.batches[i%len(c.batches)]); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, s.Write(context.Background(), c.batches[i%len(c.batches)]))
 	}
 }
 
@@ -247,12 +214,7 @@ func BenchmarkOpen(b *testing.B) {
 	dir, _ := searched(b)
 	b.ResetTimer()
 	for range b.N {
-		r, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(b), ReadOnly: true})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := r.Close(); err != nil {
-			b.Fatal(err)
-		}
+		r := must.Get(embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(b), ReadOnly: true}))
+		must.Do(b, r.Close())
 	}
 }

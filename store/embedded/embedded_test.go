@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
 	"sheaf/store/storetest"
@@ -24,10 +25,7 @@ func open(t testing.TB, o embedded.Options) *embedded.Store {
 	if o.Analyzer == nil {
 		o.Analyzer = analyzer(t)
 	}
-	s, err := embedded.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(embedded.Open(o))
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -68,9 +66,7 @@ func TestReaderAndSecondWriter(t *testing.T) {
 	}
 	write := func(replace sheaf.ID, c store.Chunk) {
 		t.Helper()
-		if err := s.Write(ctx, store.Batch{Replace: []sheaf.ID{replace}, Chunks: []store.Chunk{c}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Write(ctx, store.Batch{Replace: []sheaf.ID{replace}, Chunks: []store.Chunk{c}}))
 	}
 	write("t:b", note("t:b", "t:b", "Cats", "Cats sleep."))
 	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
@@ -83,18 +79,13 @@ func TestReaderAndSecondWriter(t *testing.T) {
 	if err := reader.Write(ctx, store.Batch{}); !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Fatalf("writing to a store that was opened for reading gives %v", err)
 	}
-	load, err := s.Bulk(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(s.Bulk(ctx))
 	second := open(t, embedded.Options{Dir: dir})
 	if err := second.Write(ctx, store.Batch{}); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Fatalf("a second writer gets %v", err)
 	}
 	find(second, "cow", "t:c")
-	if err := load.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Close())
 	if err := second.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:c"}}); err != nil {
 		t.Fatalf("a second writer, when the first is done: %v", err)
 	}
@@ -106,10 +97,7 @@ func TestReaderAndSecondWriter(t *testing.T) {
 func TestReaderFollowsRemadeIndex(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "index")
 	write := func(doc string) {
-		s, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t)}))
 		if err := errors.Join(s.Write(ctx, store.Batch{Chunks: []store.Chunk{note("t:"+doc, "t:"+doc, "Note", "words")}}),
 			s.Close()); err != nil {
 			t.Fatal(err)
@@ -117,9 +105,7 @@ func TestReaderFollowsRemadeIndex(t *testing.T) {
 	}
 	write("old")
 	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
-	if _, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Skipf("this platform keeps files that are open: %v", err)
 	}
@@ -137,18 +123,11 @@ func TestOpenedBeforeFirstCommit(t *testing.T) {
 	for range 20 {
 		fsys := vfs.NewMem()
 		writer := open(t, embedded.Options{FS: fsys, Dir: "/i"})
-		load, err := writer.Bulk(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := load.Add(ctx, store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Note", "words")}}); err != nil {
-			t.Fatal(err)
-		}
+		load := must.Get(writer.Bulk(ctx))
+		must.Do(t, load.Add(ctx, store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Note", "words")}}))
 		time.Sleep(time.Millisecond) // commit numbers start from the clock
 		reader := open(t, embedded.Options{FS: fsys, Dir: "/i"})
-		if err := errors.Join(load.Commit(ctx), load.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(load.Commit(ctx), load.Close()))
 		if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 {
 			t.Fatalf("the reader finds %v, %v", ids(r), err)
 		}
@@ -162,23 +141,13 @@ func TestPin(t *testing.T) {
 	s := open(t, embedded.Options{Dir: t.TempDir()})
 	write := func(id string) {
 		t.Helper()
-		if err := s.Write(ctx, store.Batch{Chunks: []store.Chunk{note(id, id, "Foxes", "A fox.")}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Write(ctx, store.Batch{Chunks: []store.Chunk{note(id, id, "Foxes", "A fox.")}}))
 	}
 	write("t:a")
-	pinned, err := s.Pin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, err := s.Version()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pinned := must.Get(s.Pin())
+	before := must.Get(s.Version())
 	write("t:b")
-	if err := s.Merge(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Merge(ctx))
 	held, err := pinned.(store.Versioned).Version()
 	if err != nil || held != before {
 		t.Errorf("pinned at version %d: %d (%v)", before, held, err)
@@ -200,14 +169,9 @@ func TestPin(t *testing.T) {
 			t.Errorf("%d chunks (%v), want %d", stats.Chunks, err, test.wants)
 		}
 	}
-	again, err := pinned.(store.Pinner).Pin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(pinned.(store.Pinner).Pin())
 	for range 2 { // the second time has no effect
-		if err := pinned.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, pinned.Close())
 	}
 	if _, err := pinned.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("%v from a pinned store that is closed", err)
@@ -215,9 +179,7 @@ func TestPin(t *testing.T) {
 	if hits, err := again.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); err != nil || len(hits) != 1 {
 		t.Errorf("found %v (%v) in what was pinned again, want 1", ids(hits), err)
 	}
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, again.Close())
 	write("t:c")
 	if hits, err := s.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); err != nil || len(hits) != 3 {
 		t.Errorf("found %v (%v) after the pinned one was closed, want 3", ids(hits), err)
@@ -230,10 +192,8 @@ func TestWriteToIndexOfOtherOptions(t *testing.T) {
 	dir := t.TempDir()
 	german := storetest.Analyzer(t, "de")
 	s, other := open(t, embedded.Options{Dir: dir}), open(t, embedded.Options{Dir: dir, Analyzer: german})
-	if err := other.Write(t.Context(), store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Haus",
-		"Ein Haus")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Write(t.Context(), store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Haus",
+		"Ein Haus")}}))
 	if _, err := s.Bulk(t.Context()); !errors.Is(err, store.ErrMadeOtherwise) || !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("%v, want ErrMadeOtherwise", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
 )
@@ -39,12 +40,8 @@ func TestRequestsInReusedMemory(t *testing.T) {
 		c.Vectors = []store.Vectors{{Name: model.Name, Passages: [][]float32{vector()}}}
 		batch.Chunks, all = append(batch.Chunks, c), append(all, c.ID)
 	}
-	if err := st.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Delete(t.Context(), all[:20]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(t.Context(), batch))
+	must.Do(t, st.Delete(t.Context(), all[:20]))
 	var reqs []store.Request
 	for i := range 60 {
 		req := words(sheaf.Match{Text: text(1 + rng.IntN(4))})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/store/storetest"
@@ -41,9 +42,7 @@ func tagged(t *testing.T) (*memory.Backend, store.Request) {
 		batch.Chunks = append(batch.Chunks, chunk)
 	}
 	st := open(t).(*memory.Backend)
-	if err := st.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(t.Context(), batch))
 	return st, storetest.Words(sheaf.Match{Text: "x"})
 }
 

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/text/analysis"
@@ -18,10 +19,7 @@ import (
 // TestStoreForQueriesEqualsFullStore checks that a store for known queries gives the same hits,
 // scores and explanations as a full store.
 func TestStoreForQueriesEqualsFullStore(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 	words := []string{"cat", "cats", "catalog", "category", "dog", "dogs", "the", "running", "run", "Runner", "HTTPServer",
 		"café", "日本語", "本", "a-b", "x1"}
 	word := rapid.SampledFrom(words)
@@ -75,16 +73,9 @@ func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 		var answers [2]sheaf.Ranking
 		var reasons [2][]*sheaf.Explanation
 		for i, st := range []*memory.Backend{full, partial} {
-			if err := st.Write(context.Background(), batch); err != nil {
-				t.Fatal(err)
-			}
-			var err error
-			if answers[i], err = st.Retrieve(context.Background(), req); err != nil {
-				t.Fatal(err)
-			}
-			if reasons[i], err = st.Explain(context.Background(), req, ids); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, st.Write(context.Background(), batch))
+			answers[i] = must.Get(st.Retrieve(context.Background(), req))
+			reasons[i] = must.Get(st.Explain(context.Background(), req, ids))
 		}
 		if !reflect.DeepEqual(answers[0], answers[1]) {
 			t.Fatalf("%#v:\nfull    %v\npartial %v", q, answers[0], answers[1])
@@ -100,10 +91,7 @@ func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 // BenchmarkEphemeralIndex measures an index for a single query: 1,000 chunks of 3.4 kB, with word
 // frequencies about as uneven as in real text.
 func BenchmarkEphemeralIndex(b *testing.B) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	var batch store.Batch
 	bytes := 0
 	for i := range 1000 {
@@ -125,8 +113,6 @@ func BenchmarkEphemeralIndex(b *testing.B) {
 	b.SetBytes(int64(bytes))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := memory.NewFor(a, sheaf.Match{Text: "bxing dring"}).Write(context.Background(), batch); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, memory.NewFor(a, sheaf.Match{Text: "bxing dring"}).Write(context.Background(), batch))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/store/storetest"
@@ -28,10 +29,8 @@ func TestExpansionsFindRawWords(t *testing.T) {
 		for range 150 {
 			text := words[r.IntN(len(words))] + " " + words[r.IntN(len(words))]
 			st := memory.New(a)
-			if err := st.Write(context.Background(), store.Batch{Chunks: []store.Chunk{
-				{ID: "t:a", Doc: "t:a", Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}}}}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, st.Write(context.Background(), store.Batch{Chunks: []store.Chunk{
+				{ID: "t:a", Doc: "t:a", Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}}}}}))
 			a.Words(text, func(start, end int) bool {
 				for _, q := range []sheaf.TextQuery{
 					sheaf.Prefix{Text: beginning(r, text[start:end])},
@@ -54,17 +53,12 @@ func TestExpansionsFindRawWords(t *testing.T) {
 // good words for a prefix.
 func TestExpansionsAreExplainedAlike(t *testing.T) {
 	st := open(t).(*memory.Backend)
-	if err := st.Write(t.Context(), store.Batch{Chunks: []store.Chunk{{ID: "t:a", Doc: "t:a",
-		Fields: []store.Field{{Name: sheaf.FieldBody, Text: "chara charb charc chard chare charf"}}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(t.Context(), store.Batch{Chunks: []store.Chunk{{ID: "t:a", Doc: "t:a",
+		Fields: []store.Field{{Name: sheaf.FieldBody, Text: "chara charb charc chard chare charf"}}}}}))
 	for range 20 {
-		out, err := st.Explain(t.Context(), store.Request{Limit: 1,
+		out := must.Get(st.Explain(t.Context(), store.Request{Limit: 1,
 			Text: &store.TextRequest{Query: sheaf.Prefix{Text: "char"},
-				Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}, []sheaf.ID{"t:a"})
-		if err != nil {
-			t.Fatal(err)
-		}
+				Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}, []sheaf.ID{"t:a"}))
 		if got := fmt.Sprintf("%+v", *out[0]); !strings.Contains(got, `"chara"`) {
 			t.Fatal(got)
 		}

@@ -8,6 +8,7 @@ import (
 	"sheaf"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/store/storetest"
@@ -69,31 +70,20 @@ func TestQuality(t *testing.T) {
 
 func ndcg(t *testing.T, dir, language string) float64 {
 	t.Helper()
-	set, err := dataset.BEIR(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(dataset.BEIR(dir, "test"))
 	st := memory.New(storetest.Analyzer(t, language))
 	var batch store.Batch
 	for _, d := range set.Documents {
 		batch.Chunks = append(batch.Chunks, store.Chunk{ID: sheaf.ID(d.ID), Doc: sheaf.ID(d.ID),
 			Fields: []store.Field{{Name: sheaf.FieldBody, Text: d.Title + "\n" + d.Text}}})
 	}
-	if err := st.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
-	measure, err := metric.Parse("nDCG@10")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(t.Context(), batch))
+	measure := must.Get(metric.Parse("nDCG@10"))
 	sum := 0.0
 	for _, q := range set.Queries {
-		found, err := st.Retrieve(t.Context(), store.Request{Limit: 10, Text: &store.TextRequest{
+		found := must.Get(st.Retrieve(t.Context(), store.Request{Limit: 10, Text: &store.TextRequest{
 			Query: sheaf.Match{Text: q.Text}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}},
-			K1: store.DefaultK1, B: store.DefaultB}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			K1: store.DefaultK1, B: store.DefaultB}}))
 		var ranking []string
 		for _, h := range found {
 			ranking = append(ranking, string(h.ID))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -35,9 +36,7 @@ func TestVectorsSonarBM25(t *testing.T) {
 					Fields: []store.Field{{Name: sheaf.FieldBody, Text: text}}})
 			}
 			slices.SortFunc(batch.Chunks, func(a, b store.Chunk) int { return len(a.ID) - len(b.ID) })
-			if err := st.Write(context.Background(), batch); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, st.Write(context.Background(), batch))
 			got, err := st.Retrieve(context.Background(),
 				store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: c.Input.Query},
 					Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: c.Input.K1, B: c.Input.B}})

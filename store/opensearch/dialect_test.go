@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -39,10 +40,7 @@ func TestElasticsearch(t *testing.T) {
 	bodies, err := o.Bodies()
 	add("how the indices are made", bodies, err)
 	for _, r := range storetest.Requests() {
-		clauses, err := s.bounds(r.Request.Filter, r.Request.Within)
-		if err != nil {
-			t.Fatal(err)
-		}
+		clauses := must.Get(s.bounds(r.Request.Filter, r.Request.Within))
 		if r.Request.Vector != nil {
 			query, err := s.near(&r.Request, clauses)
 			add(r.Name, query, err)
@@ -62,9 +60,7 @@ func TestElasticsearch(t *testing.T) {
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "\t")
-	if err := enc.Encode(out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, enc.Encode(out))
 	storetest.Golden(t, filepath.Join("testdata", "elasticsearch.json"), text.String(),
 		flag.Lookup("update").Value.String() == "true")
 }

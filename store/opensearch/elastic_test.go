@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/storetest"
@@ -24,9 +25,7 @@ func TestOpenRefuses(t *testing.T) { each(t, testOpenRefuses) }
 func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
 	o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 4}}
-	if err := s.Open(t, o).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Open(t, o).Close())
 	german := storetest.Analyzer(t, "de")
 	refused := s.Refusing(t, o)
 	refused("another analyzer", func(o *opensearch.Options) { o.Analyzer = german }, store.ErrMadeOtherwise,
@@ -46,13 +45,6 @@ func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		sheaf.ErrNotFound, "no such index")
 	refused("nothing to write to", func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.Existing },
 		sheaf.ErrNotFound, "no such index")
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // behind returns a function that opens a new, empty store at the address of a proxy.
@@ -82,9 +74,7 @@ func testPatienceEnds(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	at := s.New(t)
 	storetest.PatienceEnds(t, at.URL, func(address string) store.Backend {
 		o := s.New(t)
-		if err := s.Open(t, o).Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Open(t, o).Close())
 		o.Timeout = 5 * time.Second
 		return behind(t, s, o)(address)
 	})
@@ -147,9 +137,7 @@ func TestExamineBlocked(t *testing.T) { each(t, testExamineBlocked) }
 
 func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
-	if err := s.Open(t, o).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Open(t, o).Close())
 	set := func(index, settings string) { put(t, o, "/"+index+"/_settings", settings) }
 	last := func() store.Finding {
 		found := opensearch.Examine(t.Context(), o)
@@ -187,9 +175,7 @@ func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	b := s.Open(t, o)
 	set := func(indices, setting string) { put(t, o, "/"+indices+"/_settings", `{"index.blocks.`+setting+`}`) }
 	defer b.Close()
-	if err := b.Write(t.Context(), storetest.One("t:old", "coffee")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), storetest.One("t:old", "coffee")))
 	for _, c := range []struct {
 		indices, setting string
 		batch            store.Batch
@@ -226,9 +212,7 @@ func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options])
 	}
 	b := s.Open(t, o)
 	defer b.Close()
-	if err := b.Write(t.Context(), storetest.One("t:a", "tea")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), storetest.One("t:a", "tea")))
 	set := func(most string) {
 		put(t, o, "/_cluster/settings", `{"persistent": {"indices.query.bool.max_clause_count": `+most+`}}`)
 	}
@@ -261,18 +245,14 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		b := s.Empty(t).(*opensearch.Store)
 		defer b.Close()
 		for i := range 3 + n {
-			if err := b.Write(t.Context(), storetest.One(fmt.Sprintf("t:%d", i),
-				fmt.Sprintf("shared only%c", 'a'+n))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Write(t.Context(), storetest.One(fmt.Sprintf("t:%d", i),
+				fmt.Sprintf("shared only%c", 'a'+n))))
 		}
 		versions = append(versions, b)
 	}
 	named := s.New(t)
 	named.Index += "-alias"
-	if err := versions[0].Alias(t.Context(), named.Index); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, versions[0].Alias(t.Context(), named.Index))
 	b := s.Open(t, named)
 	defer b.Close()
 	done := make(chan struct{})
@@ -296,9 +276,7 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		}
 	}
 	for _, n := range []int{1, 0} { // the store follows within a second
-		if err := versions[n].Alias(t.Context(), named.Index); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, versions[n].Alias(t.Context(), named.Index))
 		for deadline := time.Now().Add(time.Minute); storetest.Hits(t, b, "shared") != 3+
 			n; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
@@ -326,18 +304,14 @@ func TestAliasOfAnotherModel(t *testing.T) {
 		old, other := s.Open(t, first).(*opensearch.Store), s.Open(t, second).(*opensearch.Store)
 		defer old.Close()
 		defer other.Close()
-		if err := errors.Join(old.Write(t.Context(), storetest.One("t:old", "shared")),
+		must.Do(t, errors.Join(old.Write(t.Context(), storetest.One("t:old", "shared")),
 			other.Write(t.Context(), storetest.One("t:new", "shared other")),
-			old.Alias(t.Context(), first.Index+"-alias")); err != nil {
-			t.Fatal(err)
-		}
+			old.Alias(t.Context(), first.Index+"-alias")))
 		named := first
 		named.Index += "-alias"
 		b := s.Open(t, named).(*opensearch.Store)
 		defer b.Close()
-		if err := other.Alias(t.Context(), named.Index); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, other.Alias(t.Context(), named.Index))
 		moved := func(want bool) {
 			t.Helper()
 			deadline := time.Now().Add(10 * time.Second)
@@ -362,9 +336,7 @@ func TestAliasOfAnotherModel(t *testing.T) {
 		if n := storetest.Hits(t, other, "shared"); n != 1 {
 			t.Errorf("%d found in the other index: it was written to", n)
 		}
-		if err := old.Alias(t.Context(), named.Index); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, old.Alias(t.Context(), named.Index))
 		moved(false)
 	})
 }
@@ -390,12 +362,8 @@ func TestExactVectorSearch(t *testing.T) {
 			o := s.New(t)
 			o.HNSW = c.made
 			b := s.Open(t, o)
-			if err := b.Write(t.Context(), storetest.Library()); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Write(t.Context(), storetest.Library()))
+			must.Do(t, b.Close())
 			o.HNSW = c.asks
 			b = s.Open(t, o)
 			defer b.Close()
@@ -448,9 +416,7 @@ func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 	b := s.Open(t, s.New(t))
 	defer b.Close()
-	if err := b.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), batch))
 	for _, n := range []int{40, 600} {
 		within := make([]sheaf.ID, n)
 		for i := range within {

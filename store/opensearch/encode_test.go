@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // TestLongValue checks that reading a shortened value returns an error that names its column.
 func TestLongValue(t *testing.T) {
-	source, err := json.Marshal(object{"id": "t:a.md#x", "doc": "t:a.md",
-		"c": []string{columnWord("prop.summary") + valueWord(sheaf.TextValue(strings.Repeat("long ", 2000)))}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(json.Marshal(object{"id": "t:a.md#x", "doc": "t:a.md",
+		"c": []string{columnWord("prop.summary") + valueWord(sheaf.TextValue(strings.Repeat("long ", 2000)))}}))
 	if _, err := new(Store).chunk(source); !errors.Is(err, sheaf.ErrUnsupported) ||
 		!strings.Contains(fmt.Sprint(err), `chunk t:a.md#x: the value of column "prop.summary" is longer than 8000 bytes`) {
 		t.Errorf("%v", err)

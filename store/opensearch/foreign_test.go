@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/storetest"
@@ -18,12 +19,12 @@ import (
 // asked sends a request directly to the server of o, and returns the status and the body.
 func asked(t *testing.T, o opensearch.Options, method, path, body string) (int, string) {
 	t.Helper()
-	req := must(http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, o.URL+path,
+	req := must.Get(http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, o.URL+path,
 		strings.NewReader(body)))
 	req.Header.Set("Content-Type", "application/json")
-	resp := must(http.DefaultClient.Do(req))
+	resp := must.Get(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
-	return resp.StatusCode, string(must(io.ReadAll(resp.Body)))
+	return resp.StatusCode, string(must.Get(io.ReadAll(resp.Body)))
 }
 
 // put sends a request directly to the server, which must accept it.
@@ -114,9 +115,7 @@ func TestDictionaryReplacedByForeignIndex(t *testing.T) {
 		o := s.New(t)
 		b := s.Open(t, o)
 		defer b.Close()
-		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write(t.Context(), storetest.One("t:a", "stone")))
 		name := o.Index + "-terms"
 		asked(t, o, "DELETE", "/"+name, "")
 		unharmed := foreign(t, o, name, `{}`)
@@ -152,9 +151,7 @@ func TestStoreNamedAsDictionary(t *testing.T) {
 				first, second = long, short
 			}
 			b := s.Open(t, first)
-			if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Write(t.Context(), storetest.One("t:a", "stone")))
 			_, err := opensearch.Open(t.Context(), second)
 			if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) ||
 				!strings.Contains(err.Error(), "another") {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/storekit"
@@ -22,17 +23,12 @@ func TestRequests(t *testing.T) {
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Index: "golden"}
 	if *update {
 		o.URL = serverOf(t, opensearch.OpenSearch)
-		if err := opensearch.Drop(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, opensearch.Drop(t.Context(), o))
 	}
 	x := storetest.NewExchanges(t, filepath.Join("testdata", "requests.json"), *update)
 	o.Client = x.Client()
 	x.About = "open"
-	s, err := opensearch.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(opensearch.Open(t.Context(), o))
 	x.All(t.Context(), s)
 	x.About = "drop"
 	x.Result(opensearch.Drop(t.Context(), o))
@@ -45,9 +41,7 @@ func TestIncompleteAnswers(t *testing.T) {
 			opensearch.Options{Options: storekit.Options{URL: "http://opensearch", Client: client,
 				Analyzer: storetest.Analyzer(t, "en"), Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}},
 				Index: "golden"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return s
 	}, []storetest.Hollow{
 		{About: "write", Path: "/golden/_bulk", From: `(?s)"items":.*\]`, To: `"items":null`},

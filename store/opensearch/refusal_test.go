@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 )
@@ -48,9 +49,7 @@ func TestMemoryRefusals(t *testing.T) {
 			t.Errorf("%s: %t", reason, !want)
 		}
 		body, err := json.Marshal(map[string]any{"error": map[string]any{"type": e.Type, "reason": reason}, "status": 429})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		calls := 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			calls++

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/storetest"
@@ -31,9 +32,7 @@ func TestDictionaryRemoved(t *testing.T) {
 		o := s.New(t)
 		b := s.Open(t, o)
 		defer b.Close()
-		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write(t.Context(), storetest.One("t:a", "stone")))
 		asked(t, o, http.MethodDelete, "/"+o.Index+"-terms", "")
 		if err := b.Write(t.Context(), storetest.One("t:b", "moss")); !errors.Is(err, sheaf.ErrNotFound) {
 			t.Errorf("a write without the dictionary: %v", err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/storetest"
@@ -47,9 +48,7 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o.Shards, o.Replicas = shards, 1
 		b := s.Open(t, o)
 		defer b.Close()
-		if err := b.Write(t.Context(), store.Batch{Chunks: chunks}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write(t.Context(), store.Batch{Chunks: chunks}))
 		again := o
 		again.Shards, again.Replicas = 0, 0
 		b = s.Open(t, again) // opens without the option, so the store asks the server
@@ -58,9 +57,9 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 			t.Errorf("the index has %d shards, the store says %d", shards, n)
 		}
 		for _, req := range reqs {
-			alone[i] = append(alone[i], must(b.Retrieve(t.Context(), req)))
+			alone[i] = append(alone[i], must.Get(b.Retrieve(t.Context(), req)))
 		}
-		together[i] = must(b.(store.Batcher).RetrieveAll(t.Context(), reqs))
+		together[i] = must.Get(b.(store.Batcher).RetrieveAll(t.Context(), reqs))
 	}
 	same := func(what string, got, want sheaf.Ranking) {
 		t.Helper()

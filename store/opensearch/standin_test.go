@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/storekit"
@@ -165,10 +166,7 @@ func TestOtherServer(t *testing.T) {
 func TestExamineWithoutDictionary(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		o, made := standIn(t, opensearch.OpenSearch, object{"/notes/_count": `{"count":3}`})
-		bodies, err := o.Bodies()
-		if err != nil {
-			t.Fatal(err)
-		}
+		bodies := must.Get(o.Bodies())
 		if maps.Copy(made, bodies); gone {
 			delete(made, "notes-terms")
 		}
@@ -189,9 +187,7 @@ func decoded(t *testing.T, body any) (out struct {
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }
 
@@ -207,13 +203,8 @@ func TestOlderElasticsearch(t *testing.T) {
 			}
 			return "{}"
 		}})
-	if _, err := opensearch.Open(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	bodies, err := o.Bodies()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(opensearch.Open(t.Context(), o))
+	bodies := must.Get(o.Bodies())
 	want := decoded(t, bodies["notes"])
 	if want.Settings.Index[opensearch.VectorsInSource] != false {
 		t.Errorf("the body for newer servers has the settings %v", want.Settings.Index)

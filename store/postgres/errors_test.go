@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 )
@@ -59,17 +60,11 @@ func TestOlderExtension(t *testing.T) {
 		t.Skip("no right to make a database: ", err)
 	}
 	t.Cleanup(func() { _, _ = s.pool.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)") })
-	u, err := url.Parse(s.o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(s.o.URL))
 	o := s.o
 	u.Path = name
 	o.URL = u.String()
-	store, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(Open(t.Context(), o))
 	if _, err := store.pool.Exec(t.Context(), "SET allow_system_table_mods = on; UPDATE pg_extension SET extversion = "+
 		"'0.7.4' WHERE extname = 'vector'"); err != nil {
 		t.Skip("no right to change catalogs: ", err)
@@ -120,9 +115,7 @@ func TestSchemaWithForeignTables(t *testing.T) {
 	} {
 		o := s.o
 		o.Schema = fmt.Sprintf("%s_%d", s.o.Schema, i)
-		if _, err := s.pool.Exec(t.Context(), "CREATE SCHEMA "+o.Schema+"; "+fmt.Sprintf(made, o.Schema)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.pool.Exec(t.Context(), "CREATE SCHEMA "+o.Schema+"; "+fmt.Sprintf(made, o.Schema)))
 		other, err := Open(t.Context(), o)
 		if err == nil {
 			_ = other.Close()
@@ -177,9 +170,7 @@ func TestDropKeepsForeignObjects(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	run := func(sql string) {
 		t.Helper()
-		if _, err := s.pool.Exec(t.Context(), strings.ReplaceAll(sql, "SCHEMA_", s.o.Schema)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.pool.Exec(t.Context(), strings.ReplaceAll(sql, "SCHEMA_", s.o.Schema)))
 	}
 	run(`CREATE FUNCTION SCHEMA_.theirs() RETURNS int LANGUAGE sql AS 'SELECT 42';
 		CREATE TYPE SCHEMA_.kind AS ENUM ('a'); CREATE SEQUENCE SCHEMA_.count;
@@ -194,14 +185,9 @@ func TestDropKeepsForeignObjects(t *testing.T) {
 		t.Errorf("after a drop that failed: %v", err)
 	}
 	run("DROP VIEW SCHEMA__2.chunks")
-	if err := Drop(t.Context(), s.o.URL, s.o.Schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Drop(t.Context(), s.o.URL, s.o.Schema))
 	run("SELECT SCHEMA_.theirs(), nextval('SCHEMA_.count'), k FROM SCHEMA__2.mine")
-	other, err := Open(t.Context(), s.o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(Open(t.Context(), s.o))
 	if err := other.Close(); err != nil {
 		t.Error(err)
 	}
@@ -213,10 +199,7 @@ func TestSchemaNames(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	o := s.o
 	for _, o.Schema = range []string{"order", "user"} {
-		other, err := Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(Open(t.Context(), o))
 		if err := other.Write(t.Context(), storetest.One("t:a", "x")); err != nil || storetest.Hits(t, other, "x") != 1 {
 			t.Error(err)
 		}
@@ -238,24 +221,15 @@ func TestSchemaNames(t *testing.T) {
 // written.
 func TestCommitThatFails(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
-	if _, err := s.pool.Exec(t.Context(), `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$
+	must.Get(s.pool.Exec(t.Context(), `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE='53100'; END $$;
-		CREATE TRIGGER no BEFORE UPDATE ON total FOR EACH ROW EXECUTE FUNCTION no()`); err != nil {
-		t.Fatal(err)
-	}
-	load, err := s.Bulk(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+		CREATE TRIGGER no BEFORE UPDATE ON total FOR EACH ROW EXECUTE FUNCTION no()`))
+	load := must.Get(s.Bulk(t.Context()))
 	defer load.Close()
 	c := storetest.Chunk("t:a", "body", "x")
-	if err := load.Add(t.Context(), store.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []store.Chunk{c}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Add(t.Context(), store.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []store.Chunk{c}}))
 	first := load.Commit(t.Context())
-	if _, err := s.pool.Exec(t.Context(), "DROP TRIGGER no ON total"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.pool.Exec(t.Context(), "DROP TRIGGER no ON total"))
 	for _, err := range []error{first, load.Commit(t.Context()),
 		load.Add(t.Context(), store.Batch{Chunks: []store.Chunk{c}})} {
 		if !errors.Is(err, sheaf.ErrUnavailable) ||

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
 )
@@ -32,14 +33,8 @@ type overheard struct {
 // between starts a proxy in front of the server and returns its URL.
 func (o *overheard) between(t *testing.T, address string) string {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(address))
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	server := u.Host
 	var connections sync.WaitGroup
 	connections.Go(func() {

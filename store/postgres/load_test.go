@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
@@ -26,13 +27,9 @@ import (
 func stored(t *testing.T, url, schema string) []string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), "SET search_path = "+schema+", public"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(conn.Exec(t.Context(), "SET search_path = "+schema+", public"))
 	sql := `SELECT format('chunk %s of %s, %s, lengths %s', id, doc, fields,
 			(SELECT array_agg(format('%s %s', name, lens[field.id]) ORDER BY name)
 			FROM field WHERE lens[field.id] > 0)) FROM chunk
@@ -52,9 +49,7 @@ func stored(t *testing.T, url, schema string) []string {
 		vectors = append(vectors, fmt.Sprintf("SELECT 1 FROM vector_%d", id))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rows, _ = conn.Query(t.Context(), `SELECT format('field %s', name) FROM field
 		WHERE chunks <> (SELECT count(*) FROM chunk WHERE lens[field.id] > 0)
 		OR tokens <> (SELECT coalesce(sum(lens[field.id]), 0) FROM chunk)
@@ -64,10 +59,7 @@ func stored(t *testing.T, url, schema string) []string {
 		t.Errorf("counted otherwise than there are rows: %q, %v", miscounted, err)
 	}
 	rows, _ = conn.Query(t.Context(), sql)
-	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(pgx.CollectRows(rows, pgx.RowTo[string]))
 	slices.Sort(out)
 	return out
 }
@@ -130,16 +122,11 @@ func TestLoadEqualsWrites(t *testing.T) {
 			for _, list := range documents {
 				if way == 0 {
 					for _, batch := range list {
-						if err := s.Write(t.Context(), batch); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, s.Write(t.Context(), batch))
 					}
 					continue
 				}
-				load, err := s.(store.Bulk).Bulk(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				load := must.Get(s.(store.Bulk).Bulk(t.Context()))
 				// One goroutine sends all batches of a document, in order. The group cancels its
 				// context at the end; the load must still send what Add accepted.
 				group, ctx := errgroup.WithContext(t.Context())
@@ -168,20 +155,12 @@ func TestLoadEqualsWrites(t *testing.T) {
 						return nil
 					})
 				}
-				if err := group.Wait(); err != nil {
-					t.Fatal(err)
-				}
-				if err := load.Commit(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if err := load.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, group.Wait())
+				must.Do(t, load.Commit(t.Context()))
+				must.Do(t, load.Close())
 			}
 			got[way] = stored(t, o.URL, o.Schema)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
 		}
 		if slices.Equal(got[0], got[1]) {
 			continue
@@ -215,10 +194,7 @@ func TestLoadWithCutConnection(t *testing.T) {
 	o := options(t)
 	direct := stores().Open(t, o)
 	defer direct.Close()
-	u, err := url.Parse(o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(o.URL))
 	server := u.Host
 	for after := 5_000; after < 700_000; after = after * 3 / 2 {
 		p := proxy{cutAfter: after}
@@ -226,18 +202,14 @@ func TestLoadWithCutConnection(t *testing.T) {
 		through := o
 		through.URL = u.String()
 		s, err := postgres.Open(t.Context(), through)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		err = add(s)
 		stats, failed := direct.(store.Reporter).Stats(t.Context())
 		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "repeat") || failed != nil ||
 			stats.Chunks != 0 {
 			t.Errorf("cut after %d bytes: %v; %d chunks are written, %v", after, err, stats.Chunks, failed)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 	if err := add(direct); err != nil {
 		t.Errorf("repeated: %v", err)
@@ -251,10 +223,7 @@ func TestLoadIsCanceled(t *testing.T) {
 	o.URL = slow(t, o.URL, 50*time.Millisecond)
 	s := stores().Open(t, o)
 	defer s.Close()
-	load, err := s.(store.Bulk).Bulk(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(s.(store.Bulk).Bulk(t.Context()))
 	defer load.Close()
 	passages := make([][]float32, 5_000)
 	for i := range passages {
@@ -282,20 +251,13 @@ func TestOtherIsolation(t *testing.T) {
 	first, second := stores().Open(t, o), stores().Open(t, o)
 	defer first.Close()
 	defer second.Close()
-	load, err := first.(store.Bulk).Bulk(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := must.Get(first.(store.Bulk).Bulk(t.Context()))
 	defer load.Close()
-	if err := load.Add(t.Context(), storetest.One("t:a", "stone river")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Add(t.Context(), storetest.One("t:a", "stone river")))
 	var group errgroup.Group
 	group.Go(func() error { return second.Write(t.Context(), storetest.One("t:b", "stone meadow")) })
 	time.Sleep(200 * time.Millisecond) // time for the second writer to start waiting
-	if err := errors.Join(load.Commit(t.Context()), load.Close(), group.Wait()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(load.Commit(t.Context()), load.Close(), group.Wait()))
 	if found := storetest.Hits(t, first, "stone"); found != 2 {
 		t.Errorf("%d found, want 2", found)
 	}

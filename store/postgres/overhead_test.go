@@ -16,6 +16,7 @@ import (
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -29,10 +30,7 @@ func fresh(b testing.TB, o Options) *Store {
 		b.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
 	}
 	o.Schema = fmt.Sprintf("sheaf_bench_%d", rand.Uint32())
-	s, err := Open(b.Context(), o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(Open(b.Context(), o))
 	b.Cleanup(func() {
 		_ = s.Close()
 		if err := Drop(context.Background(), o.URL, o.Schema); err != nil {
@@ -73,9 +71,7 @@ func BenchmarkOverhead(b *testing.B) {
 	plain := make([]branches, len(collectiontest.Asked))
 	for i, text := range collectiontest.Asked {
 		vector, err := f.Options.Embed(ctx, text)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		words := storetest.Words(sheaf.Match{Text: text})
 		words.Limit, words.Text.Fields[0].Weight = 50, 1
 		near := store.Request{Limit: 50, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}}
@@ -112,20 +108,13 @@ func BenchmarkBulk(b *testing.B) {
 		Vectors: []store.VectorField{{Name: store.VectorBody, Dims: 64}, {Name: store.VectorTitle, Dims: 64}}}
 	batch := store.Batch{Chunks: collected.Chunks}
 	full := fresh(b, o)
-	if err := full.Write(ctx, batch); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, full.Write(ctx, batch))
 	tables := []string{"chunk", "term", "posting", "property", "vector_1", "vector_2", "field"}
 	copies := make([][]byte, len(tables))
-	conn, err := full.pool.Acquire(ctx)
-	if err != nil {
-		b.Fatal(err)
-	}
+	conn := must.Get(full.pool.Acquire(ctx))
 	for i, table := range tables {
 		var rows bytes.Buffer
-		if _, err := conn.Conn().PgConn().CopyTo(ctx, &rows, "COPY "+table+" TO STDOUT (FORMAT binary)"); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(conn.Conn().PgConn().CopyTo(ctx, &rows, "COPY "+table+" TO STDOUT (FORMAT binary)"))
 		copies[i] = rows.Bytes()
 	}
 	var counts string

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
@@ -26,15 +27,10 @@ func TestOpenRefuses(t *testing.T) {
 	o := options(t)
 	o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 4}}
 	s := stores()
-	if err := s.Open(t, o).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Open(t, o).Close())
 	german := storetest.Analyzer(t, "de")
 	at := func(change func(*url.URL)) string {
-		u, err := url.Parse(o.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(url.Parse(o.URL))
 		change(u)
 		return u.String()
 	}
@@ -95,10 +91,7 @@ func (s slowly) Read(b []byte) (int, error) {
 }
 
 func (p *proxy) start(t *testing.T, to string) (address string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	t.Cleanup(func() { l.Close(); p.cut() })
 	go func() {
 		for {
@@ -147,13 +140,8 @@ func TestCutConnections(t *testing.T) {
 	o := options(t)
 	direct := stores().Open(t, o)
 	defer direct.Close()
-	if err := direct.Write(t.Context(), storetest.One("t:a", "before")); err != nil {
-		t.Fatal(err)
-	}
-	u, err := url.Parse(o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, direct.Write(t.Context(), storetest.One("t:a", "before")))
+	u := must.Get(url.Parse(o.URL))
 	var p proxy
 	u.Host = p.start(t, u.Host)
 	o.URL = u.String()
@@ -167,13 +155,8 @@ func TestCutConnections(t *testing.T) {
 		t.Errorf("%d found after a cut", n)
 	}
 	loader := b.(store.Bulk)
-	w, err := loader.Bulk(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Add(t.Context(), storetest.One("t:b", "during")); err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(loader.Bulk(t.Context()))
+	must.Do(t, w.Add(t.Context(), storetest.One("t:b", "during")))
 	p.cut()
 	if err := w.Add(t.Context(), storetest.One("t:c", "during")); err != nil {
 		t.Errorf("what waits with others to be sent: %v", err)
@@ -239,30 +222,18 @@ func TestSQL(t *testing.T) {
 	o := options(t)
 	o.Vectors, o.HNSW = []store.VectorField{{Name: "body", Model: "it's", Dims: 3},
 		{Name: "title", Model: "wide", Dims: 2500}}, 16
-	sql, err := o.SQL()
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := pgx.Connect(t.Context(), o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sql := must.Get(o.SQL())
+	conn := must.Get(pgx.Connect(t.Context(), o.URL))
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), sql); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(conn.Exec(t.Context(), sql))
 	o.Access = store.ReadOnly // so Open makes no tables
-	if err := stores().Open(t, o).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores().Open(t, o).Close())
 	o.Access = store.Make
 	b := stores().Open(t, o)
 	defer b.Close()
 	batch := storetest.One("t:a", "by hand")
 	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{0, 1, 0}}}}
-	if err := b.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), batch))
 	if n := storetest.Hits(t, b, "hand"); n != 1 {
 		t.Errorf("%d found", n)
 	}
@@ -276,29 +247,21 @@ func TestSQL(t *testing.T) {
 // it.
 func TestMissingExtension(t *testing.T) {
 	ctx := context.Background()
-	admin, err := pgx.Connect(ctx, server(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Get(pgx.Connect(ctx, server(t)))
 	defer admin.Close(ctx)
 	name := fmt.Sprintf("sheaf_bare_%d", os.Getpid())
 	run := func(sql string) {
 		t.Helper()
-		if _, err := admin.Exec(ctx, sql); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(admin.Exec(ctx, sql))
 	}
 	run("CREATE DATABASE " + name)
 	defer run("DROP DATABASE " + name + " WITH (FORCE)")
 	run("CREATE ROLE " + name + " LOGIN")
 	defer run("DROP ROLE " + name)
-	u, err := url.Parse(server(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(server(t)))
 	u.Path, u.User = "/"+name, url.User(name)
 	o := postgres.Options{URL: u.String(), Schema: "notes", Analyzer: storetest.Analyzer(t, "en")}
-	_, err = postgres.Open(ctx, o)
+	_, err := postgres.Open(ctx, o)
 	for _, f := range postgres.Examine(ctx, o) {
 		if f.Check == "extension" {
 			err = errors.Join(err, f.Err)

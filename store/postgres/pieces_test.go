@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
@@ -18,10 +19,7 @@ import (
 // slow returns the address of a proxy to the server that pauses for each 64 KiB.
 func slow(t *testing.T, to string, pause time.Duration) string {
 	t.Helper()
-	u, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(to))
 	p := proxy{pause: pause}
 	u.Host = p.start(t, u.Host)
 	return u.String()
@@ -35,10 +33,7 @@ func TestLongLoad(t *testing.T) {
 		o := options(t)
 		to := o.URL
 		o.URL, o.RowSecurity, o.Timeout = slow(t, to, 8*time.Millisecond), wall, timeout
-		st, err := postgres.Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(postgres.Open(t.Context(), o))
 		passages := make([][]float32, 20_000)
 		for i := range passages {
 			passages[i] = make([]float32, 256)
@@ -65,9 +60,7 @@ func TestLongLoad(t *testing.T) {
 // TestSilentServer checks the error for a server that accepts a connection and never answers.
 func TestSilentServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer listener.Close()
 	o := postgres.Options{URL: "postgres://me@" + listener.Addr().String() + "/notes?sslmode=disable",
 		Analyzer: storetest.Analyzer(t, "en"), Timeout: time.Second}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 )
@@ -24,9 +25,7 @@ func TestChunksAreCountedOncePerWord(t *testing.T) {
 		batch.Chunks = append(batch.Chunks, storetest.Chunk(fmt.Sprintf("t:d%d#1", i), sheaf.FieldBody,
 			"apple pie with cream"))
 	}
-	if err := s.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), batch))
 	loops := regexp.MustCompile(`Aggregate .*loops=([0-9]+)`)
 	for _, combine := range []store.Combine{store.CombineSum, store.CombineBM25F} {
 		checkPlan(t, s, loops, 3, store.Request{Limit: 10, Text: &store.TextRequest{
@@ -39,7 +38,7 @@ func TestChunksAreCountedOncePerWord(t *testing.T) {
 // number of runs in a line of the plan.
 func checkPlan(t *testing.T, s *Store, times *regexp.Regexp, most int, req store.Request) {
 	t.Helper()
-	err := s.read(t.Context(), "explain", func(ctx context.Context, conn *pgxpool.Conn) error {
+	must.Do(t, s.read(t.Context(), "explain", func(ctx context.Context, conn *pgxpool.Conn) error {
 		sql, args, err := s.wordStatement(ctx, conn, &req, false)
 		if err != nil {
 			return err
@@ -54,10 +53,7 @@ func checkPlan(t *testing.T, s *Store, times *regexp.Regexp, most int, req store
 			}
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestFilterScansChunksFewTimes checks that the plan scans the filtered chunks a few times, not once for each
@@ -71,9 +67,7 @@ func TestFilterScansChunksFewTimes(t *testing.T) {
 		c.Columns = []store.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}}}
 		batch.Chunks = append(batch.Chunks, c)
 	}
-	if err := s.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), batch))
 	again := regexp.MustCompile(`CTE Scan on allowed.*loops=([0-9]+)|(posting_chunk)`)
 	checkPlan(t, s, again, 5, store.Request{Limit: 10, // statistics take one scan for each field
 		Filter: sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}},

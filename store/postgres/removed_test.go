@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
@@ -27,9 +28,7 @@ func TestStoreRefilledByRebuild(t *testing.T) {
 	defer b.Close()
 	reader := stores().Open(t, o)
 	defer reader.Close()
-	if err := b.Write(t.Context(), storetest.One("t:a", "stone river")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), storetest.One("t:a", "stone river")))
 	for _, word := range []string{"stone", "river"} {
 		for _, s := range []store.Backend{b, reader} {
 			if storetest.Hits(t, s, word) != 1 {
@@ -37,16 +36,12 @@ func TestStoreRefilledByRebuild(t *testing.T) {
 			}
 		}
 	}
-	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, postgres.Drop(t.Context(), o.URL, o.Schema))
 	again := stores().Open(t, o)
 	defer again.Close()
 	for _, batch := range []store.Batch{storetest.One("t:z", "cloud meadow"), storetest.One("t:a", "stone river"),
 		storetest.One("t:b", "river")} {
-		if err := again.Write(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, again.Write(t.Context(), batch))
 	}
 	want := map[string]int{"stone": 1, "river": 2, "cloud": 1, "meadow": 1}
 	for word, n := range want {
@@ -54,9 +49,7 @@ func TestStoreRefilledByRebuild(t *testing.T) {
 			t.Errorf("%s: %d found by who was there before, want %d", word, got, n)
 		}
 	}
-	if err := b.Write(t.Context(), storetest.One("t:c", "stone river")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), storetest.One("t:c", "stone river")))
 	want["stone"], want["river"] = 2, 3
 	for word, n := range want {
 		for name, s := range map[string]store.Backend{"before": b, "reader": reader, "new": again} {
@@ -83,9 +76,7 @@ func TestVectorFieldsRefilledByRebuild(t *testing.T) {
 		s := stores().Open(t, o)
 		defer s.Close()
 		for _, b := range batches {
-			if err := s.Write(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Write(t.Context(), b))
 		}
 	}
 	find := func(want sheaf.ID) {
@@ -105,14 +96,10 @@ func TestVectorFieldsRefilledByRebuild(t *testing.T) {
 	}
 	fill(with("t:a", store.VectorTitle, 1, 0), with("t:b", store.VectorBody, 1, 0))
 	find("t:a")
-	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, postgres.Drop(t.Context(), o.URL, o.Schema))
 	fill(with("t:c", store.VectorBody, 1, 0), with("t:d", store.VectorTitle, 1, 0))
 	find("t:d")
-	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, postgres.Drop(t.Context(), o.URL, o.Schema))
 	fill(with("t:e", "other", 1, 0), with("t:f", store.VectorBody, 1, 0))
 	req := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorTitle, Vector: []float32{1, 0}}}
 	if found, err := reader.Retrieve(t.Context(), req); err != nil || len(found) != 0 {

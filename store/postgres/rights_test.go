@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
@@ -29,16 +30,11 @@ func TestExamineRights(t *testing.T) {
 		out.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
 		return out
 	}
-	if err := owner.Write(t.Context(), batch("t:a")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, owner.Write(t.Context(), batch("t:a")))
 	weak := o
 	weak.URL = user(t, o)
 	name := "user_" + o.Schema
-	admin, err := pgx.Connect(t.Context(), o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Get(pgx.Connect(t.Context(), o.URL))
 	defer admin.Close(context.Background())
 	run := func(sql string) {
 		t.Helper()
@@ -141,10 +137,7 @@ func TestExamineRights(t *testing.T) {
 // schema. The administrator makes the store's schema, because the user may make none. The user's
 // name needs quotes.
 func TestExamineAdviceIsAccepted(t *testing.T) {
-	admin, err := pgx.Connect(t.Context(), server(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Get(pgx.Connect(t.Context(), server(t)))
 	defer admin.Close(context.Background())
 	run := func(sql string) {
 		t.Helper()
@@ -158,20 +151,12 @@ func TestExamineAdviceIsAccepted(t *testing.T) {
 	defer run("DROP ROLE " + id)
 	run("CREATE DATABASE " + id)
 	defer run("DROP DATABASE " + id + " WITH (FORCE)")
-	u, err := url.Parse(server(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(server(t)))
 	u.Path = "/" + name
-	inside, err := pgx.Connect(t.Context(), u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	inside := must.Get(pgx.Connect(t.Context(), u.String()))
 	defer inside.Close(context.Background())
-	if _, err := inside.Exec(t.Context(), "CREATE SCHEMA \"The Extensions\"; CREATE EXTENSION vector SCHEMA \"The "+
-		"Extensions\""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(inside.Exec(t.Context(), "CREATE SCHEMA \"The Extensions\"; CREATE EXTENSION vector SCHEMA \"The "+
+		"Extensions\""))
 	u.User = url.User(name)
 	o := postgres.Options{URL: u.String(), Schema: "user", Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}}
@@ -190,32 +175,23 @@ func TestExamineAdviceIsAccepted(t *testing.T) {
 		"; REVOKE CREATE ON DATABASE "+id+" FROM "+id); err != nil {
 		t.Error(err)
 	}
-	if _, err := inside.Exec(t.Context(), `CREATE SCHEMA "user" AUTHORIZATION `+id); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(inside.Exec(t.Context(), `CREATE SCHEMA "user" AUTHORIZATION `+id))
 	if _, err := postgres.Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) ||
 		!strings.Contains(fmt.Sprint(err), `run GRANT USAGE ON SCHEMA "The Extensions" TO `+id) {
 		t.Error(err)
 	}
-	if _, err := inside.Exec(t.Context(), advice("extension")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(inside.Exec(t.Context(), advice("extension")))
 	everybodys := o
 	everybodys.Schema = "public"
 	if _, err := postgres.Open(t.Context(), everybodys); !errors.Is(err, sheaf.ErrInvalid) ||
 		!strings.Contains(fmt.Sprint(err), "name another schema") {
 		t.Errorf("a store in public: %v", err)
 	}
-	st, err := postgres.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(postgres.Open(t.Context(), o))
 	defer st.Close()
 	batch := storetest.One("t:a", "x")
 	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
-	if err := st.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Write(t.Context(), batch))
 	found, err := st.Retrieve(t.Context(), store.Request{Vector: &store.VectorRequest{Field: "body",
 		Vector: []float32{1, 0}}, Limit: 1})
 	if err != nil || len(found) != 1 {
@@ -248,10 +224,7 @@ func TestPoolerThatDropsSearchPath(t *testing.T) {
 // saying returns an address with one more option.
 func saying(t *testing.T, address, option, value string) string {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(address))
 	q := u.Query()
 	q.Set(option, value)
 	u.RawQuery = q.Encode()
@@ -263,10 +236,7 @@ func saying(t *testing.T, address, option, value string) string {
 func TestPoolOptions(t *testing.T) {
 	o := options(t)
 	o.URL = saying(t, o.URL, "pool_max_conns", "2")
-	store, err := postgres.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(postgres.Open(t.Context(), o))
 	errs := []error{store.Close()}
 	for _, f := range postgres.Examine(t.Context(), o) {
 		errs = append(errs, f.Err)
@@ -279,9 +249,7 @@ func TestPoolOptions(t *testing.T) {
 // TestExamineCopy checks that the doctor finds no fault of rights on a read-only server.
 func TestExamineCopy(t *testing.T) {
 	o := options(t)
-	if err := stores().Open(t, o).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores().Open(t, o).Close())
 	o.URL = saying(t, o.URL, "default_transaction_read_only", "on")
 	for _, f := range postgres.Examine(t.Context(), o) {
 		if f.Err != nil || f.Check == "rights" && !strings.Contains(f.Found, "takes no writes") {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
@@ -43,15 +44,10 @@ func role(t *testing.T, o postgres.Options) string {
 // user makes a user with the rights that statements grant to user_SCHEMA, and returns its URL.
 func user(t *testing.T, o postgres.Options, statements ...string) string {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(pgx.Connect(t.Context(), o.URL))
 	name := "user_" + o.Schema
 	for _, sql := range append([]string{"CREATE ROLE " + name + " LOGIN"}, statements...) {
-		if _, err := conn.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(conn.Exec(t.Context(), sql))
 	}
 	t.Cleanup(func() {
 		_, _ = conn.Exec(context.Background(), "DROP OWNED BY "+name+" CASCADE")
@@ -60,10 +56,7 @@ func user(t *testing.T, o postgres.Options, statements ...string) string {
 		}
 		_ = conn.Close(context.Background())
 	})
-	u, err := url.Parse(o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(o.URL))
 	u.User = url.User(name)
 	return u.String()
 }
@@ -78,9 +71,7 @@ func TestRowSecurity(t *testing.T) {
 	chunks := []store.Chunk{private("t:open", "", "public"), private("t:ann", "", "ann"), private("t:nobody", ""),
 		private("t:acme", "acme", "public"), private("t:acme-ann", "acme", "ann", "it's, quoted"),
 		private("t:zeta", "zeta", "ann")}
-	if err := owner.Write(t.Context(), store.Batch{Chunks: chunks}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, owner.Write(t.Context(), store.Batch{Chunks: chunks}))
 	reader := o
 	reader.URL, reader.Access = role(t, o), store.ReadOnly
 	b := stores().Open(t, reader)
@@ -105,10 +96,7 @@ func TestRowSecurity(t *testing.T) {
 		ctx := store.WithViewer(t.Context(), c.viewer)
 		for kind, req := range map[string]store.Request{"words": storetest.Words(sheaf.Match{Text: "secret"}),
 			"vectors": near} {
-			found, err := b.Retrieve(ctx, req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(b.Retrieve(ctx, req))
 			n, err := b.(store.Counter).Count(ctx, req)
 			if got := names(found); err != nil || got != c.want || n != len(found) {
 				t.Errorf("%s, %s: %q and a count of %d, %v, want %q", what, kind, got, n, err, c.want)
@@ -117,9 +105,7 @@ func TestRowSecurity(t *testing.T) {
 	}
 	withoutSetting(t, reader)
 	// Deletion also removes rows of the table wall. The schema determines row-level security.
-	if err := owner.Delete(t.Context(), []sheaf.ID{"t:open"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, owner.Delete(t.Context(), []sheaf.ID{"t:open"}))
 	if n := storetest.Hits(t, owner, "secret"); n != 5 {
 		t.Errorf("%d chunks after a deletion", n)
 	}
@@ -142,10 +128,7 @@ func names(r sheaf.Ranking) string {
 // documents.
 func withoutSetting(t *testing.T, o postgres.Options) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(pgx.Connect(t.Context(), o.URL))
 	defer func() { _ = conn.Close(context.Background()) }()
 	for _, table := range []string{"chunk", "posting", "property", "vector_1", "wall"} {
 		var n int
@@ -164,20 +147,13 @@ func withoutSetting(t *testing.T, o postgres.Options) {
 // TestRowSecurityOfOwner checks that a user who cannot bypass row-level security, as the doctor
 // wants, can make the tables, write, replace and delete.
 func TestRowSecurityOfOwner(t *testing.T) {
-	admin, err := pgx.Connect(t.Context(), server(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Get(pgx.Connect(t.Context(), server(t)))
 	name := fmt.Sprintf("writer_%d", os.Getpid())
 	var database string
-	if err := admin.QueryRow(t.Context(), "SELECT current_database()").Scan(&database); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, admin.QueryRow(t.Context(), "SELECT current_database()").Scan(&database))
 	for _, sql := range []string{"CREATE EXTENSION IF NOT EXISTS vector SCHEMA public", "CREATE ROLE " + name + " LOGIN",
 		"GRANT CREATE ON DATABASE " + database + " TO " + name} {
-		if _, err := admin.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(admin.Exec(t.Context(), sql))
 	}
 	t.Cleanup(func() { // runs after the schema is dropped
 		for _, sql := range []string{"DROP OWNED BY " + name + " CASCADE", "DROP ROLE " + name} {
@@ -188,10 +164,7 @@ func TestRowSecurityOfOwner(t *testing.T) {
 		_ = admin.Close(context.Background())
 	})
 	o := options(t)
-	u, err := url.Parse(o.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(o.URL))
 	u.User = url.User(name)
 	o.URL, o.RowSecurity = u.String(), true
 	b := stores().Open(t, o)
@@ -205,16 +178,12 @@ func TestRowSecurityOfOwner(t *testing.T) {
 		}
 	}
 	for range 2 { // the second write replaces the first
-		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{private("t:open", "", "public"),
-			private("t:ann", "", "ann"), private("t:bob", "", "bob")}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{private("t:open", "", "public"),
+			private("t:ann", "", "ann"), private("t:bob", "", "bob")}}))
 		found(everything, "t:ann t:bob t:open")
 		found(store.WithViewer(t.Context(), store.Viewer{Access: []string{"ann"}}), "t:ann t:open")
 	}
-	if err := b.Delete(t.Context(), []sheaf.ID{"t:ann"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete(t.Context(), []sheaf.ID{"t:ann"}))
 	found(everything, "t:bob t:open")
 	storetest.Healthy(t, postgres.Examine(t.Context(), o))
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"sheaf/internal/must"
 )
 
 // serverTime returns the processor time of this program's server processes, if they run on this
@@ -16,7 +18,7 @@ func serverTime(b *testing.B, s *Store) (sum time.Duration) {
 	b.Helper()
 	rows, _ := s.pool.Query(context.Background(), "SELECT pid FROM pg_stat_activity WHERE application_name = 'sheaf'")
 	var pid int
-	_, err := pgx.ForEachRow(rows, []any{&pid}, func() error {
+	must.Get(pgx.ForEachRow(rows, []any{&pid}, func() error {
 		var ran int64
 		if told, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid)); err == nil {
 			_, err = fmt.Sscan(string(told), &ran)
@@ -24,9 +26,6 @@ func serverTime(b *testing.B, s *Store) (sum time.Duration) {
 			return err
 		}
 		return nil
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))
 	return sum
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store/storekit"
 )
 
@@ -150,9 +151,7 @@ func TestWriteWaitsForWriter(t *testing.T) {
 		if err := errors.Join(<-second, <-second); err != nil || !ran {
 			t.Errorf("%v, ran %v; want the second to write after the first", err, ran)
 		}
-		if err := calls.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, calls.Close())
 		if err := calls.Write(t.Context(), func(context.Context) error {
 			t.Error("wrote after Close")
 			return nil

@@ -9,17 +9,14 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/text/analysis"
 )
 
 func english(t testing.TB) *analysis.Analyzer {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(analysis.New(analysis.Options{Language: "en"}))
 }
 
 func compile(t *testing.T, q sheaf.TextQuery) storekit.Plan {

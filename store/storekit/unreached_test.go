@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 )
@@ -18,10 +19,7 @@ import (
 func TestUnreachableServer(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	defer silent.Close()
 	go func() {
 		for {
@@ -32,13 +30,8 @@ func TestUnreachableServer(t *testing.T) {
 			_ = conn.Close() // as a database does with an HTTP request
 		}
 	}()
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gone.Close(); err != nil {
-		t.Fatal(err)
-	}
+	gone := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+	must.Do(t, gone.Close())
 	for url, want := range map[string]string{
 		"http://" + gone.Addr().String():                 "does a server run there?",
 		"https" + strings.TrimPrefix(server.URL, "http"): "leave +https out",

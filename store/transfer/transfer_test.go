@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
 	"sheaf/store/memory"
@@ -35,9 +36,7 @@ func servers(t testing.TB) map[string]store.Backend {
 	a := storetest.Analyzer(t, "en")
 	out := map[string]store.Backend{}
 	add := func(kind string, b store.Backend, err error, drop func() error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out[kind] = b
 		t.Cleanup(func() { _ = b.Close(); _ = drop() })
 	}
@@ -112,9 +111,7 @@ func TestCopy(t *testing.T) {
 	}
 	for name, from := range stores {
 		t.Run(name, func(t *testing.T) {
-			if err := from.Write(t.Context(), store.Batch{Chunks: chunks}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, from.Write(t.Context(), store.Batch{Chunks: chunks}))
 			back := stream(t, from.(store.Streamer), len(chunks))
 			if d := cmp.Diff(normal(chunks), normal(back)); d != "" {
 				t.Fatalf("what came back (-written +read):\n%.2000s", d)
@@ -127,9 +124,7 @@ func TestCopy(t *testing.T) {
 			if n, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 100); err != nil || n < 100 {
 				t.Fatalf("%d compared, %v", n, err)
 			}
-			if err := to.Delete(t.Context(), []sheaf.ID{chunks[0].Doc}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, to.Delete(t.Context(), []sheaf.ID{chunks[0].Doc}))
 			if _, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 700); !errors.Is(err, sheaf.ErrCorrupt) {
 				t.Errorf("a chunk is missing: %v", err)
 			}
@@ -217,12 +212,9 @@ func TestMemory(t *testing.T) {
 	if !ok {
 		t.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
 	}
-	engine, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: storetest.Analyzer(t, "en"),
+	engine := must.Get(embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: storetest.Analyzer(t, "en"),
 		MemoryBytes: 32 << 20,
-		Vectors:     []store.VectorField{{Name: store.VectorBody, Dims: 4}, {Name: store.VectorTitle, Dims: 4}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Vectors:     []store.VectorField{{Name: store.VectorBody, Dims: 4}, {Name: store.VectorTitle, Dims: 4}}}))
 	defer engine.Close()
 	for what, step := range []func(transfer.Options) (int, error){
 		func(o transfer.Options) (int, error) { return transfer.Copy(t.Context(), generated(all), st, o) },

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -98,9 +99,7 @@ func TestBackPressure(t *testing.T) {
 				o := testOptions(t)
 				o.URL, o.Feeds, o.Client = "http://server", 8, &http.Client{Transport: direct{server}}
 				s, err := Open(t.Context(), o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				server.fault = failing("/docid/", c.times, c.status, c.after, "Rejecting execution due to overload: 256 "+
 					"requests already enqueued")
 				began := time.Now()

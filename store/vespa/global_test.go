@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/rank"
 )
@@ -144,9 +145,7 @@ func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signal
 			return d.TitleWords > 0
 		}), Weight: (1 - alpha) * ratio},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	known := facts{}
 	for _, d := range docs {
 		known[sheaf.ID(d.ID)] = d
@@ -155,9 +154,7 @@ func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signal
 	for _, stage := range []rank.Stage{rank.PropertyBoost{Name: "boost", Curve: rank.Feedback},
 		rank.Recency{Decay: decay, Floor: 0.75, Undated: rank.UndatedAge},
 		rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}} {
-		if out, err = stage.Apply(out, env); err != nil {
-			t.Fatal(err)
-		}
+		out = must.Get(stage.Apply(out, env))
 	}
 	return out
 }

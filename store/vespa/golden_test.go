@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -30,9 +31,7 @@ func golden(t *testing.T, name, text string) {
 // unconnected returns a store without a server, which can only translate requests.
 func unconnected(t testing.TB) *Store {
 	o := testOptions(t)
-	if err := o.prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.prepare())
 	return newStore(o)
 }
 
@@ -81,10 +80,7 @@ func TestQueries(t *testing.T) {
 		all = append(all, one{r.Name, body})
 	}
 	for _, r := range all {
-		out, err := json.MarshalIndent(r.body, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(json.MarshalIndent(r.body, "", "  "))
 		fmt.Fprintf(&bodies, "# %s\n%s\n\n", r.name, out)
 	}
 	golden(t, "queries.txt", bodies.String())
@@ -127,10 +123,7 @@ func TestInjection(t *testing.T) {
 		return r
 	}
 	read := func(r store.Request) string {
-		body, err := sent(s, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(sent(s, r))
 		var got structured
 		j.accept(t, object{"do": "query", "dir": dir, "body": body}, &got)
 		return got.Structure
@@ -227,10 +220,7 @@ func TestDocuments(t *testing.T) {
 	put, change := s.document(&c, "TOKEN"), update(&c)
 	var out bytes.Buffer
 	for _, body := range []object{put, change} {
-		text, err := json.MarshalIndent(body, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.MarshalIndent(body, "", "  "))
 		out.Write(append(text, '\n'))
 	}
 	fmt.Fprintln(&out, s.path(c.ID))
@@ -268,10 +258,7 @@ func TestDocuments(t *testing.T) {
 
 // TestApplication compares the application package with golden files.
 func TestApplication(t *testing.T) {
-	files, err := testOptions(t).Application()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(testOptions(t).Application())
 	for name, text := range files {
 		golden(t, "application_"+strings.NewReplacer("/", "_").Replace(name), text)
 	}

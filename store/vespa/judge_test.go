@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -44,10 +45,7 @@ func classes(t testing.TB) *judge {
 	if os.Getenv("SHEAF_TEST_VESPA_CLASSES") == "" {
 		t.Skip("no classes of Vespa: SHEAF_TEST_VESPA_CLASSES is not set; see scripts/vespa/build.sh")
 	}
-	j, err := startJudge()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(startJudge())
 	return j
 }
 
@@ -56,13 +54,8 @@ func (j *judge) ask(t testing.TB, task object, answer any) string {
 	t.Helper()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	line, err := json.Marshal(task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := j.in.Write(append(line, '\n')); err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(json.Marshal(task))
+	must.Get(j.in.Write(append(line, '\n')))
 	said, err := j.out.ReadBytes('\n')
 	if err != nil {
 		t.Fatalf("the judge ended: %v", err)
@@ -99,14 +92,9 @@ func testOptions(t testing.TB) Options {
 // written returns a folder with an application package.
 func written(t testing.TB, o Options) string {
 	t.Helper()
-	files, err := o.Application()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(o.Application())
 	dir := t.TempDir()
-	if err := WriteApplication(dir, files); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteApplication(dir, files))
 	return dir
 }
 
@@ -146,10 +134,7 @@ func TestApplicationIsValid(t *testing.T) {
 		}
 	}
 	o := testOptions(t)
-	files, err := o.Application()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(o.Application())
 	for _, mistake := range [][2]string{
 		{"attribute(boost) < 0", "attribute(boots) < 0"},
 		{"normalize_linear(bm25(title))", "normalize_linear(bm25(titel))"},
@@ -162,9 +147,7 @@ func TestApplicationIsValid(t *testing.T) {
 		{"<document-api/>", "<document-apy/>"},
 	} {
 		dir := t.TempDir()
-		if err := WriteApplication(dir, change(t, files, mistake[0], mistake[1])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteApplication(dir, change(t, files, mistake[0], mistake[1])))
 		if objection := j.ask(t, object{"do": "package", "dir": dir}, nil); objection == "" {
 			t.Errorf("Vespa takes a package with %q instead of %q", mistake[1], mistake[0])
 		}

@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/must"
 	"sheaf/search/onyx"
 	"sheaf/search/onyx/onyxtest"
 	"sheaf/store"
@@ -21,10 +22,7 @@ import (
 // tree for each document.
 func matched(t *testing.T, j *judge, s *Store, dir string, req store.Request, chunks []store.Chunk) []bool {
 	t.Helper()
-	body, err := sent(s, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(sent(s, req))
 	if body == nil {
 		return make([]bool, len(chunks))
 	}
@@ -193,12 +191,8 @@ func TestOnyxFilters(t *testing.T) {
 	onyxtest.EachFilter(t, "onyx_filters.json", func(t *testing.T, c onyxtest.Filtered, want []sheaf.ID) {
 		var kept storetest.Collected
 		x := onyx.New(&kept, &onyx.Contents{FS: vfs.NewMem(), Dir: "/onyx"}, func() time.Time { return c.Now })
-		if _, err := x.Write(t.Context(), c.Documents); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(x.Write(t.Context(), c.Documents))
+		must.Get(x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100))
 		got := []sheaf.ID{}
 		for i, found := range matched(t, j, s, dir, kept.Asked, kept.Chunks) {
 			if found {

@@ -15,6 +15,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/must"
 	"sheaf/model"
 	builtin "sheaf/model/static/english"
 	"sheaf/profile"
@@ -30,21 +31,16 @@ import (
 func documentation(t *testing.T, now time.Time) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "doc")
-	if err := os.CopyFS(root, os.DirFS(filepath.Join("..", "..", "doc"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(root, os.DirFS(filepath.Join("..", "..", "doc"))))
 	n := 0
-	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		n++
 		modified := now.AddDate(0, 0, -37*n)
 		return os.Chtimes(path, modified, modified)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return root
 }
 
@@ -56,28 +52,17 @@ func TestSystem(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	embedder, err := builtin.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: storetest.Analyzer(t, "en"),
+	embedder := must.Get(builtin.New())
+	c := must.Get(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
+	st := must.Get(embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{
 			{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
-			{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}}))
 	t.Cleanup(func() { _, _ = st.Close(), c.Close() })
-	_, err = ingest.Run(t.Context(), ingest.Options{Catalog: c, Backend: st,
+	_, err := ingest.Run(t.Context(), ingest.Options{Catalog: c, Backend: st,
 		Trees: []catalog.Tree{{Name: "doc", Root: documentation(t, now)}}, Embedder: embedder,
 		Chunk: cut.Options{Chunker: "window", Window: cut.WindowOptions{Size: 192, TitlePrefix: true, MetadataSuffix: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	view := c.View()
 	t.Cleanup(view.Close)
 	searcher := &search.Searcher{Backend: st, Facts: view, Now: func() time.Time { return now },
@@ -88,14 +73,8 @@ func TestSystem(t *testing.T) {
 			}
 			return v[0], nil
 		}}
-	p, err := profile.Load("onyx-vespa", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := p.Plan(1000, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(profile.Load("onyx-vespa", profile.Builtin))
+	plan := must.Get(p.Plan(1000, nil))
 	r := testOptions(t).Ranking
 	inputs := map[string]float64{"alpha": r.Alpha, "title_content_ratio": r.Ratio, "decay_factor": r.Decay}
 	if len(plan.Main.Branches) != 4 {

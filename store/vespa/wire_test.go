@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -121,10 +122,7 @@ func serving(t testing.TB, change ...func(*Options)) (*recorded, *Store) {
 	for _, f := range change {
 		f(&o)
 	}
-	s, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(), o))
 	server.mu.Lock()
 	server.requests, server.searches = nil, nil
 	server.mu.Unlock()
@@ -266,9 +264,7 @@ func TestWrite(t *testing.T) {
 		return false
 	}
 	a, b := storetest.Chunk("n:a.md#x", "body", "tea"), storetest.Chunk("n:a.md#y", "body", "leaf")
-	if err := s.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"n:a.md"}, Chunks: []store.Chunk{a, b}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"n:a.md"}, Chunks: []store.Chunk{a, b}}))
 	want := []string{s.path("n:a.md#x"), s.path("n:a.md#y")}
 	slices.Sort(want)
 	if got := server.kept(); !slices.Equal(got, want) {
@@ -330,9 +326,7 @@ func TestWriteColumns(t *testing.T) {
 	server, s := serving(t)
 	server.docs[s.path("n:a#x")] = "{}"
 	columns := []store.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{text("group:x")}}}
-	if err := s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:a#x", Columns: columns}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:a#x", Columns: columns}}))
 	if len(server.requests) != 1 || !strings.HasPrefix(server.requests[0], "PUT "+s.path("n:a#x")+
 		"?create=false&condition=notes.chunk") {
 		t.Errorf("sent %q", server.requests)
@@ -353,10 +347,7 @@ func TestRetrieve(t *testing.T) {
 			hitOf("n:a.md", 4.4, ``))
 	}
 	req := storetest.Words(sheaf.Match{Text: "tea"})
-	got, err := s.Retrieve(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Retrieve(t.Context(), req))
 	// The score is 4.4 / (k1 + 1). Equal scores are ordered by ID.
 	if fmt.Sprint(got) != fmt.Sprint(sheaf.Ranking{{ID: "n:a.md", Score: 2}, {ID: "n:b.md", Score: 2},
 		{ID: "n:c d.md#ä", Score: 1}}) {
@@ -537,10 +528,7 @@ func TestDeploy(t *testing.T) {
 	}
 	o.Config = config.URL
 	for range 2 {
-		s, err := Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.Context(), o))
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
@@ -593,9 +581,7 @@ func TestDrop(t *testing.T) {
 		}
 	}))
 	defer front.Close()
-	if err := Drop(t.Context(), Options{Options: storekit.Options{URL: front.URL}, Schema: "notes"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Drop(t.Context(), Options{Options: storekit.Options{URL: front.URL}, Schema: "notes"}))
 	want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true",
 		"DELETE /document/v1/sheaf/notes/docid/?selection=true&continuation=AA%2F%3D",
 		"DELETE /document/v1/sheaf/notes_about/docid/?selection=true"}
@@ -607,9 +593,7 @@ func TestDrop(t *testing.T) {
 // TestEmpty checks that Empty removes all documents and keeps the store's record.
 func TestEmpty(t *testing.T) {
 	server, s := serving(t)
-	if err := s.Empty(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Empty(t.Context()))
 	if want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true"}; !slices.Equal(server.requests, want) {
 		t.Errorf("sent %q, want %q", server.requests, want)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -88,9 +89,7 @@ func TestConformance(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	o := options(t)
 	first := stores().Open(t, o)
-	if err := errors.Join(first.Write(t.Context(), storetest.Library()), first.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(first.Write(t.Context(), storetest.Library()), first.Close()))
 	refused := stores().Refusing(t, o)
 	refused("another analyzer", func(o *weaviate.Options) { o.Analyzer = storetest.Analyzer(t, "de") },
 		store.ErrMadeOtherwise, "made with the analyzer")

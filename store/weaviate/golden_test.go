@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -22,18 +23,13 @@ func TestRequests(t *testing.T) {
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Class: "Golden"}
 	if *update {
 		o.URL = server(t)
-		if err := weaviate.Drop(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, weaviate.Drop(t.Context(), o))
 		empty(t, o.URL)
 	}
 	x := storetest.NewExchanges(t, filepath.Join("testdata", "requests.json"), *update)
 	o.Client = x.Client()
 	x.About = "open"
-	s, err := weaviate.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(weaviate.Open(t.Context(), o))
 	x.All(t.Context(), s)
 	x.About = "drop"
 	x.Result(weaviate.Drop(t.Context(), o))
@@ -46,9 +42,7 @@ func empty(t *testing.T, url string) {
 		Classes []struct{ Class string }
 	}
 	client := storekit.Client{Store: "weaviate", URL: url, HTTP: http.DefaultClient}
-	if err := client.Call(t.Context(), "GET", "/v1/schema", nil, &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.Call(t.Context(), "GET", "/v1/schema", nil, &schema))
 	if n := len(schema.Classes); n > 0 {
 		t.Fatalf("the server at %s holds %d classes, such as %s: update with one that is empty (scripts/servers/weaviate.sh)",
 			url, n, schema.Classes[0].Class)
@@ -58,12 +52,9 @@ func empty(t *testing.T, url string) {
 // TestIncompleteAnswers checks incomplete answers of Weaviate. It needs no server.
 func TestIncompleteAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
-		s, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: "http://weaviate",
+		s := must.Get(weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: "http://weaviate",
 			Client: client, Analyzer: storetest.Analyzer(t, "en"),
-			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Class: "Golden"})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Class: "Golden"}))
 		return s
 	}, []storetest.Hollow{
 		{About: "write", Path: "/batch/objects", From: `(?s)^\[.*`, To: `[]`},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
@@ -42,13 +43,9 @@ func TestDropKeepsForeignObjects(t *testing.T) {
 		if o.Vectors != nil {
 			batch.Chunks[0].Vectors = []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{1, 0}}}}
 		}
-		if err := errors.Join(b.Write(t.Context(), batch), b.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(b.Write(t.Context(), batch), b.Close()))
 	}
-	if err := weaviate.Drop(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weaviate.Drop(t.Context(), o))
 	if got := classesOf(t, o); len(got) != 1 || got[0] != other.Class {
 		t.Errorf("after a drop of %s there are %v", o.Class, got)
 	}
@@ -67,9 +64,7 @@ func TestDropKeepsForeignObjects(t *testing.T) {
 func classesOf(t *testing.T, o weaviate.Options) (names []string) {
 	t.Helper()
 	var all struct{ Classes []struct{ Class string } }
-	if err := json.Unmarshal(ask(t, o, http.MethodGet, "/v1/schema", ""), &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(ask(t, o, http.MethodGet, "/v1/schema", ""), &all))
 	for _, c := range all.Classes {
 		if c.Class == o.Class || strings.HasPrefix(c.Class, o.Class+"_") {
 			names = append(names, c.Class)
@@ -81,18 +76,12 @@ func classesOf(t *testing.T, o weaviate.Options) (names []string) {
 // ask sends a request to a store's server directly.
 func ask(t *testing.T, o weaviate.Options, method, path, body string) []byte {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, o.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, o.URL+path, strings.NewReader(body)))
 	req.Header.Set("Content-Type", "application/json")
 	if o.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+o.Key)
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(req))
 	defer res.Body.Close()
 	out, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {

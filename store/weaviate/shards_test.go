@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
@@ -41,26 +42,18 @@ func TestShards(t *testing.T) {
 		if got := b.(store.Sharded).Shards(); got != shards {
 			t.Errorf("a class of %d shards: the store says %d", shards, got)
 		}
-		if err := b.Write(t.Context(), store.Batch{Chunks: chunks}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write(t.Context(), store.Batch{Chunks: chunks}))
 		found, err := b.Retrieve(t.Context(), kites)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		words[n] = map[sheaf.ID]float64{}
 		for _, h := range found {
 			words[n][h.ID] = h.Score
 		}
-		if meaning[n], err = b.Retrieve(t.Context(), near); err != nil {
-			t.Fatal(err)
-		}
+		meaning[n] = must.Get(b.Retrieve(t.Context(), near))
 		if stats, err := b.(store.Reporter).Stats(t.Context()); err != nil || stats.Chunks != 60 || stats.Vectors != 60 {
 			t.Errorf("%d shards: %+v, %v", shards, stats, err)
 		}
-		if err := b.Delete(t.Context(), []sheaf.ID{"t:0.md", "t:1.md", "t:2.md", "t:3.md"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Delete(t.Context(), []sheaf.ID{"t:0.md", "t:1.md", "t:2.md", "t:3.md"}))
 		if count, err := b.(store.Counter).Count(t.Context(), storetest.Words(sheaf.Match{Text: "heron"})); err != nil ||
 			count != 56 {
 			t.Errorf("%d shards: %d chunks after a deletion, %v", shards, count, err)
@@ -89,16 +82,10 @@ func TestShards(t *testing.T) {
 // makeSharded makes the classes of a store by hand, each with the given number of shards.
 func makeSharded(t *testing.T, o weaviate.Options, shards int) {
 	t.Helper()
-	bodies, err := o.Bodies()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bodies := must.Get(o.Bodies())
 	for _, body := range bodies {
 		body["shardingConfig"] = map[string]any{"desiredCount": shards}
-		data, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(body))
 		ask(t, o, http.MethodPost, "/v1/schema", string(data))
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
@@ -189,12 +190,9 @@ func (s *standIn) answer(query string) any {
 func standing(t *testing.T) (*weaviate.Store, *standIn) {
 	t.Helper()
 	server := &standIn{t: t, objects: map[string][]kept{}}
-	s, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: "http://weaviate",
+	s := must.Get(weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: "http://weaviate",
 		Client: &http.Client{Transport: server}, Analyzer: storetest.Analyzer(t, "en"),
-		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}}, Class: "StandIn"})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}}, Class: "StandIn"}))
 	return s, server
 }
 
@@ -220,9 +218,7 @@ func TestNearestOfManyPassages(t *testing.T) {
 			c.Vectors = []store.Vectors{v}
 			batch.Chunks = append(batch.Chunks, c)
 		}
-		if err := s.Write(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Write(t.Context(), batch))
 		near := []float32{0.8, 0.6}
 		var want sheaf.Ranking
 		for _, c := range batch.Chunks {
@@ -237,10 +233,7 @@ func TestNearestOfManyPassages(t *testing.T) {
 		want.Sort()
 		for _, limit := range []int{1, 10, 40, 150} {
 			req := store.Request{Limit: limit, Vector: &store.VectorRequest{Field: "body", Vector: near}}
-			got, err := s.Retrieve(t.Context(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(s.Retrieve(t.Context(), req))
 			if k := min(limit, len(want)); len(got) != k || !slices.EqualFunc(got, want[:k], func(a, b sheaf.Hit) bool {
 				return a.ID == b.ID && a.Passage == b.Passage && abs(a.Score-b.Score) < 1e-6
 			}) {
@@ -283,9 +276,7 @@ func TestLongestList(t *testing.T) {
 			x := 1 - float64(i+1)/100
 			add([]float32{float32(x), float32(math.Sqrt(1 - x*x))}, 1)
 		}
-		if err := s.Write(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Write(t.Context(), batch))
 		const limit = 40
 		server.last = server.asked + 200
 		got, err := s.Retrieve(t.Context(), store.Request{Limit: limit,
@@ -326,16 +317,11 @@ func TestLongLists(t *testing.T) {
 		}
 		batch.Chunks = append(batch.Chunks, storetest.Chunk(id, "title", title, "body", body))
 	}
-	if err := s.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), batch))
 	req := storetest.Words(sheaf.Match{Text: "green"})
 	req.Limit = 3000
 	req.Text.Fields = []store.FieldWeight{{Name: "title", Weight: 1.5}, {Name: "body", Weight: 1}}
-	got, err := s.Retrieve(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Retrieve(t.Context(), req))
 	var want sheaf.Ranking
 	for i, c := range batch.Chunks {
 		score := 1.0
@@ -365,9 +351,7 @@ func TestRefusals(t *testing.T) {
 	s, server := standing(t)
 	one := storetest.One("t:a", "tea")
 	one.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
-	if err := s.Write(t.Context(), store.Batch{Chunks: one.Chunks}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), store.Batch{Chunks: one.Chunks}))
 	virtual, long := storetest.Words(sheaf.Match{Text: "tea"}), storetest.Words(sheaf.Match{Text: "tea"})
 	virtual.Text.Combine, long.Limit = store.CombineBM25F, most
 	for _, c := range []struct {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
@@ -29,9 +30,7 @@ func TestStreamManyPassages(t *testing.T) {
 		want[string(c.ID)] = n
 		batch.Chunks = append(batch.Chunks, c)
 	}
-	if err := b.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), batch))
 	err := b.(*weaviate.Store).Stream(t.Context(), "", func(chunks []store.Chunk, _ string) error {
 		for _, c := range chunks {
 			n := 0

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
@@ -14,10 +15,7 @@ import (
 // passages.
 func TestUnindexedPassages(t *testing.T) {
 	o := options(t)
-	s, err := weaviate.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(weaviate.Open(t.Context(), o))
 	defer s.Close()
 	passages := make([][]float32, 10_100)
 	for i := range passages {
@@ -26,9 +24,7 @@ func TestUnindexedPassages(t *testing.T) {
 	long, short := storetest.Chunk("t:long", "body", "tea"), storetest.Chunk("t:short", "body", "tea")
 	long.Vectors = []store.Vectors{{Name: "body", Passages: passages}}
 	short.Vectors = []store.Vectors{{Name: "body", Passages: passages[:2]}}
-	if err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{long, short}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{long, short}}))
 	ids := []sheaf.ID{"t:long", "t:none", "t:short"}
 	if n, err := s.Unreached(t.Context(), ids); n != 0 || err != nil {
 		t.Fatal(n, err)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
@@ -16,7 +17,7 @@ func TestCacheChangesNoTerms(t *testing.T) {
 		"\u0300", "\u00ad", "\u200d", "a", "b", "c"}
 	for _, o := range []analysis.Options{{Language: "en"}, {Language: "de", StopWords: true}, {Language: "fr"}, {}} {
 		a, err := analysis.New(o)
-		must(t, err)
+		must.Do(t, err)
 		var wg sync.WaitGroup
 		for seed := range uint64(3) {
 			wg.Go(func() {

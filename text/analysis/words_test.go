@@ -11,22 +11,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
+	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
 func analyzer(t testing.TB, language string) *analysis.Analyzer {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: language})
-	must(t, err)
+	must.Do(t, err)
 	return a
-}
-
-// must ends the test if err is not nil.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // show formats tokens as "position:term", forms in brackets.
@@ -337,7 +330,7 @@ func FuzzTokens(f *testing.F) {
 
 func TestStopWordsLeaveGaps(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
-	must(t, err)
+	must.Do(t, err)
 	if got, want := show(a.Tokens("The end of the world")), "1:end 4:world"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

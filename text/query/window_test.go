@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/text/query"
 )
@@ -47,10 +48,7 @@ func TestWindows(t *testing.T) {
 			if property == "created" {
 				in, undated = query.CreatedIn, c.uncreated
 			}
-			f, err := in(c.window, now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(in(c.window, now))
 			for day, want := range map[string]bool{"2026-01-31": c.before, "2026-02-01": c.first, "2026-03-31": c.last,
 				"2026-04-01": c.after, "": undated} {
 				if got := f.Match(dated(property, day)); got != want {
@@ -71,10 +69,7 @@ func TestWindows(t *testing.T) {
 
 // TestSets checks that a filter by sets allows documents in any of them.
 func TestSets(t *testing.T) {
-	f, err := query.InSets([]string{"a", "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(query.InSets([]string{"a", "b"}))
 	in := func(sets ...string) *store.Chunk {
 		c := &store.Chunk{}
 		for _, s := range sets {

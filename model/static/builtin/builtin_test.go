@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/static"
 	"sheaf/model/static/builtin"
@@ -18,19 +19,13 @@ import (
 
 func open(t testing.TB) *static.Embedder {
 	t.Helper()
-	e, err := builtin.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(builtin.New())
 	return e
 }
 
 func vectors(t testing.TB, e *static.Embedder, texts ...string) [][]float32 {
 	t.Helper()
-	v, err := e.Embed(context.Background(), model.Query, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(e.Embed(context.Background(), model.Query, texts))
 	return v
 }
 
@@ -43,9 +38,7 @@ func dot(a, b []float32) (sum float64) {
 
 func TestBuiltinModel(t *testing.T) {
 	e := open(t)
-	if err := e.Verify(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Verify())
 	if e.Dims() != 256 || e.Model() != builtin.Name || !builtin.Made(e.Model()) || !builtin.Made("sheaf-en-1") ||
 		builtin.Made("other") {
 		t.Errorf("%s has %d dimensions", e.Model(), e.Dims())
@@ -111,10 +104,7 @@ func TestIsEnglish(t *testing.T) {
 // code. English has exactly the vectors of the English table.
 func TestTableOfText(t *testing.T) {
 	e := open(t)
-	alone, err := english.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must.Get(english.New())
 	for text, want := range map[string]bool{
 		"How do I delete a file?": true, "delete": true, "undo a commit": true, "undo": true, "x": true, "2023-04-05": true,
 		"The café on the corner — everybody’s favorite — serves “good” coffee.": true,
@@ -139,21 +129,13 @@ func TestTableOfText(t *testing.T) {
 // TestSegments checks pieces against the reference tokenizer, on sentences in many languages.
 // testdata/make_segments.py writes them.
 func TestSegments(t *testing.T) {
-	raw, err := os.ReadFile("testdata/segments.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/segments.json"))
 	var cases []struct {
 		Text   string
 		Pieces []int32
 	}
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
-	others, err := static.OpenUnigram(builtin.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &cases))
+	others := must.Get(static.OpenUnigram(builtin.File))
 	s := static.NewSegmenter(others)
 	if len(cases) < 30 {
 		t.Fatalf("only %d cases", len(cases))
@@ -191,22 +173,14 @@ func TestBadInput(t *testing.T) {
 // every machine. When the table changes, write the sum that the test prints.
 func TestSameVectors(t *testing.T) {
 	const want uint32 = 0xe00c52f3
-	raw, err := os.ReadFile("testdata/sentences.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/sentences.txt"))
 	texts := append(strings.Split(string(raw), "\n"), strange...)
 	e, sum := open(t), crc32.NewIEEE()
-	passages, err := e.Embed(t.Context(), model.Passage, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	passages := must.Get(e.Embed(t.Context(), model.Passage, texts))
 	weight := func(word string) float64 { return 1 / float64(1+len(word)) }
 	for i, text := range texts {
 		for _, v := range [][]float32{passages[i], e.EmbedWeighted(text, weight)} {
-			if err := binary.Write(sum, binary.LittleEndian, v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, binary.Write(sum, binary.LittleEndian, v))
 		}
 	}
 	if got := sum.Sum32(); got != want {
@@ -221,9 +195,7 @@ func BenchmarkEmbed(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := e.Embed(b.Context(), model.Passage, []string{text}); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(e.Embed(b.Context(), model.Passage, []string{text}))
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(words)*100, "us/100words")
 		})

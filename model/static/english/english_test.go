@@ -4,19 +4,15 @@ import (
 	"context"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/static/english"
 )
 
 // TestMeaning checks that an answer is nearer to its question than texts with as many common words.
 func TestMeaning(t *testing.T) {
-	e, err := english.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Verify(); err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(english.New())
+	must.Do(t, e.Verify())
 	if e.Dims() != 256 || e.Model() != "sheaf-en-1" {
 		t.Errorf("%s has %d dimensions", e.Model(), e.Dims())
 	}
@@ -27,10 +23,7 @@ func TestMeaning(t *testing.T) {
 		{"heart attack symptoms", "signs of myocardial infarction", "database transaction isolation"},
 		{"undo a commit", "revert the last change in git", "buy a train ticket"},
 	} {
-		v, err := e.Embed(context.Background(), model.Query, []string{c.query, c.right, c.wrong})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(e.Embed(context.Background(), model.Query, []string{c.query, c.right, c.wrong}))
 		dot := func(a, b []float32) (sum float64) {
 			for i := range a {
 				sum += float64(a[i]) * float64(b[i])

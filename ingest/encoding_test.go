@@ -153,7 +153,8 @@ func TestUTF16AndUTF8InOneFile(t *testing.T) {
 			must.Do(t, err)
 			return data
 		}
-		for _, line := range []string{"the heron\n", "# B\r\n\r\nThe key.\r\n", "Ключ от кабинета потерян.\n", "办公室的钥匙在桌子上。\n", long} {
+		for _, line := range []string{"the heron\n", "# B\r\n\r\nThe key.\r\n", "Ключ от кабинета потерян.\n",
+			"办公室的钥匙在桌子上。\n", long} {
 			for _, n := range []int{1, 5000} {
 				line := strings.Repeat(line, n)
 				for _, mark := range []unicode.BOMPolicy{unicode.IgnoreBOM, unicode.UseBOM} {

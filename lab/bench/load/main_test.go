@@ -71,7 +71,8 @@ func TestQueriesOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := asked()
-	if want := []string{"undo a commit", "where is the log?", "undo a commit"}; len(got) < 3 || !slices.Equal(got[:3], want) {
+	if want := []string{"undo a commit", "where is the log?", "undo a commit"}; len(got) < 3 ||
+		!slices.Equal(got[:3], want) {
 		t.Errorf("asked %q, want %q and so on", got[:min(3, len(got))], want)
 	}
 }

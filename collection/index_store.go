@@ -146,7 +146,7 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
-// openEngine opens the engine. If no process writes for the duration rest, the engine cleans up.
+// openEngine opens the engine. The parameter rest is a time: if no process writes for so long, the engine cleans up.
 func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors, o.Rest = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder), rest

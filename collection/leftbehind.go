@@ -39,8 +39,8 @@ func eachGiven(dir string, yield func(sheaf.ID)) error {
 	return nil
 }
 
-// LeftBehindText names the documents of [LeftBehind] for people, with the command that copies them. The parameters from
-// and to are the addresses of the stores.
+// LeftBehindText returns a message for the user. The message lists the documents that [LeftBehind] found, and shows the
+// command that copies them. The parameters from and to are the addresses of the stores.
 func LeftBehindText(ids []sheaf.ID, from, to string) string {
 	return fmt.Sprintf("%s in %s: %s; to copy what stays: sheaf copy --given --from %s --to %s",
 		wording.Plural(len(ids), "document that came over HTTP stays", "documents that came over HTTP stay"), from,

@@ -20,12 +20,13 @@ import (
 	"sheaf/store"
 )
 
-// whenFree calls the function try. While another process writes to the index, it waits and calls try again.
+// whenFree calls the function try. If another process is writing to the index, whenFree waits and repeats the call.
 func (x *Index) whenFree(ctx context.Context, try func() error) error {
 	return x.retried(ctx, NeedFresh, try)
 }
 
-// retried calls the function try. While another process writes, it calls try again, for at most the duration need.
+// retried calls the function try. If another process is writing to the index, retried repeats the call. It gives up
+// after the time in the parameter need.
 func (x *Index) retried(ctx context.Context, need time.Duration, try func() error) error {
 	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)

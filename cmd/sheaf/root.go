@@ -297,7 +297,8 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 
-// arguments returns rule with a clearer error: the error wraps sheaf.ErrInvalid and shows the usage of the command.
+// arguments returns a check that accepts the same arguments as the parameter rule. Its error is clearer: it wraps
+// sheaf.ErrInvalid and shows the usage of the command.
 func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := rule(cmd, args); err != nil {

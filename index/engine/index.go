@@ -439,8 +439,9 @@ func Empty(dir string) error {
 // owns reports whether a file of the folder belongs to the index. It decides by the file's name.
 func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
-// Close stops merges and waits for them. If loads have left many small segments, Close first joins some, as long as
-// that takes little time compared with the loads. Held snapshots stay valid until their release.
+// Close stops merges and waits for them. If loads have left many small segments, Close joins some of them before it
+// stops. It joins only as many as take little time compared with the loads. Held snapshots stay valid until their
+// release.
 func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil

@@ -46,8 +46,8 @@ type hand struct {
 	of, with *maxScore // The field with equals the field of, or is another evaluation of the same segment.
 }
 
-// stretchesEach is roughly the number of stretches for each goroutine. With several, a faster goroutine can take more
-// of them.
+// stretchesEach is roughly the number of stretches for each goroutine. There are several, so that a fast goroutine can
+// evaluate more stretches than a slow goroutine.
 const stretchesEach = 4
 
 // prune finds the best chunks of all segments that MaxScore evaluates. It begins with the most promising windows of

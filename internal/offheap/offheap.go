@@ -168,9 +168,9 @@ type Texts struct {
 // pieceBytes is the size of the first piece of memory for texts. A longer text gets its own piece.
 const pieceBytes = 64 << 10
 
-// PieceSize returns the size of the next piece of a list that already has n pieces. The first piece has the size first.
-// The size doubles after each 64 pieces, up to 16 times first, because a system limits the number of mappings (usually
-// 65,530 on Linux). Beside the whole list, the unused end of the last piece stays small.
+// PieceSize returns the size of the next piece of a list that already has n pieces. The parameter first is the size of
+// the first piece. After every 64 pieces the size doubles, to at most 16 times first. Sizes grow because systems limit
+// the number of mappings (usually 65,530 on Linux). The unused end of the last piece stays small beside the list.
 func PieceSize(first, n int) int { return first << min(n/64, 4) }
 
 // Add stores a text and returns the stored string. The string is valid until Free.

@@ -59,7 +59,7 @@ func (c *Embedder) Dims() int { return c.inner.Dims() }
 // its earlier vectors when later passages fail.
 const portion = 64
 
-// Embed implements model.Embedder. When the file is unusable, it embeds texts again.
+// Embed implements model.Embedder. If the file is unusable, Embed computes the vectors again.
 func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	if purpose != model.Passage {
 		return c.inner.Embed(ctx, purpose, texts)

@@ -95,7 +95,7 @@ func bare(node ast.Node) ast.Node {
 	}
 }
 
-// mapValues returns the keys and values of a map, or nothing for another node.
+// mapValues returns the keys and values of a map, or nothing for a node of another kind.
 func mapValues(node ast.Node) []*ast.MappingValueNode {
 	switch n := bare(node).(type) {
 	case *ast.MappingNode:

@@ -65,7 +65,7 @@ const (
 	begin             // a term begins with it; only the first character is marked
 )
 
-// matches reports whether a term of a text, or one of its forms, matches.
+// matches reports whether the expanded word of the query matches a term of a text. The term may be a form.
 func (e *expanded) matches(t analysis.Term) bool {
 	switch e.how {
 	case fuzzy:

@@ -24,7 +24,7 @@ type vocabulary struct {
 	begins   *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }
 
-// single is a word whose only term is not kept.
+// single is the word for raw words that have exactly one term. The vocabulary does not keep this term.
 var single = word{length: 1, positions: 1}
 
 // analyzed is a text and the field that its analysis made.

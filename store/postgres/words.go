@@ -27,8 +27,8 @@ type words struct {
 	grown map[string][]storekit.Grown // by the key of an Expand
 	n     int                         // parts so far
 	count bool                        // leaves scores out
-	// allowed is the relation of the chunks that pass Filter and Within; "" means all chunks. The field named means
-	// that the request has a list Within.
+	// allowed is the relation of the chunks that pass Filter and Within; "" means all chunks. If the request has a list
+	// Within, the field called named is true.
 	allowed string
 	named   bool
 	// over is the relation of the chunks that the statistics count; "" means all chunks. overNamed means that the

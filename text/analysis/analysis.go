@@ -124,8 +124,9 @@ type Term struct {
 	// queries compare with forms and ordinary terms. A form shares the position of its stem and does not count in a
 	// field's length.
 	Form bool
-	// Bare marks an additional stem: the stem of the word without its diacritics. It exists if it is plain ASCII and
-	// differs from the folded stem at the same position. Only queries without diacritics use it.
+	// Bare marks an additional stem: the stem of the word without its diacritics. It exists only if the word without
+	// diacritics is plain ASCII and this stem differs from the folded stem at the same position. Only queries without
+	// diacritics use it.
 	Bare bool
 	// Part marks a term that phrases skip, because another term says the same or because the term depends on
 	// spelling. Examples are parts of a name, the whole of a name with hyphens, pieces around a hyphen at a line

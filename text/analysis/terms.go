@@ -77,7 +77,7 @@ func hasSymbol(raw string) bool {
 	return len(raw) > 1 && (raw[1] == '+' || raw[1] == '#') && isLetter(raw[0])
 }
 
-// symbolTerms appends c++ for C++, and c++17, c++ and 17 for C++17.
+// symbolTerms appends the terms of a word like C++. "C++" has the term "c++". "C++17" has "c++17", "c++" and "17".
 func symbolTerms(dst []Term, raw string) []Term {
 	low := strings.ToLower(raw)
 	dst = append(dst, Term{Text: low, End: len(raw)})
@@ -507,7 +507,8 @@ func (c composed) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }
 
-// end returns a position in the original text: the end of the piece before byte i of the composed text.
+// end takes the piece that comes before byte i in the composed text. It returns the end of this piece in the original
+// text.
 func (c composed) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }

@@ -14,7 +14,7 @@ import (
 //	x
 //	## B             a's child b  span [17,26) body [17,26)
 //	y
-//	# Empty          text of b: it has no text under it
+//	# Empty          no chunk, because no text follows; the line is text of b
 //
 // Bodies and kept heading lines together make up the file, each byte once.
 type tree struct{ githubSlugs bool }

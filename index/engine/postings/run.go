@@ -10,8 +10,9 @@ import (
 // safe for concurrent use.
 //
 // A posting begins with a uvarint: twice the gap to the previous ordinal, plus 1 if the frequency is 1. If the
-// frequency is not 1, it follows as a uvarint. Then follow the positions: the first one, and for each other the
-// difference from the one before. A list of one posting has only the positions, and only if there are several.
+// frequency is not 1, it follows as a uvarint. The positions come next. The first position is written as it is, and
+// every later position as its difference from the previous position. A list of one posting has only the positions, and
+// only if there are several.
 type RunEncoder struct {
 	out       []byte
 	df        int

@@ -94,7 +94,8 @@ func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	return true
 }
 
-// aboveWith returns a function above that checks the slice bounds and calls a kernel in assembly.
+// aboveWith returns an implementation of the function "above". It checks the slice bounds and then calls a kernel in
+// assembly.
 func aboveWith(above func(mask *byte, estimates *int32, words int, least int32)) func([]byte, []int32, int32) {
 	return func(mask []byte, estimates []int32, least int32) {
 		if words := 8 * len(mask) / wordBits; words > 0 {

@@ -177,8 +177,14 @@ type Chunk struct {
 	Members []ID
 }
 
-// Breadcrumb returns the titles in Hierarchy as one line: "> Document › Parent › Title".
-func (c *Chunk) Breadcrumb() string { return "> " + strings.Join(c.Hierarchy, " › ") }
+// Breadcrumb returns the titles in Hierarchy as one line: "> Document › Parent › Title". It returns "" for a chunk
+// without titles.
+func (c *Chunk) Breadcrumb() string {
+	if strings.Join(c.Hierarchy, "") == "" {
+		return ""
+	}
+	return "> " + strings.Join(c.Hierarchy, " › ")
+}
 
 // HasHeading reports whether c begins with a heading.
 func (c *Chunk) HasHeading() bool { return c.Heading.Len() > 0 }

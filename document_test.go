@@ -52,3 +52,17 @@ func BenchmarkOutlineOf(b *testing.B) {
 		})
 	}
 }
+
+// TestBreadcrumb checks the breadcrumb of a chunk with titles, and of chunks without any.
+func TestBreadcrumb(t *testing.T) {
+	for want, titles := range map[string][]string{"> Git › Undo": {"Git", "Undo"}, "> Git › ": {"Git", ""}} {
+		if got := (&sheaf.Chunk{Hierarchy: titles}).Breadcrumb(); got != want {
+			t.Errorf("%q: %q, want %q", titles, got, want)
+		}
+	}
+	for _, titles := range [][]string{nil, {""}} {
+		if got := (&sheaf.Chunk{Hierarchy: titles}).Breadcrumb(); got != "" {
+			t.Errorf("%q: %q, want nothing", titles, got)
+		}
+	}
+}

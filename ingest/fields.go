@@ -98,7 +98,7 @@ func pathWords(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 func propertyText(doc *sheaf.Document) string {
 	var parts []string
 	for _, p := range doc.Properties {
-		if !IsText(p.Name) {
+		if !chunk.IsTextProperty(p.Name) {
 			continue
 		}
 		for _, v := range p.Values {
@@ -303,11 +303,4 @@ func ChunkColumns(document []store.Column, depth int) []store.Column {
 	at, _ := slices.BinarySearchFunc(document, c.Name, byName)
 	out := make([]store.Column, 0, len(document)+1)
 	return append(append(append(out, document[:at]...), c), document[at:]...)
-}
-
-// IsText reports whether the values of this property are text to search. It returns false if the property has a field
-// of its own or is an access right. Values in a map belong to the property that holds the map.
-func IsText(name string) bool {
-	property, _, _ := strings.Cut(name, ".")
-	return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(property)
 }

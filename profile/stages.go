@@ -149,7 +149,7 @@ var stages = []kind{
 		"search only equal names count",
 		options: []*Option{
 			number("document", "0.3", 0, 1000, "the weight of the best name of the document: title, alias or file name"),
-			number("heading", "0.3", 0, 1000, "the weight of the hit's own heading"),
+			number("heading", "0.3", 0, 1000, "the weight of the section's own heading; the root of a document has none"),
 			number("title", "1", 0, 1000, "how much a title adds that equals the query"),
 			number("alias", "0.9", 0, 1000, "how much an alias or a file name adds that equals the query"),
 			number("equal", "0.4", 0, 1000, "how much a section's heading adds that equals the query")},

@@ -5,6 +5,7 @@ import (
 
 	"sheaf"
 	"sheaf/text/analysis"
+	"sheaf/text/chunk"
 )
 
 // Summary says in a few words why a hit of the document d has its score. It uses the words of the query, not the terms
@@ -42,6 +43,9 @@ func propertyWith(d *sheaf.Document, analyzer *analysis.Analyzer, term string) s
 		return ""
 	}
 	for _, p := range d.Properties {
+		if !chunk.IsTextProperty(p.Name) {
+			continue
+		}
 		for _, v := range p.Values {
 			if slices.ContainsFunc(analyzer.Tokens(v.String()), func(t analysis.Token) bool { return t.Term == term }) {
 				return p.Name

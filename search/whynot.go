@@ -349,15 +349,18 @@ func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysi
 		return nil
 	}
 	for _, word := range words(q.Words) {
+		name := wordText(word)
+		same := func(other string) bool { return strings.EqualFold(name, other) }
+		m, single := word.(sheaf.Match)
+		if single && analyzer.Stops(m.Text) || slices.ContainsFunc(unknown, same) {
+			continue
+		}
 		text := requirement(word)
 		found, err := s.Backend.Retrieve(ctx, store.Request{Limit: 1, Text: &text})
 		if err != nil {
 			return nil
 		}
-		if m, single := word.(sheaf.Match); single && analyzer.Stops(m.Text) {
-			continue
-		}
-		if name := wordText(word); len(found) == 0 && !slices.Contains(unknown, name) {
+		if len(found) == 0 {
 			unknown = append(unknown, name)
 		}
 	}

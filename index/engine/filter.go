@@ -52,54 +52,61 @@ func (s *Snapshot) filtered(filter sheaf.Filter) (*filtered, error) {
 }
 
 // passing returns the chunks of a segment that pass a filter, in a new set.
-func passing(r *segment.Reader, filter sheaf.Filter) (set segment.Bitset, err error) {
-	set = segment.NewBitset(r.Chunks())
+func passing(r *segment.Reader, filter sheaf.Filter) (segment.Bitset, error) {
+	set := segment.NewBitset(r.Chunks())
+	return set, addPassing(set, r, filter)
+}
+
+// addPassing adds the chunks of a segment that pass a filter to set.
+func addPassing(set segment.Bitset, r *segment.Reader, filter sheaf.Filter) error {
 	switch f := filter.(type) {
 	case sheaf.And:
-		set.Fill(r.Chunks())
+		all := segment.NewBitset(r.Chunks())
+		all.Fill(r.Chunks())
 		for _, part := range f {
 			one, err := passing(r, part)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			set.And(one)
+			all.And(one)
 		}
+		set.Or(all)
 	case sheaf.Or:
 		for _, part := range f {
-			one, err := passing(r, part)
-			if err != nil {
-				return nil, err
+			if err := addPassing(set, r, part); err != nil {
+				return err
 			}
-			set.Or(one)
 		}
 	case sheaf.Not:
 		one, err := passing(r, f.Filter)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		set.Fill(r.Chunks())
-		set.AndNot(one)
+		all := segment.NewBitset(r.Chunks())
+		all.Fill(r.Chunks())
+		all.AndNot(one)
+		set.Or(all)
 	case sheaf.In:
 		for _, v := range f.Values {
 			if v.IsZero() {
 				continue
 			}
 			if err := r.ColumnEquals(set, f.Column, ValueOf(v)); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	case sheaf.Range:
 		if kind, ok := f.Kind(); ok {
-			err = r.ColumnRange(set, f.Column, byte(kind), boundOf(f.Min, f.MinOpen), boundOf(f.Max, f.MaxOpen))
+			return r.ColumnRange(set, f.Column, byte(kind), boundOf(f.Min, f.MinOpen), boundOf(f.Max, f.MaxOpen))
 		}
 	case sheaf.Exists:
-		err = r.ColumnExists(set, f.Column)
+		return r.ColumnExists(set, f.Column)
 	case sheaf.HasPrefix:
-		err = r.ColumnPrefix(set, f.Column, ValueOf(sheaf.TextValue(f.Prefix)))
+		return r.ColumnPrefix(set, f.Column, ValueOf(sheaf.TextValue(f.Prefix)))
 	default:
-		return nil, sheaf.Invalidf("a filter of unknown kind %T", filter)
+		return sheaf.Invalidf("a filter of unknown kind %T", filter)
 	}
-	return set, err
+	return nil
 }
 
 // ValueOf returns a value as segments store it.

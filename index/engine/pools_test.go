@@ -18,7 +18,7 @@ func emptyPools() {
 	scratches = sync.Pool{New: scratches.New}
 }
 
-// TestReusedMemory checks that reused memory gives the same answers as new memory, to the last
+// TestPlansInReusedMemory checks that reused memory gives the same answers as new memory, to the last
 // bit. Other requests run before and at the same time.
 func TestPlansInReusedMemory(t *testing.T) {
 	const vocabulary = 60

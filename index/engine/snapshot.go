@@ -94,13 +94,13 @@ func (v *view) left() segment.Bitset {
 // field returns the statistics of a field over the remaining chunks. If lengths are rounded as Lucene does, the first
 // call reads all lengths of the field, otherwise only those of deleted chunks.
 func (v *view) field(f int, as bm25.Lengths) (bm25.Field, error) {
-	of := fieldOf{field: f, lengths: as}
-	if known, ok := v.fields.Get(of); ok {
-		return known, nil
-	}
 	stats := v.reader.Fields()[f].Field
 	if v.deleted == nil && as == bm25.LengthsExact {
 		return stats, nil
+	}
+	of := fieldOf{field: f, lengths: as}
+	if known, ok := v.fields.Get(of); ok {
+		return known, nil
 	}
 	lengths, err := v.reader.Lengths(f)
 	if err != nil {

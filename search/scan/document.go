@@ -113,7 +113,7 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {
-		if !ingest.IsText(p.Name) || strings.Contains(p.Name, ".") {
+		if !chunk.IsTextProperty(p.Name) || strings.Contains(p.Name, ".") {
 			continue
 		}
 		for _, v := range p.Values[:min(listed, len(p.Values))] {

@@ -7,8 +7,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"sheaf"
-	"sheaf/ingest"
 	"sheaf/internal/yamlfile"
+	"sheaf/text/chunk"
 )
 
 // nestedLimits limits the size of frontmatter from which nested values are read.
@@ -28,7 +28,7 @@ func nestedText(doc *sheaf.Document, text string, listed, depth int) string {
 	}
 	n := nested{listed: listed, depth: depth}
 	for _, property := range mapValues(file.Docs[0].Body) {
-		if ingest.IsText(property.Key.GetToken().Value) {
+		if chunk.IsTextProperty(property.Key.GetToken().Value) {
 			n.collect(property.Value, 1)
 		}
 	}

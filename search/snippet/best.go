@@ -113,7 +113,7 @@ func headingRow(content []byte, offset int) sheaf.Span {
 	return sheaf.Span{}
 }
 
-// lineWith returns the line that contains the byte at position at, without the line ending.
+// lineWith returns the line that contains the byte at offset, without the line ending.
 func lineWith(content []byte, offset int) sheaf.Span {
 	from := bytes.LastIndexByte(content[:offset], '\n') + 1
 	end := bytes.IndexByte(content[offset:], '\n')

@@ -37,7 +37,8 @@ func (s *Screen) Passes(raw string) bool {
 		return true
 	}
 	for i := range len(raw) {
-		if i > 0 && isSmall(raw[i-1]) && isSmall(raw[i]) {
+		c := raw[i]
+		if !isLetter(c) && !isDigit(rune(c)) || i > 0 && isSmall(raw[i-1]) && isSmall(c) {
 			continue
 		}
 		letters, _ := firstLetters(raw[i:], 4)

@@ -114,7 +114,7 @@ func TestScreenExcludes(t *testing.T) {
 	s := analyzer(t, "en").Screen([]string{"commit", "item", "4k", "fly"})
 	for word, want := range map[string]bool{"commit": true, "Committing": true, "recommend": false, "become": false,
 		"committee": true, "come": false, "Get-ChildItem": true, "Get-Content": false, "Get-Commit": true, "4K": true,
-		"K4": false, "flies": true, "flows": true, "fast": false, "çö": true} {
+		"K4": false, "__": false, "_commit_": true, "flies": true, "flows": true, "fast": false, "çö": true} {
 		if got := s.Passes(word); got != want {
 			t.Errorf("%q passes is %v, want %v", word, got, want)
 		}

@@ -397,7 +397,7 @@ func TestLabTouch(t *testing.T) {
 		})
 	}
 	finger := func(dx, dy float64) chromedp.Tasks { // on a fresh page: a scrolled page may still move
-		tasks := chromedp.Tasks{chromedp.Navigate(s.URL + "/?view=lab&q=commit&set.names=0.9"), until(shown),
+		tasks := chromedp.Tasks{chromedp.Navigate(s.URL + "/?view=lab&q=commit&set.names=0.7"), until(shown),
 			chromedp.WaitVisible("svg.lab .node"),
 			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); window.was = r.top; return {X: r.left `+
 				`+ r.width / 4, Y: r.top + r.height / 2}; })()`, &at),
@@ -409,11 +409,11 @@ func TestLabTouch(t *testing.T) {
 	}
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true),
 		emulation.SetTouchEmulationEnabled(true))
-	step(t, ctx, "it drags", finger(8, 0), until(number+` !== "0.9"`),
+	step(t, ctx, "it drags", finger(8, 0), until(number+` !== "0.7"`),
 		until(`document.querySelector("p.place").textContent.startsWith("names: ") && Math.abs(`+slider+
 			`.getBoundingClientRect().top - was) < 1`))
 	step(t, ctx, "it scrolls", finger(0, -5), until(`document.querySelector(".lab-controls").scrollTop > 20`),
-		until(number+` === "0.9" && location.search.includes("set.names=0.9")`), until(`Number(`+slider+`.value) === 0.9`))
+		until(number+` === "0.7" && location.search.includes("set.names=0.7")`), until(`Number(`+slider+`.value) === 0.7`))
 }
 
 // TestLabResultsOfSameName checks that results of the same name also show their identifiers, in text and in

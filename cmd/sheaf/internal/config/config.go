@@ -109,7 +109,7 @@ func Load(opts Options) (*Config, error) {
 		return nil, err
 	}
 	if opts.Dir != "" {
-		file, second, err := FindProjectFile(opts.Dir)
+		file, second, err := findProjectFile(opts.Dir)
 		if err != nil {
 			return nil, err
 		}
@@ -278,9 +278,9 @@ func unknownKey(place, name string) error {
 	return sheaf.Invalidf("%sunknown key %q: the keys are %s", place, name, strings.Join(names, ", "))
 }
 
-// FindProjectFile looks for a project's file in dir, then in each folder above dir. If the folder also has a file with
+// findProjectFile looks for a project's file in dir, then in each folder above dir. If the folder also has a file with
 // the other name, second is that file.
-func FindProjectFile(dir string) (file, second string, err error) {
+func findProjectFile(dir string) (file, second string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return "", "", err

@@ -131,6 +131,21 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 	}
 }
 
+// TestUnsetOfMissingKey checks that a failed Unset leaves the file unchanged, also without a line end at its end.
+func TestUnsetOfMissingKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sheaf.yaml")
+	const content = "language: en"
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := config.Unset(path, "limit"); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("the error is %v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != content {
+		t.Errorf("the file is %q, %v", got, err)
+	}
+}
+
 func TestSetKeepsOtherKeys(t *testing.T) {
 	for _, c := range []struct{ name, before, key, values, want string }{
 		{"new file", "", "limit", "20", "limit: 20\n"},

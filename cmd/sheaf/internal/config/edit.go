@@ -30,8 +30,8 @@ func Set(path, name string, values []string) error {
 	if _, err := key.parse(key.join(values)); err != nil {
 		return sheaf.Invalidf("%s: %w", name, err)
 	}
-	return edit(path, name, func(p *parsed, lines []string) []string {
-		return p.set(lines, name, scalarText(key, values))
+	return edit(path, name, func(p *parsed, lines []string) ([]string, error) {
+		return p.set(lines, name, scalarText(key, values)), nil
 	})
 }
 
@@ -43,25 +43,19 @@ func Unset(path, name string) error {
 		return err
 	}
 	name = key.Name
-	found := false
-	err = edit(path, name, func(p *parsed, lines []string) []string {
+	return edit(path, name, func(p *parsed, lines []string) ([]string, error) {
 		for _, e := range p.entries {
 			if e.key == name {
-				found = true
-				return slices.Delete(lines, e.keyLine-1, e.last)
+				return slices.Delete(lines, e.keyLine-1, e.last), nil
 			}
 		}
-		return lines
+		return nil, fmt.Errorf("%w: %s does not set %s", sheaf.ErrNotFound, path, name)
 	})
-	if err == nil && !found {
-		return fmt.Errorf("%w: %s does not set %s", sheaf.ErrNotFound, path, name)
-	}
-	return err
 }
 
 // edit changes the lines of a file with the function change. It parses the result, and returns an error if another key
-// than name changed.
-func edit(path, name string, change func(p *parsed, lines []string) []string) error {
+// than name changed. If change returns an error, the file stays unchanged.
+func edit(path, name string, change func(p *parsed, lines []string) ([]string, error)) error {
 	content, err := readSmall(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read configuration: %w", err)
@@ -76,7 +70,10 @@ func edit(path, name string, change func(p *parsed, lines []string) []string) er
 	} else {
 		lines[last] += "\n"
 	}
-	changed := []byte(strings.Join(change(before, lines), ""))
+	if lines, err = change(before, lines); err != nil {
+		return err
+	}
+	changed := []byte(strings.Join(lines, ""))
 	if string(changed) == string(content) {
 		return nil
 	}

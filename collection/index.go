@@ -292,8 +292,10 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	}
 	record, err := location.ReadRecord(x.Where.Dir)
 	switch {
-	case err == nil && record.Root != x.Where.Root && !x.Named && !o.AsIs && !o.Keep:
-		// The folder moved, and its index came with it. A read-only index stays as it is.
+	case err == nil && !o.AsIs && !o.Keep &&
+		(record.Root != x.Where.Root && !x.Named || record.Store == "" && x.Target != nil):
+		// The folder moved, and its index came with it. Or an earlier version recorded no address of the server. A
+		// read-only index stays as it is.
 		if err := x.writeRecord(); err != nil && !vfs.Forbidden(err) && !vfs.NoSpace(err) {
 			return x.Advise(err)
 		}
@@ -319,7 +321,11 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 }
 
 func (x *Index) writeRecord() error {
-	return location.Record{Format: location.RecordFormat, Root: x.Where.Root}.Write(x.Where.Dir)
+	r := location.Record{Format: location.RecordFormat, Root: x.Where.Root}
+	if x.Target != nil {
+		r.Store = x.Target.String()
+	}
+	return r.Write(x.Where.Dir)
 }
 
 // OpenStores opens the catalog and the engine, with the analyzer that the index was made with. For a new index, it

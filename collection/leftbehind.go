@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sheaf"
 	"sheaf/collection/intake"
+	"sheaf/collection/location"
 	"sheaf/internal/wording"
 )
 
@@ -40,11 +42,43 @@ func eachGiven(dir string, yield func(sheaf.ID)) error {
 }
 
 // LeftBehindText returns a message for the user. The message lists the documents that [LeftBehind] found, and shows the
-// command that copies them. The parameters from and to are the addresses of the stores.
-func LeftBehindText(ids []sheaf.ID, from, to string) string {
-	return fmt.Sprintf("%s in %s: %s; to copy what stays: sheaf copy --given --from %s --to %s",
+// command that copies them. The parameter folder is the covered folder; from and to are the addresses of the stores.
+func LeftBehindText(ids []sheaf.ID, folder, from, to string) string {
+	return fmt.Sprintf("%s in %s: %s; to copy what stays: sheaf copy --given --from %s --to %s --in %s",
 		wording.Plural(len(ids), "document that came over HTTP stays", "documents that came over HTTP stay"), from,
-		(&losses{}).names(ids), wording.ShellQuoted(from), wording.ShellQuoted(to))
+		(&losses{}).names(ids), wording.ShellQuoted(from), wording.ShellQuoted(to), wording.ShellQuoted(folder))
+}
+
+// KnownStore returns nil if the folder dir is the folder of a store that the index at base had. Otherwise it returns an
+// error that lists the stores of this index. The error is sheaf.ErrNotFound.
+func KnownStore(base location.Location, dir, address string) error {
+	var known []string
+	for _, place := range base.Places() {
+		if name, ok := storeIn(base, place); ok {
+			if place == dir {
+				return nil
+			}
+			known = append(known, name)
+		}
+	}
+	if known == nil {
+		return fmt.Errorf("%w: the index of %s has no documents in any store", sheaf.ErrNotFound, base.Root)
+	}
+	return fmt.Errorf("%w: the index of %s never used the store %s; it used %s", sheaf.ErrNotFound, base.Root, address,
+		strings.Join(known, ", "))
+}
+
+// storeIn returns the address of the store in a folder of [location.Location.Places], and whether the index used this
+// store.
+func storeIn(base location.Location, dir string) (address string, used bool) {
+	record, err := location.ReadRecord(dir)
+	switch {
+	case dir == base.Dir:
+		return EngineStore, err == nil
+	case record.Store == "":
+		return "ADDRESS", err == nil // an earlier version did not record it
+	}
+	return record.Store, true
 }
 
 // noteLeftBehind warns before the first run into a store if other stores of this folder have documents that came over
@@ -53,16 +87,13 @@ func (x *Index) noteLeftBehind() {
 	if x.Flag != "" {
 		return
 	}
-	for i, dir := range x.Base.Places() {
+	for _, dir := range x.Base.Places() {
 		if dir == x.Where.Dir {
 			continue
 		}
-		from := "ADDRESS" // the index does not record it
-		if i == 0 {
-			from = EngineStore
-		}
 		if ids, err := LeftBehind(dir, x.Where.Dir); err == nil && len(ids) > 0 {
-			x.Warn("%s", LeftBehindText(ids, from, x.StoreName()))
+			from, _ := storeIn(x.Base, dir)
+			x.Warn("%s", LeftBehindText(ids, x.Base.Root, from, x.StoreName()))
 		}
 	}
 }

@@ -79,6 +79,18 @@ func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil
 	}
+	c, err := loadSettings(cmd, dir)
+	if err != nil {
+		return nil, err
+	}
+	a.describeStreams(c.Color)
+	a.notices(c.Notices...)
+	a.config = c
+	return c, nil
+}
+
+// loadSettings reads the settings of the folder dir and the flags of a command.
+func loadSettings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	opts := config.Options{Dir: dir, UserFile: userConfigFile(), Environ: os.Environ(), Trust: trust()}
 	for _, k := range config.Keys() {
 		if f := cmd.Flags().Lookup(k.Flag); f != nil && f.Changed {
@@ -88,14 +100,7 @@ func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if f := cmd.Flags().Lookup("no-refresh"); f != nil && f.Changed {
 		opts.Flags = append(opts.Flags, config.Flag{Key: "refresh", Name: f.Name, Values: []string{"false"}})
 	}
-	c, err := config.Load(opts)
-	if err != nil {
-		return nil, err
-	}
-	a.describeStreams(c.Color)
-	a.notices(c.Notices...)
-	a.config = c
-	return c, nil
+	return config.Load(opts)
 }
 
 // folderSettings returns the folder that the command works on, with its settings.

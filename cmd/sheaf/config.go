@@ -178,23 +178,13 @@ your own file, because all folders would fill that one place.`,
 			if err != nil {
 				return err
 			}
-			file, moved := userConfigFile(), ""
-			if inProject {
-				dir, err := a.commandFolder()
-				if err != nil {
-					return err
-				}
-				file = projectFile(dir)
-				if args[0] == "store" {
-					moved = a.leftBehind(cmd, args[1])
-				}
-			}
-			err = a.writeSetting(file, inProject, func() error { return config.Set(file, args[0], args[1:]) })
+			file, err := a.settingsFile(inProject)
 			if err != nil {
 				return err
 			}
-			if moved != "" {
-				a.notice("%s", moved)
+			err = a.writeSetting(cmd, file, inProject, func() error { return config.Set(file, args[0], args[1:]) })
+			if err != nil {
+				return err
 			}
 			return a.print(map[string]any{"schema": "sheaf.config-set/1", "key": args[0], "file": file}, func() {
 				fmt.Fprintf(a.stdout, "%s is set in %s\n", args[0], file)
@@ -205,31 +195,41 @@ your own file, because all folders would fill that one place.`,
 	return a.withJSON(cmd)
 }
 
-// leftBehind returns a note about documents that came over HTTP and stay in the store of before when the folder of a
-// command moves to the store at address. It returns "" if there are none.
-func (a *app) leftBehind(cmd *cobra.Command, address string) string {
-	folder, c, err := a.folderSettings(cmd)
+// settingsFile returns the path of the file that a command writes: the project's file in the folder of the command, or
+// the user's own file.
+func (a *app) settingsFile(inProject bool) (string, error) {
+	if !inProject {
+		return userConfigFile(), nil
+	}
+	dir, err := a.commandFolder()
 	if err != nil {
-		return ""
+		return "", err
 	}
-	base, _, err := a.finder(c).Find(folder)
-	if err != nil || !base.Exists {
-		return ""
-	}
-	before := cmp.Or(c.Store.URL, collection.EngineStore)
-	from, err := a.placeOf(base, before)
-	if err != nil {
-		return ""
-	}
-	to, err := a.placeOf(base, address)
+	return projectFile(dir), nil
+}
+
+// noteLeftBehind prints a note about documents that came over HTTP, if they stay in the store of before because the
+// settings name another store now. It prints nothing if it cannot read the settings or the stores.
+func (a *app) noteLeftBehind(folder string, before, now *config.Config) {
+	b := *a
+	b.config = now
+	from := cmp.Or(before.Store.URL, collection.EngineStore)
+	to := cmp.Or(now.Store.URL, collection.EngineStore)
+	base, _, err := a.finder(now).Find(a.meant(folder))
 	if err != nil || from == to {
-		return ""
+		return
 	}
-	ids, err := collection.LeftBehind(from, to)
-	if err != nil || len(ids) == 0 {
-		return ""
+	source, err := b.placeOf(base, "store", from)
+	if err != nil {
+		return
 	}
-	return collection.LeftBehindText(ids, before, cmp.Or(address, collection.EngineStore))
+	target, err := b.placeOf(base, "store", to)
+	if err != nil || source == target {
+		return
+	}
+	if ids, err := collection.LeftBehind(source, target); err == nil && len(ids) > 0 {
+		a.notice("%s", collection.LeftBehindText(ids, base.Root, from, to))
+	}
 }
 
 // whichFile are the flags that choose the file to write.
@@ -253,9 +253,9 @@ func (a *app) configUnsetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unset KEY",
 		Short: "Remove a setting from your file, or with --project from the folder's",
-		Long: `Removes a setting from your own file, or with --project from the file that holds for
-this folder, and says which value holds now. The setting store is removed from the
-folder's file unless --user says otherwise.`,
+		Long: `Removes a setting from your own file, or with --project from the file in this folder,
+and says which value holds now. The setting store is removed from the folder's file
+unless --user says otherwise.`,
 		Example: `  sheaf config unset limit
   sheaf config unset --project profile`,
 		Args:              arguments(cobra.ExactArgs(1)),
@@ -269,24 +269,17 @@ folder's file unless --user says otherwise.`,
 			if err != nil {
 				return err
 			}
-			file := userConfigFile()
-			if inProject {
-				dir, err := a.commandFolder()
-				if err != nil {
-					return err
-				}
-				if file, _, err = config.FindProjectFile(dir); err != nil {
-					return err
-				}
-				file = cmp.Or(file, projectFile(dir))
+			file, err := a.settingsFile(inProject)
+			if err != nil {
+				return err
 			}
-			err = a.writeSetting(file, inProject, func() error { return config.Unset(file, key.Name) })
+			err = a.writeSetting(cmd, file, inProject, func() error { return config.Unset(file, key.Name) })
 			if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}
 			_, c, fault := a.folderSettings(cmd)
 			if err != nil && fault == nil {
-				return elsewhereSet(err, c, key)
+				return a.elsewhereSet(err, c, key)
 			}
 			if fault != nil {
 				return fault
@@ -304,34 +297,62 @@ folder's file unless --user says otherwise.`,
 }
 
 // elsewhereSet adds to err, the error for a file that does not set key, the place where key is set.
-func elsewhereSet(err error, c *config.Config, key *config.Key) error {
+func (a *app) elsewhereSet(err error, c *config.Config, key *config.Key) error {
+	in := ""
+	if a.in != "" {
+		in = " --in " + wording.ShellQuoted(a.in)
+	}
 	switch origin := c.Origin(key.Name); origin.Source {
 	case config.SourceProject:
-		return withHint(err, "it is set in %s: sheaf config unset --project %s", origin.File, key.Name)
+		return withHint(err, "it is set in %s: sheaf config unset --project %s --in %s", origin.File, key.Name,
+			wording.ShellQuoted(filepath.Dir(origin.File)))
 	case config.SourceUser:
-		return withHint(err, "it is set in %s: sheaf config unset --user %s", origin.File, key.Name)
+		return withHint(err, "it is set in %s: sheaf config unset --user %s%s", origin.File, key.Name, in)
 	case config.SourceEnvironment:
 		return withHint(err, "it is set in the environment: %s", origin)
 	}
 	return err
 }
 
-// writeSetting changes a key in a file with the function write. If the user had approved a project's file before, or if
-// no setting in it needed approval, writeSetting also approves the changed file.
-func (a *app) writeSetting(file string, project bool, write func() error) error {
+// writeSetting changes a key in a file with the function write, and approves the changed file of a project. If the
+// change moves the folder to another store, writeSetting prints a note about documents that stay behind.
+func (a *app) writeSetting(cmd *cobra.Command, file string, project bool, write func() error) error {
+	var before *config.Config
+	folder, unread := a.commandFolder()
+	if unread == nil {
+		before, unread = loadSettings(cmd, folder)
+	}
+	var err error
+	if project {
+		err = a.writeApproved(file, write)
+	} else {
+		err = write()
+	}
+	if err != nil || unread != nil {
+		return err
+	}
+	if now, err := loadSettings(cmd, folder); err == nil {
+		a.noteLeftBehind(folder, before, now)
+	}
+	return nil
+}
+
+// writeApproved changes a project's file with the function write. If the user had approved the file before, or if no
+// setting in it needed approval, writeApproved also approves the changed file.
+func (a *app) writeApproved(file string, write func() error) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return collection.FileFault("configuration file", err)
 	}
-	if err := write(); err != nil || !project {
-		return err
-	}
-	if found, err := config.Sensitive(file, before); err != nil || len(found) > 0 && !trust().Approved(file, before) {
-		a.notice("%s holds settings that are not approved: see them and approve them with sheaf config trust", file)
+	if err := write(); err != nil {
 		return err
 	}
 	after, found, err := sensitive(file)
 	if err != nil || len(found) == 0 {
+		return err
+	}
+	if found, err = config.Sensitive(file, before); err != nil || len(found) > 0 && !trust().Approved(file, before) {
+		a.notice("%s holds settings that are not approved: see them and approve them with sheaf config trust", file)
 		return err
 	}
 	return trust().Approve(file, after)

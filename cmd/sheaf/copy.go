@@ -89,8 +89,8 @@ type copyJSON struct {
 	Vectors   int    `json:"vectors"`
 	// Alias is the alias that now names the store.
 	Alias string `json:"alias,omitempty"`
-	// Given is how many documents were copied that came over HTTP. It is set only with --given.
-	Given int `json:"given,omitempty"`
+	// Given is how many documents were copied that came over HTTP. Without --given it is 0.
+	Given int `json:"given"`
 	// Verified is how many chunks verifyCopy found by searching.
 	Verified int     `json:"verified"`
 	TookMS   float64 `json:"took_ms"`
@@ -105,7 +105,11 @@ func (a *app) with(flag, store string) *app {
 }
 
 func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
-	if _, _, err := a.folderSettings(cmd); err != nil {
+	folder, c, err := a.folderSettings(cmd)
+	if err == nil && o.given {
+		err = a.checkGiven(folder, c, o)
+	}
+	if err != nil {
 		return err
 	}
 	began := time.Now()
@@ -139,14 +143,47 @@ func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 		fmt.Fprintf(a.stdout, "%s holds %s, %s and %s; %s were looked for and found\n", wording.Clean(out.Store),
 			wording.Plural(out.Documents, "document", "documents"), wording.Plural(out.Chunks, "chunk", "chunks"),
 			wording.Plural(out.Vectors, "vector", "vectors"), wording.Count(out.Verified))
+		if o.given {
+			fmt.Fprintln(a.stdout, wording.Plural(out.Given, "document that came over HTTP was copied",
+				"documents that came over HTTP were copied"))
+		}
 	})
+}
+
+// checkGiven returns an error if copy --given has no other store to copy from, or if the index never used the store of
+// --from.
+func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error {
+	base, _, err := a.finder(c).Find(a.meant(folder))
+	if err != nil {
+		return collection.Elsewhere(err)
+	}
+	source := cmp.Or(o.from, c.Store.URL, collection.EngineStore)
+	from, err := a.placeOf(base, "--from", source)
+	if err != nil {
+		return err
+	}
+	to, err := a.placeOf(base, "--to", o.to)
+	if err != nil {
+		return err
+	}
+	if from == to {
+		return withHint(sheaf.Invalidf("--given copies from another store, and --to names %s itself", source),
+			"name the former store with --from")
+	}
+	if o.from == "" {
+		return nil
+	}
+	if err := collection.KnownStore(base, from, o.from); err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	return nil
 }
 
 // copyGiven copies the documents that came over HTTP if o says so, and returns their number. Otherwise it prints a note
 // about those that stay behind.
 func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
-	dir, err := a.placeOf(into.Base, from)
+	dir, err := a.placeOf(into.Base, "--from", from)
 	if err != nil || dir == into.Where.Dir {
 		return 0, err
 	}
@@ -156,14 +193,14 @@ func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int
 	}
 	ids, err := collection.LeftBehind(dir, into.Where.Dir)
 	if err == nil && len(ids) > 0 {
-		a.notice("%s", collection.LeftBehindText(ids, from, o.to))
+		a.notice("%s", collection.LeftBehindText(ids, into.Base.Root, from, o.to))
 	}
 	return 0, err
 }
 
-// placeOf returns the folder, in the index at base, of the store at address.
-func (a *app) placeOf(base location.Location, address string) (string, error) {
-	target, err := a.with("--from", address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
+// placeOf returns the folder, in the index at base, of the store at address. flag is the flag that gave this address.
+func (a *app) placeOf(base location.Location, flag, address string) (string, error) {
+	target, err := a.with(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
 	if err != nil || target == nil {
 		return base.Dir, err
 	}

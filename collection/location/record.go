@@ -60,6 +60,8 @@ type Record struct {
 	Format int `json:"format"`
 	// Root is the folder for which the index was made. The settings of the catalog list the folders added later.
 	Root string `json:"root"`
+	// Store is the address of the server that has the chunks, without user and options. It is "" for the engine.
+	Store string `json:"store,omitempty"`
 }
 
 // recordFile is the stored form of a record. Sum is the CRC-32C of the format and the root. Records of earlier versions

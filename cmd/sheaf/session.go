@@ -161,6 +161,9 @@ func (s *session) leftOut(ctx context.Context, address string) string {
 		list, _ := s.View.Skipped() // without the list, the hint names a command that shows its error
 		if s.scanner == nil {
 			if _, report, err := s.Pending(ctx); err == nil {
+				if slices.Contains(report.Waiting, sheaf.DocumentID(t.Name, rel)) {
+					return "that file is not indexed yet: sheaf index --in " + wording.ShellQuoted(s.Where.Root)
+				}
 				list = append(list, report.ByRule...)
 			}
 		}

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -93,7 +94,7 @@ func (x *Index) noteLeftBehind() {
 		}
 		if ids, err := LeftBehind(dir, x.Where.Dir); err == nil && len(ids) > 0 {
 			from, _ := storeIn(x.Base, dir)
-			x.Warn("%s", LeftBehindText(ids, x.Base.Root, from, x.StoreName()))
+			x.Warn("%s", LeftBehindText(ids, x.Base.Root, from, cmp.Or(x.Address, x.StoreName())))
 		}
 	}
 }

@@ -201,7 +201,7 @@ const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{
 	{Name: "chunker", Flag: "chunker", Allowed: []string{"tree", "sections", "window"}, Default: "tree",
-		Help: "how documents are cut: along the heading tree, into sections with a size cap, or into windows of tokens"},
+		Help: "how documents are cut: tree (along the headings), sections (with a size cap) or window (of tokens)"},
 	{Name: "chunk.section_cap", Flag: "cap", Kind: KindNumber, Default: "6000", Min: 100, Max: 1 << 30,
 		Help: "chunker sections: most characters of a piece"},
 	{Name: "chunk.window_size", Flag: "size", Kind: KindNumber, Default: "512", Min: 1, Max: 1 << 20,
@@ -210,7 +210,7 @@ var keys = []Key{
 	{Name: "chunk.window_overlap", Flag: "overlap", Kind: KindNumber, Default: "0", Max: 1 << 20,
 		Help: "chunker window: tokens shared with the window before, fewer than its size"},
 	{Name: "chunk.window_boundary", Flag: "boundary", Allowed: []string{"token", "line", "sentence"}, Default: "token",
-		Help: "chunker window: where windows may end"},
+		Help: "chunker window: where windows may end: after a token, line or sentence"},
 	{Name: "chunk.window_large", Flag: "large", Kind: KindBool, Default: "false",
 		Help: "chunker window: also make a large chunk of every four windows"},
 	{Name: "chunk.window_title_prefix", Flag: "title-prefix", Kind: KindBool, Default: "false",

@@ -205,7 +205,8 @@ func (a *app) keyListCommand() *cobra.Command {
 				out = append(out, shownKey(&list[i]))
 				rows = append(rows, keyRow(&list[i]))
 			}
-			return a.print(map[string]any{"schema": "sheaf.keys/1", "keys": out}, func() { a.printTable(rows) })
+			return a.print(map[string]any{"schema": "sheaf.keys/1", "file": s.Where.Keys(), "keys": out},
+				func() { a.printTable(rows) })
 		},
 	})
 }

@@ -77,16 +77,19 @@ var wide = [...]wideEncoding{
 }
 
 // decodeMarked reads encodings that their bytes identify: UTF-32 and UTF-16, with and without a
-// byte order mark, and ISO-2022-JP with its escapes.
+// byte order mark, also beside UTF-8, and ISO-2022-JP with its escapes.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
+	text, name, ok = decodeWide(data)
+	if ok && len(data)%2 == 0 && isClean(text) {
+		return text, name, true
+	}
 	for _, e := range wide {
-		if text, ok := e.decodeMixed(data); ok {
-			return text, "UTF-8 and " + e.name, true
+		if mixed, ok := e.decodeMixed(data); ok {
+			return mixed, "UTF-8 and " + e.name, true
 		}
-		if rest, marked := bytes.CutPrefix(data, []byte(e.mark)); marked && (e.unit == 2 || len(data)%e.unit == 0) {
-			text, err := e.NewDecoder().Bytes(rest[:len(rest)/e.unit*e.unit])
-			return text, e.name, err == nil
-		}
+	}
+	if ok && !isPlainWithZeros(data) {
+		return text, name, true
 	}
 	head := data[:min(len(data), headBytes)]
 	if bytes.Contains(head, []byte("\x1b$B")) || bytes.Contains(head, []byte("\x1b$@")) {
@@ -95,6 +98,18 @@ func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 			return text, "ISO-2022-JP", true
 		}
 	}
+	return nil, "", false
+}
+
+// decodeWide reads a text that is in UTF-32 or UTF-16 from its beginning. It replaces invalid characters by U+FFFD.
+func decodeWide(data []byte) (text []byte, name string, ok bool) {
+	for _, e := range wide {
+		if rest, marked := bytes.CutPrefix(data, []byte(e.mark)); marked && (e.unit == 2 || len(data)%e.unit == 0) {
+			text, err := e.NewDecoder().Bytes(rest[:len(rest)/e.unit*e.unit])
+			return text, e.name, err == nil
+		}
+	}
+	head := data[:min(len(data), headBytes)]
 	if bytes.IndexByte(head, 0) < 0 { // spaces and line ends have a zero byte in every script
 		return nil, "", false
 	}
@@ -117,10 +132,13 @@ func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 const leastPlain = 16
 
 // decodeMixed decodes a text with parts in UTF-8 and in e, because some programs append lines in another encoding.
-// ok is false when the text does not have both.
+// ok is false when the text does not have both, or when a part is not readable.
 func (e wideEncoding) decodeMixed(data []byte) (text []byte, ok bool) {
+	if bytes.IndexByte(data, 0) < 0 {
+		return nil, false
+	}
 	parts := 0
-	for bytes.IndexByte(data, 0) >= 0 || parts > 0 && len(data) > 0 {
+	for len(data) > 0 {
 		plain := e.plainBytes(data)
 		text = append(text, data[:plain]...)
 		data = bytes.TrimPrefix(data[plain:], []byte(e.mark))
@@ -130,7 +148,7 @@ func (e wideEncoding) decodeMixed(data []byte) (text []byte, ok bool) {
 		}
 		part, err := e.NewDecoder().Bytes(data[:own])
 		line := bytes.HasSuffix(data[:own], []byte(e.lineFeed))
-		if err != nil || own > 0 && (!isText(part, line) || isPlainWithZeros(data[:own])) {
+		if err != nil || own > 0 && (!isText(part, line) || !isClean(part) || isPlainWithZeros(data[:own])) {
 			return nil, false
 		}
 		text = append(text, part...)
@@ -150,21 +168,51 @@ func (e wideEncoding) lineBytes(data []byte) int {
 	return len(data)
 }
 
-// plainBytes returns how many bytes at the start of data are in UTF-8: whole lines when data continues in e.
+// plainBytes returns how many bytes at the start of data are in UTF-8. They end at a line feed of one byte, at the
+// byte order mark of e, before an ASCII character in e, or with data. Bytes that are also clean text in e are in e.
 func (e wideEncoding) plainBytes(data []byte) int {
 	n := printableBytes(data)
-	if n < len(data) {
-		if n > 0 && data[n] == 0 && e.lineFeed[0] == '\n' {
+	if rest := data[n:]; len(rest) > 0 && !bytes.HasPrefix(rest, []byte(e.mark)) {
+		ascii := rest[0] == 0
+		if ascii && n > 0 && e.lineFeed[0] == '\n' {
 			n-- // the first byte of a character in e
 		}
-		if line := bytes.LastIndexByte(data[:n], '\n') + 1; line > 0 {
+		if line := bytes.LastIndexByte(data[:n], '\n') + 1; !ascii || e.isClean(data[line:n]) {
 			n = line
 		}
 	}
-	if n < leastPlain {
+	if n < leastPlain || e.isClean(data[:n/e.unit*e.unit]) {
 		return 0
 	}
 	return n
+}
+
+// isClean reports whether data is clean text in e.
+func (e wideEncoding) isClean(data []byte) bool {
+	text, err := e.NewDecoder().Bytes(data)
+	return err == nil && isClean(text)
+}
+
+// isClean reports whether all characters of a decoded text are readable and the text has no sign of UTF-8 that was read
+// as UTF-16. There, line feeds become letters of Gurmukhi and Gujarati, U+0A00 to U+0AFF, beside Chinese or Korean.
+// Spaces become format characters, U+2060 to U+206F. Letters beyond ASCII become Chinese right after Korean.
+func isClean(decoded []byte) bool {
+	indian, eastern, korean := false, false, false
+	for _, r := range string(decoded) {
+		chinese := unicode.Is(unicode.Han, r)
+		if !isReadable(r) || r>>4 == 0x206 || korean && chinese {
+			return false
+		}
+		korean = unicode.Is(unicode.Hangul, r)
+		indian = indian || r>>8 == '\n'
+		eastern = eastern || chinese || korean
+	}
+	return !indian || !eastern
+}
+
+// isReadable reports whether a decoded character is white space or printable.
+func isReadable(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsSpace(r) || unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r))
 }
 
 // printableBytes returns how many bytes at the start of data are UTF-8 without control characters.
@@ -197,7 +245,7 @@ func isText(decoded []byte, line bool) bool {
 			spaces++
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			letters++
-		case r == utf8.RuneError || !unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r):
+		case !isReadable(r):
 			return false
 		}
 	}

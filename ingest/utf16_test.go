@@ -119,8 +119,10 @@ func TestUTF16AfterUTF8WithoutLineEnd(t *testing.T) {
 // TestTimeOfBadUTF16 checks that the time to decode a file grows with its size only.
 func TestTimeOfBadUTF16(t *testing.T) {
 	const size = 1 << 20
-	for _, part := range []string{"D0_0", "\n\x00", "\x00\n", "\n", "\n\n\x00", "D0_0D0_0D0_0D0_0\nN", "\x00", "\x00a", "e e e ",
-		"the key of the heron\n\x00", "the key of the heron\nT\x00h\x00e\x00\n\x00", "the key of the heron\n\xff\xfe", "\xff\xfe"} {
+	for _, part := range []string{
+		"D0_0", "\n\x00", "\x00\n", "\n", "\n\n\x00", "D0_0D0_0D0_0D0_0\nN", "\x00", "\x00a", "e e e ", "\xff\xfe",
+		"the key of the heron\n\x00", "the key of the heron\nT\x00h\x00e\x00\n\x00", "the key of the heron\n\xff\xfe",
+	} {
 		for _, start := range []string{"", "\xff\xfe", "\xfe\xff", "a\x00\n\x00", "\x00"} {
 			began := time.Now()
 			decode([]byte(start + strings.Repeat(part, size/len(part))))

@@ -146,8 +146,8 @@ func IsFieldProperty(name string) bool {
 	return false
 }
 
-// IsTextProperty reports whether the values of this property are text to search. It returns false if the property has a field
-// of its own or is an access right. Values in a map belong to the property that holds the map.
+// IsTextProperty reports whether the values of this property are text to search. It returns false if the property has a
+// field of its own or is an access right. Values in a map belong to the property that holds the map.
 func IsTextProperty(name string) bool {
 	property, _, _ := strings.Cut(name, ".")
 	return !IsFieldProperty(name) && !IsAccessProperty(property)

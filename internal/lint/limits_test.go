@@ -20,7 +20,7 @@ import (
 var limits = map[string]int{
 	"lines of Go without tests":                                      117558,
 	"lines of tests in Go":                                           68693,
-	"lines over 120 columns":                                         1,
+	"lines over 120 columns":                                         0,
 	"lines of tests over 120 columns":                                0,
 	"structs with more than 12 fields (not JSON, Options or engine)": 7,
 	"fields of the largest of these structs":                         16,

@@ -14,7 +14,7 @@ import (
 // A document is "tree:path", and a heading chunk is "tree:path#slug". If a chunker cuts documents into sections or
 // windows, the chunks are "tree:path#0" and so on. The tree's name ends at the first colon. A path may contain '#', so
 // an ID alone does not say whether it names a document. The catalog decides: it first looks for a document with the
-// whole ID. If there is none, it splits the ID at the last '#'.
+// whole ID. If no document has this ID, the catalog splits the ID at the last '#'.
 type ID string
 
 // DocumentID returns the ID of the document at path in a tree. The path has slashes and the spelling of the file

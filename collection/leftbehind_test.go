@@ -14,8 +14,8 @@ import (
 	"sheaf/collection/location"
 )
 
-// TestGivenDocumentsOfAnotherStore checks that a folder that moves to another store is told which given documents stay
-// in the old one, and that TakeGiven copies them.
+// TestGivenDocumentsOfAnotherStore moves a folder to another store. Sheaf must name the given documents that stay in
+// the old store, and TakeGiven must copy them.
 func TestGivenDocumentsOfAnotherStore(t *testing.T) {
 	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
 	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# A\n"), 0o644); err != nil {

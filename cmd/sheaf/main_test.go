@@ -149,7 +149,7 @@ func TestClosedPipeIsNoError(t *testing.T) {
 	defer w.Close()
 	must.Do(t, r.Close())
 	if _, err = io.WriteString(w, "text"); !isUnread(err) {
-		t.Errorf("written to nobody: %v", err)
+		t.Errorf("write to a closed pipe: %v", err)
 	}
 	if isUnread(nil) || isUnread(os.ErrPermission) {
 		t.Error("another fault, or none, is taken for that")

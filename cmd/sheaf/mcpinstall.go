@@ -155,7 +155,7 @@ var goRunFolder = regexp.MustCompile(`[/\\](go-build[0-9]*|[0-9a-f]{64}-d)[/\\]`
 
 // lastingProgram returns the path of this program for an assistant's entry. It prefers the path in PATH, because a
 // package manager puts each version into a new folder. For a program that "go run" made, it returns the path of the
-// sheaf in PATH. The result is false if there is none.
+// sheaf in PATH. If PATH has no sheaf, the result is false.
 func lastingProgram(program string, look func(string) (string, error)) (string, bool) {
 	inPath, err := look("sheaf")
 	known := err == nil && filepath.IsAbs(inPath)

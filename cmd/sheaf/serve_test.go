@@ -228,7 +228,7 @@ func TestReadOnlyServerWritesNothing(t *testing.T) {
 	}
 }
 
-// TestMoveNamesGivenDocuments checks that a folder that moves to another store is told which given documents stay.
+// TestMoveNamesGivenDocuments moves a folder to another store. Sheaf must name the given documents that stay behind.
 func TestMoveNamesGivenDocuments(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // approvals are there
 	n := newNotes(t)

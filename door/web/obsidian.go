@@ -162,8 +162,8 @@ func (highlightParser) OnMatch(int) ast.Node {
 	return &inlineNode{open: `<span class="highlight">`, close: `</span>`}
 }
 
-// parseEnclosed parses a %%comment%% or a $formula$ inside a paragraph. It looks only for the next sign, so that many
-// signs cost no more time.
+// parseEnclosed parses a %%comment%% or a $formula$ inside a paragraph. It searches only
+// up to the next sign, so its time does not grow with the number of signs.
 func parseEnclosed(block text.Reader, _ parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()

@@ -49,7 +49,7 @@ type Item struct {
 	Without []sheaf.ID
 }
 
-// Filter returns a filter that excludes the documents in Without. It returns nil if there are none.
+// Filter returns a filter that excludes the documents in Without. If Without is empty, it returns nil.
 func (i *Item) Filter() sheaf.Filter {
 	if len(i.Without) == 0 {
 		return nil

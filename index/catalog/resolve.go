@@ -311,10 +311,10 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
-// Place returns the chunk of a document that the fragment of a link names, or "" if there is none. "^id" names a block.
-// Any other fragment is a slug or the title of a heading, in any case. "A#B" is a heading B below a heading A. If there
-// is none, it is a heading with this whole title, such as "C# and F#", or else the first heading B. If no heading
-// matches, the fragment is the name of an HTML anchor, or of a heading when signs are ignored.
+// Place returns the chunk of a document that the fragment of a link names. If no chunk matches, it returns "". "^id"
+// names a block. Any other fragment is a slug or the title of a heading, in any case. For "A#B", Place looks for a
+// heading B below a heading A, then for a heading with the whole title, such as "C# and F#", then for the first heading
+// B. If no heading matches, the fragment is the name of an HTML anchor, or of a heading when signs are ignored.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {

@@ -241,8 +241,8 @@ func newRecord(id sheaf.ID, st *state) *Record {
 	return r
 }
 
-// Chunk returns the chunk with an ID, or false if there is none. Chunk first takes the whole id as
-// a document's ID, then the part before the last '#'.
+// Chunk returns the chunk with an ID. If no chunk has this ID, it returns false. Chunk first takes the whole id as a
+// document's ID, then the part before the last '#'.
 func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	r, err := v.recordOf(id)
 	if r != nil {
@@ -265,7 +265,7 @@ func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return sheaf.Chunk{}, false
 }
 
-// Document returns the document with an ID and its chunks, or false if there is none.
+// Document returns the document with an ID, with its chunks. If no document has this ID, it returns false.
 func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	if doc := v.SharedDocument(id); doc != nil {
 		return *doc, true

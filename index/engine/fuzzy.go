@@ -87,8 +87,8 @@ func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.most && l.least[depth] >= l.most
 }
 
-// skip returns the next key that may be accepted, or nil if there is none. No key that begins with the first depth+1
-// characters of term is accepted. The parameter size is the number of bytes of these characters.
+// skip returns the next key that may be accepted. If no later key may be accepted, it returns nil. No key that begins
+// with the first depth+1 characters of term is accepted. The parameter size is the number of bytes of these characters.
 func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	for ; depth >= 0; depth-- {
 		next := l.following(depth, l.term[depth])

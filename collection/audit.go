@@ -272,7 +272,7 @@ func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, e
 		ask  func() error
 	}{{"search", t.search}, {"explain", t.explain}, {"similar", t.similar}, {"get", t.get}, {"document", t.document},
 		{"documents", t.list}, {"why not", t.whyNot}, {"what if", t.whatIf}, {"stage", t.stage}, {"legs", t.legs},
-		{"find", t.find}, {"beside", t.beside}, {"unmet", t.unmet}} {
+		{"find", t.find}, {"beside", t.askSimilar}, {"unmet", t.unmet}} {
 		if a.out.Checks == most {
 			break
 		}

@@ -210,8 +210,8 @@ func (t *trial) property(doc *audited) error {
 	return nil
 }
 
-// beside asks for chunks that are similar to a text. It also asks the text as a plain hybrid search.
-func (t *trial) beside() error {
+// askSimilar asks for chunks that are similar to a text. It also asks the text as a plain hybrid search.
+func (t *trial) askSimilar() error {
 	a, err := t.reader.Context(t.ctx, "", []byte("# "+t.text+"\n\n"+t.text+"\n"), SearchRequest{})
 	switch {
 	case err == nil:

@@ -112,8 +112,8 @@ type DocumentPatch struct {
 	Sets   *[]string `json:"sets,omitempty" maxItems:"100" pattern:"@name" doc:"Its sets."`
 }
 
-// onto returns a copy of a document with the changes of the patch.
-func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
+// apply returns a copy of a document with the changes of the patch.
+func (p *DocumentPatch) apply(d DocumentInput) *DocumentInput {
 	if p.Title != nil {
 		d.Title = *p.Title
 	}
@@ -209,8 +209,8 @@ func (d *DocumentInput) valid(dims int) error {
 	return nil
 }
 
-// own returns a copy of d. Changes of the copy's fields and vectors do not change d.
-func (d *DocumentInput) own() *DocumentInput {
+// copyOf returns a copy of d. Changes of the copy's fields and vectors do not change d.
+func (d *DocumentInput) copyOf() *DocumentInput {
 	out := *d
 	out.Chunks = slices.Clone(d.Chunks)
 	for i := range out.Chunks {

@@ -189,7 +189,7 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 		if ch.Put == nil {
 			continue
 		}
-		ch.Put = ch.Put.own()
+		ch.Put = ch.Put.copyOf()
 		if err := ch.Put.valid(settings.Dims); err != nil {
 			return nil, inChange(i, err)
 		}
@@ -272,7 +272,7 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	}
 	if err = c.o.Ingest.Writing.Lock(ctx); err == nil {
 		undo = append(undo, c.o.Ingest.Writing.Unlock)
-		err = c.own()
+		err = c.acquireOwner()
 	}
 	if err == nil {
 		undo = append(undo, c.disown)
@@ -416,7 +416,7 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	if err != nil {
 		return nil, err
 	}
-	put := p.onto(*stored)
+	put := p.apply(*stored)
 	if n := len(put.Properties); n > maxProperties {
 		return nil, conflictError("properties", "the document would have %d properties: at most %d are allowed", n,
 			maxProperties)

@@ -381,11 +381,12 @@ func (g *guard) FolderSize(tree, folder string) int {
 // Resolve returns the target of a link, and considers only visible documents. If it found hidden documents first, a
 // link without a target would reveal that they exist.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
-	return g.view.ResolveAmong(g.among(), from, link)
+	return g.view.ResolveAmong(g.visibleTest(), from, link)
 }
 
-// among returns the function that reports whether a document is visible. It returns nil if all documents are visible.
-func (g *guard) among() catalog.Among {
+// visibleTest returns the function that reports whether a document is visible. It returns nil if all documents are
+// visible.
+func (g *guard) visibleTest() catalog.Among {
 	if g.filter == nil {
 		return nil
 	}
@@ -467,7 +468,7 @@ type visibleFiles struct {
 func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
 	if v.guard.filter != nil {
 		req.Visible, req.Shown = v.guard.visible, v.guard.filter
-		req.Filter = both(v.guard.filter, req.Filter)
+		req.Filter = requireBoth(v.guard.filter, req.Filter)
 	}
 	req.HideComments = v.guard.hides || ingest.HidesComments(v.guard.view)
 	return v.scanner.Scan(ctx, req)

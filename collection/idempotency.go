@@ -65,7 +65,7 @@ func (c *Collection) useKey(ctx context.Context, keys []Key) (key *requestKey, b
 			"moment"))
 	}
 	end := func() { c.given.keys.Delete(k.Name) }
-	if err = c.own(); err == nil { // otherwise another process accepts documents and keys
+	if err = c.acquireOwner(); err == nil { // otherwise another process accepts documents and keys
 		if before, err = c.doneBefore(ctx, k); err == nil && before == nil {
 			return &requestKey{Key: k, at: c.o.Now().UTC(), end: func() { end(); c.disown() }}, nil, nil
 		}

@@ -112,7 +112,7 @@ func (x *Index) TakeGiven(ctx context.Context, from string) ([]sheaf.ID, error) 
 		return nil, err
 	}
 	defer func() { _ = c.Close() }() // a failed close loses no data
-	if err := c.own(); err != nil {
+	if err := c.acquireOwner(); err != nil {
 		return nil, err
 	}
 	defer c.disown()

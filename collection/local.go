@@ -90,11 +90,11 @@ func (x *Index) Scope() (scope sheaf.Filter) {
 		scope = textIn(sheaf.ColumnTree, tree)
 	}
 	if folder != "" {
-		scope = both(scope, textIn(sheaf.ColumnFolder, folder))
+		scope = requireBoth(scope, textIn(sheaf.ColumnFolder, folder))
 	}
 	for _, t := range x.View.Settings().Trees {
 		if slices.Contains(x.Gone(), t.Root) {
-			scope = both(scope, sheaf.Not{Filter: textIn(sheaf.ColumnTree, t.Name)})
+			scope = requireBoth(scope, sheaf.Not{Filter: textIn(sheaf.ColumnTree, t.Name)})
 		}
 	}
 	return scope

@@ -30,8 +30,8 @@ type owner struct {
 	lock  io.Closer   // nil if the file cannot be made: then no write is possible either
 }
 
-// own gets the right to accept documents for this process. Call disown once for each call of own.
-func (c *Collection) own() error {
+// acquireOwner gets the right to accept documents for this process. Call disown once for each call of own.
+func (c *Collection) acquireOwner() error {
 	o := &c.given.owner
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *Collection) disown() {
 
 // ownWhenFree waits until no other process is the owner, and then calls own. If ctx ends first, it returns false.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
-	for c.own() != nil {
+	for c.acquireOwner() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents
 		select {
 		case <-ctx.Done():

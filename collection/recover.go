@@ -55,7 +55,7 @@ func (c *Collection) recover(ctx context.Context) error {
 // that does not call Work. If another process accepts documents, Recover does nothing, because that process has done
 // the work.
 func (c *Collection) Recover(ctx context.Context) error {
-	if c.given.file == nil || c.own() != nil {
+	if c.given.file == nil || c.acquireOwner() != nil {
 		return nil
 	}
 	defer c.disown()

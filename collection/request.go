@@ -195,7 +195,7 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 	if err != nil {
 		return parsed, inField("filter", err)
 	}
-	parsed.Filter = both(parsed.Filter, filter)
+	parsed.Filter = requireBoth(parsed.Filter, filter)
 	created, err := query.CreatedIn(q.Created, r.c.now())
 	if err != nil {
 		return parsed, inField("created", err)
@@ -208,15 +208,15 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 	if err != nil {
 		return parsed, inField("sets", err)
 	}
-	parsed.Filter = both(both(parsed.Filter, created), both(updated, sets))
+	parsed.Filter = requireBoth(requireBoth(parsed.Filter, created), requireBoth(updated, sets))
 	if local := r.c.o.Local; local != nil {
-		parsed.Filter = both(parsed.Filter, local.Scope)
+		parsed.Filter = requireBoth(parsed.Filter, local.Scope)
 	}
 	return parsed, nil
 }
 
-// both returns a filter that requires both filters. Each of them may be nil.
-func both(a, b sheaf.Filter) sheaf.Filter {
+// requireBoth returns a filter that requires both filters. Each of them may be nil.
+func requireBoth(a, b sheaf.Filter) sheaf.Filter {
 	switch {
 	case a == nil:
 		return b

@@ -226,7 +226,7 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 		return before.Task, nil
 	}
 	defer key.release()
-	if err := c.own(); err != nil {
+	if err := c.acquireOwner(); err != nil {
 		return nil, err
 	}
 	defer c.disown()

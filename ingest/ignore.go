@@ -37,8 +37,8 @@ type ignoreFile struct {
 	rules []ignoreRule
 }
 
-// own reports whether the rules are Sheaf's, not git's.
-func (f *ignoreFile) own() bool { return strings.HasSuffix(f.name, ignoreNames[1]) }
+// isOwn reports whether the rules are Sheaf's, not git's.
+func (f *ignoreFile) isOwn() bool { return strings.HasSuffix(f.name, ignoreNames[1]) }
 
 // parseIgnore reads an ignore file.
 func parseIgnore(base, name, content string) ignoreFile {
@@ -235,11 +235,11 @@ func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]
 	}
 	if dir.path != "" && listed(entries, ".git") {
 		if git := gitFolder(full); git != "" {
-			ignores = slices.DeleteFunc(slices.Clone(ignores), func(f ignoreFile) bool { return !f.own() })
+			ignores = slices.DeleteFunc(slices.Clone(ignores), func(f ignoreFile) bool { return !f.isOwn() })
 			exclude := filepath.Join(git, excludes)
 			w.watchIgnore(exclude)
 			if _, fault := os.Lstat(exclude); !errors.Is(fault, fs.ErrPermission) {
-				if err := take(exclude, above(w.root, exclude)); err != nil {
+				if err := take(exclude, pathAbove(w.root, exclude)); err != nil {
 					return nil, err
 				}
 			}
@@ -263,9 +263,9 @@ func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]
 func ownLast(ignores []ignoreFile) {
 	slices.SortStableFunc(ignores, func(a, b ignoreFile) int {
 		switch {
-		case a.own() == b.own():
+		case a.isOwn() == b.isOwn():
 			return 0
-		case b.own():
+		case b.isOwn():
 			return -1
 		}
 		return 1
@@ -384,7 +384,7 @@ func outerIgnores(root string) (ignores []ignoreFile, sources []string, err erro
 		sources = append(sources, name)
 		content, fault := readIgnore(name)
 		if fault != nil && err == nil {
-			err = fmt.Errorf("the ignore file %s: %s", above(root, name), reasonOf(fault))
+			err = fmt.Errorf("the ignore file %s: %s", pathAbove(root, name), reasonOf(fault))
 		}
 		if fault == nil {
 			f := parseIgnore("", name, content)
@@ -395,7 +395,7 @@ func outerIgnores(root string) (ignores []ignoreFile, sources []string, err erro
 	for dir := root; ; {
 		git, begins, fault := repository(dir)
 		if fault != nil {
-			return nil, sources, fmt.Errorf("the repository %s: %s", above(root, filepath.Join(dir, ".git")),
+			return nil, sources, fmt.Errorf("the repository %s: %s", pathAbove(root, filepath.Join(dir, ".git")),
 				reasonOf(fault))
 		}
 		if git != "" {
@@ -417,9 +417,9 @@ func outerIgnores(root string) (ignores []ignoreFile, sources []string, err erro
 	}
 }
 
-// above returns the path of a file above root, relative to root, so that messages do not reveal
+// pathAbove returns the path of a file above root, relative to root, so that messages do not reveal
 // where root is.
-func above(root, name string) string {
+func pathAbove(root, name string) string {
 	at, err := filepath.Rel(root, name)
 	if err != nil {
 		return filepath.Base(name)

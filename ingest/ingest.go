@@ -263,11 +263,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	o.defaults()
-	return whenEmptied(ctx, func() (*Report, error) { return once(ctx, o) })
+	return whenEmptied(ctx, func() (*Report, error) { return runOnce(ctx, o) })
 }
 
-// once is [Run], but it does not wait until the store is emptied.
-func once(ctx context.Context, o Options) (*Report, error) {
+// runOnce is [Run], but it does not wait until the store is emptied.
+func runOnce(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	if err := o.Catalog.Follow(); err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func once(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.nothing() {
+	if !l.isEmpty() {
 		if l, err = o.run(ctx, l, began); l == nil {
 			return nil, err
 		}
@@ -303,7 +303,7 @@ func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *wor
 		}
 		l = fresh
 	}
-	if l.nothing() { // another process changed the catalog; it may still hold the store's lock
+	if l.isEmpty() { // another process changed the catalog; it may still hold the store's lock
 		return l, nil
 	}
 	return l, o.carryOut(ctx, l, began)

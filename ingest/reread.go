@@ -92,7 +92,7 @@ func (w *waiting) planReread(view *catalog.View) {
 func (w *waiting) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
-	case !w.again(reason, o):
+	case !w.indexAgain(reason, o):
 		return false, nil
 	case reason == ReasonReread || w.remaking:
 		return true, nil

@@ -282,7 +282,7 @@ func (r *runner) add(ctx context.Context, it *item, doc *sheaf.Document,
 func (r *runner) isPending(doc sheaf.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.list.again(r.pending[doc], r.o)
+	return r.list.indexAgain(r.pending[doc], r.o)
 }
 
 // unchanged records the new time of a file whose content is already indexed. The result done is false when the document

@@ -141,7 +141,7 @@ func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 		w.entered = map[string]bool{top.real: true}
 	}
 	for next, ok := top, true; ok; next, ok = w.linkedFolder() {
-		if err := w.below(ctx, next); err != nil {
+		if err := w.readBelow(ctx, next); err != nil {
 			return nil, err
 		}
 	}
@@ -181,8 +181,8 @@ type walker struct {
 	out     Walk
 }
 
-// below reads a folder and the folders below it, several at once.
-func (w *walker) below(ctx context.Context, top folder) error {
+// readBelow reads a folder and the folders below it, several at once.
+func (w *walker) readBelow(ctx context.Context, top folder) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	var visit func(folder) error

@@ -100,7 +100,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 		}
 		return err
 	}
-	w.until(ctx)
+	w.runUntil(ctx)
 	return nil
 }
 
@@ -265,8 +265,8 @@ type watch struct {
 	polls bool
 }
 
-// until runs at once, and again whenever a run is due, until ctx ends.
-func (w *watch) until(ctx context.Context) {
+// runUntil runs at once, and again whenever a run is due, until ctx ends.
+func (w *watch) runUntil(ctx context.Context) {
 	due := time.NewTimer(w.look())
 	defer due.Stop()
 	var asks <-chan time.Time

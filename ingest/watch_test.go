@@ -32,7 +32,7 @@ func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func())
 		w := watch{events: make(chan struct{}), polls: polls,
 			run: func() error { runs = append(runs, time.Since(began)); time.Sleep(cost); return nil }}
 		done := make(chan struct{})
-		go func() { w.until(ctx); close(done) }()
+		go func() { w.runUntil(ctx); close(done) }()
 		synctest.Wait()
 		play(func() { w.events <- struct{}{} })
 		stop()
@@ -105,7 +105,7 @@ func watchWaits(t *testing.T, fault error) {
 			return nil
 		}}
 		done := make(chan struct{})
-		go func() { w.until(ctx); close(done) }()
+		go func() { w.runUntil(ctx); close(done) }()
 		time.Sleep(4*poll + rescan/2)
 		synctest.Wait()
 		if runs != 5 {

@@ -85,8 +85,8 @@ type waiting struct {
 	hides, hidesNow bool
 }
 
-// nothing reports whether everything is up to date.
-func (l *worklist) nothing() bool {
+// isEmpty reports whether everything is up to date.
+func (l *worklist) isEmpty() bool {
 	return len(l.items) == 0 && len(l.removed) == 0 && len(l.begun) == 0 && l.settings == nil && l.listed
 }
 
@@ -117,9 +117,9 @@ func (l *worklist) findBegun(view *catalog.View) error {
 	return nil
 }
 
-// again reports whether to index a document again although its file did not change. reason is why the document
+// indexAgain reports whether to index a document again although its file did not change. reason is why the document
 // waits, or "" when it does not wait.
-func (w *waiting) again(reason string, o *Options) bool {
+func (w *waiting) indexAgain(reason string, o *Options) bool {
 	if reason == ReasonReread {
 		return !w.newer
 	}
@@ -296,7 +296,7 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 		switch {
 		case it != nil:
 			it.known, it.old = true, state
-			c.both(it)
+			c.indexed(it)
 		case unread[id.Tree()].holds(id.Path()):
 			l.report.Unchanged++
 		default:
@@ -339,11 +339,11 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 	return true, err
 }
 
-// both handles a file that is in the catalog.
-func (c *comparison) both(it *item) {
+// indexed handles a file that is in the catalog.
+func (c *comparison) indexed(it *item) {
 	same := it.size == it.old.Size && it.modTime == it.old.ModTime
 	switch {
-	case c.o.Rebuild || c.again(c.pending[it.doc], c.o) || !same:
+	case c.o.Rebuild || c.indexAgain(c.pending[it.doc], c.o) || !same:
 		it.unsure = false
 		c.items = append(c.items, *it)
 	case it.unsure:

@@ -392,7 +392,7 @@ func (ph *phase) cosines() bool {
 		return true
 	}
 	weight := find(ph.branches[0].settings, "weight")
-	weighted := weight.node != nil && !weight.is(1)
+	weighted := weight.node != nil && !weight.isNumber(1)
 	return fuse("method") == "scores" && fuse("norm") == "none" &&
 		(fuse("mean") == "arithmetic" || fuse("mean") == "sum" && !weighted)
 }
@@ -418,7 +418,7 @@ func needs(steps []step, cosines, meaning bool) error {
 		}
 		cosines = cosines && s.kind.keeps
 		set := find(s.settings, minSimilarity)
-		if set != nil && set.node != nil && !set.is(0) && !meaning {
+		if set != nil && set.node != nil && !set.isNumber(0) && !meaning {
 			return set.node.errorf("%s needs a vector branch, to know how similar documents are: "+
 				"the profile has none", set.where)
 		}

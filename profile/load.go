@@ -68,9 +68,9 @@ func inFolders(name string, dirs []string) (file string, text []byte, err error)
 	return "", nil, nil
 }
 
-// beside returns a [Source] that looks in the folder of file, then in the source find. It skips file itself: file may
-// have the name of the built-in profile that it extends.
-func beside(file string, find Source) Source {
+// besideFile returns a [Source] that looks in the folder of file, then in the source find. It skips file itself: file
+// may have the name of the built-in profile that it extends.
+func besideFile(file string, find Source) Source {
 	dir := filepath.Dir(file)
 	return func(name string) (string, []byte, error) {
 		if other, text, err := inFolders(name, []string{dir}); other != "" && other != filepath.Clean(file) {
@@ -110,8 +110,8 @@ func (m *missing) near() string {
 	return ""
 }
 
-// where says in which places Load looked. It is for the author of a profile that extends a missing profile.
-func (m *missing) where(looked []string) string {
+// places says in which places Load looked. It is for the author of a profile that extends a missing profile.
+func (m *missing) places(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
 	if len(looked) > 0 {
 		places = "in " + strings.Join(looked, ", in ") + ", and " + places
@@ -163,7 +163,7 @@ func Load(name string, find Source) (*Profile, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Parse(name, text, beside(name, find))
+		return Parse(name, text, besideFile(name, find))
 	}
 	file, text, err := find(name)
 	if err != nil {
@@ -244,7 +244,7 @@ func extended(extends *node, find Source) *node {
 				"both into one folder", extends.text, filepath.Base(plain))
 		}
 		say := func(looked []string) string {
-			return fmt.Sprintf("extends %q: no profile has this name: %s", extends.text, m.where(looked))
+			return fmt.Sprintf("extends %q: no profile has this name: %s", extends.text, m.places(looked))
 		}
 		check(&FileError{File: extends.file, Line: extends.line, Column: extends.col, Text: say(nil),
 			within: say(m.looked)})

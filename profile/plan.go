@@ -192,7 +192,7 @@ func (p *Profile) values(limit int, set map[string]string) values {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !slices.Contains(names, name) {
 			wrongParameter(name, "profile %s has no parameter %q%s (its parameters: %s)", p.Name, name,
-				after(": ", Hint("parameter", name, names)), cmp.Or(strings.Join(names, ", "), "none"))
+				prefixed(": ", Hint("parameter", name, names)), cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}
 	for i := range p.Parameters {
@@ -258,8 +258,8 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 		"least %s", param.Name, p.Name, plain(x), bound)}})
 }
 
-// only returns the branch with a weight above 0 if there is exactly one, or nil.
-func (ph *Phase) only() *Branch {
+// onlyBranch returns the branch with a weight above 0 if there is exactly one, or nil.
+func (ph *Phase) onlyBranch() *Branch {
 	var only *Branch
 	for i := range ph.Branches {
 		if ph.Branches[i].Weight == 0 {
@@ -287,7 +287,7 @@ func (ph *phase) plan(v values) *Phase {
 	args := compute(ph.fuse.settings, v)
 	out.Fusion, out.FusionText = ph.fuse.kind.fusion(args), ph.fuse.text(args)
 	out.Complete = args.flag("complete")
-	if only := out.only(); only != nil && args.flag("direct") {
+	if only := out.onlyBranch(); only != nil && args.flag("direct") {
 		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}
 		out.FusionText = "the scores of " + only.Name
 	}

@@ -185,8 +185,8 @@ func (d *decoder) choiceParameter(s *setting, name string) {
 	}
 }
 
-// is reports whether the file gives the setting exactly this number, not an expression.
-func (s *setting) is(number float64) bool {
+// isNumber reports whether the file gives the setting exactly this number, not an expression.
+func (s *setting) isNumber(number float64) bool {
 	n, err := strconv.ParseFloat(s.node.text, 64)
 	return err == nil && n == number
 }

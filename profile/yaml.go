@@ -212,12 +212,12 @@ func (n *node) saying(text string) *node {
 // text.
 func (n *node) unknown(what string, allowed []string) error {
 	kind, _, _ := strings.Cut(what, " ")
-	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, after(": ", Hint(kind, n.text, allowed)),
+	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, prefixed(": ", Hint(kind, n.text, allowed)),
 		strings.Join(allowed, ", "))
 }
 
-// after returns separator and text. If text is "", it returns "".
-func after(separator, text string) string {
+// prefixed returns separator and text. If text is "", it returns "".
+func prefixed(separator, text string) string {
 	if text == "" {
 		return ""
 	}

@@ -36,5 +36,5 @@ func (r *run) hyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 		any.Should = append(any.Should, twice)
 	}
 	q.Words = any
-	return r.instead(ctx, retrieval, q)
+	return r.searchInstead(ctx, retrieval, q)
 }

@@ -41,7 +41,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 		if asked != nil {
 			q.Filter = sheaf.And{asked, q.Filter}
 		}
-		next, err := r.instead(ctx, retrieval, q)
+		next, err := r.searchInstead(ctx, retrieval, q)
 		if err != nil {
 			return r, err
 		}
@@ -78,8 +78,9 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	return below
 }
 
-// instead searches with another query and returns that search. If the search fails or finds nothing, the result is r.
-func (r *run) instead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
+// searchInstead searches with another query and returns that search. If the search fails or finds nothing, the result
+// is r.
+func (r *run) searchInstead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {
 		return r, ctx.Err()

@@ -76,7 +76,7 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 	var left []sheaf.TextQuery
 	var at []int
 	for i, q := range queries {
-		if n, ok := s.tallied.of(q); ok {
+		if n, ok := s.tallied.countOf(q); ok {
 			dfs[i] = n
 		} else {
 			left, at = append(left, q), append(at, i)
@@ -282,8 +282,8 @@ type tallied struct {
 	chunks  []int
 }
 
-// of returns the number of chunks that q matches, or false when q was not counted.
-func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
+// countOf returns the number of chunks that q matches, or false when q was not counted.
+func (c *tallied) countOf(q sheaf.TextQuery) (int, bool) {
 	if _, ok := q.(sheaf.Match); !ok || c == nil { // other types may not be comparable
 		return 0, false
 	}

@@ -154,7 +154,7 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 			continue
 		}
 		window := ranking[:min(r.windows[o.branch.Name], len(ranking))]
-		if err := r.whyUnfound(ctx, "branch "+o.branch.Name, o, window, a, r.all(a.ID)); err != nil {
+		if err := r.whyUnfound(ctx, "branch "+o.branch.Name, o, window, a, r.withSections(a.ID)); err != nil {
 			return "", err
 		}
 	}
@@ -178,7 +178,7 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 		}
 		return nil
 	}
-	all := r.all(a.ID)
+	all := r.withSections(a.ID)
 	among := func(h sheaf.Hit) bool { return slices.Contains(all, h.ID) }
 	through, ranked := snapshot("", 0), snapshot("", 1)
 	if slices.ContainsFunc(through, among) {
@@ -244,8 +244,8 @@ func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	}
 }
 
-// all returns id and, for a document, its sections.
-func (r *run) all(id sheaf.ID) []sheaf.ID {
+// withSections returns id and, for a document, its sections.
+func (r *run) withSections(id sheaf.ID) []sheaf.ID {
 	ids := []sheaf.ID{id}
 	if o := r.facts.Outline(id); o != nil {
 		for i := range o.Nodes {

@@ -96,8 +96,8 @@ type copyJSON struct {
 	TookMS   float64 `json:"took_ms"`
 }
 
-// with returns a copy of the app whose settings name another store. flag is the flag that gave this store.
-func (a *app) with(flag, store string) *app {
+// withStore returns a copy of the app whose settings name another store. flag is the flag that gave this store.
+func (a *app) withStore(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
 	b.config, b.elsewhere = &c, flag
@@ -119,7 +119,7 @@ func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 			return err
 		}
 	}
-	s, err := a.with("--to", o.to).open(cmd, openOptions{Refresh: !streams, Whole: true, Make: true})
+	s, err := a.withStore("--to", o.to).open(cmd, openOptions{Refresh: !streams, Whole: true, Make: true})
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int
 
 // placeOf returns the folder, in the index at base, of the store at address. flag is the flag that gave this address.
 func (a *app) placeOf(base location.Location, flag, address string) (string, error) {
-	target, err := a.with(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
+	target, err := a.withStore(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
 	if err != nil || target == nil {
 		return base.Dir, err
 	}
@@ -252,7 +252,7 @@ const copyStateName = "copy.json"
 
 // stream copies all chunks from one store to another, then copies the catalog.
 func (a *app) stream(cmd *cobra.Command, from, to string) error {
-	source, err := a.with("--from", from).open(cmd, openOptions{})
+	source, err := a.withStore("--from", from).open(cmd, openOptions{})
 	var refused collection.StoreError
 	if errors.Is(err, sheaf.ErrNotFound) && !errors.As(err, &refused) {
 		return withHint(fmt.Errorf("--from: %w: another folder filled %s, so its documents are unknown here",
@@ -268,7 +268,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 		return withHint(fmt.Errorf("%w: %s keeps no texts that can be copied", sheaf.ErrUnsupported, source.StoreName()),
 			"leave --from out: the files are read then")
 	}
-	into, make := a.with("--to", to).newSession(source.Folder, source.Base), openOptions{Make: true}
+	into, make := a.withStore("--to", to).newSession(source.Folder, source.Base), openOptions{Make: true}
 	into.Analyzer, into.Embedder = source.Analyzer, source.Embedder
 	server, err := into.server()
 	if err == nil && server != nil {

@@ -270,15 +270,15 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 			run.Column.Name += " (" + files[i] + ")"
 		}
 		if seen[run.Column.Name] {
-			return nil, twice(run.Column.Name)
+			return nil, sameNameError(run.Column.Name)
 		}
 		seen[run.Column.Name] = true
 	}
 	return runs, nil
 }
 
-// twice returns the error for two columns of the same name.
-func twice(name string) error { return sheaf.Invalidf("the column %q appears twice", name) }
+// sameNameError returns the error for two columns of the same name.
+func sameNameError(name string) error { return sheaf.Invalidf("the column %q appears twice", name) }
 
 // openDataset reads the data set that arg and the flags name, and indexes it.
 func (a *app) openDataset(ctx context.Context, arg string, in indexing.Options,
@@ -429,7 +429,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	}
 	for i, c := range out {
 		if slices.ContainsFunc(out[:i], func(d eval.Column) bool { return d.Name == c.Name }) {
-			return nil, twice(c.Name)
+			return nil, sameNameError(c.Name)
 		}
 	}
 	return out, nil

@@ -171,7 +171,7 @@ func (a *app) askStore(cmd *cobra.Command, address string, stores, queries []str
 		}
 	}
 	for _, way := range ways {
-		with := a.with("--stores", address)
+		with := a.withStore("--stores", address)
 		with.config.BM25 = way
 		s, err := with.open(cmd, openOptions{Refresh: true, Make: true})
 		if err != nil {

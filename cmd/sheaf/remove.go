@@ -24,7 +24,7 @@ stay as they are. A folder is named by its path, or as sheaf ls names its docume
 before the colon.`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: a.onIndex(&openOptions{}, func(cmd *cobra.Command, s *session, args []string) error {
-			trees, err := s.without(args)
+			trees, err := s.otherFolders(args)
 			if err != nil {
 				return err
 			}
@@ -35,8 +35,8 @@ before the colon.`,
 	return a.withJSON(cmd)
 }
 
-// without returns the folders of the index except the named ones.
-func (s *session) without(names []string) ([]catalog.Tree, error) {
+// otherFolders returns the folders of the index except the named ones.
+func (s *session) otherFolders(names []string) ([]catalog.Tree, error) {
 	trees := s.Trees()
 	for _, name := range names {
 		folder, err := collection.RealFolder(name)

@@ -267,7 +267,7 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 			w := strconv.FormatFloat(f.Weight, 'g', -1, 64)
 			t.weights[b.Name][f.Name] = w
 			out = append(out, tune.Parameter{Name: b.Name + fieldMark + f.Name, Default: w,
-				Values: around(f.Weight, 0, 1e6, nil, 0.25, 0.5, 1, 1.5, 2, 4)})
+				Values: nearValues(f.Weight, 0, 1e6, nil, 0.25, 0.5, 1, 1.5, 2, 4)})
 		}
 	}
 	return out, nil
@@ -330,7 +330,7 @@ func grid(p *profile.Parameter) []string {
 		return []string{"0", "1"}
 	case p.Integer():
 		whole := func(v float64) float64 { return max(math.Trunc(v), 1) }
-		return around(standard, p.Min, p.Max, whole, 0.1, 0.25, 0.5, 1, 2, 4)
+		return nearValues(standard, p.Min, p.Max, whole, 0.1, 0.25, 0.5, 1, 2, 4)
 	case p.Min >= -1 && p.Max <= 1:
 		var out []float64
 		for v := 0.0; v <= 1.0001; v += 0.1 {
@@ -342,12 +342,12 @@ func grid(p *profile.Parameter) []string {
 	case standard == 0:
 		return nil
 	}
-	return around(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
+	return nearValues(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// around multiplies the value standard by each factor, and returns the products between low and high. If the function
-// round is not nil, it rounds each product.
-func around(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
+// nearValues multiplies the value standard by each factor, and returns the products between low and high. If the
+// function round is not nil, it rounds each product.
+func nearValues(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64
 	for _, f := range factors {
 		v := standard * f

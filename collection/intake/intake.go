@@ -52,7 +52,7 @@ func (in *Intake) View(read func(*Tx) error) error {
 	if _, err := os.Stat(in.Path()); errors.Is(err, fs.ErrNotExist) {
 		return read(&Tx{})
 	}
-	return in.with(true, func(db *bbolt.DB) error {
+	return in.transact(true, func(db *bbolt.DB) error {
 		return db.View(func(tx *bbolt.Tx) error {
 			if err := checkFormat(tx); err != nil {
 				return err
@@ -70,7 +70,7 @@ func (in *Intake) Update(change func(*Tx) error) error {
 	if err := in.make(); err != nil {
 		return err
 	}
-	return in.with(false, func(db *bbolt.DB) error {
+	return in.transact(false, func(db *bbolt.DB) error {
 		return db.Update(func(tx *bbolt.Tx) error {
 			if err := checkFormat(tx); err != nil {
 				return err
@@ -107,8 +107,9 @@ func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	return errors.Join(os.Rename(next, in.Path()), vfs.Disk{}.SyncDir(in.dir))
 }
 
-// with opens the file for one transaction. If the file is damaged, the error is [ErrDamaged]. The caller holds in.mu.
-func (in *Intake) with(readOnly bool, use func(*bbolt.DB) error) (err error) {
+// transact opens the file for one transaction. If the file is damaged, the error is [ErrDamaged]. The caller holds
+// in.mu.
+func (in *Intake) transact(readOnly bool, use func(*bbolt.DB) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // reading a truncated file causes a fault
 	defer func() {
 		if r := recover(); r != nil {
@@ -224,7 +225,7 @@ func (in *Intake) Compact() error {
 		return err
 	}
 	free := int64(0)
-	err = in.with(false, func(db *bbolt.DB) error {
+	err = in.transact(false, func(db *bbolt.DB) error {
 		tx, err := db.Begin(true)
 		if err == nil {
 			err = tx.Rollback() // Rollback counts the free pages
@@ -235,7 +236,7 @@ func (in *Intake) Compact() error {
 	if err != nil || free <= info.Size()/2 {
 		return err
 	}
-	return in.with(true, func(from *bbolt.DB) error {
+	return in.transact(true, func(from *bbolt.DB) error {
 		return in.replace(func(to *bbolt.DB) error { return bbolt.Compact(to, from, compactTx) })
 	})
 }

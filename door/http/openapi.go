@@ -94,7 +94,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 			about += " The header " + n + " may give a condition: " + f.rules.doc
 			continue
 		}
-		p := s.of(f.typ, f.rules, true)
+		p := s.schemaOf(f.typ, f.rules, true)
 		if f.in == "path" && p["minLength"] == nil {
 			p["minLength"] = 1
 		}

@@ -25,9 +25,9 @@ func newSchemas() *schemas {
 	return &schemas{named: map[string]schema{}, types: map[string]reflect.Type{}}
 }
 
-// of returns the schema of a type with the rules of its field. input means that the schema is for requests: objects in
-// requests may not have unknown members.
-func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
+// schemaOf returns the schema of a type with the rules of its field. input means that the schema is for requests:
+// objects in requests may not have unknown members.
+func (s *schemas) schemaOf(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)
 	if r.name == "vectors" && input {
 		one := out["items"].(schema)
@@ -163,7 +163,7 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 	properties, required := schema{}, []string{}
 	for _, n := range fields.names {
 		f := fields.byName[n]
-		p := s.of(f.typ, f.rules, input)
+		p := s.schemaOf(f.typ, f.rules, input)
 		if f.typ.Kind() == reflect.Pointer && !f.omitted && !input {
 			p = nullable(p)
 		}

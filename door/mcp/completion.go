@@ -36,7 +36,8 @@ func (s *server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 		if p.Context != nil {
 			coll = p.Context.Arguments["collection"]
 		}
-		list, err := with(ctx, s, coll, func(ctx context.Context, r *collection.Reader) (*collection.DocumentList, error) {
+		list, err := withReader(ctx, s, coll, func(ctx context.Context, r *collection.Reader) (*collection.DocumentList,
+			error) {
 			list, err := r.Documents(ctx, typed, "", maxCompletions)
 			if err == nil && len(list.Documents) == 0 {
 				list, err = r.Documents(ctx, string(sheaf.DocumentID(r.Collection().Name(), typed)), "", maxCompletions)

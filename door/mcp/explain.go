@@ -64,7 +64,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*explainOut, error)
 	if err != nil {
 		return nil, err
 	}
-	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*explainOut, error) {
+	return withReader(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*explainOut, error) {
 		set, err := in.Set.texts()
 		if err != nil {
 			return nil, err

@@ -58,7 +58,7 @@ func (s *server) get(ctx context.Context, in getIn) (*getOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
+	return withReader(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
 		t, err := find(r, in.ID)
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
+	return withReader(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
 		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}, Tokens: int(budget),
 			Notice: dataNotice}
 		left := budget - size(out)
@@ -132,7 +132,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 				unread[i].Reason = advise(s.publicError(err)).Error()
 			case seen[place{found.Doc, found.Span}]:
 				continue
-			case len(out.Parts) == 0 || out.least(found) < left:
+			case len(out.Parts) == 0 || out.leastTokens(found) < left:
 				seen[place{found.Doc, found.Span}] = true
 				out.Parts = append(out.Parts, out.take(found, &left))
 				continue
@@ -195,7 +195,7 @@ func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	take := func(list *[]part, near []collection.Part, i int) {
 		switch {
 		case i >= len(near):
-		case o.LeftOut > 0 || at.Truncated || o.least(&near[i]) >= *left:
+		case o.LeftOut > 0 || at.Truncated || o.leastTokens(&near[i]) >= *left:
 			o.LeftOut++
 		default:
 			*list = append(*list, o.take(&near[i], left))
@@ -217,8 +217,8 @@ func (o *getOut) head(p *collection.Part) part {
 		Tags: []string{}, Children: []sheaf.ID{}, Links: []sheaf.ID{}}
 }
 
-// least estimates the tokens of a passage whose lists and text are empty.
-func (o *getOut) least(p *collection.Part) float64 {
+// leastTokens estimates the tokens of a passage whose lists and text are empty.
+func (o *getOut) leastTokens(p *collection.Part) float64 {
 	one := o.head(p)
 	one.LeftOut = len(p.Tags) + len(p.Children) + len(p.Links) // at most
 	return size(&one) + longer(o.Collection, p.ID) + o.nextSize(p)
@@ -231,7 +231,7 @@ const listShare = 0.25
 // take returns a passage with as much of its text as the budget allows. It subtracts the tokens from the budget left.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
-	*left -= o.least(p)
+	*left -= o.leastTokens(p)
 	lists := max(0, *left*listShare)
 	*left -= lists
 	for _, tag := range p.Tags {

@@ -239,9 +239,9 @@ func (s *server) ready(ctx context.Context, c *collection.Collection) *collectio
 	return c
 }
 
-// with waits until the server admits the call, and calls f with a reader of the collection. It calls Settle before
-// every answer, because any tool may be asked about a hidden document.
-func with[T any](ctx context.Context, s *server, coll string,
+// withReader waits until the server admits the call, and calls f with a reader of the collection. It calls Settle
+// before every answer, because any tool may be asked about a hidden document.
+func withReader[T any](ctx context.Context, s *server, coll string,
 	f func(context.Context, *collection.Reader) (T, error)) (T, error) {
 	var none T
 	began := time.Now()

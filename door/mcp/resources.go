@@ -96,7 +96,7 @@ func (s *server) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 	if !ok {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
-	p, err := with(ctx, s, coll, func(ctx context.Context, r *collection.Reader) (*collection.Part, error) {
+	p, err := withReader(ctx, s, coll, func(ctx context.Context, r *collection.Reader) (*collection.Part, error) {
 		return named(ctx, r, id)
 	})
 	if errors.Is(err, sheaf.ErrNotFound) {
@@ -130,7 +130,7 @@ func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourc
 		if from != "" && c.Name() != from {
 			continue
 		}
-		list, err := with(ctx, s, c.Name(), func(ctx context.Context, r *collection.Reader) (*collection.DocumentList,
+		list, err := withReader(ctx, s, c.Name(), func(ctx context.Context, r *collection.Reader) (*collection.DocumentList,
 			error) {
 			return r.Documents(ctx, "", string(after), resourcesPage-len(out.Resources))
 		})

@@ -153,7 +153,7 @@ func (s *server) answer(ctx context.Context, query string, in answerIn, words bo
 	if _, err := budgetOf(in.Budget); err != nil {
 		return nil, err
 	}
-	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*searchOut, error) {
+	return withReader(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*searchOut, error) {
 		a, err := find(ctx, r)
 		if err != nil {
 			return nil, err

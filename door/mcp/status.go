@@ -40,7 +40,8 @@ func summaryOf(s *collection.Summary) serveSummary {
 func (s *server) list(ctx context.Context, _ listIn) (*listOut, error) {
 	out := &listOut{Collections: []serveSummary{}}
 	for _, c := range s.collections() {
-		summary, err := with(ctx, s, c.Name(), func(ctx context.Context, r *collection.Reader) (*collection.Summary, error) {
+		summary, err := withReader(ctx, s, c.Name(), func(ctx context.Context, r *collection.Reader) (*collection.Summary,
+			error) {
 			return r.Summary(ctx)
 		})
 		if err != nil {
@@ -109,7 +110,7 @@ func leftOutOf(skipped []collection.Skip) []leftOut {
 }
 
 func (s *server) status(ctx context.Context, in statusIn) (*statusOut, error) {
-	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*statusOut, error) {
+	return withReader(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*statusOut, error) {
 		st, err := r.Status(ctx)
 		if err != nil {
 			return nil, err

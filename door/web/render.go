@@ -134,12 +134,12 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 // lead replaces the address of a link by its target on the page.
 func (t *transformer) lead(n *ast.Link, written string) {
 	n.Destination = t.destination(written)
-	apart(n, n.Destination)
+	openApart(n, n.Destination)
 }
 
-// apart makes a link to another site open a new window. It does not change links that open another program, such as
+// openApart makes a link to another site open a new window. It does not change links that open another program, such as
 // mail, because their new window would stay empty.
-func apart(n ast.Node, address []byte) {
+func openApart(n ast.Node, address []byte) {
 	if bytes.HasPrefix(bytes.ToLower(address), []byte("http")) {
 		n.SetAttributeString("rel", []byte("noreferrer noopener"))
 		n.SetAttributeString("target", []byte("_blank"))
@@ -193,7 +193,7 @@ func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 		return
 	}
 	if leads(string(address)) {
-		apart(n, address)
+		openApart(n, address)
 		return
 	}
 	if parent := n.Parent(); parent != nil {

@@ -56,7 +56,7 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) err
 			c.QPS = max(c.QPS, float64(len(micros))/time.Since(began).Seconds())
 		}
 		var err error
-		if c.ClientsQPS, c.ClientsMicros, err = together(ctx, list, m.Clients, limit, f); err != nil {
+		if c.ClientsQPS, c.ClientsMicros, err = runTogether(ctx, list, m.Clients, limit, f); err != nil {
 			return err
 		}
 		r.Classes[class] = c
@@ -64,9 +64,9 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) err
 	return nil
 }
 
-// together runs the queries with several clients at the same time. Each client starts at a different query.
-func together(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64, micros []float64,
-	err error) {
+// runTogether runs the queries with several clients at the same time. Each client starts at a different query.
+func runTogether(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64,
+	micros []float64, err error) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var next atomic.Int64

@@ -94,13 +94,13 @@ func Fit(all []*Answers) (*search.Calibration, error) {
 			good, bad, none, minEach)
 	}
 	c := &search.Calibration{Right: right.fit(), Answered: answered.fit()}
-	c.Least = least(all, c)
+	c.Least = leastProbability(all, c)
 	return c, nil
 }
 
-// least returns a threshold for the probability of an answer. It is the largest threshold that the share foundShare of
-// the questions with a right result still reaches. Each collection has the same weight.
-func least(all []*Answers, c *search.Calibration) float64 {
+// leastProbability returns a threshold for the probability of an answer. It is the largest threshold that the share
+// foundShare of the questions with a right result still reaches. Each collection has the same weight.
+func leastProbability(all []*Answers, c *search.Calibration) float64 {
 	type question struct{ p, weight float64 }
 	var found []question
 	sum := 0.0

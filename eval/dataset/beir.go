@@ -111,15 +111,15 @@ func (d *Dataset) readCorpus(file string) error {
 			Text  *string `json:"text"`
 		}
 		if err := json.Unmarshal(raw, &r); err != nil {
-			return at(name, line, "%s", jsonFault(err))
+			return lineError(name, line, "%s", jsonFault(err))
 		}
 		switch {
 		case r.ID == nil || *r.ID == "":
-			return at(name, line, `a document needs an "_id" that is a text`)
+			return lineError(name, line, `a document needs an "_id" that is a text`)
 		case r.Text == nil:
-			return at(name, line, `document %q needs a "text"`, *r.ID)
+			return lineError(name, line, `document %q needs a "text"`, *r.ID)
 		case seen[*r.ID] > 0:
-			return at(name, line, "document %q stands in line %d already", *r.ID, seen[*r.ID])
+			return lineError(name, line, "document %q stands in line %d already", *r.ID, seen[*r.ID])
 		}
 		seen[*r.ID] = line
 		d.Documents = append(d.Documents, Document{*r.ID, r.Title, *r.Text})
@@ -146,10 +146,10 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 			Metadata map[string]any `json:"metadata"`
 		}
 		if err := json.Unmarshal(raw, &r); err != nil {
-			return at(name, line, "%s", jsonFault(err))
+			return lineError(name, line, "%s", jsonFault(err))
 		}
 		if r.ID == nil || *r.ID == "" {
-			return at(name, line, `a query needs an "_id" that is a text`)
+			return lineError(name, line, `a query needs an "_id" that is a text`)
 		}
 		q := query{Query: Query{ID: *r.ID, Text: r.Text, Class: map[string]string{}}, where: fmt.Sprintf("%s:%d", name, line)}
 		for _, k := range slices.Sorted(maps.Keys(r.Metadata)) {
@@ -251,7 +251,7 @@ func readLines(file string, sum hash.Hash, each func(name string, line int, raw 
 		}
 	}
 	if err := s.Err(); err != nil {
-		return name, at(name, line+1, "%w", err)
+		return name, lineError(name, line+1, "%w", err)
 	}
 	return name, nil
 }
@@ -288,8 +288,8 @@ func notFound(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// at returns the error for a fault at a line of a file. It wraps sheaf.ErrInvalid.
-func at(name string, line int, format string, args ...any) error {
+// lineError returns the error for a fault at a line of a file. It wraps sheaf.ErrInvalid.
+func lineError(name string, line int, format string, args ...any) error {
 	return sheaf.Invalidf("%s:%d: %w", name, line, fmt.Errorf(format, args...))
 }
 

@@ -80,8 +80,8 @@ func (j *judged) layout(text, name string, line int) (header bool, err error) {
 		*c = columns{query: 0, doc: 1, gain: 2, slug: -1, fields: 3}
 		return false, nil
 	}
-	return false, at(name, line, "want judgements as query-id, corpus-id, score with tabs between, or as query, 0, "+
-		"document, gain: this line is %q", text)
+	return false, lineError(name, line, "want judgements as query-id, corpus-id, score with tabs between, or as query, "+
+		"0, document, gain: this line is %q", text)
 }
 
 func (j *judged) add(text, name string, line int) error {
@@ -89,19 +89,19 @@ func (j *judged) add(text, name string, line int) error {
 	fields := strings.Split(text, "\t")
 	if c.fields == 0 {
 		if fields = strings.Fields(text); len(fields) != 4 {
-			return at(name, line, "want query, 0, document and gain, and there are %d words", len(fields))
+			return lineError(name, line, "want query, 0, document and gain, and there are %d words", len(fields))
 		}
 	} else if len(fields) < c.fields {
-		return at(name, line, "want %d columns with tabs between them, and there are %d", c.fields, len(fields))
+		return lineError(name, line, "want %d columns with tabs between them, and there are %d", c.fields, len(fields))
 	}
 	query, doc, gain := strings.TrimSpace(fields[c.query]), strings.TrimSpace(fields[c.doc]), 1
 	if query == "" || doc == "" {
-		return at(name, line, "the query or the document is empty")
+		return lineError(name, line, "the query or the document is empty")
 	}
 	if c.gain >= 0 {
 		var err error
 		if gain, err = strconv.Atoi(strings.TrimSpace(fields[c.gain])); err != nil {
-			return at(name, line, "the gain is %q: must be a whole number", fields[c.gain])
+			return lineError(name, line, "the gain is %q: must be a whole number", fields[c.gain])
 		}
 	}
 	if gain < 0 {
@@ -117,7 +117,7 @@ func (j *judged) add(text, name string, line int) error {
 	}
 	if before, ok := j.qrels[query][target]; ok {
 		if before != gain {
-			return at(name, line, "document %q of query %q has gain %d here and %d before", doc, query, gain, before)
+			return lineError(name, line, "document %q of query %q has gain %d here and %d before", doc, query, gain, before)
 		}
 		j.repeated++
 	}

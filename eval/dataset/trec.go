@@ -49,7 +49,7 @@ func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
 		}
 		id, text, ok := strings.Cut(strings.TrimRight(string(raw), "\r"), "\t")
 		if id = strings.TrimSpace(id); !ok || id == "" {
-			return at(name, line, "want an ID, a tab and the text of a query")
+			return lineError(name, line, "want an ID, a tab and the text of a query")
 		}
 		t.queries = append(t.queries, query{Query: Query{ID: id, Text: strings.TrimSpace(text)},
 			where: fmt.Sprintf("%s:%d", name, line)})
@@ -86,12 +86,12 @@ func (t *topics) record(text, name string, line int) error {
 		case "":
 		case "top":
 			if t.inside {
-				return at(name, line, "a <top> begins inside another one")
+				return lineError(name, line, "a <top> begins inside another one")
 			}
 			t.q, t.inside, t.field = query{where: fmt.Sprintf("%s:%d", name, line)}, true, ""
 		case "/top":
 			if t.q.ID == "" {
-				return at(name, line, "the topic has no <num>")
+				return lineError(name, line, "the topic has no <num>")
 			}
 			t.queries, t.inside, t.field = append(t.queries, t.q), false, ""
 		default:

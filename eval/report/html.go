@@ -63,7 +63,7 @@ func HTML(w io.Writer, reports []*eval.Report) error {
 				s.Plots = append(s.Plots, plot{r.Columns[i].Name + " against " + r.Columns[0].Name, template.HTML(svg)})
 			}
 			m := mostChanged{Column: r.Columns[i].Name, Measure: r.Measures[0], Baseline: r.Columns[0].Name}
-			m.Gained, m.Lost = most(changes, listed)
+			m.Gained, m.Lost = largestChanges(changes, listed)
 			if len(changes) > 0 {
 				s.Most = append(s.Most, m)
 			}
@@ -79,8 +79,8 @@ func HTML(w io.Writer, reports []*eval.Report) error {
 	return err
 }
 
-// most returns the n largest gains, largest first, and the n largest losses, largest first.
-func most(changes []eval.Change, n int) (gained, lost []eval.Change) {
+// largestChanges returns the n largest gains, largest first, and the n largest losses, largest first.
+func largestChanges(changes []eval.Change, n int) (gained, lost []eval.Change) {
 	for _, c := range changes {
 		if c.Difference() > 0 && len(gained) < n {
 			gained = append(gained, c)

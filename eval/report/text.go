@@ -116,7 +116,7 @@ func differences(out *strings.Builder, r *eval.Report) {
 
 func changed(out *strings.Builder, r *eval.Report, n int) {
 	for i := 1; i < len(r.Columns) && n > 0; i++ {
-		gained, lost := most(r.Changes(i, 0), n)
+		gained, lost := largestChanges(r.Changes(i, 0), n)
 		for _, list := range []struct {
 			verb    string
 			changes []eval.Change

@@ -110,7 +110,7 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if m.enough() || n >= docsPerItem*m.wanted.PerKind {
+		if m.hasEnough() || n >= docsPerItem*m.wanted.PerKind {
 			break
 		}
 		if err := m.document(ctx, id); err != nil {
@@ -141,8 +141,8 @@ func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
 		Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}})
 }
 
-// enough reports whether each kind has as many queries as wanted.
-func (m *maker) enough() bool {
+// hasEnough reports whether each kind has as many queries as wanted.
+func (m *maker) hasEnough() bool {
 	return !slices.ContainsFunc(Kinds, m.wants)
 }
 

@@ -146,7 +146,7 @@ func (v *View) called(key uint64, kind int) *named {
 func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	for _, list := range [][]called{n.in[path.Dir(file)], n.all} {
 		for i := range list {
-			if c := &list[i]; (end == "" || c.ends(end, "")) && among.has(c.id) {
+			if c := &list[i]; (end == "" || c.ends(end, "")) && among.includes(c.id) {
 				return c.id, true
 			}
 		}
@@ -251,7 +251,7 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	decided := map[sheaf.ID]bool{}
 	point := func(key uint64, leads func(item keyItem, from sheaf.ID) (yes, sure bool)) {
 		v.each(key, func(s *segment) *keyTable { return &s.targets }, func(item keyItem, from sheaf.ID) {
-			if _, done := decided[from]; done || !among.has(from) {
+			if _, done := decided[from]; done || !among.includes(from) {
 				return
 			}
 			yes, sure := leads(item, from)

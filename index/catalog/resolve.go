@@ -40,9 +40,9 @@ func (v *View) Resolve(source sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) 
 // Among reports whether a document takes part. If Among is nil, all documents take part.
 type Among func(doc sheaf.ID) bool
 
-// has reports whether a document takes part. Callers make all cheaper checks before, because the method has may read
-// the document.
-func (a Among) has(doc sheaf.ID) bool { return a == nil || a(doc) }
+// includes reports whether a document takes part. Callers make all cheaper checks before, because the method has may
+// read the document.
+func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
 // ResolveAmong returns what Resolve would return if only the documents in the set among existed.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
@@ -237,7 +237,7 @@ func (v *View) rootEnds(tree string) (ends []string) {
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.called(pathKey(tree, plain), kindPath).all {
-		if len(c.plain) == len(plain) && c.ends(plain, suffix) && among.has(c.id) {
+		if len(c.plain) == len(plain) && c.ends(plain, suffix) && among.includes(c.id) {
 			found = append(found, c.id)
 		}
 	}
@@ -270,7 +270,7 @@ func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID
 			if end == t.path && len(c.plain) == len(end) || !c.ends(end, suffix) {
 				continue
 			}
-			if shared := sharedFolders(c.id.Path(), file); shared > most && among.has(c.id) {
+			if shared := sharedFolders(c.id.Path(), file); shared > most && among.includes(c.id) {
 				best, most = c.id, shared
 			}
 		}
@@ -356,7 +356,7 @@ func heading(doc *sheaf.Document, fragment string, same func(title, called strin
 			continue
 		}
 		if same(c.Title, last) || same(c.Slug, last) {
-			if under(c.Hierarchy, above, same) {
+			if containsInOrder(c.Hierarchy, above, same) {
 				return c.ID
 			}
 			if first == "" {
@@ -370,8 +370,8 @@ func heading(doc *sheaf.Document, fragment string, same func(title, called strin
 	return cmp.Or(whole, first)
 }
 
-// under reports whether a hierarchy contains the titles in this order.
-func under(hierarchy, titles []string, same func(title, called string) bool) bool {
+// containsInOrder reports whether a hierarchy contains the titles in this order.
+func containsInOrder(hierarchy, titles []string, same func(title, called string) bool) bool {
 	for _, title := range hierarchy {
 		if len(titles) > 0 && same(title, titles[0]) {
 			titles = titles[1:]

@@ -61,11 +61,11 @@ type sourceText struct {
 // matches reports whether a file has the recorded size and modification time.
 func (f *FileState) matches(source vfs.FS, name string) bool {
 	info, err := source.Stat(name)
-	return err == nil && f.same(info)
+	return err == nil && f.sameTimes(info)
 }
 
-// same reports whether a source text has the recorded size and modification time.
-func (f *FileState) same(info fs.FileInfo) bool {
+// sameTimes reports whether a source text has the recorded size and modification time.
+func (f *FileState) sameTimes(info fs.FileInfo) bool {
 	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
@@ -110,7 +110,7 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	switch {
 	case err != nil:
 		return nil, false, stale(name, err)
-	case recorded.same(after):
+	case recorded.sameTimes(after):
 		return text, true, nil
 	case HashOf(text) == recorded.Hash:
 		return text, false, nil

@@ -518,7 +518,7 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 			at += 8
 		}
 		if at+8 <= len(docs) { // no branches: they would be unpredictable
-			at += below((*[8]uint32)(docs[at:]), o)
+			at += countBelow((*[8]uint32)(docs[at:]), o)
 		} else {
 			for at < len(docs) && docs[at] < o {
 				at++
@@ -541,8 +541,8 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 	return kept
 }
 
-// below returns how many of docs are less than o. docs rise, and ordinals have less than 32 bits.
-func below(docs *[8]uint32, o uint32) int {
+// countBelow returns how many of docs are less than o. docs rise, and ordinals have less than 32 bits.
+func countBelow(docs *[8]uint32, o uint32) int {
 	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
 	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31
 	return int(n)

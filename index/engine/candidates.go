@@ -12,7 +12,7 @@ import (
 // allow returns the chunks of each view that a request allows. nil means all chunks.
 func (s *Snapshot) allow(req *Request) ([]segment.Bitset, error) {
 	if req.Within == nil {
-		return s.among(req.Filter, nil)
+		return s.restrict(req.Filter, nil)
 	}
 	within := s.emptySets()
 	for _, id := range req.Within {
@@ -21,7 +21,7 @@ func (s *Snapshot) allow(req *Request) ([]segment.Bitset, error) {
 			return nil, err
 		}
 	}
-	return s.among(req.Filter, within)
+	return s.restrict(req.Filter, within)
 }
 
 // emptySets returns an empty set for each view.
@@ -33,9 +33,9 @@ func (s *Snapshot) emptySets() []segment.Bitset {
 	return sets
 }
 
-// among returns the chunks in the parameter within that pass a filter and are not deleted, for each view. nil means all
-// chunks. Without a filter, among changes the sets in within. The caller must not change the result.
-func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset) ([]segment.Bitset, error) {
+// restrict returns the chunks in the parameter within that pass a filter and are not deleted, for each view. nil means
+// all chunks. Without a filter, among changes the sets in within. The caller must not change the result.
+func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
 		var err error
@@ -65,7 +65,7 @@ func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset) ([]segmen
 
 // locate calls the function found with every place of an identifier, including places of deleted chunks.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
-	if at, ok := s.places.of(id); ok {
+	if at, ok := s.places.placeOf(id); ok {
 		found(at.view, at.ordinal)
 		return nil
 	}

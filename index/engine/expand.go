@@ -140,7 +140,7 @@ func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 
 
 // node returns a node that finds the chunks with an accepted term. It scores all of them at once.
 func (e *planExpand) node(_ *plan, view int) (node, error) {
-	x, err := e.in(view)
+	x, err := e.inView(view)
 	return &expandNode{expansion: x}, err
 }
 

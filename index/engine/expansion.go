@@ -21,8 +21,8 @@ type expansion struct {
 	err  error
 }
 
-// in returns the expansion in a view. The first call for a view computes it.
-func (e *planExpand) in(view int) (*expansion, error) {
+// inView returns the expansion in a view. The first call for a view computes it.
+func (e *planExpand) inView(view int) (*expansion, error) {
 	x := &e.views[view]
 	x.once.Do(func() { x.err = e.fill(x, view) })
 	return x, x.err
@@ -113,7 +113,7 @@ func (n *tally) addList(p *plan, v *view, t *segment.Term, f int, weight, idf fl
 	if err != nil {
 		return err
 	}
-	best := n.of(f, v.reader.Chunks())
+	best := n.scoresOf(f, v.reader.Chunks())
 	x := clause{cursor: c, model: m, lengths: lengths, weight: weight, idf: idf}
 	c.Reset(list, uint32(v.reader.Chunks()))
 	for docs := c.Block(); len(docs) > 0; docs = c.Block() {
@@ -142,7 +142,7 @@ func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segm
 			}
 			m := &matchNode{plan: p, view: v, list: clauses, virtual: u}
 			defer m.close()
-			best := n.of(0, v.reader.Chunks())
+			best := n.scoresOf(0, v.reader.Chunks())
 			s := scores{byField: make([]float64, len(p.fields))}
 			for o := m.seek(0); o != postings.End; o = m.seek(o + 1) {
 				n.found.Set(o)
@@ -156,8 +156,8 @@ func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segm
 	return nil
 }
 
-// of returns the scores for a field, by ordinal of the view.
-func (n *tally) of(field, chunks int) []float64 {
+// scoresOf returns the scores for a field, by ordinal of the view.
+func (n *tally) scoresOf(field, chunks int) []float64 {
 	n.used[field] = true
 	if len(n.best[field]) < chunks {
 		n.best[field] = make([]float64, chunks)

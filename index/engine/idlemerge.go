@@ -64,7 +64,7 @@ func (ix *Index) rested(views []*view, most int64) []*view {
 		bytes += v.reader.Size()
 		memory += v.reader.MergeBytes()
 		chunks += v.live
-		if bytes > most || chunks > mergeChunks || memory > beside(ix.options.Memory) {
+		if bytes > most || chunks > mergeChunks || memory > mergeMemory(ix.options.Memory) {
 			break
 		}
 		if worth {

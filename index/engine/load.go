@@ -216,7 +216,7 @@ func (l *Load) room() int64 { return l.left(l.gather()) }
 // quarter; with less, the load would write a run after every few chunks.
 func (l *Load) left(memory int64) int64 {
 	if l.index.merge.running.Load() {
-		memory = min(memory, counted(l.index.options.Memory)-beside(l.index.options.Memory))
+		memory = min(memory, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))
 	}
 	return memory - min(l.noted.Load(), memory/2)
 }
@@ -583,7 +583,7 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 	next := ix.state
 	next.segments = nil
 	for _, v := range old.views {
-		e, err := v.without(removed, added)
+		e, err := v.remainingEntry(removed, added)
 		if err != nil {
 			return err
 		}
@@ -599,9 +599,9 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 	return ix.publishState(next, added)
 }
 
-// without returns the entry of a view after a commit. It leaves out the chunks of removed documents and the chunks that
-// the names in added replace. If no chunk is left, the name of the entry is "".
-func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, error) {
+// remainingEntry returns the entry of a view after a commit. It leaves out the chunks of removed documents and the
+// chunks that the names in added replace. If no chunk is left, the name of the entry is "".
+func (v *view) remainingEntry(removed map[string]struct{}, added []*flushed) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {
 		if _, err := v.reader.Document(deleted, doc); err != nil {

@@ -98,8 +98,8 @@ func (b *bound) normOf(length uint32) float64 {
 	return b.params.Norm(b.factor*float64(b.params.Lengths.Of(length)), b.average)
 }
 
-// of returns the largest score of a posting that these impacts bound.
-func (b *bound) of(impacts *postings.Impacts) float64 {
+// largestOf returns the largest score of a posting that these impacts bound.
+func (b *bound) largestOf(impacts *postings.Impacts) float64 {
 	// f/(f+n) grows with f/n, which can be compared without a division.
 	frequency, norm := 0.0, 1.0
 	for _, m := range impacts {
@@ -119,7 +119,7 @@ func (b *bound) ofList() float64 {
 	var impacts postings.Impacts
 	if b.cursor.HasImpacts() {
 		b.cursor.Impacts(&impacts)
-		return b.of(&impacts)
+		return b.largestOf(&impacts)
 	}
 	most := 0.0
 	docs, frequencies := b.cursor.Block(), b.cursor.Frequencies()
@@ -140,7 +140,7 @@ func (b *bound) ofBlock(block int) float64 {
 	if block != b.block {
 		var impacts postings.Impacts
 		b.cursor.BlockImpacts(&impacts, block)
-		b.block, b.bMost = block, b.of(&impacts)
+		b.block, b.bMost = block, b.largestOf(&impacts)
 	}
 	return b.bMost
 }
@@ -225,7 +225,7 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 		var match *planMatch
 		if match, m.shares = p.root.(*planMatch); m.shares && m.sums {
 			n := new(matchNode)
-			err = n.over(match, p, view, clauses)
+			err = n.setUp(match, p, view, clauses)
 			m.exact = n
 		} else {
 			m.shares = false

@@ -135,7 +135,7 @@ func TestCountedMemory(t *testing.T) {
 		if n < 1 || n > allowed || allowed >= LeastMemory && n != allowed-baseMemory {
 			t.Errorf("of %d bytes %d may be counted", allowed, n)
 		}
-		if m := beside(allowed); m < 0 || m+allowed/mergeShare != n {
+		if m := mergeMemory(allowed); m < 0 || m+allowed/mergeShare != n {
 			t.Errorf("of %d bytes merges may take %d beside a load that joins runs", allowed, m)
 		}
 	}

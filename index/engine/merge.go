@@ -28,8 +28,8 @@ const (
 	mergeShare  = 2
 )
 
-// beside returns how much of the allowed memory a merge may take while a load runs.
-func beside(allowed int64) int64 { return counted(allowed) - allowed/mergeShare }
+// mergeMemory returns how much of the allowed memory a merge may take while a load runs.
+func mergeMemory(allowed int64) int64 { return counted(allowed) - allowed/mergeShare }
 
 type mergeState struct {
 	mu      sync.Mutex
@@ -192,7 +192,7 @@ func (ix *Index) tiers(views []*view) []*view {
 			total += one.live
 			memory += one.reader.MergeBytes()
 		}
-		if len(list) >= tierFactor && total <= mergeChunks && memory <= beside(ix.options.Memory) {
+		if len(list) >= tierFactor && total <= mergeChunks && memory <= mergeMemory(ix.options.Memory) {
 			return list
 		}
 	}

@@ -77,7 +77,7 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int) ([]claus
 	out = slices.Grow(out, len(terms))
 	for n, t := range terms {
 		if t.expand != nil {
-			x, err := t.expand.in(view)
+			x, err := t.expand.inView(view)
 			if err != nil {
 				return nil, err
 			}
@@ -218,15 +218,15 @@ func (m *planMatch) node(p *plan, view int) (node, error) {
 		return nil, err
 	}
 	n := new(matchNode)
-	if err := n.over(m, p, view, clauses); err != nil {
+	if err := n.setUp(m, p, view, clauses); err != nil {
 		closeClauses(clauses)
 		return nil, err
 	}
 	return n, nil
 }
 
-// over sets up n as the node of the terms of m, with these clauses.
-func (n *matchNode) over(m *planMatch, p *plan, view int, clauses []clause) (err error) {
+// setUp sets up n as the node of the terms of m, with these clauses.
+func (n *matchNode) setUp(m *planMatch, p *plan, view int, clauses []clause) (err error) {
 	*n = matchNode{plan: p, view: p.snapshot.views[view], list: clauses, terms: m.terms}
 	if len(m.terms) > 0 {
 		n.virtual, err = p.virtual(m.terms[0].fields, view)

@@ -75,8 +75,8 @@ func (o *original) recalled(hits sheaf.Ranking, k int) (found, of int) {
 	return min(found, of), of // equally near chunks are interchangeable
 }
 
-// against searches the original vectors by brute force for each field's queries, and compares the results.
-func against(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
+// compareOriginals searches the original vectors by brute force for each field's queries, and compares the results.
+func compareOriginals(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
 	done func(chunks int)) error {
 	var mu sync.Mutex
 	chunks := 0

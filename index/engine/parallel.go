@@ -69,7 +69,7 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		defer searching.Add(int32(-helpers))
 	}
 	stretches, hands := cut(segments, helpers+1), make([]hand, helpers+1)
-	err := together(helpers, len(stretches), func(me, i int) error {
+	err := runTogether(helpers, len(stretches), func(me, i int) error {
 		return p.runStretch(ctx, terms, &stretches[i], &hands[me])
 	})
 	for i := range hands {
@@ -79,7 +79,7 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		return err
 	}
 	// Only now is the threshold nearly final, so that few chunks must be scored.
-	err = together(min(helpers, len(segments)-1), len(segments), func(_, i int) error {
+	err = runTogether(min(helpers, len(segments)-1), len(segments), func(_, i int) error {
 		return p.scoreFound(segments[i])
 	})
 	if work != nil {
@@ -98,10 +98,10 @@ func (p *plan) scoreFound(m *maxScore) error {
 	return p.faultOf(m)
 }
 
-// together runs the function do for the numbers below n. It uses this goroutine, and as many others as helpers says.
+// runTogether runs the function do for the numbers below n. It uses this goroutine, and as many others as helpers says.
 // Each goroutine takes the next free number. The function do gets the number of the goroutine and the number that it
 // took. A goroutine ends at its first error.
-func together(helpers, n int, do func(me, i int) error) error {
+func runTogether(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {
 		for i := range n {
 			if err := do(0, i); err != nil {

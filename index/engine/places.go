@@ -54,8 +54,8 @@ func (c *places) id(at place) (id string, ok bool) {
 	return id, ok
 }
 
-// of returns the place of the chunk with this id if the cache has it.
-func (c *places) of(id string) (at place, ok bool) {
+// placeOf returns the place of the chunk with this id if the cache has it.
+func (c *places) placeOf(id string) (at place, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at, ok = c.byID[id]

@@ -31,7 +31,7 @@ func TestPlaces(t *testing.T) {
 				if id, ok := c.id(at); ok && id != want {
 					t.Errorf("%v is called %.40q, want %.40q", at, id, want)
 				}
-				other, ok := c.of(want)
+				other, ok := c.placeOf(want)
 				if ok {
 					found++
 				}

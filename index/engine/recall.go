@@ -93,7 +93,7 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 	}
 	if o.Originals != nil {
 		done := func(chunks int) { o.Progress(min(len(list)*o.Queries+chunks, total), total) }
-		if err := against(ctx, o.Originals, list, asked, done); err != nil {
+		if err := compareOriginals(ctx, o.Originals, list, asked, done); err != nil {
 			return list, err
 		}
 	}

@@ -30,7 +30,7 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 			}
 		}
 	}
-	return together(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
+	return runTogether(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
 		defer s.index.takeTurn().end()
 		return s.scoreAmong(ctx, &reqs[i], asked, within, out[i])
 	})
@@ -49,7 +49,7 @@ func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]asked
 	allowed := within
 	if req.Filter != nil {
 		var err error
-		if allowed, err = s.among(req.Filter, within); err != nil {
+		if allowed, err = s.restrict(req.Filter, within); err != nil {
 			return err
 		}
 	}

@@ -57,8 +57,8 @@ var errorGroups = []struct{ title, match, help string }{
 
 // errorCalls are the functions that make an error of a text and its values. faults.add of door/http
 // is the only add that does.
-var errorCalls = regexp.MustCompile(`^(Errorf|Invalidf|New|errorf|corruptf?|Corrupt|fault|fail|at|conflictError|` +
-	`fieldError|forbidden|unmet|problem|wrongParameter|add)$`)
+var errorCalls = regexp.MustCompile(`^(Errorf|Invalidf|New|errorf|corruptf?|Corrupt|fault|fail|lineError|` +
+	`conflictError|fieldError|forbidden|unmet|problem|wrongParameter|add)$`)
 
 // TestErrorsOfDocument checks that doc/errors.md lists every error that a user can see.
 // go test ./internal/lint -run TestErrorsOfDocument -update-errors writes it.

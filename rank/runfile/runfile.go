@@ -133,9 +133,9 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// again stores e as the first repeated hit of the run if e comes before the stored hit. The order is by line, or
+// keepRepeated stores e as the first repeated hit of the run if e comes before the stored hit. The order is by line, or
 // without lines by query and ID.
-func (p *parser) again(e entry) {
+func (p *parser) keepRepeated(e entry) {
 	a, b := p.run.Again, Again{e.query, e.hit.ID, e.line}
 	if a.ID == "" || cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Query, a.Query), cmp.Compare(b.ID, a.ID)) < 0 {
 		p.run.Again = b
@@ -153,7 +153,7 @@ func (p *parser) finish() *Run {
 		for _, e := range entries {
 			if seen[e.hit.ID] {
 				p.run.Repeated++
-				p.again(e)
+				p.keepRepeated(e)
 				continue
 			}
 			seen[e.hit.ID] = true

@@ -107,7 +107,7 @@ func (h *Highlighter) find(text string, width int) []match {
 	}
 	matches := h.scan(text, 0, min(len(text), scanBytes), width)
 	if len(text) > scanBytes {
-		if at := h.ahead(text, matches); at >= 0 {
+		if at := h.laterPlace(text, matches); at >= 0 {
 			matches = h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+jumpBytes)), width)
 		}
 	}
@@ -139,9 +139,9 @@ func inSight(text string, matches []match, width int) []match {
 	return matches
 }
 
-// ahead returns a later place of text that seems to have the rarest word. It looks only for words that are rarer than
-// the words in matches. It returns -1 when it finds none.
-func (h *Highlighter) ahead(text string, matches []match) int {
+// laterPlace returns a later place of text that seems to have the rarest word. It looks only for words that are rarer
+// than the words in matches. It returns -1 when it finds none.
+func (h *Highlighter) laterPlace(text string, matches []match) int {
 	most := 0.0
 	for _, m := range matches {
 		most = max(most, h.terms[m.term].weight)

@@ -64,8 +64,8 @@ func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 	return s
 }
 
-// of returns the statistics of a field.
-func (s *scorer) of(field string) fieldStats {
+// statisticsOf returns the statistics of a field.
+func (s *scorer) statisticsOf(field string) fieldStats {
 	if st := s.stats[field]; st != nil {
 		return *st
 	}
@@ -208,7 +208,7 @@ func (f *field) frequency(term string) int {
 }
 
 func (s *scorer) fieldScore(term, name string, f *field) float64 {
-	st := s.of(name)
+	st := s.statisticsOf(name)
 	tf := float64(f.frequency(term))
 	norm := s.req.K1 * (1 - s.req.B + s.req.B*float64(s.b.kept(f.length))/st.average())
 	n := st.chunks
@@ -248,7 +248,7 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	for _, i := range fields {
 		w := s.plan.Fields[i]
 		names = append(names, w.Name)
-		average += w.Weight * float64(s.of(w.Name).tokens)
+		average += w.Weight * float64(s.statisticsOf(w.Name).tokens)
 		if f := c.field(w.Name); f != nil {
 			frequency += w.Weight * float64(f.frequency(term))
 			length += w.Weight * float64(s.b.kept(f.length))

@@ -24,14 +24,14 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 	defer stop()
 	var actions []any
 	for suffix, from := range map[string]string{"": s.index(), "-terms": s.dictionaryName()} {
-		own, err := s.behind(ctx, from)
+		own, err := s.indicesOf(ctx, from)
 		if err != nil {
 			return err
 		}
 		if len(own) != 1 {
 			return s.several(from, len(own))
 		}
-		others, err := s.behind(ctx, name+suffix)
+		others, err := s.indicesOf(ctx, name+suffix)
 		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 			return err
 		}
@@ -69,11 +69,11 @@ func (s *Store) several(name string, n int) error {
 	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }
 
-// whose looks up the index and the dictionary. If the name of the dictionary has moved to another index, it forgets the
-// remembered terms. If the index or its dictionary is missing, it fails with sheaf.ErrNotFound; many servers would
-// create a missing index at the first write.
-func (s *Store) whose(ctx context.Context) error {
-	names, err := s.behind(ctx, s.index()+","+s.dictionaryName())
+// checkDictionary looks up the index and the dictionary. If the name of the dictionary has moved to another index, it
+// forgets the remembered terms. If the index or its dictionary is missing, it fails with sheaf.ErrNotFound; many
+// servers would create a missing index at the first write.
+func (s *Store) checkDictionary(ctx context.Context) error {
+	names, err := s.indicesOf(ctx, s.index()+","+s.dictionaryName())
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (s *Store) whose(ctx context.Context) error {
 	return nil
 }
 
-// behind returns the names of the indices that a name leads to.
-func (s *Store) behind(ctx context.Context, name string) ([]string, error) {
+// indicesOf returns the names of the indices that a name leads to.
+func (s *Store) indicesOf(ctx context.Context, name string) ([]string, error) {
 	var found map[string]struct{}
 	err := s.client.Call(ctx, "GET", "/"+name+"/_alias", nil, &found)
 	return slices.Sorted(maps.Keys(found)), err

@@ -23,7 +23,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 // RetrieveAll implements [store.Batcher]. It sends all searches in one request.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
-	err := s.together(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {
+	err := s.sendTogether(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {
 		query, err := s.query(ctx, req)
 		if query == nil {
 			return nil, err
@@ -42,7 +42,7 @@ func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 // CountAll implements [store.Batcher]. It sends all searches in one request; they return no hits.
 func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	out := make([]int, len(reqs))
-	err := s.together(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {
+	err := s.sendTogether(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {
 		query, err := s.matching(ctx, *req)
 		if query == nil {
 			return nil, err
@@ -64,9 +64,9 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together sends the bodies that the function search returns, all in one request. It passes each answer to the
+// sendTogether sends the bodies that the function search returns, all in one request. It passes each answer to the
 // function read. If search returns nil for a request, nothing can match, and together skips the request.
-func (s *Store) together(ctx context.Context, reqs []store.Request,
+func (s *Store) sendTogether(ctx context.Context, reqs []store.Request,
 	search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {
 		if err := reqs[i].ValidatePlain(); err != nil {

@@ -30,7 +30,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	err := s.client.Call(ctx, "GET", "/_nodes/_all/http?filter_path=nodes.*.version", nil, &nodes)
 	if err != nil && !errors.Is(err, store.ErrForbidden) {
 		if errors.Is(err, sheaf.ErrNotFound) {
-			err = s.other(err)
+			err = s.askDialect(err)
 		}
 		return []store.Finding{{Check: "connection", Err: err}}
 	}

@@ -80,7 +80,7 @@ func (s *Store) askClauses(ctx context.Context) error {
 // checkServer fails if the server lacks a feature that the store needs.
 func (s *Store) checkServer(ctx context.Context) error {
 	if err := s.askClauses(ctx); errors.Is(err, sheaf.ErrNotFound) {
-		return s.other(err)
+		return s.askDialect(err)
 	} else if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (s *Store) checkServer(ctx context.Context) error {
 		"the nodes")
 }
 
-// other adds a question to err: does the server have the configured dialect?
-func (s *Store) other(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
+// askDialect adds a question to err: does the server have the configured dialect?
+func (s *Store) askDialect(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
 
 // recent fails if the server's version is too old for the store.
 func (s *Store) recent(version string) error {

@@ -36,11 +36,11 @@ func (s *Store) dictionaryName() string {
 // named looks up the index and the dictionary that the store's name leads to now. It returns nil unless the name
 // leads to exactly one of each.
 func (s *Store) named(ctx context.Context) (*place, error) {
-	indices, err := s.behind(ctx, s.o.Index)
+	indices, err := s.indicesOf(ctx, s.o.Index)
 	if err != nil || len(indices) != 1 {
 		return nil, err
 	}
-	terms, err := s.behind(ctx, s.o.Index+"-terms")
+	terms, err := s.indicesOf(ctx, s.o.Index+"-terms")
 	if err != nil || len(terms) != 1 {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	}
 	return s.calls.Write(ctx, func(ctx context.Context) error {
 		s.follow(ctx)
-		if err := s.whose(ctx); err != nil {
+		if err := s.checkDictionary(ctx); err != nil {
 			return err
 		}
 		rejected := storekit.Rejected{}
@@ -86,7 +86,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected storekit
 		}
 	}
 	out, ctxOut := s.bulk(ctx, rejected)
-	words, err := out.all(ctxOut, chunks)
+	words, err := out.writeAll(ctxOut, chunks)
 	if err != nil {
 		return out.end(err)
 	}
@@ -161,9 +161,9 @@ func (s *Store) bulk(ctx context.Context, rejected storekit.Rejected) (*bulk, co
 	return b, ctx
 }
 
-// all writes chunks, given by their keys, and returns their terms. It analyzes and encodes chunks while it sends
+// writeAll writes chunks, given by their keys, and returns their terms. It analyzes and encodes chunks while it sends
 // earlier chunks.
-func (b *bulk) all(ctx context.Context, chunks map[string]*store.Chunk) (map[string]bool, error) {
+func (b *bulk) writeAll(ctx context.Context, chunks map[string]*store.Chunk) (map[string]bool, error) {
 	type made struct {
 		source []byte
 		words  []string

@@ -20,16 +20,16 @@ func (s *statement) arg(v any, kind string) string {
 	return fmt.Sprintf("$%d::%s", len(s.args), kind)
 }
 
-// with adds a common table expression and returns its name.
-func (s *statement) with(prefix, body string) string {
+// withTable adds a common table expression and returns its name.
+func (s *statement) withTable(prefix, body string) string {
 	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
 	s.parts = append(s.parts, name+" AS ("+body+")")
 	return name
 }
 
-// once does the same as the method with, but the server computes the expression only once. If the tables have no
+// withOnce does the same as the method with, but the server computes the expression only once. If the tables have no
 // statistics, the server may otherwise compute it again for each row of a join.
-func (s *statement) once(prefix, body string) string {
+func (s *statement) withOnce(prefix, body string) string {
 	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
 	s.parts = append(s.parts, name+" AS MATERIALIZED ("+body+")")
 	return name
@@ -81,7 +81,7 @@ func (s *statement) filter(f sheaf.Filter) string {
 	case sheaf.Range:
 		return s.between(f)
 	case sheaf.Exists:
-		return s.has(f.Column, "true")
+		return s.hasValue(f.Column, "true")
 	case sheaf.HasPrefix:
 		prefix := []byte(f.Prefix)
 		condition := "kind = 1"
@@ -89,7 +89,7 @@ func (s *statement) filter(f sheaf.Filter) string {
 			condition += " AND substring(text for " + s.arg(len(prefix), "int") + ") = " + s.arg(prefix, "bytea")
 			condition += s.span(prefix)
 		}
-		return s.has(f.Column, condition)
+		return s.hasValue(f.Column, condition)
 	}
 	return "false"
 }
@@ -99,14 +99,14 @@ func (s *statement) filter(f sheaf.Filter) string {
 func (s *statement) span(prefix []byte) string {
 	prefix = prefix[:min(len(prefix), keyBytes)]
 	out := fmt.Sprintf(" AND substring(text for %d) >= %s", keyBytes, s.arg(prefix, "bytea"))
-	if end := after(prefix); end != nil {
+	if end := prefixEnd(prefix); end != nil {
 		out += fmt.Sprintf(" AND substring(text for %d) < %s", keyBytes, s.arg(end, "bytea"))
 	}
 	return out
 }
 
-// after returns the first text that sorts after all texts with this prefix. It returns nil if there is none.
-func after(prefix []byte) []byte {
+// prefixEnd returns the first text that sorts after all texts with this prefix. It returns nil if there is none.
+func prefixEnd(prefix []byte) []byte {
 	for n := len(prefix); n > 0; n-- {
 		if prefix[n-1] < 0xff {
 			out := append([]byte{}, prefix[:n]...)
@@ -128,8 +128,8 @@ func (s *statement) filters(list []sheaf.Filter, join, none string) string {
 	return "(" + strings.Join(parts, join) + ")"
 }
 
-// has returns the condition that chunk c has a value in the column for which condition is true.
-func (s *statement) has(column, condition string) string {
+// hasValue returns the condition that chunk c has a value in the column for which condition is true.
+func (s *statement) hasValue(column, condition string) string {
 	name := []byte(column)
 	short := name[:min(len(name), keyBytes)]
 	return fmt.Sprintf("c.ord IN (SELECT chunk FROM property WHERE substring(name for %d) = %s AND name = %s AND %s)",
@@ -150,12 +150,12 @@ func (s *statement) in(f sheaf.In) string {
 	}
 	var any []string
 	if len(texts) > 0 {
-		any = append(any, s.has(f.Column, fmt.Sprintf("kind = 1 AND substring(text for %d) = ANY(%s) AND text = ANY(%s)",
+		any = append(any, s.hasValue(f.Column, fmt.Sprintf("kind = 1 AND substring(text for %d) = ANY(%s) AND text = ANY(%s)",
 			keyBytes, s.arg(keys, "bytea[]"), s.arg(texts, "bytea[]"))))
 	}
 	for _, kind := range []sheaf.Kind{sheaf.KindNumber, sheaf.KindDate, sheaf.KindBool} {
 		if list := numbers[kind]; len(list) > 0 {
-			any = append(any, s.has(f.Column, fmt.Sprintf("kind <> 1 AND kind = %d AND number = ANY(%s)", kind,
+			any = append(any, s.hasValue(f.Column, fmt.Sprintf("kind <> 1 AND kind = %d AND number = ANY(%s)", kind,
 				s.arg(list, "float8[]"))))
 		}
 	}
@@ -184,7 +184,7 @@ func (s *statement) between(f sheaf.Range) string {
 	if !f.Max.IsZero() {
 		condition += " AND " + column + operator(" <", f.MaxOpen) + value(f.Max)
 	}
-	return s.has(f.Column, condition)
+	return s.hasValue(f.Column, condition)
 }
 
 func operator(sign string, open bool) string {

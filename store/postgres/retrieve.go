@@ -25,7 +25,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 // RetrieveAll implements [store.Batcher]. It sends the statements of all requests to the server together.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
-	err := s.together(ctx, "search", false, reqs, func(i int, rows pgx.Rows) (err error) {
+	err := s.sendTogether(ctx, "search", false, reqs, func(i int, rows pgx.Rows) (err error) {
 		out[i], err = hits(rows, nil)
 		return err
 	}, func(ctx context.Context, conn *pgxpool.Conn, field vectorTable, i int) (err error) {
@@ -44,7 +44,7 @@ func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 // CountAll implements [store.Batcher].
 func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	out := make([]int, len(reqs))
-	err := s.together(ctx, "count", true, reqs, func(i int, rows pgx.Rows) (err error) {
+	err := s.sendTogether(ctx, "count", true, reqs, func(i int, rows pgx.Rows) (err error) {
 		out[i], err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
 		return err
 	}, nil)
@@ -54,9 +54,9 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together sends the statements of requests in one round trip and passes the rows of each to the function read. For a
-// search through the HNSW index it calls the function graph instead.
-func (s *Store) together(ctx context.Context, what string, count bool, reqs []store.Request,
+// sendTogether sends the statements of requests in one round trip and passes the rows of each to the function read. For
+// a search through the HNSW index it calls the function graph instead.
+func (s *Store) sendTogether(ctx context.Context, what string, count bool, reqs []store.Request,
 	read func(i int, rows pgx.Rows) error,
 	graph func(ctx context.Context, conn *pgxpool.Conn, field vectorTable, i int) error) error {
 	vectors := false
@@ -154,8 +154,8 @@ func inside(allowed string) string {
 
 // exact makes the relation (chunk, score, passage) with the best passage of every chunk.
 func (s *statement) exact(field vectorTable, vector []float32, allowed string) string {
-	return s.with("near", fmt.Sprintf(`SELECT DISTINCT ON (chunk) chunk, -(v.v <#> %s) AS score, passage FROM %s v%s `+
-		`ORDER BY chunk, score DESC, passage`,
+	return s.withTable("near", fmt.Sprintf(`SELECT DISTINCT ON (chunk) chunk, -(v.v <#> %s) AS score, passage `+
+		`FROM %s v%s ORDER BY chunk, score DESC, passage`,
 		s.arg(vector, "real[]::vector"), field.table(), inside(allowed)))
 }
 
@@ -184,10 +184,10 @@ func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.
 		var st statement
 		allowed := st.bound(req)
 		vector := st.arg(req.Vector.Vector, "real[]::vector")
-		seen := st.with("seen", fmt.Sprintf(`SELECT v.chunk, -(v.v <#> %s) AS score, v.passage FROM %s v%s ORDER BY %s `+
+		seen := st.withTable("seen", fmt.Sprintf(`SELECT v.chunk, -(v.v <#> %s) AS score, v.passage FROM %s v%s ORDER BY %s `+
 			`<#> %s LIMIT %s`,
 			vector, field.table(), inside(allowed), field.indexed("v.v"), field.indexed(vector), st.arg(passages, "bigint")))
-		near := st.with("near", "SELECT DISTINCT ON (chunk) chunk, score, passage FROM "+seen+" ORDER BY chunk, score "+
+		near := st.withTable("near", "SELECT DISTINCT ON (chunk) chunk, score, passage FROM "+seen+" ORDER BY chunk, score "+
 			"DESC, passage")
 		found := 0
 		sql, err := st.text("SELECT count(*) FROM " + seen)

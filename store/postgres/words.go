@@ -49,7 +49,7 @@ func (s *statement) bound(req *store.Request) string {
 	if len(conditions) == 0 {
 		return ""
 	}
-	return s.with("allowed", "SELECT c.ord, c.lens FROM chunk c WHERE "+strings.Join(conditions, " AND "))
+	return s.withTable("allowed", "SELECT c.ord, c.lens FROM chunk c WHERE "+strings.Join(conditions, " AND "))
 }
 
 // grow returns the terms of the dictionary that e accepts. For edits, it reads only terms of nearly the right length
@@ -60,7 +60,7 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storeki
 	if e.Distance == 0 {
 		sql = "SELECT text FROM term WHERE text >= $1 AND starts_with(text, $1)"
 		args = append(args, e.Text)
-		if end := after([]byte(e.Text)); end != nil && storable(string(end)) {
+		if end := prefixEnd([]byte(e.Text)); end != nil && storable(string(end)) {
 			sql += " AND text < $2"
 			args = append(args, string(end))
 		}
@@ -135,7 +135,7 @@ func simple(parts []storekit.Node) bool {
 }
 
 func (w *words) nothing() string {
-	return w.with("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
+	return w.withTable("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
 }
 
 // looked has the arrays with which a leaf looks up its terms.
@@ -190,7 +190,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 	if l.several && !w.count {
 		sql = "SELECT DISTINCT ON (chunk, f, n) chunk, f, n, term, s FROM (" + sql + ") x ORDER BY chunk, f, n, s DESC, term"
 	}
-	return w.with("q", sql)
+	return w.withTable("q", sql)
 }
 
 // counted returns the condition that restricts document frequencies to the chunks that the statistics count.
@@ -222,11 +222,12 @@ func (w *words) fielded(l looked, where string) string {
 		w.arg(l.term, "text[]"), w.arg(l.field, "text[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"),
 		w.arg(l.factor, "float8[]"))
 	if w.count {
-		look := w.once("look", "SELECT t.id AS term, f.id AS field, l.f, l.n FROM "+list+" JOIN field f ON f.name = l.name")
+		look := w.withOnce("look", "SELECT t.id AS term, f.id AS field, l.f, l.n FROM "+list+
+			" JOIN field f ON f.name = l.name")
 		return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s
 	FROM %s l JOIN posting p ON p.term = l.term AND p.field = l.field%s`, look, where)
 	}
-	look := w.once("look", fmt.Sprintf(`SELECT t.id AS term, st.id AS field, l.f, l.n, l.factor * `+idf+` AS factor,
+	look := w.withOnce("look", fmt.Sprintf(`SELECT t.id AS term, st.id AS field, l.f, l.n, l.factor * `+idf+` AS factor,
 		st.average
 	FROM %s JOIN stats st ON st.name = l.name
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = t.id AND p.field = st.id%s) d`,
@@ -249,12 +250,12 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 		length += fmt.Sprintf(" + %s * coalesce(c.lens[(SELECT id FROM field WHERE name = %s)], 0)", weight, name)
 		average += fmt.Sprintf(" + %s * coalesce((SELECT tokens FROM stats WHERE name = %s), 0)", weight, name)
 	}
-	weighted := w.once("weighted", fmt.Sprintf(
+	weighted := w.withOnce("weighted", fmt.Sprintf(
 		"SELECT f.id AS field, w.weight FROM unnest(%s, %s) AS w(name, weight) JOIN field f ON f.name = w.name",
 		w.arg(names, "text[]"), w.arg(weights, "float8[]")))
-	all := w.with("every", "SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR "+average+" = 0 THEN 1 ELSE ("+
+	all := w.withTable("every", "SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR "+average+" = 0 THEN 1 ELSE ("+
 		average+") / chunks END AS average FROM counted")
-	look := w.once("look", fmt.Sprintf(`SELECT t.id AS term, l.n, l.factor * `+idf+` AS factor, e.average
+	look := w.withOnce("look", fmt.Sprintf(`SELECT t.id AS term, l.n, l.factor * `+idf+` AS factor, e.average
 	FROM unnest(%s, %s, %s) AS l(text, n, factor) JOIN term t ON t.text = l.text CROSS JOIN %s e
 	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df
 		FROM posting p WHERE p.term = t.id AND p.field = ANY(ARRAY(SELECT field FROM %s))%s) d`,
@@ -289,10 +290,10 @@ func (w *words) phrase(p storekit.Phrase) string {
 	for _, f := range p.Fields {
 		names = append(names, w.plan.Fields[f].Name)
 	}
-	tokens := w.once("tokens", fmt.Sprintf(
+	tokens := w.withOnce("tokens", fmt.Sprintf(
 		"SELECT t.id AS term, l.at, l.n FROM unnest(%s, %s) WITH ORDINALITY AS l(text, at, n) JOIN term t ON t.text = l.text",
 		w.arg(texts, "text[]"), w.arg(at, "int[]")))
-	all := w.with("all", fmt.Sprintf(`SELECT p.chunk, p.field
+	all := w.withTable("all", fmt.Sprintf(`SELECT p.chunk, p.field
 	FROM posting p WHERE p.term = ANY(ARRAY(SELECT term FROM %s))
 	AND p.field = ANY(ARRAY(SELECT id FROM field WHERE name = ANY(%s)))%s
 	GROUP BY p.chunk, p.field HAVING count(*) = %s`, tokens, w.arg(names, "text[]"), w.among(), w.arg(len(parts), "int")))
@@ -302,7 +303,7 @@ func (w *words) phrase(p storekit.Phrase) string {
 		there = fmt.Sprintf("EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND %s)",
 			w.arg(p.Slop, "int"))
 	}
-	held := w.with("held", fmt.Sprintf(`SELECT a.chunk, a.field FROM %s a
+	held := w.withTable("held", fmt.Sprintf(`SELECT a.chunk, a.field FROM %s a
 	WHERE EXISTS (SELECT 1 FROM (SELECT o - b.at AS low FROM %s b JOIN posting p ON %sp.term = b.term AND p.chunk = a.chunk
 		AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o) starts WHERE NOT EXISTS (
 	SELECT 1 FROM %s t WHERE NOT EXISTS (SELECT 1 FROM posting p
@@ -327,8 +328,8 @@ func (w *words) bool(q storekit.Bool) string {
 		if w.allowed != "" {
 			from = "SELECT ord FROM " + w.allowed
 		}
-		all := w.with("q", "SELECT ord AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s FROM ("+from+") a")
-		return w.without(all, q.MustNot, nil)
+		all := w.withTable("q", "SELECT ord AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s FROM ("+from+") a")
+		return w.restrict(all, q.MustNot, nil)
 	}
 	var names, must []string
 	for _, part := range q.Must {
@@ -344,11 +345,11 @@ func (w *words) bool(q storekit.Bool) string {
 	for i, name := range names {
 		names[i] = "SELECT chunk, f, n, term, s FROM " + name
 	}
-	return w.without("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
+	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// without restricts the relation from to the chunks that are in every relation of must and match no part of not.
-func (w *words) without(from string, not []storekit.Node, must []string) string {
+// restrict restricts the relation from to the chunks that are in every relation of must and match no part of not.
+func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {
 		conditions = append(conditions, "chunk IN (SELECT chunk FROM "+name+")")
@@ -360,7 +361,7 @@ func (w *words) without(from string, not []storekit.Node, must []string) string 
 	if len(conditions) > 0 {
 		sql += " WHERE " + strings.Join(conditions, " AND ")
 	}
-	return w.with("q", sql)
+	return w.withTable("q", sql)
 }
 
 // statistics adds two relations: stats has the statistics of each field, and counted the number of all counted
@@ -444,10 +445,10 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 // that equal texts have exactly equal scores.
 func (w *words) scored(root string) string {
 	if w.req.Combine != store.CombineBest {
-		return w.with("scored", "SELECT chunk, sum(s ORDER BY f, n) AS score FROM "+root+" GROUP BY chunk")
+		return w.withTable("scored", "SELECT chunk, sum(s ORDER BY f, n) AS score FROM "+root+" GROUP BY chunk")
 	}
 	tie := w.arg(w.req.TieBreaker, "float8")
-	return w.with("scored", fmt.Sprintf(`SELECT chunk, max(s) + %s * (sum(s ORDER BY f) - max(s)) AS score
+	return w.withTable("scored", fmt.Sprintf(`SELECT chunk, max(s) + %s * (sum(s ORDER BY f) - max(s)) AS score
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM %s GROUP BY chunk, f) x GROUP BY chunk`, tie, root))
 }
 

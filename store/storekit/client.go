@@ -85,7 +85,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	defer func() { stop() }()
 	began, failed := time.Now(), 0
 	for attempt := 1; ; attempt++ {
-		answer, pause, err := c.once(one, method, path, contentType, data)
+		answer, pause, err := c.sendOnce(one, method, path, contentType, data)
 		if err == nil {
 			return c.decode(what, answer, out)
 		}
@@ -158,9 +158,9 @@ func OutOfTime(ctx context.Context, err error) error {
 	return store.Late(err)
 }
 
-// once sends a request one time. pause is the time before the next attempt: 0 means the usual time, and a negative
+// sendOnce sends a request one time. pause is the time before the next attempt: 0 means the usual time, and a negative
 // pause means that another attempt is useless.
-func (c *Client) once(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
+func (c *Client) sendOnce(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
 	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))
 	if err != nil {

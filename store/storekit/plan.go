@@ -143,8 +143,8 @@ func (c *compiler) queries(parts []sheaf.TextQuery, factor float64) []Node {
 	return out
 }
 
-// in returns the indices of the fields in which a part of the query searches.
-func (c *compiler) in(name string) []int {
+// fieldIndices returns the indices of the fields in which a part of the query searches.
+func (c *compiler) fieldIndices(name string) []int {
 	if name == "" {
 		all := make([]int, c.listed)
 		for i := range all {
@@ -161,12 +161,12 @@ func (c *compiler) in(name string) []int {
 }
 
 func (c *compiler) match(q sheaf.Match, factor float64) Node {
-	return c.any(c.a.MatchTokens(q.Text), q.Field, factor)
+	return c.anyToken(c.a.MatchTokens(q.Text), q.Field, factor)
 }
 
-// any returns a node that matches if at least one of tokens matches.
-func (c *compiler) any(tokens []analysis.Token, field string, factor float64) Node {
-	fields := c.in(field)
+// anyToken returns a node that matches if at least one of tokens matches.
+func (c *compiler) anyToken(tokens []analysis.Token, field string, factor float64) Node {
+	fields := c.fieldIndices(field)
 	var out Bool
 	at := map[string]int{} // the index of each term in out, for repeated terms
 	for _, t := range tokens {
@@ -192,9 +192,9 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 	case 0:
 		return Bool{}
 	case 1:
-		return c.any(tokens, q.Field, factor)
+		return c.anyToken(tokens, q.Field, factor)
 	}
-	out := Phrase{Slop: q.Slop, Fields: c.in(q.Field), Factor: factor}
+	out := Phrase{Slop: q.Slop, Fields: c.fieldIndices(q.Field), Factor: factor}
 	for _, t := range tokens {
 		out.Tokens = append(out.Tokens, Token{Text: t.Term, Position: t.Position})
 	}
@@ -219,7 +219,7 @@ func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64,
 			out.Must = append(out.Must, c.phrase(sheaf.Phrase{Text: piece.Text, Field: field}, factor*n))
 			continue
 		}
-		like.Text, like.Forms, like.Fields, like.Factor = piece.Text, true, c.in(field), factor*n
+		like.Text, like.Forms, like.Fields, like.Factor = piece.Text, true, c.fieldIndices(field), factor*n
 		out.Must = append(out.Must, like)
 	}
 	return out

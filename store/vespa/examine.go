@@ -44,7 +44,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 			stats.Chunks, stats.Vectors), err
 	}
 	profiles := storekit.Finding("rank profiles", "as configured", s.verifySchema(ctx))
-	probe := fmt.Sprintf("%s_probe_%d", s.about(), time.Now().UnixNano())
+	probe := fmt.Sprintf("%s_probe_%d", s.aboutPath(), time.Now().UnixNano())
 	err = s.client.Probe(ctx, probe, func() error {
 		return s.client.Call(ctx, "POST", probe, object{"fields": object{"about": ""}}, nil)
 	})

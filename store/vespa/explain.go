@@ -50,7 +50,7 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 		}
 		parts[h.ID] = explanation(req.Text, a.q.body, fields, by)
 	}
-	if _, err := s.enough(ctx, a, max(len(wanted), 1)); err != nil {
+	if _, err := s.firstHits(ctx, a, max(len(wanted), 1)); err != nil {
 		return nil, err
 	}
 	for i, id := range ids {

@@ -109,7 +109,7 @@ func (s *Store) filter(q *query, f sheaf.Filter) (string, error) {
 		part, err := s.filter(q, f.Filter)
 		return not(part), err
 	case sheaf.In:
-		return in(q, f), nil
+		return inCondition(q, f), nil
 	case sheaf.Range:
 		return s.between(q, f)
 	case sheaf.Exists:
@@ -132,9 +132,9 @@ func (s *Store) filters(q *query, list []sheaf.Filter, join func(...string) stri
 	return join(out...), nil
 }
 
-// in returns the condition for f. If the column has its own field, the condition looks up texts in that field. It looks
-// up all other values among the words of all columns.
-func in(q *query, f sheaf.In) string {
+// inCondition returns the condition for f. If the column has its own field, the condition looks up texts in that field.
+// It looks up all other values among the words of all columns.
+func inCondition(q *query, f sheaf.In) string {
 	if f.Column == hiddenColumn && len(f.Values) == 1 && f.Values[0] == sheaf.BoolValue(true) {
 		return "hidden = true"
 	}

@@ -23,7 +23,7 @@ func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	if err != nil {
 		return nil, err
 	}
-	return s.enough(ctx, a, req.Limit)
+	return s.firstHits(ctx, a, req.Limit)
 }
 
 // Count implements [store.Counter].
@@ -162,9 +162,9 @@ func similarity(closeness float64) float64 {
 	return math.Cos(min(1/closeness-1, math.Pi))
 }
 
-// enough returns the first limit hits. It asks for more and more hits until no other hit can be among these. One
+// firstHits returns the first limit hits. It asks for more and more hits until no other hit can be among these. One
 // request is not enough, because the server orders equal scores in its own way.
-func (s *Store) enough(ctx context.Context, a *asked, limit int) (sheaf.Ranking, error) {
+func (s *Store) firstHits(ctx context.Context, a *asked, limit int) (sheaf.Ranking, error) {
 	if a.q.where == nothing {
 		return nil, nil
 	}

@@ -167,8 +167,8 @@ type meta struct {
 // errEmpty means that the schema exists but has no record yet.
 var errEmpty = fmt.Errorf("nothing was written yet: %w", sheaf.ErrNotFound)
 
-// about returns the path of the document with the record of the settings.
-func (s *Store) about() string {
+// aboutPath returns the path of the document with the record of the settings.
+func (s *Store) aboutPath() string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "_about/docid/about"
 }
 
@@ -177,7 +177,7 @@ func (s *Store) verify(ctx context.Context) error {
 	var said struct {
 		Fields struct{ About string }
 	}
-	err := s.client.Call(ctx, "GET", s.about(), nil, &said)
+	err := s.client.Call(ctx, "GET", s.aboutPath(), nil, &said)
 	var refused *refusal
 	switch {
 	case errors.As(err, &refused) && refused.status == http.StatusNotFound && refused.document:
@@ -220,7 +220,7 @@ func (s *Store) introduce(ctx context.Context) error {
 	if err != nil {
 		panic(err) // meta contains texts and numbers
 	}
-	return s.client.Call(ctx, "POST", s.about(), object{"fields": object{"about": string(about)}}, nil)
+	return s.client.Call(ctx, "POST", s.aboutPath(), object{"fields": object{"about": string(about)}}, nil)
 }
 
 // verifySchema asks the server for each rank profile. The names of the profiles contain the parameters, so if a

@@ -161,7 +161,7 @@ func failing(path string, times, status int, header, message string) func(http.R
 
 func TestOpen(t *testing.T) {
 	server, s := serving(t)
-	about := server.docs[s.about()]
+	about := server.docs[s.aboutPath()]
 	if !strings.Contains(about, `\"sheaf\":1`) || !strings.Contains(about, `\"dims\":3`) {
 		t.Errorf("a new schema is described as %s", about)
 	}

@@ -48,16 +48,16 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	}
 	must := make([]string, len(root.Must))
 	for i, part := range root.Must {
-		must[i] = w.any(part)
+		must[i] = w.anyTerm(part)
 	}
 	should := make([]string, len(root.Should))
 	for i, part := range root.Should {
-		should[i] = w.any(part)
+		should[i] = w.anyTerm(part)
 	}
 	w.scale = 0 // what must not match does not score
 	mustNot := make([]string, len(root.MustNot))
 	for i, part := range root.MustNot {
-		mustNot[i] = not(w.any(part))
+		mustNot[i] = not(w.anyTerm(part))
 	}
 	switch {
 	case root.All:
@@ -106,8 +106,8 @@ type writer struct {
 	scale float64           // 0 writes every term once
 }
 
-// any returns the condition that a chunk has at least one of the terms.
-func (w *writer) any(list []storekit.Term) string {
+// anyTerm returns the condition that a chunk has at least one of the terms.
+func (w *writer) anyTerm(list []storekit.Term) string {
 	var parts []string
 	for _, t := range list {
 		param, ok := w.known[t.Text]

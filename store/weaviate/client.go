@@ -36,8 +36,8 @@ type said[T any] struct {
 	Errors []struct{ Message string }
 }
 
-// of returns the data of the answer, or the error that the answer contains.
-func (a *said[T]) of(s *Store) (T, error) {
+// dataOf returns the data of the answer, or the error that the answer contains.
+func (a *said[T]) dataOf(s *Store) (T, error) {
 	if len(a.Errors) > 0 && strings.Contains(a.Errors[0].Message, "authorization, forbidden") {
 		return a.Data, s.fault(store.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or "+
 			"name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
@@ -68,7 +68,7 @@ func ask[T any](ctx context.Context, s *Store, query string) (T, error) {
 	if err := s.client.Call(ctx, "POST", "/v1/graphql", object{"query": query}, &answer); err != nil {
 		return answer.Data, err
 	}
-	return answer.of(s)
+	return answer.dataOf(s)
 }
 
 // quote writes a GraphQL string. GraphQL has the same escapes as JSON.

@@ -22,7 +22,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	var about struct{ Version string }
 	began := time.Now()
 	if err := s.client.Call(ctx, "GET", "/v1/meta", nil, &about); err != nil {
-		return []store.Finding{{Check: "connection", Err: other(err)}}
+		return []store.Finding{{Check: "connection", Err: askServer(err)}}
 	}
 	out := []store.Finding{
 		storekit.Connected(began), {Check: "version", Found: "weaviate " + about.Version}, s.examineClock(ctx),

@@ -77,9 +77,9 @@ func joined(operator string, parts []string, none condition, loose bool) conditi
 	return out
 }
 
-// not returns the opposite of a condition. For a loose condition it returns everything, because only a test of each
+// negate returns the opposite of a condition. For a loose condition it returns everything, because only a test of each
 // hit can decide.
-func not(c condition) condition {
+func negate(c condition) condition {
 	switch {
 	case c.loose:
 		return condition{all: true, loose: true}
@@ -100,7 +100,7 @@ func (s *Store) filter(f sheaf.Filter) condition {
 	case sheaf.Or:
 		return or(s.filters(f)...)
 	case sheaf.Not:
-		return not(s.filter(f.Filter))
+		return negate(s.filter(f.Filter))
 	case sheaf.In:
 		var words []string
 		for _, v := range f.Values {

@@ -22,7 +22,7 @@ func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 		if err != nil || a.where.none {
 			return nil, err
 		}
-		out, err := s.enough(ctx, a, req.Limit)
+		out, err := s.firstHits(ctx, a, req.Limit)
 		return out[:min(len(out), req.Limit)], err
 	})
 }
@@ -41,7 +41,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 		case !a.meaning && !a.where.loose:
 			return s.count(ctx, a.class, and(a.where, a.matching))
 		}
-		found, err := s.enough(ctx, a, MaxLimit-1)
+		found, err := s.firstHits(ctx, a, MaxLimit-1)
 		if err == nil && len(found) >= MaxLimit-1 {
 			err = s.fault(sheaf.ErrUnsupported, "count more than %d hits of this request", len(found))
 		}
@@ -133,10 +133,10 @@ func (s *Store) words(req *store.Request, a *asked) error {
 		return s.fault(sheaf.ErrUnsupported, "%v", err)
 	}
 	for _, part := range root.Must {
-		a.where = and(a.where, s.any(part, plan))
+		a.where = and(a.where, s.anyTerm(part, plan))
 	}
 	for _, part := range root.MustNot {
-		a.where = and(a.where, not(s.any(part, plan)))
+		a.where = and(a.where, negate(s.anyTerm(part, plan)))
 	}
 	scoring := slices.Concat(slices.Concat(root.Must, root.Should)...)
 	switch {
@@ -149,7 +149,7 @@ func (s *Store) words(req *store.Request, a *asked) error {
 	if len(root.Must) == 0 {
 		any := make([]condition, len(root.Should))
 		for i, part := range root.Should {
-			any[i] = s.any(part, plan)
+			any[i] = s.anyTerm(part, plan)
 		}
 		a.matching = or(any...)
 	}
@@ -157,13 +157,13 @@ func (s *Store) words(req *store.Request, a *asked) error {
 	return nil
 }
 
-// any returns the condition that a chunk has at least one of the terms.
-func (s *Store) any(terms []storekit.Term, plan storekit.Plan) condition {
+// anyTerm returns the condition that a chunk has at least one of the terms.
+func (s *Store) anyTerm(terms []storekit.Term, plan storekit.Plan) condition {
 	list := make([]condition, len(terms))
 	for i, t := range terms {
 		var fields []condition
 		for _, f := range t.Fields {
-			if s.has(plan.Fields[f].Name) {
+			if s.hasField(plan.Fields[f].Name) {
 				fields = append(fields, anyOf(textProperty(plan.Fields[f].Name), []string{t.Text}))
 			}
 		}
@@ -172,8 +172,8 @@ func (s *Store) any(terms []storekit.Term, plan storekit.Plan) condition {
 	return or(list...)
 }
 
-// has reports whether a chunk may have the field. The server refuses queries with unknown properties.
-func (s *Store) has(field string) bool {
+// hasField reports whether a chunk may have the field. The server refuses queries with unknown properties.
+func (s *Store) hasField(field string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.texts[textProperty(field)]
@@ -189,7 +189,7 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 	words := map[group]map[string]bool{}
 	for _, t := range terms {
 		for _, f := range t.Fields {
-			if !s.has(plan.Fields[f].Name) {
+			if !s.hasField(plan.Fields[f].Name) {
 				continue
 			}
 			// A word in two parts of the query counts in each.
@@ -312,10 +312,10 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 	return nil
 }
 
-// enough asks for more and more hits until no other hit can be among the first limit hits. One request is not enough:
-// the server orders equal scores in its own way, a chunk may have several passages, and a loose filter lets too many
-// chunks pass.
-func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, error) {
+// firstHits asks for more and more hits until no other hit can be among the first limit hits. One request is not
+// enough: the server orders equal scores in its own way, a chunk may have several passages, and a loose filter lets too
+// many chunks pass.
+func (s *Store) firstHits(ctx context.Context, a asked, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joined(ctx, a)
 	}
@@ -359,7 +359,7 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 			for i, h := range before {
 				seen[i] = storekit.Hash(string(h.ID))
 			}
-			a.where, a.want = and(where, not(anyOf("chunk", seen))), guess(limit-len(before))
+			a.where, a.want = and(where, negate(anyOf("chunk", seen))), guess(limit-len(before))
 		default:
 			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates for %d hits: use a narrower filter or "+
 				"query", MaxLimit*(left+1), limit)

@@ -193,8 +193,8 @@ type class struct {
 	} `json:"shardingConfig"`
 }
 
-// other adds a question to err if it may come from another server: is that Weaviate?
-func other(err error) error {
+// askServer adds a question to err if it may come from another server: is that Weaviate?
+func askServer(err error) error {
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound): // also the answer for a missing class
 		return fmt.Errorf("%w: %v (is that Weaviate?)", sheaf.ErrInvalid, err)
@@ -208,7 +208,7 @@ func other(err error) error {
 func (s *Store) verify(ctx context.Context) error {
 	var all struct{ Classes []class }
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
-		return other(err)
+		return askServer(err)
 	}
 	if all.Classes == nil {
 		return s.fault(sheaf.ErrUnavailable, "the server names no classes: the answer is not from such a server")
@@ -260,9 +260,9 @@ func (s *Store) Shards() int {
 	return s.shards
 }
 
-// about reads the settings from the description of a class. The result ours is false if this program did not make the
-// class.
-func about(description string) (m meta, ours bool) {
+// readAbout reads the settings from the description of a class. The result ours is false if this program did not make
+// the class.
+func readAbout(description string) (m meta, ours bool) {
 	err := json.Unmarshal([]byte(description), &m)
 	return m, err == nil && m.Version != 0
 }
@@ -272,7 +272,7 @@ func (s *Store) notOurs() error {
 }
 
 func (s *Store) compare(description string) error {
-	m, ours := about(description)
+	m, ours := readAbout(description)
 	if !ours {
 		return s.notOurs()
 	}
@@ -351,7 +351,7 @@ func Drop(ctx context.Context, o Options) error {
 	var names []string
 	for _, c := range all.Classes {
 		if c.Class == o.Class {
-			if _, ours := about(c.Description); !ours {
+			if _, ours := readAbout(c.Description); !ours {
 				return s.notOurs()
 			}
 			names = append(names, c.Class)

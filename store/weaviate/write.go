@@ -56,7 +56,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	}
 	token, order := rand.Text(), slices.Sorted(maps.Keys(chunks))
 	out := sender{s: s, rejected: storekit.Rejected{}}
-	if err := out.all(ctx, order, chunks, token); err != nil {
+	if err := out.sendAll(ctx, order, chunks, token); err != nil {
 		return err
 	}
 	older := object{"path": []string{"write"}, "operator": "NotEqual", "valueText": token}
@@ -87,7 +87,7 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk)
 	texts := map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(chunks)) {
 		for _, f := range chunks[id].Fields {
-			if !s.has(f.Name) {
+			if !s.hasField(f.Name) {
 				texts[f.Name] = true
 			}
 		}
@@ -149,8 +149,8 @@ type sender struct {
 	rejected storekit.Rejected
 }
 
-// all sends the objects of chunks, in order. It analyzes and encodes several chunks in parallel.
-func (b *sender) all(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*store.Chunk, token string) error {
+// sendAll sends the objects of chunks, in order. It analyzes and encodes several chunks in parallel.
+func (b *sender) sendAll(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*store.Chunk, token string) error {
 	err := storekit.InOrder(ctx, order, func(id sheaf.ID) ([][]byte, error) {
 		return b.s.objects(chunks[id], token)
 	}, func(ctx context.Context, id sheaf.ID, list [][]byte) error {

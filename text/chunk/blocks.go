@@ -121,7 +121,7 @@ func (s *scanner) line(l line) {
 		rest := c.s[next:]
 		if ch == '>' && len(s.stack) < maxDepth {
 			s.closeFrom(matched)
-			c.to(next)
+			c.moveTo(next)
 			c.advance(1)
 			if c.pos < len(c.s) && (c.s[c.pos] == ' ' || c.s[c.pos] == '\t') {
 				c.skip(1)
@@ -137,7 +137,7 @@ func (s *scanner) line(l line) {
 		if len(s.stack) < maxDepth {
 			if marker, spaces, ok := listItem(&c, indent, next, direct); ok {
 				s.closeFrom(matched)
-				c.to(next)
+				c.moveTo(next)
 				c.advance(marker)
 				isBlank := blank(c.s[c.pos:])
 				if isBlank {
@@ -180,7 +180,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 			if isBlank || indent > 3 || c.s[next] != '>' {
 				return i
 			}
-			c.to(next)
+			c.moveTo(next)
 			c.advance(1)
 			if c.pos < len(c.s) && (c.s[c.pos] == ' ' || c.s[c.pos] == '\t') {
 				c.skip(1)
@@ -189,7 +189,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 			if k.empty {
 				return i
 			}
-			c.to(next)
+			c.moveTo(next)
 		case indent >= k.width:
 			c.skip(k.width)
 			k.empty = false

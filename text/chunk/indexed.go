@@ -254,10 +254,10 @@ type Left struct {
 }
 
 // WithoutPayloads returns text without the data in it.
-func WithoutPayloads(text string) Left { return without(text, payloads(text)) }
+func WithoutPayloads(text string) Left { return withoutParts(text, payloads(text)) }
 
-// without returns text without the given parts, which are in order and do not overlap.
-func without(text string, parts []sheaf.Span) Left {
+// withoutParts returns text without the given parts, which are in order and do not overlap.
+func withoutParts(text string, parts []sheaf.Span) Left {
 	if len(parts) == 0 {
 		return Left{Text: text}
 	}
@@ -311,7 +311,7 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 		parts = append(parts, hyphens...)
 		slices.SortFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
 	}
-	return without(text, parts)
+	return withoutParts(text, parts)
 }
 
 // codeHyphens returns the hyphens at the ends of code lines in text, from byte from on: they do not split a word. If

@@ -132,8 +132,8 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-// to moves to byte next. There must be only white space before next.
-func (c *cursor) to(next int) {
+// moveTo moves to byte next. There must be only white space before next.
+func (c *cursor) moveTo(next int) {
 	for c.pos < next {
 		if c.s[c.pos] == '\t' {
 			c.col += 4 - c.col%4

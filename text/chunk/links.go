@@ -254,9 +254,9 @@ var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)
 // maxAbove is how many bytes above a heading its anchor may be.
 const maxAbove = 500
 
-// above reports whether an anchor that ends at byte end names the heading that begins at byte
+// namesHeading reports whether an anchor that ends at byte end names the heading that begins at byte
 // start.
-func (s *source) above(end, start int) bool {
+func (s *source) namesHeading(end, start int) bool {
 	return end <= start && start-end <= maxAbove && anchorsOnly.MatchString(s.src[end:start])
 }
 

@@ -157,7 +157,7 @@ func (s *source) distribute() {
 		for i := range at.holding(block.start, block.end) {
 			// An anchor above a heading belongs to the section below it.
 			if next := i + 1; anchor && next == at.end && next < len(chunks) && chunks[next].HasHeading() &&
-				s.above(block.end, chunks[next].Heading.Start) {
+				s.namesHeading(block.end, chunks[next].Heading.Start) {
 				i = next
 			}
 			chunks[i].Blocks = append(chunks[i].Blocks, block.text)

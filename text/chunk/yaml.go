@@ -48,7 +48,7 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 	if !ok {
 		return nil, &yamlfile.Fault{Line: body.GetToken().Position.Line, Text: "no keys and values"}
 	}
-	entries := r.below(make([]yamlEntry, 0, len(values)), "", body, 0)
+	entries := r.addBelow(make([]yamlEntry, 0, len(values)), "", body, 0)
 	merged := yamlEntry{key: "tenant", nested: true}
 	for _, v := range values {
 		if isMerge(v) && r.tells(v.Value, merged.key, maxFrontmatterDepth) {
@@ -65,9 +65,9 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 // maxBelow limits the depth of nested maps that are read.
 const maxBelow = 8
 
-// below adds the entries of a map. At depth 0 it adds all keys of the frontmatter itself. Of the maps in it, it adds
+// addBelow adds the entries of a map. At depth 0 it adds all keys of the frontmatter itself. Of the maps in it, it adds
 // the scalars and lists: place in the map meta becomes meta.place.
-func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
+func (r *yamlReader) addBelow(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
 	values, _ := r.pairs(n)
 	for _, v := range values {
 		if depth > 0 && (isMerge(v) || depth > maxBelow || len(entries) > 2*maxProperties) {
@@ -84,7 +84,7 @@ func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth
 		switch {
 		case depth == 0 && IsAccessProperty(e.key):
 		case e.nested:
-			entries = r.below(entries, e.key+".", v.Value, depth+1)
+			entries = r.addBelow(entries, e.key+".", v.Value, depth+1)
 		default:
 			entries = r.belowAll(entries, e.key+".", maps, depth+1)
 		}
@@ -137,7 +137,7 @@ func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Nod
 	at := map[string]int{}
 	for _, m := range maps {
 		next := len(entries)
-		entries = r.below(entries, prefix, m, depth)
+		entries = r.addBelow(entries, prefix, m, depth)
 		added := entries[next:]
 		entries = entries[:next]
 		for _, e := range added {
@@ -213,8 +213,8 @@ func (r *yamlReader) bare(n ast.Node) ast.Node {
 func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	switch n := n.(type) {
 	case *ast.SequenceNode:
-		if inner, ok := only(n).(*ast.SequenceNode); ok {
-			if text, ok := only(inner).(ast.ScalarNode); ok {
+		if inner, ok := onlyItem(n).(*ast.SequenceNode); ok {
+			if text, ok := onlyItem(inner).(ast.ScalarNode); ok {
 				s, ok := r.scalar(text)
 				return yamlScalar{"[[" + s.raw + "]]", true}, ok
 			}
@@ -232,8 +232,8 @@ func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	return yamlScalar{}, false
 }
 
-// only returns the item of a list in brackets that has one item, otherwise nil.
-func only(list *ast.SequenceNode) ast.Node {
+// onlyItem returns the item of a list in brackets that has one item, otherwise nil.
+func onlyItem(list *ast.SequenceNode) ast.Node {
 	if len(list.Values) != 1 || !list.IsFlowStyle {
 		return nil
 	}
@@ -263,16 +263,16 @@ func readLines(inner string) (entries []yamlEntry, simple bool) {
 	return r.entries, r.simple
 }
 
-// only sets the field simple to false if the condition is false.
-func (r *lineReader) only(condition bool) { r.simple = r.simple && condition }
+// require sets the field simple to false if the condition is false.
+func (r *lineReader) require(condition bool) { r.simple = r.simple && condition }
 
 func (r *lineReader) line(text string, number int) {
 	inside := strings.TrimLeft(text, " \t")
 	if inside == "" || inside[0] == '#' {
-		r.only(inside == text)
+		r.require(inside == text)
 		return
 	}
-	r.only(!strings.Contains(text, "\t"))
+	r.require(!strings.Contains(text, "\t"))
 	if r.bracket && (len(inside) < len(text) || inside[0] == ']') {
 		r.bracket = !r.items(&r.entries[len(r.entries)-1], inside)
 		return
@@ -283,7 +283,7 @@ func (r *lineReader) line(text string, number int) {
 		if ok = ok && !strings.Contains(inside, ": "); ok {
 			r.entries[len(r.entries)-1].add(value)
 		}
-		r.only(ok)
+		r.require(ok)
 		return
 	}
 	r.below = false
@@ -296,14 +296,14 @@ func (r *lineReader) line(text string, number int) {
 		r.simple = false
 		return
 	}
-	r.only(key == written)
+	r.require(key == written)
 	e := yamlEntry{key: key, line: number, null: true}
 	rest = strings.TrimSpace(rest)
 	if items, isList := strings.CutPrefix(rest, "["); isList {
 		r.bracket = !r.items(&e, items)
 	} else if rest == "" || rest[0] == '#' {
 		r.below = true
-		r.only(rest == "")
+		r.require(rest == "")
 	} else if value, ok := r.scalar(rest); ok {
 		e.null, e.values = false, []yamlScalar{value}
 	}
@@ -338,14 +338,14 @@ func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 		}
 		switch given := strings.Count(gap, ","); {
 		case s == "" || s[0] == '#':
-			r.only(ended && before == "")
+			r.require(ended && before == "")
 			return ended
 		case s[0] == ']':
-			r.only(!ended && given <= commas && !strings.Contains(gap, "["))
+			r.require(!ended && given <= commas && !strings.Contains(gap, "["))
 			s, ended = s[1:], true
 			continue
 		default:
-			r.only(!ended && given == commas && !strings.Contains(gap, "["))
+			r.require(!ended && given == commas && !strings.Contains(gap, "["))
 		}
 		end := 0
 		if s[0] == '"' || s[0] == '\'' {
@@ -358,7 +358,7 @@ func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 			if comment := strings.Index(s[:end], " #"); comment >= 0 {
 				end = comment
 			}
-			r.only(!strings.ContainsAny(s[:end], "[]{}\"'#&*:"))
+			r.require(!strings.ContainsAny(s[:end], "[]{}\"'#&*:"))
 		}
 		if value, ok := r.scalar(s[:end]); ok {
 			e.add(value)
@@ -371,7 +371,7 @@ func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 // bracket, and for a text that continues on later lines.
 func (r *lineReader) scalar(s string) (value yamlScalar, ok bool) {
 	s = strings.TrimSpace(s)
-	r.only(simpleScalar(s))
+	r.require(simpleScalar(s))
 	for {
 		if inside, ok := unquoted(s); ok {
 			return yamlScalar{inside, true}, true

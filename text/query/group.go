@@ -61,7 +61,7 @@ func (p *parser) group(depth int, at place) *group {
 		}
 		begin := p.at
 		alternatives := []part{p.part(depth, at)}
-		for p.or(p.at) {
+		for p.isOr(p.at) {
 			p.at++
 			alternatives = append(alternatives, p.part(depth, bound))
 		}
@@ -74,14 +74,14 @@ func (p *parser) group(depth int, at place) *group {
 		default:
 			alone := begin == first && p.at < len(p.tokens) && p.tokens[p.at].kind == tokenClose
 			g.apart = at == refused && alone
-			g.add(p.either(alternatives, g.apart))
+			g.add(p.joinAlternatives(alternatives, g.apart))
 		}
 	}
 	return g
 }
 
-// or reports whether the token at i is an OR between two alternatives.
-func (p *parser) or(i int) bool {
+// isOr reports whether the token at i is an OR between two alternatives.
+func (p *parser) isOr(i int) bool {
 	return i+1 < len(p.tokens) && p.tokens[i].kind == tokenOr && p.tokens[i+1].kind != tokenOr &&
 		p.tokens[i+1].kind != tokenClose
 }
@@ -102,7 +102,7 @@ func (p *parser) bracket(sign byte, outer place) place {
 		}
 	}
 	switch {
-	case p.or(behind):
+	case p.isOr(behind):
 		return bound
 	case outer == refused:
 		if sign == 0 && p.tokens[p.at-2].kind == tokenOpen && behind < len(p.tokens) && p.tokens[behind].kind == tokenClose {
@@ -154,9 +154,9 @@ func (p *parser) part(depth int, outer place) part {
 	return out
 }
 
-// either joins alternatives: filters with filters, words with words. If there are both, it replaces filters by words
-// where possible. Refused alternatives stay separate, because each of them is refused by itself.
-func (p *parser) either(alternatives []part, refused bool) part {
+// joinAlternatives joins alternatives: filters with filters, words with words. If there are both, it replaces filters
+// by words where possible. Refused alternatives stay separate, because each of them is refused by itself.
+func (p *parser) joinAlternatives(alternatives []part, refused bool) part {
 	var out part
 	var about []string
 	var filters sheaf.Or

@@ -30,9 +30,9 @@ func (w *bitWriter) flush() {
 	}
 }
 
-// below writes v, a number below n, in as few bits as possible (truncated binary). As many of the n numbers as
+// writeBelow writes v, a number below n, in as few bits as possible (truncated binary). As many of the n numbers as
 // possible take k bits. The others take k+1 bits.
-func (w *bitWriter) below(v, n uint64) {
+func (w *bitWriter) writeBelow(v, n uint64) {
 	k := uint(bits.Len64(n)) - 1
 	short := uint64(2)<<k - n // this many numbers take k bits
 	if v < short {
@@ -55,12 +55,12 @@ func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
 	for len(numbers) > 1 {
 		m := len(numbers) / 2
 		least := lo + uint64(m)
-		w.below(numbers[m]-least, hi-uint64(len(numbers)-1-m)-least+1)
+		w.writeBelow(numbers[m]-least, hi-uint64(len(numbers)-1-m)-least+1)
 		w.set(numbers[:m], lo, numbers[m]-1)
 		lo, numbers = numbers[m]+1, numbers[m+1:]
 	}
 	if len(numbers) == 1 {
-		w.below(numbers[0]-lo, hi-lo+1)
+		w.writeBelow(numbers[0]-lo, hi-lo+1)
 	}
 }
 
@@ -105,9 +105,9 @@ func (r *bitReader) fill() {
 // ok reports whether all bits that were read exist in the input.
 func (r *bitReader) ok() bool { return r.beyond*8 <= int(r.filled) }
 
-// below reads a number below n, which is less than 1<<40. It has no branch, because a processor cannot predict whether
-// a number has one more bit.
-func (r *bitReader) below(n uint64) uint64 {
+// readBelow reads a number below n, which is less than 1<<40. It has no branch, because a processor cannot predict
+// whether a number has one more bit.
+func (r *bitReader) readBelow(n uint64) uint64 {
 	k := uint(bits.Len64(n)-1) & 63
 	short := uint64(2)<<k - n
 	if r.filled <= k { // bits that are filled before reading count as read
@@ -127,12 +127,12 @@ func readSet[T uint32 | uint64](r *bitReader, dst []T, lo, hi uint64) {
 	for len(dst) > 0 {
 		m := len(dst) / 2
 		least := lo + uint64(m)
-		middle := least + r.below(hi-uint64(len(dst)-1-m)-least+1)
+		middle := least + r.readBelow(hi-uint64(len(dst)-1-m)-least+1)
 		dst[m] = T(middle)
 		switch m {
 		case 0:
 		case 1: // the usual size of a set
-			dst[0] = T(lo + r.below(middle-lo))
+			dst[0] = T(lo + r.readBelow(middle-lo))
 		default:
 			readSet(r, dst[:m], lo, middle-1)
 		}

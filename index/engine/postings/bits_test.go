@@ -27,7 +27,7 @@ func TestBits(t *testing.T) {
 			for v := e.lo; v <= e.hi; v += 1 + rng.Uint64N(1<<rng.IntN(20)) {
 				e.numbers = append(e.numbers, v)
 			}
-			w.below(e.v, e.n)
+			w.writeBelow(e.v, e.n)
 			w.set(e.numbers, e.lo, e.hi)
 			most += bits.Len64(e.n-1) + len(e.numbers)*bits.Len64(e.hi-e.lo)
 			entries = append(entries, e)
@@ -38,7 +38,7 @@ func TestBits(t *testing.T) {
 		}
 		r := bitReader{src: w.out}
 		for i, e := range entries {
-			v := r.below(e.n)
+			v := r.readBelow(e.n)
 			numbers := make([]uint64, len(e.numbers))
 			readSet(&r, numbers, e.lo, e.hi)
 			if v != e.v || !slices.Equal(numbers, e.numbers) || !r.ok() {

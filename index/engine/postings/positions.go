@@ -98,7 +98,7 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 		}
 		hi := uint64(lengths[i]) + how.extra - 1 + how.twice*uint64(n-1)
 		if n == 1 {
-			w.bits.below(uint64(all[at-1]), hi+1)
+			w.bits.writeBelow(uint64(all[at-1]), hi+1)
 			continue
 		}
 		w.numbers = w.numbers[:0]
@@ -199,7 +199,7 @@ func (p *PositionReader) decode(c *Cursor, last int) bool {
 		}
 		hi := uint64(length) + how.extra - 1 + how.twice*uint64(f-1)
 		if f == 1 {
-			positions = append(positions, uint32(r.below(hi+1)))
+			positions = append(positions, uint32(r.readBelow(hi+1)))
 			continue
 		}
 		if how.twice == 0 {

@@ -133,8 +133,8 @@ func (b *Builder) remap() (remap []uint32, live int) {
 	return remap, live
 }
 
-// to returns the ordinal that a chunk has in the segment, or dropped.
-func (p *flushPart) to(ordinal uint32) uint32 {
+// newOrdinal returns the ordinal that a chunk has in the segment, or dropped.
+func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	if p.remap != nil {
 		if ordinal = p.remap[ordinal]; ordinal == dropped {
 			return dropped
@@ -203,7 +203,7 @@ func (f *flusher) columns() {
 			bounds := p.runs[n].bounds
 			for b := 0; b < len(bounds); b += 2 {
 				for o := bounds[b]; o < bounds[b+1]; o++ {
-					if to := p.to(o); to != dropped {
+					if to := p.newOrdinal(o); to != dropped {
 						out.add(int(to))
 					}
 				}

@@ -51,7 +51,7 @@ func (f *flusher) countLetters(counts *[256]int) {
 	for name := e.next(); len(e.holders) > 0; name = e.next() {
 		occurs := false
 		for _, i := range e.holders {
-			occurs = occurs || f.parts[i].inversion.of(e.at[i].from) > 0
+			occurs = occurs || f.parts[i].inversion.countOf(e.at[i].from) > 0
 			e.at[i].from++
 		}
 		if occurs {

@@ -81,8 +81,8 @@ func (v *inversion) free() {
 	}
 }
 
-// of returns how often term number i of the sorted terms occurs.
-func (v *inversion) of(i int) int {
+// countOf returns how often term number i of the sorted terms occurs.
+func (v *inversion) countOf(i int) int {
 	n := 0
 	for field := range v.counts {
 		if counts := v.counts[field].Items; len(counts) > 0 {
@@ -134,7 +134,7 @@ func (f *flusher) ranges() []termRange {
 func (v *inversion) reach(from int) int {
 	to, n := from, 0
 	for to < len(v.places.Items) && to-from < rangeTerms {
-		if n += v.of(to); n > rangeOccurrences && to > from {
+		if n += v.countOf(to); n > rangeOccurrences && to > from {
 			break
 		}
 		to++
@@ -146,7 +146,7 @@ func (v *inversion) reach(from int) int {
 func (v *inversion) place(number int, b bound) (occurrences int) {
 	for i := b.from; i < b.to; i++ {
 		v.places.Items[v.part.sorted.Items[i]] = uint32(number)<<termBits | uint32(i-b.from)
-		occurrences += v.of(i)
+		occurrences += v.countOf(i)
 	}
 	return occurrences
 }
@@ -187,7 +187,7 @@ func (v *inversion) scatter(field int) {
 			if step == far {
 				i++
 				if step = page[i]; term == noTerm {
-					to := v.part.to(step)
+					to := v.part.newOrdinal(step)
 					ordinal, position, dead = uint64(to)<<32, 0, to == dropped
 					continue
 				}

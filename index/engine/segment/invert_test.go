@@ -62,7 +62,7 @@ func randomInverted(t *testing.T, rng *rand.Rand) *invertedCase {
 		p := &c.parts[len(c.parts)-1]
 		for key, list := range got {
 			for _, o := range list {
-				if to := p.to(uint32(o >> 32)); to != dropped {
+				if to := p.newOrdinal(uint32(o >> 32)); to != dropped {
 					key := fmt.Sprint(len(c.parts)-1, "/", key)
 					c.want[key] = append(c.want[key], occurrenceOf(to, uint32(o)))
 				}

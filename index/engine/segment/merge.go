@@ -113,8 +113,8 @@ func (m *merger) free() {
 	}
 }
 
-// to returns the new ordinal of a chunk, or dropped.
-func (in *input) to(ordinal uint32) uint32 {
+// newOrdinal returns the new ordinal of a chunk, or dropped.
+func (in *input) newOrdinal(ordinal uint32) uint32 {
 	if in.remap == nil {
 		return in.base + ordinal
 	}
@@ -159,7 +159,7 @@ func (m *merger) lengths() error {
 			}
 			in.length[f] = lengths.Of
 			for i := range in.Reader.Chunks() {
-				if to := in.to(uint32(i)); to != dropped {
+				if to := in.newOrdinal(uint32(i)); to != dropped {
 					m.byField[f][to] = lengths.Of(uint32(i))
 				}
 			}
@@ -183,7 +183,7 @@ func (m *merger) identifiers() error {
 			return err
 		}
 	}
-	for in := m.least(); in != nil; in = m.least() {
+	for in := m.smallest(); in != nil; in = m.smallest() {
 		id := string(in.cursor.key)
 		if ids.count > 0 && id == string(ids.last) {
 			return fmt.Errorf("chunk %q appears twice", id)
@@ -222,8 +222,8 @@ func (m *merger) identifiers() error {
 	return err
 }
 
-// least returns the input whose current key is smallest. It returns nil if all inputs are at their ends.
-func (m *merger) least() *input {
+// smallest returns the input whose current key is smallest. It returns nil if all inputs are at their ends.
+func (m *merger) smallest() *input {
 	var least *input
 	for _, in := range m.inputs {
 		if in.more && (least == nil || bytes.Compare(in.cursor.key, least.cursor.key) < 0) {
@@ -240,7 +240,7 @@ func (in *input) nextLive() error {
 		if err != nil {
 			return err
 		}
-		if in.ordinal = in.to(ordinal); in.ordinal != dropped {
+		if in.ordinal = in.newOrdinal(ordinal); in.ordinal != dropped {
 			return nil
 		}
 	}
@@ -261,7 +261,7 @@ func (m *merger) runs(section string, of func(*Reader) *table, add func(key stri
 		in.more = in.cursor.next()
 	}
 	var out runWriter
-	for least := m.least(); least != nil; least = m.least() {
+	for least := m.smallest(); least != nil; least = m.smallest() {
 		key := string(least.cursor.key)
 		out.reset()
 		for _, in := range m.inputs {
@@ -270,7 +270,7 @@ func (m *merger) runs(section string, of func(*Reader) *table, add func(key stri
 			}
 			if !in.cursor.eachRun(in.Reader.Chunks(), func(start, end int) {
 				for i := start; i < end; i++ {
-					if to := in.to(uint32(i)); to != dropped {
+					if to := in.newOrdinal(uint32(i)); to != dropped {
 						out.add(int(to))
 					}
 				}

@@ -208,7 +208,7 @@ func (r *rangeMerger) copyList(out *termLists, in *input, f int, term *Term, for
 	c.Reset(list, uint32(in.Reader.Chunks()))
 	p.Reset(in.length[f])
 	for ordinal := c.Seek(0); ordinal != postings.End; ordinal = c.Next() {
-		to := in.to(ordinal)
+		to := in.newOrdinal(ordinal)
 		if to == dropped {
 			continue
 		}

@@ -42,7 +42,7 @@ func (s *vectorSource) each(m *merger, yield func(row int, owner uint32)) error 
 		if err := m.breathe(); err != nil {
 			return err
 		}
-		if to := s.to(s.set.Owner(row)); to != dropped {
+		if to := s.newOrdinal(s.set.Owner(row)); to != dropped {
 			yield(row, to)
 		}
 	}

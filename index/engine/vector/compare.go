@@ -110,7 +110,7 @@ func (s *Set) comparePassages(w *worker) error {
 	w.nearest.cut()
 	w.index = w.index[:0]
 	for _, n := range w.nearest.found() {
-		first, end := s.around(n.Passage)
+		first, end := s.rowsAround(n.Passage)
 		for row := first; row < end; row++ {
 			w.index = append(w.index, uint32(row))
 		}
@@ -206,7 +206,7 @@ func (t *nearest) finish() []Neighbor {
 		return cmp.Compare(a.Ordinal, b.Ordinal)
 	})
 	for i := range found {
-		first, _ := t.set.around(found[i].Passage)
+		first, _ := t.set.rowsAround(found[i].Passage)
 		found[i].Passage -= first
 	}
 	list := t.list

@@ -59,8 +59,8 @@ func newReach(x []float32, most, largest float64) reach {
 	}
 }
 
-// least returns the lowest estimate of a row that may have a similarity of t.
-func (r *reach) least(t float64) int32 {
+// lowestFor returns the lowest estimate of a row that may have a similarity of t.
+func (r *reach) lowestFor(t float64) int32 {
 	if r.slope == 0 || math.IsInf(t, -1) {
 		return math.MinInt32
 	}
@@ -95,6 +95,6 @@ func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64,
 			return false, err
 		}
 	}
-	all = w.lost == math.MinInt32 || job.prune && w.lost < w.query.reach.least(w.nearest.need())
+	all = w.lost == math.MinInt32 || job.prune && w.lost < w.query.reach.lowestFor(w.nearest.need())
 	return all, s.comparePassages(w)
 }

@@ -164,9 +164,9 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 	share := ((end-start+stretches-1)/stretches + blockRows - 1) / blockRows * blockRows
 	for at := start; at < end; at += share {
 		rows := min(share, end-at)
-		least := c.least()
+		least := c.lowestKept()
 		if job.prune {
-			least = max(least, q.reach.least(found.need()))
+			least = max(least, q.reach.lowestFor(found.need()))
 		}
 		if err := c.estimate(ctx, s, q, job.allowed, at, rows, least); err != nil {
 			return err
@@ -184,9 +184,9 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 	return nil
 }
 
-// least returns the lowest estimate with which a later row can be kept. If a later row has the same estimate as a lost
-// row, the later row is also lost.
-func (c *scanner) least() int32 {
+// lowestKept returns the lowest estimate with which a later row can be kept. If a later row has the same estimate as a
+// lost row, the later row is also lost.
+func (c *scanner) lowestKept() int32 {
 	if c.lost == math.MinInt32 {
 		return c.lost
 	}
@@ -228,7 +228,7 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 			continue
 		}
 		mask := c.waiting[from/GroupRows:][:(some+GroupRows-1)/GroupRows]
-		kernels[0].scan(c.estimates[from:], mask, s.Codes[(at+from)/GroupRows*size:], q, before(least))
+		kernels[0].scan(c.estimates[from:], mask, s.Codes[(at+from)/GroupRows*size:], q, nextLower(least))
 	}
 	if rows%GroupRows != 0 { // the last group is padded
 		c.waiting[rows/GroupRows] &= 1<<(rows%GroupRows) - 1
@@ -245,8 +245,8 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 	return nil
 }
 
-// before returns the next lower estimate. No row has the lowest estimate of all.
-func before(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
+// nextLower returns the next lower estimate. No row has the lowest estimate of all.
+func nextLower(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
 // takeStretch compares the rows of a stretch that may be among the nearest, or keeps the best rows. It compares the
 // best estimates first, because their scores let it skip more of the later rows. A sample predicts how many rows to
@@ -265,13 +265,13 @@ func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at
 		}
 		c.choose(s, job.allowed, at, low)
 		c.keep(job.depth, s.Encoder.padded, at)
-		least = max(least, c.least())
+		least = max(least, c.lowestKept())
 		if job.prune {
 			if err := s.compare(q, c, found); err != nil {
 				return err
 			}
 			found.cut()
-			least = max(least, q.reach.least(found.need()))
+			least = max(least, q.reach.lowestFor(found.need()))
 		}
 		if low <= least {
 			return nil
@@ -299,7 +299,7 @@ func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 // choose writes to c.index the waiting rows of a stretch that are allowed and have an estimate of at least low. These
 // rows no longer wait.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
-	kernels[0].above(c.chosen, c.estimates, before(low))
+	kernels[0].above(c.chosen, c.estimates, nextLower(low))
 	index, n := c.index[:cap(c.index)], 0
 	waiting, chosen := c.waiting, c.chosen[:len(c.waiting)]
 	for w := 0; w+8 <= len(waiting); w += 8 {

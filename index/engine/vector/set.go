@@ -73,8 +73,8 @@ func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	return low, end
 }
 
-// around returns the range of rows of the chunk that a row belongs to.
-func (s *Set) around(row int) (first, end int) {
+// rowsAround returns the range of rows of the chunk that a row belongs to.
+func (s *Set) rowsAround(row int) (first, end int) {
 	first, end = row, row+1
 	if s.single() {
 		return first, end

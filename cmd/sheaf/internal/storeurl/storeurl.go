@@ -167,8 +167,8 @@ func (t *Target) number(key string) float64 {
 	return n
 }
 
-// on reports whether an option is true.
-func (t *Target) on(key string) bool {
+// isOn reports whether an option is true.
+func (t *Target) isOn(key string) bool {
 	on, _ := strconv.ParseBool(t.options.Get(key)) // Parse checked it
 	return on
 }
@@ -369,7 +369,7 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []st
 func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (postgres.Options, error) {
 	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors,
-		HNSW: int(t.number("hnsw")), RowSecurity: t.on("rls"), Timeout: t.timeout(), Access: access}
+		HNSW: int(t.number("hnsw")), RowSecurity: t.isOn("rls"), Timeout: t.timeout(), Access: access}
 	_, err := t.tls() // the driver would report an unreadable file as a bad address
 	return o, err
 }
@@ -378,7 +378,7 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorFie
 func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, access store.Access) (o vespa.Options,
 	err error) {
 	o = vespa.Options{Schema: t.Place, Token: t.secrets.Key, Feeds: int(t.number("feeds")),
-		HNSW: t.on("hnsw")}
+		HNSW: t.isOn("hnsw")}
 	o.Options, err = t.common(a, vectors, access)
 	if config := t.options.Get("config"); config != "" {
 		scheme, _, _ := strings.Cut(o.URL, "://")
@@ -443,7 +443,7 @@ func (t *Target) postgres() string {
 func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (o opensearch.Options, err error) {
 	o = opensearch.Options{Index: t.Place, Shards: int(t.number("shards")),
-		Replicas: int(t.number("replicas")), HNSW: t.on("hnsw")}
+		Replicas: int(t.number("replicas")), HNSW: t.isOn("hnsw")}
 	if t.Kind == "elasticsearch" {
 		o.Dialect = opensearch.Elasticsearch
 	}

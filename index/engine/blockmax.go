@@ -11,14 +11,13 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// For a query with many postings, a segment is cut into windows of ordinals. The most that a chunk of
-// a window can score follows from the impacts of the window's blocks, without decoding any block. The
-// few windows with the largest bounds are evaluated first (after Mallia, Suel and Tonellotto, Faster
-// Learned Sparse Retrieval with Block-Max Pruning, 2024), which raises the threshold nearly to its
-// final value. Then the other windows follow in order, except those with a bound below the threshold.
-// Inside a window MaxScore decides which clauses are essential, with bounds by block (Ding and Suel,
-// Faster Top-k Document Retrieval Using Block-Max Indexes, 2011). The other clauses filter the
-// candidates, one clause after another.
+// For a query with many postings, a segment is cut into windows of ordinals. The block impacts of a window bound the
+// scores of its chunks, without decoding any block. The few windows with the largest bounds are evaluated first,
+// which raises the threshold nearly to its final value (Mallia, Suel and Tonellotto, Faster Learned Sparse Retrieval
+// with Block-Max Pruning, 2024). Then the other windows follow in order, except those with a bound below the
+// threshold. Inside a window MaxScore finds the essential clauses, with bounds by block (Ding and Suel, Faster Top-k
+// Document Retrieval Using Block-Max Indexes, 2011). The other clauses filter the candidates, one clause after
+// another.
 //
 // The order of windows does not change the answer: skipped windows are below the threshold, and
 // identifiers decide ties.
@@ -38,16 +37,15 @@ const (
 	// fullWindow is a limit for the average number of postings of essential clauses in a window. From the limit on,
 	// all sums of the window are examined, not only the marked sums.
 	fullWindow = 192
-	// probes limits the number of windows that are evaluated first. That number is one, plus one for each probeEvery
-	// windows. One processor evaluates them, without the threshold that later windows have.
+	// probes limits how many windows are evaluated first: one, plus one for each probeEvery windows.
 	probes     = 8
 	probeEvery = 32
 )
 
-// mostClauses limits how many clauses the kept memory of an evaluation can hold.
+// mostClauses limits the number of clauses for which a scratch keeps memory.
 const mostClauses = 1 << 9
 
-// scratch is memory that one evaluation after another uses.
+// scratch is the reusable memory of an evaluation.
 type scratch struct {
 	bounds  []float64 // by window; 0 for evaluated windows
 	most    []float64 // by window, for one clause after another
@@ -205,8 +203,8 @@ func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes, for each window, the most that the clause adds to a chunk there. The parameter scored is scratch
-// memory.
+// spread computes, for each window, the largest score that the clause can give a chunk. The parameter scored is
+// scratch memory.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
@@ -291,8 +289,8 @@ func (m *maxScore) window(start, begin uint32) uint32 {
 	return end
 }
 
-// prefetchLengths requests the lengths of the chunks from start up to end, for the fields of the clauses from number
-// first on. The lengths arrive while the cursors decode postings.
+// prefetchLengths requests the lengths of the chunks from start up to end, for the clauses from index first on. The
+// lengths arrive while the cursors decode postings.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
 		return
@@ -330,8 +328,8 @@ func (m *maxScore) offerAll(n int) {
 }
 
 // scanOne finds the candidates from the ordinal begin up to the ordinal end when only the last clause is essential. A
-// candidate can still be among the best if the other clauses add the score rest. scanOne does not decode blocks without
-// candidates. It returns the number of candidates.
+// candidate needs a score that reaches the threshold together with rest, the most that the other clauses add. scanOne
+// does not decode blocks without candidates. It returns the number of candidates.
 func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
@@ -366,8 +364,9 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany adds the scores of the clauses from number first on, for the ordinals from begin up to end. A candidate can
-// still be among the best if the other clauses add at most the score rest. scanMany returns the number of candidates.
+// scanMany adds the scores of the clauses from index first on, for the ordinals from begin up to end. A candidate
+// needs a sum that reaches the threshold together with rest, the most that the other clauses add. scanMany returns
+// the number of candidates.
 func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
@@ -398,8 +397,8 @@ func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) i
 	return m.lawful(s.gather(start, need, full))
 }
 
-// gather makes candidates of the marked sums that are at least need, in the window that begins at start. It returns
-// the number of candidates.
+// gather makes candidates of the marked sums that are at least need. The window begins at the ordinal start. It
+// returns the number of candidates.
 func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {
@@ -422,8 +421,7 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 	return n
 }
 
-// lawful removes chunks that the request does not allow from the first n candidates. It returns how many candidates
-// are left.
+// lawful keeps those of the first n candidates that the request allows. It returns how many it keeps.
 func (m *maxScore) lawful(n int) int {
 	if m.allowed == nil {
 		return n
@@ -490,9 +488,10 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 	return out
 }
 
-// filter adds the scores of a clause to the sums of the first n candidates. It keeps the candidates that can still be
-// among the best if the earlier clauses add the score rest. It returns how many it keeps. Candidates and postings are
-// in order and close together, so filter walks through blocks instead of searching in them.
+// filter adds the scores of a clause to the sums of the first n candidates. It keeps the candidates that can reach
+// the threshold with the parameter rest, the most that the earlier clauses add. It returns how many it keeps.
+// Candidates and postings are in order and close together, so filter walks through blocks instead of searching in
+// them.
 func (m *maxScore) filter(clause, n int, rest float64) int {
 	b, s := m.ordered[clause], m.scratch
 	need := m.top.threshold()/slack - rest
@@ -541,7 +540,8 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 	return kept
 }
 
-// countBelow returns how many of docs are less than o. docs rise, and ordinals have less than 32 bits.
+// countBelow returns how many elements of docs are less than o. The elements rise, and ordinals have less than 32
+// bits.
 func countBelow(docs *[8]uint32, o uint32) int {
 	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
 	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31

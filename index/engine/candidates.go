@@ -33,8 +33,9 @@ func (s *Snapshot) emptySets() []segment.Bitset {
 	return sets
 }
 
-// restrict returns the chunks in the parameter within that pass a filter and are not deleted, for each view. nil means
-// all chunks. Without a filter, among changes the sets in within. The caller must not change the result.
+// restrict returns the chunks in the parameter within that pass a filter and are not deleted, for each view. nil
+// means all chunks. Without a filter, restrict removes the deleted chunks from the sets of the parameter within. The
+// caller must not change the result.
 func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
@@ -63,7 +64,7 @@ func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]seg
 	return allowed, nil
 }
 
-// locate calls the function found with every place of an identifier, including places of deleted chunks.
+// locate calls the function found for every chunk with this identifier, deleted chunks included.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
 	if at, ok := s.places.placeOf(id); ok {
 		found(at.view, at.ordinal)
@@ -85,7 +86,7 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 	return nil
 }
 
-// planOf makes the plan of a request by words.
+// planOf makes the plan of a word request.
 func (s *Snapshot) planOf(req *Request) (*plan, error) {
 	allowed, err := s.allow(req)
 	if err != nil {
@@ -94,7 +95,7 @@ func (s *Snapshot) planOf(req *Request) (*plan, error) {
 	return newPlan(s, req, allowed)
 }
 
-// matching returns the chunks in the sets allowed that match the words of a vector request. If the request has no
+// matching returns the chunks of the sets in allowed that match the words of a vector request. If the request has no
 // words, it returns allowed.
 func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset) ([]segment.Bitset, error) {
 	if req.Words == nil {

@@ -43,8 +43,8 @@ type found struct {
 	passage int
 }
 
-// threshold returns the lowest score that the collector may keep. A hit with exactly this score is kept only if its
-// identifier is small enough.
+// threshold returns the lowest score with which a hit can enter the collector. A hit with exactly this score enters
+// only if its identifier sorts before the worst hit's identifier.
 func (c *collector) threshold() float64 { return math.Float64frombits(c.least.Load()) }
 
 // worse reports whether x comes after y in the ranking.
@@ -84,8 +84,8 @@ func (c *collector) offer(f found) {
 	}
 }
 
-// promise gives the collector approximate scores of chunks that the method offer will get later. Callers pass each
-// chunk only once.
+// promise raises the threshold early, from lower bounds of scores of chunks that the method offer gets later. Callers
+// pass each chunk only once.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
 		return
@@ -124,7 +124,7 @@ func (c *collector) promise(sums []float64) {
 	}
 }
 
-// raise records that at least limit chunks reach this score.
+// raise records that at least limit chunks have this score or a higher score.
 func (c *collector) raise(score float64) {
 	if score > c.threshold() {
 		c.least.Store(math.Float64bits(score))

@@ -97,7 +97,7 @@ func (p *plan) expand(a acceptor, fields []int, factor float64, forms bool) (par
 	return e, nil
 }
 
-// walk calls f with every accepted term of a view.
+// walk calls f for every accepted term of a view.
 func (e *planExpand) walk(view int, f func(key []byte, weight float64, t *segment.Term) error) error {
 	reader := e.plan.snapshot.views[view].reader
 	if err := e.walkPart(reader, nil, f); err != nil || !e.forms {
@@ -106,7 +106,7 @@ func (e *planExpand) walk(view int, f func(key []byte, weight float64, t *segmen
 	return e.walkPart(reader, []byte{segment.FormMark}, f)
 }
 
-// walkPart calls f with the accepted keys that begin with mark. The term is the key after mark.
+// walkPart calls f for the accepted keys that begin with mark. The rest of such a key is the term.
 func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 	f func(key []byte, weight float64, t *segment.Term) error) error {
 	walk := reader.Terms()

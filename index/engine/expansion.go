@@ -14,8 +14,8 @@ import (
 type expansion struct {
 	once     sync.Once // computes the fields below
 	ordinals []uint32  // the matching chunks, rising
-	// best has the best score of each chunk, by field of the plan; nil for a field without scores. sums has the score
-	// of all fields together.
+	// best has the best score of each chunk, by index of the field in the plan. It is nil for a field without scores.
+	// sums has the scores of all fields together.
 	best [][]float64
 	sums []float64
 	err  error
@@ -79,7 +79,7 @@ func (n *tally) add(p *plan, v *view, e *planExpand, x *expanded, t *segment.Ter
 	return nil
 }
 
-// tally has the best score of every chunk of a view by field.
+// tally collects the best score of every chunk of a view, for each field.
 type tally struct {
 	found segment.Bitset
 	best  [][]float64

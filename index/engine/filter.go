@@ -25,8 +25,8 @@ type fieldOf struct {
 // statsKept limits the statistics of fields in one cache.
 const statsKept = 1 << 10
 
-// filtersKept is how many filters a snapshot caches. A filter takes one bit for each chunk. A search sends ten or more
-// requests, and if a caller may see only a part of the index, all its requests have the same filter.
+// filtersKept is how many filters a snapshot caches. A filter takes one bit for each chunk. If a caller may see only
+// a part of the index, all requests of a search have the same filter.
 const filtersKept = 32
 
 // filtered returns the chunks that pass a filter, which must not be nil.
@@ -114,7 +114,7 @@ func ValueOf(v sheaf.Value) segment.Value {
 	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
 }
 
-// boundOf returns an end of a range, or nil if v is not a value.
+// boundOf returns one end of a range, or nil if v is no value.
 func boundOf(v sheaf.Value, open bool) *segment.Bound {
 	if v.IsZero() {
 		return nil
@@ -122,8 +122,8 @@ func boundOf(v sheaf.Value, open bool) *segment.Bound {
 	return &segment.Bound{Value: ValueOf(v), Open: open}
 }
 
-// appendKey appends the cache key of a filter. Different filters get different keys, because the key has the number of
-// elements before a list and the length before a text.
+// appendKey appends the cache key of a filter. Different filters get different keys: the key has the size before each
+// list and each text.
 func appendKey(b []byte, filter sheaf.Filter) []byte {
 	switch f := filter.(type) {
 	case sheaf.And:

@@ -81,14 +81,14 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	return 0, nil, false
 }
 
-// dead reports whether no accepted term begins with the first depth+1 characters. A later swap can still repair the
-// last character, if one edit was left before it.
+// dead reports whether no accepted term begins with the first depth+1 characters. If one edit was left before the
+// last character, a later swap can still repair it.
 func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.most && l.least[depth] >= l.most
 }
 
-// skip returns the next key that may be accepted. If no later key may be accepted, it returns nil. No key that begins
-// with the first depth+1 characters of term is accepted. The parameter size is the number of bytes of these characters.
+// skip returns the next key that may be accepted, or nil if there is none. It skips the keys that begin with the
+// first depth+1 characters of term, which take size bytes.
 func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	for ; depth >= 0; depth-- {
 		next := l.following(depth, l.term[depth])
@@ -103,7 +103,7 @@ func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	return nil
 }
 
-// following returns the smallest character above r that may follow the first depth characters, or -1.
+// following returns the smallest character above r that may come after the first depth characters of a term, or -1.
 func (l *levenshtein) following(depth int, r rune) rune {
 	next := rune(-1)
 	if l.least[depth] < l.most { // any character may follow

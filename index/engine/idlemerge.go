@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// Tiers keep copying low while an index grows, but leave up to seven segments in each. A search
-// reads each of them: two of the same size cost a tenth more than one. So an index at rest joins
-// more, as long as a chunk is copied few times.
+// A tier is a group of segments of similar size; see merge.go. Tiers keep copying low while an index grows, but leave
+// up to seven segments in each. A search reads each of them: two of the same size cost a tenth more than one. So an
+// index without loads joins more segments, as long as a chunk is copied few times.
 
 const (
-	// restFactor decides whether a merge at rest includes a segment: the segment may be at most restFactor times as
-	// large as all smaller segments together. So the result is at least a third larger than the largest joined
-	// segment.
+	// An idle index joins a segment that is at most restFactor times as large as all smaller segments together. So
+	// the result is at least a third larger than the largest joined segment.
 	restFactor = 3
-	// restBytes limits the bytes that one merge at rest joins. A larger merge would save searches little and hold the
-	// lock for longer.
+	// restBytes limits the bytes that one merge of an idle index joins. A larger merge would save searches little and
+	// hold the lock for longer.
 	restBytes = 256 << 20
-	// restOpened divides Options.Rest: an index that was just opened waits for only that part of it.
+	// restOpened divides Options.Rest for an index that was just opened.
 	restOpened = 16
 )
 
-// rest joins the segments that the function rested chooses, unless a load is running. If a publication has failed, rest
-// repeats the publication instead, because no other process can write before the publication succeeds.
+// rest joins the segments that the function rested chooses, unless a load is running. After a failed publication,
+// rest publishes again instead: no other process can write before that succeeds.
 func (ix *Index) rest() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale
@@ -37,23 +36,23 @@ func (ix *Index) rest() {
 	}
 }
 
-// restLater restarts the timer. It is called after a change or possible change of the index, and after a failed
-// publication.
+// restLater restarts the timer of rest. It is called after a change or possible change of the index, and after a
+// failed publication.
 func (ix *Index) restLater() {
 	if timer := ix.merge.rest; timer != nil && !ix.closed.Load() {
 		timer.Reset(ix.options.Rest)
 	}
 }
 
-// restNoMore stops the timer of restLater.
+// restNoMore stops the timer of rest.
 func (ix *Index) restNoMore() {
 	if timer := ix.merge.rest; timer != nil {
 		timer.Stop()
 	}
 }
 
-// rested chooses the small segments to join, of at most this many bytes together. It returns none if no merge is worth
-// it.
+// rested chooses the small segments that an idle index joins, of at most the size most together in bytes. It returns
+// nil if no merge is worth it.
 func (ix *Index) rested(views []*view, most int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())

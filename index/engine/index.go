@@ -1,16 +1,16 @@
 // Package engine is an index on disk. It consists of immutable segments of posting lists, columns and vectors, and an
-// atomic manifest publishes them. The main types are [Index], an open folder; [Load], a set of changes that become
-// durable and visible together; and [Snapshot], the index at one moment.
+// atomic manifest publishes them. The main types are [Index], an open folder; [Load], a set of changes; and
+// [Snapshot], the index at one moment. The changes of a load become durable and visible together.
 //
 // There is one writer at a time. While it loads or merges, a lock file excludes other writers; other processes can
-// still read. Readers hold snapshots, take no lock and never wait. Deleted chunks are bitmaps in the manifest until a
-// merge drops the chunks.
+// still read. Readers hold snapshots, take no lock and never wait. A merge drops deleted chunks; until then, the
+// manifest has a bitmap of them.
 //
 // Scores are those of package bm25 over the chunks that are not deleted. Top-k retrieval skips chunks that cannot be
 // among the best. It returns exactly what scoring every match would return, ties included. The formats are documented
 // in doc/formats.
 //
-// The package knows only which chunks belong to a document, and nothing else of documents. See store/embedded for the
+// The package knows which chunks belong to a document, and nothing else of documents. See store/embedded for the
 // engine as a store.
 package engine
 
@@ -59,8 +59,8 @@ const (
 	// LeastMemory is the smallest limit that the engine can keep. With a lower limit, building works but may take more
 	// memory than allowed.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is roughly the memory of building that is not counted: buffers for encoding lists and for files, data
-	// of open files, and garbage of the same size.
+	// baseMemory is roughly the memory of building that is not counted: buffers, data of files, and equally much
+	// garbage.
 	baseMemory = 16 << 20
 )
 
@@ -88,9 +88,8 @@ type Options struct {
 	// MergeRate limits the bytes that background merges write in a second. 0 means DefaultMergeRate. NoMerges pauses
 	// background merges until ResumeMerges.
 	MergeRate int64
-	// Rest is the time without a load after which the index joins segments. It joins segments that slow down searches
-	// and that it can join quickly. This work hardly disturbs searches. After opening, a sixteenth of Rest is enough.
-	// 0 turns this off.
+	// Rest is the time without a load after which an idle index joins segments. It joins segments that slow down
+	// searches and that it can join quickly. After opening, a sixteenth of Rest is enough. 0 turns this off.
 	Rest time.Duration
 	// ReadOnly forbids writing.
 	ReadOnly bool
@@ -132,7 +131,7 @@ type Index struct {
 	merge  mergeState
 }
 
-// counted returns the part of the allowed memory for uses that the engine counts.
+// counted returns the part of the allowed memory that the engine counts.
 func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
 
 // Open opens the index in a folder. A missing index counts as empty. With ReadOnly, Open fails for a missing index
@@ -189,8 +188,8 @@ func (ix *Index) load() error {
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !ix.options.ReadOnly:
-		// Numbers begin with the time: a reader of an earlier index in this folder must not mistake
-		// files and generations of this one for its own.
+		// Numbers begin with the time. So a reader of an earlier index in this folder cannot mistake new files for
+		// old ones.
 		first := uint64(time.Now().UnixMilli())
 		s = state{generation: first, analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors, next: first}
 		snapshot, err = ix.open(&s, first)
@@ -249,7 +248,7 @@ func shared(s *Snapshot, name string) *handle {
 	return nil
 }
 
-// hold returns the current snapshot and adds a reference to it. It returns nil if there is no snapshot.
+// hold returns the current snapshot and adds a reference to it, or nil without a snapshot.
 func (ix *Index) hold() *Snapshot {
 	for {
 		s := ix.current.Load()
@@ -333,8 +332,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer. The process stays the writer until it has called the method give as often as
-// take. Between loads and merges another process may write.
+// take makes this process the writer, until it has called give as often as take. Between loads and merges another
+// process may write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -377,7 +376,7 @@ func (ix *Index) giveLock() error {
 	return err
 }
 
-// takeLock takes the lock and reads what other processes have published. The caller holds ix.publish.
+// takeLock takes the lock and loads the generation that other processes have published. The caller holds ix.publish.
 func (ix *Index) takeLock() error {
 	if err := ix.fs.MkdirAll(ix.options.Dir); err != nil {
 		return err
@@ -439,9 +438,8 @@ func Empty(dir string) error {
 // owns reports whether a file of the folder belongs to the index. It decides by the file's name.
 func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
-// Close stops merges and waits for them. If loads have left many small segments, Close joins some of them before it
-// stops. It joins only as many as take little time compared with the loads. Held snapshots stay valid until their
-// release.
+// Close stops merges and waits for them. If loads have left many small segments, Close first joins some of them,
+// within a small part of the loads' time. Held snapshots stay valid until their release.
 func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil

@@ -189,8 +189,8 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	return nil
 }
 
-// turn waits until no other goroutine writes chunks to free memory, or fails when ctx ends. After turn, only the
-// caller writes chunks, until it receives from flushing.
+// turn waits until no other goroutine writes chunks, or fails when ctx ends. After turn, only the caller writes
+// chunks, until it receives from flushing.
 func (l *Load) turn(ctx context.Context) error {
 	select {
 	case l.flushing <- struct{}{}:
@@ -201,18 +201,18 @@ func (l *Load) turn(ctx context.Context) error {
 }
 
 const (
-	// removedBytes is roughly the memory for each document to remove, without the document's name.
+	// removedBytes is roughly the memory for the removal of one document, without the document's name.
 	removedBytes = 64
-	// seenBytes is the memory that a load counts for each hash in the field seen: twice the usual size of an entry,
-	// because the map is on the garbage-collected heap.
+	// seenBytes is the counted memory for each hash in the field seen. It is twice an entry, because the map is on
+	// the garbage-collected heap.
 	seenBytes = 32
 )
 
-// room returns the memory that all workers together may take. Joining runs needs none of it, because workers are empty
-// then.
+// room returns the memory that all workers together may take. Joining runs needs none of this memory, because workers
+// are empty then.
 func (l *Load) room() int64 { return l.left(l.gather()) }
 
-// left returns how much of memory remains beside running merges and the names of added chunks. It returns at least a
+// left returns how much of memory is free beside running merges and the names of added chunks. It returns at least a
 // quarter; with less, the load would write a run after every few chunks.
 func (l *Load) left(memory int64) int64 {
 	if l.index.merge.running.Load() {
@@ -239,7 +239,7 @@ func (l *Load) used() (all int64) {
 
 // relieve writes the chunks of all workers as one run, if they use more memory than the method room allows. Writing
 // takes memory until it ends, so the other goroutines wait before their next chunk. So runs are as large as memory
-// allows, for any number of goroutines.
+// allows.
 func (l *Load) relieve(ctx context.Context) error {
 	if l.used() <= l.room() {
 		return nil
@@ -298,8 +298,9 @@ func (l *Load) begun(w *worker) bool {
 	return !w.builder.Empty()
 }
 
-// forget removes chunks and the documents in replace from this load, and records what to remove from the committed
-// data. The result again reports that an identifier of chunks occurred before, perhaps within chunks.
+// forget removes the documents in replace and the identifiers of chunks from this load. It also records them for
+// removal from the committed data. The result again reports that an identifier of chunks occurred before, perhaps
+// within chunks.
 //
 // Most documents occur once in a load, and then a look-up in the set seen is enough. The caller holds w.mu. forget may
 // release w.mu for a while, and the load may be closed meanwhile.
@@ -308,9 +309,8 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 	if !known && !again {
 		return false, nil
 	}
-	// Another call may be about to remove what this one adds. So this takes the locks of all
-	// workers, in one order, with none held. Until it has them, other calls may add chunks, so it
-	// looks for everything.
+	// Another call may be about to remove the chunks that this call adds. So this call takes the locks of all
+	// workers, in one order. Until it has them, other calls may add chunks, so it looks for all names.
 	w.mu.Unlock()
 	for _, other := range l.all {
 		other.mu.Lock()
@@ -347,8 +347,8 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 	return again, nil
 }
 
-// note records the added and removed names. The result known reports whether one of the removed documents was added
-// before. The result again reports whether one of the added chunks was added before.
+// note records the added and removed names. The result known reports whether the load had one of the removed
+// documents. The result again reports whether the load had one of the added chunks.
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -456,7 +456,7 @@ func (l *Load) flush(mode flushing, workers ...*worker) error {
 	return nil
 }
 
-// write makes a segment or a run from builders. The next commit publishes it.
+// write makes a segment or a run from builders. The next commit publishes the segment.
 func (l *Load) write(how flushing, builders []*segment.Builder) error {
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
@@ -537,8 +537,7 @@ func (l *Load) flushAll(ctx context.Context) error {
 
 // Close drops all changes that were not committed, and ends the load.
 func (l *Load) Close() error {
-	// An Add may be writing or reading the chunks of all workers; after locking all of them, none
-	// is.
+	// An Add may be writing or reading the chunks of all workers. Locking all workers waits for it.
 	for _, w := range l.all {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -599,8 +598,8 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 	return ix.publishState(next, added)
 }
 
-// remainingEntry returns the entry of a view after a commit. It leaves out the chunks of removed documents and the
-// chunks that the names in added replace. If no chunk is left, the name of the entry is "".
+// remainingEntry returns the entry of a view after a commit. It leaves out the removed documents and the chunks that
+// added replaces. If no chunk is left, the name of the entry is "".
 func (v *view) remainingEntry(removed map[string]struct{}, added []*flushed) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {
@@ -627,8 +626,8 @@ func (v *view) remainingEntry(removed map[string]struct{}, added []*flushed) (en
 	return entry{name: v.name, deleted: deleted.AppendRuns(nil)}, nil
 }
 
-// unsure records that a publication failed and may still become visible. The next writer publishes again, or the index
-// does so when it rests. The caller holds ix.publish.
+// unsure records that a publication failed and may still become visible. The next writer publishes again, or the idle
+// index does so. The caller holds ix.publish.
 func (ix *Index) unsure() {
 	ix.stale = true
 	ix.restLater()

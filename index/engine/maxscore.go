@@ -11,24 +11,22 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// MaxScore finds the best chunks of a sum of clauses without scoring them all (Turtle and Flood,
-// Query Evaluation: Strategies and Optimizations, 1995). The clauses are ordered by the most that
-// they can add. While the first few together cannot reach the threshold, no chunk with only those can
-// be wanted: they are not essential, and are only looked up for candidates of the others. With many
-// postings this runs window by window: see blockmax.go. There clauses with many postings also come
-// earlier, because making them essential costs more.
+// MaxScore finds the best chunks of a sum of clauses without scoring all chunks (Turtle and Flood, Query Evaluation:
+// Strategies and Optimizations, 1995). The clauses are ordered by the largest score that they can add. Chunks that
+// have only the first few clauses cannot reach the threshold. These clauses are not essential: they are only looked
+// up for candidates of the others. Queries with many postings are evaluated window by window: see blockmax.go. There,
+// clauses with many postings also come earlier, because scoring all their postings takes longest.
 //
-// The sums here are upper bounds, in any order of summation. The node of the whole query scores the
-// chunks whose bound reaches the threshold, so that scores and ties are exactly those of exhaustive
-// scoring. If bounds are sums of the same numbers, they raise the threshold like scores, and the node
-// only scores the chunks that remain at the end.
+// The sums here are upper bounds, in any order of summation. The node of the whole query then scores the chunks whose
+// bound reaches the threshold. So scores and ties are exactly those of exhaustive scoring. Bounds that are sums of
+// the same numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
 // slack is a factor. A bound times slack is larger than any score that the bound must cover, in spite of rounding
 // errors.
 const slack = 1 + 1e-9
 
-// pendingMost limits how many chunks wait for their exact score before the next window. Many wait when many have
-// nearly the same score.
+// pendingMost limits how many chunks wait for their exact score before the next window. Many chunks wait when their
+// scores are nearly equal.
 const pendingMost = 4096
 
 // bound is a clause, together with the largest score that the clause can add.
@@ -43,7 +41,7 @@ type bound struct {
 	short   []byte // lengths.Plain()
 	wide    []byte
 	norms   *norms
-	// If a field is longer than the table norms covers, its norm is Norm of factor times the length.
+	// norms ends at longField. The norm of a longer field is the Norm of the length times factor.
 	params          bm25.Parameters
 	average, factor float64
 
@@ -77,7 +75,7 @@ func (b *bound) at(ordinal, frequency uint32) float64 {
 	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normAt(ordinal))
 }
 
-// normAt returns the norm of the field of a chunk.
+// normAt returns BM25's norm for the field of the chunk ordinal.
 func (b *bound) normAt(ordinal uint32) float64 {
 	if b.short != nil {
 		if n := b.short[ordinal]; n < segment.LongByte {
@@ -98,7 +96,7 @@ func (b *bound) normOf(length uint32) float64 {
 	return b.params.Norm(b.factor*float64(b.params.Lengths.Of(length)), b.average)
 }
 
-// largestOf returns the largest score of a posting that these impacts bound.
+// largestOf returns the largest score that a posting with these impacts can have.
 func (b *bound) largestOf(impacts *postings.Impacts) float64 {
 	// f/(f+n) grows with f/n, which can be compared without a division.
 	frequency, norm := 0.0, 1.0
@@ -193,7 +191,7 @@ type maxScore struct {
 	touched   int         // number of scored postings
 	scratch   *scratch
 
-	// The results of other evaluations of the same segment. Each of them evaluates a stretch.
+	// The results of other evaluations of the same segment. Each evaluates another range of ordinals.
 	bringing  sync.Mutex // guards the fields below
 	brought   []candidate
 	elsewhere int
@@ -272,9 +270,8 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 	return s.order, nil
 }
 
-// virtualBound bounds the part of one field in a BM25F score. The score is a concave function of the frequency, so the
-// score of the sum of frequencies is at most the sum of the fields' scores. A longer virtual field only lowers the
-// score.
+// virtualBound bounds the part of one field in a BM25F score. The score is concave in the frequency: the score of a
+// sum is at most the sum of the scores. A longer virtual field only lowers the score.
 func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	tokens := 0.0
 	for _, f := range t.fields {
@@ -347,7 +344,7 @@ func (m *maxScore) close() {
 	}
 }
 
-// partition finds the essential clauses for the current threshold.
+// partition finds the essential clauses for the current threshold: without them, no chunk can reach it.
 func (m *maxScore) partition() {
 	need := m.top.threshold()
 	for m.essential < len(m.bounds) && m.rest[m.essential+1]*slack < need {
@@ -476,8 +473,7 @@ func (m *maxScore) confirm() {
 	m.rewind()
 }
 
-// arrange sorts clauses by their keys, and equal keys by number. It is called for every window, with few clauses that
-// are nearly in order.
+// arrange sorts clauses by their keys, and equal keys by number.
 func arrange(bounds []*bound) {
 	for i := 1; i < len(bounds); i++ {
 		b := bounds[i]

@@ -15,15 +15,15 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// The merge policy. A segment belongs to a tier by its number of chunks. Each tier is tierFactor times as large as the
-// tier below. When a tier has tierFactor segments, they are merged. A segment in which more than a third is deleted is
-// rewritten. So a chunk is copied about log8(chunks) times, at most half of the space is wasted, and an index has at
-// most a few dozen segments.
+// The merge policy. A segment belongs to a tier by its number of chunks. Each tier is tierFactor times as large as
+// the tier below. When a tier has tierFactor segments, they are merged. A segment in which more than a third is
+// deleted is rewritten. So a chunk is copied about log8(chunks) times, and at most half of the space is wasted. An
+// index has at most a few dozen segments.
 const (
 	tierFactor = 8
 	tierFloor  = 64
-	// mergeChunks limits the chunks of a segment that an automatic merge of several segments makes. Memory also limits
-	// such merges: a load may take one mergeShare-th of it at the same time.
+	// mergeChunks limits the chunks of a segment that an automatic merge of several segments makes. Memory limits
+	// such merges too: while one runs, a load keeps one mergeShare-th of the memory.
 	mergeChunks = 4 << 20
 	mergeShare  = 2
 )
@@ -139,7 +139,7 @@ func (ix *Index) mergeDue(choose func([]*view) []*view) bool {
 	return snapshot.Release() == nil && due
 }
 
-// waitForMerges waits until the running background merges have ended. It returns false if ctx ends first.
+// waitForMerges waits until the running background merges end. It returns false if ctx ends first.
 func (ix *Index) waitForMerges(ctx context.Context) bool {
 	ix.merge.mu.Lock()
 	done := ix.merge.done
@@ -199,8 +199,8 @@ func (ix *Index) tiers(views []*view) []*view {
 	return nil
 }
 
-// goroutines returns how many goroutines a merge may use: at least one, and not more than the limit. The parameter
-// taken is the part of memory that the merge takes without them.
+// goroutines returns how many goroutines a merge may use, from 1 to limit. The parameter taken is the memory that the
+// merge takes with one goroutine.
 func goroutines(limit int, memory, taken int64) int {
 	return int(max(1, min(int64(limit), (memory-taken)/segment.GoroutineBytes)))
 }

@@ -20,8 +20,7 @@ const (
 	mergeRate = 64 << 20
 )
 
-// settle joins the segments that an index at rest would join, while there is time. Later calls of Close join the
-// others.
+// settle joins the segments that an idle index would join, while there is time. Later calls of Close join the others.
 func (ix *Index) settle() {
 	budget := min(time.Duration(ix.loaded.Swap(0))/settleShare, settleMost)
 	if budget < time.Millisecond || ix.stop.Err() != nil || ix.pausedMerges() {

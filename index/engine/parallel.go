@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// A query with many postings is evaluated by as many goroutines as there are processors without
-// another query. Segments are cut into ranges of ordinals, which share one threshold. The answer
-// does not change: what one range skips is below a threshold that another has reached.
+// A query with many postings is evaluated by as many goroutines as there are processors without another query.
+// Segments are cut into ranges of ordinals, which share one threshold. The answer does not change: a range skips only
+// chunks below a threshold that some range has reached.
 
 // parallelPostings is the number of postings of a query from which a second goroutine pays off. Tests lower it.
 var parallelPostings = 60_000
@@ -25,8 +25,8 @@ type turn struct{ of *Index }
 func (t turn) end() { t.of.searching.Add(-1) }
 
 // takeTurn begins a search. If more searches run than there are processors, it yields to earlier searches. Without
-// this, a caller that sends requests without a pause would keep its processor for ten milliseconds, until the
-// scheduler acts. Dozens of other queries would wait meanwhile.
+// this, a caller that sends requests without a pause would keep its processor for ten milliseconds. Dozens of other
+// queries would wait meanwhile.
 func (ix *Index) takeTurn() turn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()
@@ -157,8 +157,8 @@ func cut(segments []*maxScore, goroutines int) (out []stretch) {
 }
 
 // runStretch evaluates a stretch, without exact scores. The first stretch of a segment uses the segment's own
-// evaluation. For other stretches, a goroutine makes an evaluation with its own cursors, and keeps it for later
-// stretches of the segment.
+// evaluation. For other stretches, a goroutine makes an evaluation with its own cursors. It keeps this evaluation for
+// later stretches of the segment.
 func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h *hand) error {
 	if err := ctx.Err(); err != nil {
 		return err

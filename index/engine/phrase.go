@@ -88,7 +88,7 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 	return true
 }
 
-// mostPositions limits how many positions of a term the kept memory can hold.
+// mostPositions limits for how many positions of a term memory is kept.
 const mostPositions = 1 << 12
 
 // phraseNode finds the allowed chunks with a phrase. It reads no positions of other chunks.

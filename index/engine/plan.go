@@ -178,7 +178,7 @@ func (p *plan) norm(m *model, length uint32) float64 {
 	return p.params.Norm(float64(p.params.Lengths.Of(length)), m.average)
 }
 
-// inFields returns the indices of the fields that a part of the query searches. field is the part's own field.
+// inFields returns the indices of the fields to search: all fields, or only the named field.
 func (p *plan) inFields(name string) []int {
 	if name != "" {
 		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}

@@ -1,8 +1,8 @@
 package engine
 
-// The lengths of chunks are far from the other data of a query, and a cache line has only a few of them. So reading
-// lengths waits for memory. These functions request lengths early and do not wait. Both are nil on machines without
-// such instructions.
+// The lengths of chunks are far from the other data of a query; a cache line has few of them. So reading lengths
+// waits for memory. These functions request lengths early and do not wait. Both are nil on machines without such
+// instructions.
 var (
 	// prefetch requests the bytes of b from memory.
 	prefetch func(b []byte)

@@ -28,12 +28,12 @@ type Words struct {
 	Combine    Combine
 	TieBreaker float64
 	K1, B      float64
-	// Lengths says how exactly the lengths of fields count.
+	// Lengths says whether lengths of fields are exact or rounded as in Lucene.
 	Lengths bm25.Lengths
 	// AllChunks makes idf also count the chunks that lack the field.
 	AllChunks bool
-	// Candidates says over which chunks idf and average lengths are computed: if set, over the chunks that pass the
-	// request's filter and bound, otherwise over all chunks.
+	// Candidates restricts idf and average lengths to the chunks that pass the request's filter and bound. Without
+	// it, all chunks count.
 	Candidates bool
 	// Among, if not nil, selects the chunks over which idf and average lengths are computed. Candidates overrides
 	// Among. Every chunk that passes the request's filter must pass Among.
@@ -46,8 +46,8 @@ type Vector struct {
 	Vector []float32
 	// Exact compares every vector with the query. Without Exact, large segments first compare codes.
 	Exact bool
-	// Candidates is the least number of passages that a large segment compares exactly. The segment also has its own
-	// minimum, which was measured when it was written.
+	// Candidates is the least number of passages that a large segment compares exactly. Each segment has its own
+	// minimum too, measured when the segment was written.
 	Candidates int
 }
 

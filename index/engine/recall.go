@@ -45,10 +45,10 @@ type RecallOptions struct {
 
 // Recall compares usual searches with searches that compare every stored vector, for each vector field.
 //
-// The queries are stored vectors drawn at random. Every second query is moved to a cosine of about 0.7, so that it
+// The queries are stored vectors drawn at random. Every second query is moved to a cosine of about 0.7. It then
 // differs from the queries that set the depths of the segments. Stored vectors are rounded to nine bits for each
-// dimension, and the index does not keep the originals. So the numbers include the loss by rounding only if o supplies
-// the originals. The same snapshot gives the same numbers, except for the times.
+// dimension, and the index does not keep the originals. So the numbers include the loss by rounding only if o
+// supplies the originals. The same snapshot gives the same numbers, except for the times.
 func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -164,8 +164,8 @@ func recalled(found, exact sheaf.Ranking) int {
 	return n
 }
 
-// drawQuery returns a random vector of the field. If moved is set, it moves the vector away from the stored ones. It
-// returns nil if the field has no vectors or if it draws only deleted ones.
+// drawQuery returns a random vector of the field. If moved is set, drawQuery moves the vector away from the stored
+// vectors. It returns nil if the field has no vectors or if it draws only deleted ones.
 func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, error) {
 	v, err := s.drawVector(rng, r)
 	if err != nil || v == nil || !moved {

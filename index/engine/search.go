@@ -151,8 +151,8 @@ func (p *plan) counted() (int, bool) {
 	return terms[0].df[0], true
 }
 
-// Count returns how many chunks a request matches, and ignores Limit. A request by vector matches the allowed chunks
-// that have a vector.
+// Count returns how many chunks a request matches, without Limit. A request by vector matches the allowed chunks that
+// have a vector.
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 	count := 0
 	if req.Vector != nil {

@@ -36,7 +36,7 @@ func (h *handle) release() error {
 	return h.reader.Close()
 }
 
-// view is a segment without the chunks that had been deleted when the snapshot was made. A view never changes.
+// view is a segment without the chunks that were deleted before the snapshot. A view never changes.
 type view struct {
 	*handle
 	deleted segment.Bitset                 // nil when none is deleted
@@ -91,8 +91,8 @@ func (v *view) left() segment.Bitset {
 	return set
 }
 
-// field returns the statistics of a field over the remaining chunks. If lengths are rounded as Lucene does, the first
-// call reads all lengths of the field, otherwise only those of deleted chunks.
+// field returns the statistics of a field over the remaining chunks. If lengths are rounded, the first call reads all
+// lengths of the field, otherwise only the lengths of deleted chunks.
 func (v *view) field(f int, as bm25.Lengths) (bm25.Field, error) {
 	stats := v.reader.Fields()[f].Field
 	if v.deleted == nil && as == bm25.LengthsExact {

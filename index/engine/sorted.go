@@ -17,7 +17,7 @@ type Order struct {
 	Descending bool
 }
 
-// keyed is a chunk and the value that orders it. key is nil if the chunk has no value.
+// keyed is a chunk and its value in the column of an Order; key is nil without a value.
 type keyed struct {
 	key     []byte
 	view    int
@@ -69,7 +69,8 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	return hits, nil
 }
 
-// firstOf returns the first limit chunks of set in the given order. set has chunks of one view; firstOf empties it.
+// firstOf returns the first limit chunks of set in the order of the parameter by. set has chunks of one view; firstOf
+// empties it.
 func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order, limit int) ([]keyed, error) {
 	r := s.views[view].reader
 	var out []keyed

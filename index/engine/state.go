@@ -11,7 +11,7 @@ import (
 // stateVersion is the version of the payload that the manifest has.
 const stateVersion = 1
 
-// state is the content of the manifest: how the index was made, the segments, and the deleted chunks of each segment.
+// state is the content of the manifest: the settings of the index, its segments, and their deleted chunks.
 type state struct {
 	generation uint64
 	analyzer   string
@@ -33,9 +33,8 @@ func (s *state) files() []string {
 	return names
 }
 
-// encode writes the payload. Numbers are uvarints, and the length of a string comes before it. The parts are: version,
-// analyzer, next number, vector fields (field, model, dims), and for each file of the manifest the runs of deleted
-// chunks.
+// encode writes the payload. Numbers are uvarints, and the length of a string comes before it. The parts are:
+// version, analyzer, next number, vector fields (field, model, dims), and the deleted chunks of each segment as runs.
 func (s *state) encode() []byte {
 	b := binary.AppendUvarint(nil, stateVersion)
 	b = appendText(b, s.analyzer)

@@ -19,8 +19,8 @@ const (
 var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
 
 // term finds a term of the segment. If the segment lacks the term, it returns a term without fields. The caller must
-// not change the result. The segment caches recent terms, because finding a term takes longer than scoring a short
-// list, and one search needs the same terms several times.
+// not change the result. The segment caches recent terms: finding a term takes longer than scoring a short list, and
+// searches repeat terms.
 func (h *handle) term(key string) (segment.Term, error) {
 	if term, ok := h.terms.Get(key); ok {
 		return term, nil

@@ -19,7 +19,7 @@ const besideSearches = 8
 // to searches, the throttle also leaves processor time to them.
 type throttle struct {
 	rate int64 // bytes in a second
-	// beside counts the running searches that the merge yields to. It is nil if the merge does not yield.
+	// beside counts the running searches to which the merge yields. It is nil if the merge does not yield.
 	beside *atomic.Int32
 	pause  func(context.Context) error
 

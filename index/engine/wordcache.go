@@ -28,7 +28,7 @@ func (c *wordCache) free() {
 	*c = wordCache{}
 }
 
-// knownWord is the part that the entries of both tables have.
+// knownWord has the fields that entries of both tables share.
 type knownWord struct {
 	first     uint32 // index of its first token, or the term of the only one
 	size      uint8  // length of the word; 0 marks a free entry

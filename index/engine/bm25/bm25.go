@@ -3,8 +3,8 @@
 //
 // The formula comes from Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009). The
 // package uses the form that Lucene has used since version 8. This form leaves out the factor k1+1, which changes no
-// order, and its idf is never negative. The package differs from Lucene in one point: lengths of fields are exact,
-// while Lucene keeps a length in one byte; see [Lengths].
+// order, and its idf is never negative. Unlike Lucene, which keeps a length in one byte, the package keeps lengths of
+// fields exactly; see [Lengths].
 package bm25
 
 import (
@@ -76,10 +76,10 @@ type Field struct {
 	Tokens int64
 }
 
-// Add adds the statistics of g.
+// Add adds the statistics g to f.
 func (f *Field) Add(g Field) { f.Chunks += g.Chunks; f.Tokens += g.Tokens }
 
-// Remove subtracts the statistics of g.
+// Remove subtracts the statistics g from f.
 func (f *Field) Remove(g Field) { f.Chunks -= g.Chunks; f.Tokens -= g.Tokens }
 
 // Average returns the mean length of the field over the chunks that have the field. If no chunk has it, Average

@@ -6,8 +6,8 @@ import (
 )
 
 // An Impact is a frequency and a field length. It bounds the score of every posting with at most this frequency, in a
-// field of at least this length. This holds for all parameters, weights and statistics, because every form of BM25
-// grows with the frequency and falls with the length.
+// field of at least this length. This holds for all parameters, because every form of BM25 grows with the frequency
+// and falls with the length.
 type Impact struct {
 	Frequency uint32
 	Length    uint32
@@ -89,7 +89,7 @@ func (f *Frontier) Add(frequency, length uint32) {
 	} else {
 		list = slices.Insert(list, i, Impact{frequency, length})
 	}
-	// The new impact bounds those with a lower frequency and no lower length.
+	// The new impact bounds impacts with a lower frequency and a length that is not lower.
 	j := i
 	for j > 0 && list[j-1].Length >= length {
 		j--
@@ -100,7 +100,7 @@ func (f *Frontier) Add(frequency, length uint32) {
 // limit joins neighboring impacts until at most BlockImpacts are left. A joined impact bounds both of its parts.
 func (f *Frontier) limit() {
 	for len(f.impacts) > BlockImpacts {
-		// Join the two whose lengths and frequencies differ least in proportion.
+		// Join the two impacts whose lengths and frequencies differ least in proportion.
 		best, bestRatio := 0, 0.0
 		for i := 0; i+1 < len(f.impacts); i++ {
 			ratio := float64(f.impacts[i].Length+1) / float64(f.impacts[i+1].Length+1) *

@@ -24,12 +24,12 @@ const slack = 16
 //	more    when width says so: how many values have more bits (1 byte), and for
 //	        each its index (1 byte), uvarint of the value shifted right by width
 //
-// The width is the one that makes the frame smallest, nearly: see frameWidth.
+// frameWidth chooses a width that makes the frame nearly as small as possible.
 
 // moreBeyond is a flag in the byte of the width. It says that some values have at least two bits more than the width.
 const moreBeyond = 1 << 7
 
-// appendFrame appends values, at most BlockLen of them.
+// appendFrame appends values as a frame. It takes at most BlockLen values.
 func appendFrame(dst []byte, values []uint32) []byte {
 	return packFrame(dst, values, frameWidth(values))
 }
@@ -68,8 +68,8 @@ func packFrame(dst []byte, values []uint32, width uint) []byte {
 	return dst
 }
 
-// Decoding an exception takes time, so each exception counts for more bits than it takes. Without this, frames would
-// be a little smaller and queries slower.
+// Decoding an exception takes time, so each exception counts as more bits than it has. Without this penalty, frames
+// would be a little smaller and queries slower.
 const (
 	onePenalty  = 4
 	morePenalty = 8
@@ -100,8 +100,8 @@ func frameWidth(values []uint32) uint {
 	return uint(best)
 }
 
-// readFrame reads len(dst) values, at most BlockLen, and adds the number add (0 or 1) to each. It returns the bytes
-// after the frame. ok is false if src is not such a frame, or if adding would overflow.
+// readFrame reads len(dst) values, at most BlockLen, and adds the parameter add (0 or 1) to each. It returns the
+// bytes after the frame. The result ok is false if src is not such a frame, or if a sum overflows.
 func readFrame(dst []uint32, src []byte, add uint32) (rest []byte, ok bool) {
 	if len(src) < 2 || src[0]&^moreBeyond > 32 {
 		return nil, false

@@ -37,7 +37,7 @@ func (s *special) write(w *bitWriter) {
 	w.put(s.extra, n)
 }
 
-// read reads these bits. It returns false if extra has more bits than a position.
+// read reads the bits that follow the first bit. It returns false if extra has more bits than a position.
 func (s *special) read(r *bitReader) bool {
 	*s = special{}
 	if r.get(1) == 0 {
@@ -81,7 +81,7 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 		}
 		at += int(f)
 	}
-	// Equal positions save some five bits each, and cost every posting one.
+	// An equal position saves about five bits, and the flag costs every posting one bit.
 	how.same = same*5 > len(frequencies)
 	w.bits.out = dst
 	how.write(&w.bits)
@@ -119,9 +119,8 @@ func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
 
-// PositionReader reads the positions of a cursor's postings. The positions of a block have no marks at which a posting
-// begins. So the reader decodes from the start of the block up to the requested posting, and later continues from
-// there.
+// PositionReader reads the positions of a cursor's postings. The positions of a block have no marks between postings.
+// So the reader decodes from the start of the block up to the requested posting, and later continues from there.
 type PositionReader struct {
 	lengths   func(ordinal uint32) uint32
 	positions []uint32
@@ -134,7 +133,7 @@ type PositionReader struct {
 	decoded   int // postings of the block
 }
 
-// mostKept limits for how many positions an idle reader keeps memory.
+// mostKept limits the memory, in positions, that an idle reader keeps.
 const mostKept = 1 << 14
 
 // Reset forgets the decoded block. The caller must call it when the cursor gets another list. lengths returns the

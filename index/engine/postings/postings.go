@@ -1,9 +1,9 @@
 // Package postings answers the question "which chunks have this term, how often and where?". An [Encoder] makes the
 // posting list of one term in one field. A [Cursor] walks the list.
 //
-// A list is cut into blocks of [BlockLen] postings. A reader knows the last chunk of each block, the block's offset
-// and its impacts (see [Impact]) before it decodes the block. So it can skip blocks without wanted chunks. The format
-// is documented in doc/formats/postings.md.
+// A list is cut into blocks of [BlockLen] postings. Before it decodes a block, a reader knows the block's last chunk,
+// offset and impacts (see [Impact]). So it can skip blocks without wanted chunks. The format is documented in
+// doc/formats/postings.md.
 //
 // This package calls a chunk by its ordinal: a number from 0 inside one segment, at most [MaxOrdinal].
 package postings
@@ -31,7 +31,7 @@ type List struct {
 	Single    Single
 }
 
-// Single is the posting of a list that has only one.
+// Single is the only posting of a list.
 type Single struct {
 	Ordinal   uint32
 	Frequency uint32

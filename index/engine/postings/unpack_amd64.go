@@ -13,7 +13,7 @@ func init() {
 const widest = 25
 
 // lanes say where eight values of a certain width are. Each half of a register gets four values. The lower half is
-// loaded from the beginning of the group, 16 bytes; the upper half from the middle of the group's bits.
+// loaded from the first 16 bytes of the group, the upper half from the middle.
 type lanes struct {
 	bytes  [32]byte // the four bytes of each value
 	shifts [8]uint32

@@ -236,7 +236,7 @@ func (b *Builder) RemoveDocument(doc string) {
 	delete(b.byDoc, doc)
 }
 
-// Len returns how many chunks a segment of b would have.
+// Len returns how many chunks are not removed.
 func (b *Builder) Len() int { return len(b.ids.Items) - len(b.dead) }
 
 // TermBytes returns the approximate memory of the terms.
@@ -268,9 +268,9 @@ func (b *Builder) held() int64 {
 	return n
 }
 
-// The memory that Flush needs, in bytes. For each term, Flush keeps the dictionary entry, about half of the name, and
-// four bytes for each field with text. For each chunk, it keeps the identifiers with their order and ranks. If
-// builders are joined, four bytes for each field are added.
+// The memory that Flush needs, in bytes. For each term, Flush keeps the dictionary entry, half of the name, and four
+// bytes for each field with text. For each chunk, it keeps the identifiers with their order and ranks. If builders
+// are joined, four bytes for each field are added.
 const (
 	flushTerm  = 24
 	flushChunk = 48

@@ -22,8 +22,7 @@ func (r *Reader) ColumnExists(set Bitset, column string) error {
 	return r.columnPrefix(set, appendColumn(nil, column))
 }
 
-// ColumnPrefix adds chunks to set. They have a text value in the column that begins with prefix and is of the same kind
-// as prefix.
+// ColumnPrefix adds to set the chunks with a text value in the column that has this kind and prefix.
 func (r *Reader) ColumnPrefix(set Bitset, column string, prefix Value) error {
 	return r.columnPrefix(set, appendValue(appendColumn(nil, column), prefix))
 }
@@ -45,8 +44,7 @@ type Bound struct {
 	Open  bool // excludes the value itself
 }
 
-// ColumnRange adds the chunks that have a value between two bounds to set. The value and the bounds have this kind. At
-// least one bound must be set.
+// ColumnRange adds to set the chunks with a value of this kind between two bounds. At least one bound must be set.
 func (r *Reader) ColumnRange(set Bitset, column string, kind byte, low, high *Bound) error {
 	prefix := append(appendColumn(nil, column), kind)
 	start := prefix
@@ -82,9 +80,9 @@ func (r *Reader) addRuns(set Bitset, c *tableCursor) error {
 	return nil
 }
 
-// EachValue calls f with every value of a column in rising order, or with descending in falling order. f gets the kind
-// and content of the value, as DecodeValue reads them. It also gets the chunks with the value, as bounds of runs:
-// start, end, start, end ... Both are valid only during the call. f returns false to stop.
+// EachValue calls f with every value of a column in rising order, or with descending in falling order. f gets the
+// kind and content of the value, as DecodeValue reads them, and the chunks with the value. The chunks come as bounds
+// of runs: start, end, start, end ... Both arguments are valid only during the call. f returns false to stop.
 func (r *Reader) EachValue(column string, descending bool, f func(value []byte, runs []uint32) bool) error {
 	prefix := appendColumn(nil, column)
 	var c tableCursor
@@ -120,7 +118,7 @@ func (r *Reader) EachValue(column string, descending bool, f func(value []byte, 
 	return cmp.Or(walk.err, c.err)
 }
 
-// columnWalk calls f with one entry of the table after another.
+// columnWalk calls f for each entry of a table.
 type columnWalk struct {
 	r      *Reader
 	prefix int // bytes of a key before the value

@@ -19,8 +19,8 @@ func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 	return FlushWithin(fs, path, 0, builders...)
 }
 
-// FlushWithin does what Flush does, but may use more memory than the builders report: up to spare bytes more. More
-// memory makes it faster.
+// FlushWithin does what Flush does, with up to spare bytes more memory than the builders report. More memory makes it
+// faster.
 func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
 	return flush(fs, path, kind, spare, builders)
 }
@@ -143,8 +143,8 @@ func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live returns the data of all remaining chunks. If one part has exactly this data, live returns that part's slice;
-// otherwise it collects the data in out.
+// live returns the data of all remaining chunks, as one slice. Unless a part's own slice is that, live collects the
+// data in out.
 func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
 		return of(p.Builder)
@@ -156,7 +156,7 @@ func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	return out.Items
 }
 
-// appendLive appends the data of the remaining chunks in list to out.
+// appendLive appends to out the elements of list whose chunks remain.
 func appendLive[T any](out, list []T, remap []uint32) []T {
 	if remap == nil {
 		return append(out, list...)

@@ -60,7 +60,7 @@ func (f *flusher) countLetters(counts *[256]int) {
 	}
 }
 
-// eachPart calls the function do with the index of every part, in parallel.
+// eachPart calls the function do for every part, in parallel.
 func (f *flusher) eachPart(do func(i int)) {
 	var wait sync.WaitGroup
 	for i := range f.parts {
@@ -121,7 +121,8 @@ func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	}
 }
 
-// next returns the first of the remaining terms, or "" at the end. It sets holders to the parts that have the term.
+// next returns the first of the remaining terms, or "" at the end. It sets the field holders to the parts that have
+// the term.
 func (e *rangeEncoder) next() (name string) {
 	e.holders = e.holders[:0]
 	for i, at := range e.at {

@@ -7,16 +7,16 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// An inversion sorts the occurrences of a builder by term. It works in two steps: the first sorts occurrences into
-// ranges of terms, and the second sorts each range by term, see [lists]. This is a radix sort that begins with the
-// highest digit. Each step writes to few places, which are close together. The result of the first step takes twice
-// the memory of the occurrences, so the first step makes only some of the ranges at a time.
+// An inversion sorts the occurrences of a builder by term. Its first step sorts occurrences into ranges of terms, the
+// second sorts each range by term; see [lists]. This is a radix sort that begins with the highest digit. Each step
+// writes to few places, which are close together. The result of the first step takes twice the memory of the
+// occurrences. So the first step makes only some of the ranges at a time.
 type inversion struct {
 	part *flushPart
 	// counts says how often each of the sorted terms occurs: [field][term].
 	counts []offheap.List[uint32]
-	// places has an entry for each term number: the number of the term's range, shifted left by termBits, plus the
-	// term's number in the range.
+	// places has an entry for each term: the number of its range, shifted left by termBits, plus the term's number in
+	// the range.
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
@@ -35,8 +35,8 @@ const (
 	// rangeOccurrences limits the occurrences of one builder in a range of several terms. The occurrences of a range
 	// fit into the processor's caches.
 	rangeOccurrences = 1 << 13
-	// roundOccurrences is the least number of occurrences that one round sorts into ranges. If a builder has many, a
-	// round sorts one part in rounds.
+	// roundOccurrences is the least number of occurrences that one round sorts into ranges. A larger builder is
+	// sorted in up to the number rounds of rounds.
 	roundOccurrences = 1 << 18
 	rounds           = 4
 	// madeBytes is the size in bytes of one occurrence in made.
@@ -93,7 +93,7 @@ func (v *inversion) countOf(i int) int {
 }
 
 // termRange is a range of sorted terms of each part. The ranges of all parts cover the same names. occurrences is the
-// total number over all parts.
+// number of occurrences in all parts.
 type termRange struct {
 	parts       []bound
 	occurrences int
@@ -151,8 +151,8 @@ func (v *inversion) place(number int, b bound) (occurrences int) {
 	return occurrences
 }
 
-// make sorts the occurrences of terms by the ranges of the terms. It uses the terms of part number i. The parameter
-// first is the number of the first of these ranges.
+// make sorts occurrences into the ranges of their terms, for part number i. The parameter first is the number of the
+// first of these ranges.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {
@@ -175,8 +175,8 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 	}
 }
 
-// scatter copies each occurrence of a field to the end of its range. Occurrences that belong to no current range all
-// go to one place after the last range. This avoids a branch that the processor cannot predict.
+// scatter copies each occurrence of a field to the end of its range. Occurrences of other ranges go to one place
+// after the last range, because a branch would be unpredictable for the processor.
 func (v *inversion) scatter(field int) {
 	made, ends, places, first := v.made[field].Items, v.ends[field], v.places.Items, uint32(v.first)
 	other := uint32(len(ends)) - 1

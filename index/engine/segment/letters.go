@@ -6,13 +6,13 @@ import (
 )
 
 // letters encode the bytes of a dictionary's keys in units of four bits. The most frequent bytes take one unit. The
-// next ones take two units; the first of them is one of a few values that begin a pair. All other bytes take three
-// units, and the first unit is literal.
+// next frequent bytes take two units; the first unit is one of a few values that begin a pair. All other bytes take
+// three units, and the first unit is literal.
 type letters struct {
 	pairs int    // number of units that begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two
-	// codes has the units of each byte, the first unit in the lowest bits. The field read is a table that has the byte
-	// for each two first units. The upper half of an entry is the number of units, 0 for no entry.
+	// codes has the units of each byte, the first unit in the lowest bits. The table read has the byte for each pair
+	// of first units. The upper half of an entry is the number of units, 0 for no entry.
 	codes [256]uint16
 	read  [256]uint16
 }
@@ -56,7 +56,8 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters returns letters with this number of pairs and this order of bytes. The two must fit together.
+// makeLetters returns letters with this number of pairs and this order of bytes. The order must suit the number of
+// pairs.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {

@@ -9,7 +9,7 @@ import (
 )
 
 // termLists are the encoded posting lists of consecutive terms, without the parts that depend on earlier lists in the
-// file. Each of several goroutines can fill one. The results are then written one after another.
+// file. Several goroutines can each fill such lists, which are then written one after another.
 type termLists struct {
 	encoder   postings.Encoder
 	run       bool // lists are those of a run
@@ -22,8 +22,8 @@ type termLists struct {
 	err       error
 }
 
-// listedTerm is a term with lists. Its lists start at index start of the field bytes. Its entries end at index end of
-// the field entries. The bits of mask are its fields.
+// listedTerm is a term with lists. Its lists start at index start of the slice bytes. Its entries end at index end of
+// the slice entries. The bits of mask are its fields.
 type listedTerm struct {
 	name  string
 	start int
@@ -102,8 +102,7 @@ func (l *termLists) term(name string) {
 	l.open = listedTerm{}
 }
 
-// recentMasks are the field masks that recent terms in a block of the dictionary had. They are distinct, and the last
-// used one is first.
+// recentMasks are the distinct field masks of recent terms in a block of the dictionary, the last used mask first.
 type recentMasks [recentCount]uint64
 
 const (

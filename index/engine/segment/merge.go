@@ -121,7 +121,7 @@ func (in *input) newOrdinal(ordinal uint32) uint32 {
 	return in.remap[ordinal]
 }
 
-// breathe calls the method rest once in 1024 calls.
+// breathe calls the method rest at every 1024th call.
 func (m *merger) breathe() error {
 	m.steps++
 	if m.steps%1024 != 0 {
@@ -130,7 +130,7 @@ func (m *merger) breathe() error {
 	return m.rest()
 }
 
-// rest calls the function pause, with which the caller can stop the merge or slow it down.
+// rest calls the function pause, which may stop the merge or slow it down.
 func (m *merger) rest() error {
 	if m.pause != nil {
 		if err := m.pause(m.ctx, m.file.written); err != nil {
@@ -168,8 +168,8 @@ func (m *merger) lengths() error {
 	return nil
 }
 
-// identifiers merges the tables of identifiers and of documents, in the order of their keys. So memory never holds a
-// whole table.
+// identifiers merges the tables of identifiers and of documents, in the order of their keys. So a whole table is
+// never in memory.
 func (m *merger) identifiers() error {
 	var ids tableWriter
 	defer ids.free()
@@ -253,8 +253,7 @@ func (m *merger) columns() error {
 	return err
 }
 
-// runs merges tables that have runs of chunks as payloads. It calls the function add with every key and the remaining
-// chunks of the key.
+// runs merges tables that have runs of chunks as payloads. It calls add for every key, with the remaining chunks.
 func (m *merger) runs(section string, of func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
 		in.cursor.reset(of(in.Reader))

@@ -2,12 +2,12 @@ package segment
 
 import "sheaf/internal/offheap"
 
-// occurrences are the terms of one field of all chunks, in their original order. The caller writes one number after
-// another, and later reads them in that order to sort them by term (see inversion). So adding an occurrence touches
+// occurrences are the terms of one field of all chunks, in their original order. The caller writes the terms one
+// after another, and later reads them in that order to sort them (see inversion). So adding an occurrence touches
 // only memory that is in the cache. The zero value is ready.
 //
-// A number is the number of the term, shifted left by stepBits, plus the distance from the previous occurrence in the
-// chunk. If the distance is far, the next number is the distance. If the term is noTerm, the next number is the
+// A number is the number of the term, shifted left by stepBits, plus the distance from the chunk's previous
+// occurrence. If the distance is far, the next number is the distance. If the term is noTerm, the next number is the
 // ordinal of a chunk that begins here, with position 0.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open
@@ -24,8 +24,8 @@ const (
 	// maxTerms is how many terms a builder may have at the beginning of a chunk. The remaining numbers, up to noTerm,
 	// are for the terms of that chunk.
 	maxTerms = noTerm / 4
-	// maxOccurrences is how many occurrences a field may have at the beginning of a chunk. The chunk can add as many
-	// again, and their places (see inversion) stay below 1<<32.
+	// maxOccurrences is how many occurrences a field may have at the beginning of a chunk. The chunk can add the same
+	// number of occurrences, and their places (see inversion) stay below 1<<32.
 	maxOccurrences = 1<<31 - 1
 	// pageNumbers is how many numbers the first page has.
 	pageNumbers = 1 << 14
@@ -60,7 +60,7 @@ func (o *occurrences) add(ordinal uint32, tokens []Token) {
 	o.last = last
 }
 
-// room makes space for two more numbers on the open page, because numbers that belong together must be on one page.
+// room makes space for two numbers on the open page: numbers that belong together must be on one page.
 func (o *occurrences) room() {
 	if cap(o.open)-len(o.open) < 2 {
 		o.turn()

@@ -9,8 +9,8 @@ import (
 )
 
 // The rank of a chunk is the place of its identifier among the sorted identifiers of the segment. Ranks are stored by
-// ordinal. Adjacent chunks mostly have similar identifiers. So a block of rankBlock ranks stores each rank as the
-// difference from the least rank of the block, in as many bits as the largest difference needs:
+// ordinal. Adjacent chunks mostly have similar identifiers. So a block stores rankBlock ranks as differences from its
+// least rank, in the bits that the largest difference needs:
 //
 //	headers  for each block: the least rank (3 bytes), the bits of a rank (1 byte), and where
 //	         the block begins after the headers (4 bytes), little endian

@@ -163,9 +163,9 @@ func (r *Reader) Field(name string) int {
 // Size is the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.file.Size() }
 
-// MergeBytes returns the approximate memory that a merge needs for r, without vectors: the lengths and new ordinals of
-// the chunks, and the growing tables of dictionaries, identifiers and columns. The table of documents counts only if
-// it differs from the table of identifiers, because the two are not in memory at the same time.
+// MergeBytes returns the approximate memory that a merge needs for r, without vectors. It counts the lengths and new
+// ordinals of chunks, and the growing tables of dictionaries, identifiers and columns. The table of documents counts
+// only if it is larger than the table of identifiers, because a merge keeps one of them at a time.
 func (r *Reader) MergeBytes() int64 {
 	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
 	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {
@@ -209,9 +209,9 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 	return Lengths{words: data[:size], long: data[size:]}, nil
 }
 
-// Plain returns the lengths by ordinal as the file has them. If each length has one byte, words is nil. If each length
-// has two bytes, little endian, bytes is nil. If few chunks have the field, both slices are nil. LongByte and LongWord
-// mark longer lengths, which only Of returns.
+// Plain returns the lengths by ordinal as they are in the file. If each length has one byte, words is nil. If each
+// length has two bytes, little endian, bytes is nil. If few chunks have the field, both slices are nil. LongByte and
+// LongWord mark longer lengths, which only Of returns.
 func (l *Lengths) Plain() (bytes, words []byte) { return l.short, l.words }
 
 // Of returns the number of terms in the field of a chunk.
@@ -254,8 +254,7 @@ func (r *Reader) ID(dst []byte, ordinal uint32) ([]byte, error) {
 	return append(dst, c.key...), nil
 }
 
-// Rank returns the rank of a chunk's identifier: its number, from 0, among all identifiers of the segment in the order
-// of bytes.
+// Rank returns the rank of a chunk's identifier: its place, from 0, among the segment's identifiers in byte order.
 func (r *Reader) Rank(ordinal uint32) (uint32, error) {
 	if int(ordinal) >= r.meta.chunks {
 		return 0, fmt.Errorf("chunk %d of %d", ordinal, r.meta.chunks)
@@ -309,8 +308,8 @@ func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	return c.err
 }
 
-// EachShared calls f with both ordinals of every chunk whose identifier is in a and in b. It skips identifiers that
-// cannot match. So segments of different folders need only one look-up.
+// EachShared calls f with both ordinals of every chunk whose identifier is in a and in b. It skips ranges of
+// identifiers, so that segments of different folders need only one look-up.
 func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	x, y := tableCursor{}, tableCursor{}
 	x.reset(a.ids)
@@ -332,8 +331,7 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	return errors.Join(x.err, y.err)
 }
 
-// documents returns the table of documents. If that table is the same as the table of identifiers, the file has only
-// the table of identifiers.
+// documents returns the table of documents. A file whose two tables are equal has only the table of identifiers.
 func (r *Reader) documents() *table {
 	if r.docs.count == 0 {
 		return r.ids
@@ -393,8 +391,8 @@ func (t *Term) DF(field int) int {
 	return 0
 }
 
-// Place returns where a list of t with several postings starts, from one of the fields in a mask. This number
-// identifies the term. ok is false if there is no such list.
+// Place returns where a list of t with several postings starts. The list belongs to one of the fields in the mask
+// fields. The place identifies the term in the segment. The result ok is false if there is no such list.
 func (t *Term) Place(fields uint64) (place uint64, ok bool) {
 	rest := t.mask
 	for i := range t.lists {
@@ -433,7 +431,7 @@ func (t *Terms) Next() bool { return t.cursor.next() && t.decode() }
 
 // Seek moves to the first term at or after key. It returns false if there is none.
 func (t *Terms) Seek(key []byte) bool {
-	// Places of lists are sums from the beginning of the block.
+	// Places of lists are summed up from the beginning of the block.
 	t.cursor.toBlock(key)
 	same := 0
 	for {
@@ -447,10 +445,10 @@ func (t *Terms) Seek(key []byte) bool {
 	}
 }
 
-// Key returns the term, valid until the next move.
+// Key returns the current term, valid until the next move.
 func (t *Terms) Key() []byte { return t.cursor.key }
 
-// Term returns the posting lists, valid until the next move.
+// Term returns the posting lists of the current term, valid until the next move.
 func (t *Terms) Term() *Term { return &t.term }
 
 // Err returns the fault that ended the walk.
@@ -513,8 +511,9 @@ func (t *Terms) Find(key []byte) bool {
 	return t.Seek(key) && string(t.cursor.key) == string(key)
 }
 
-// List returns the verified posting list of a term in a field. It includes the positions if positions is set. If the
-// field lacks the term, the list has no postings. Its slices are valid until Close of the reader.
+// List returns the verified posting list of a term in a field. If the parameter positions is set, the list includes
+// the positions. If the field lacks the term, the list has no postings. Its slices are valid until Close of the
+// reader.
 func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error) {
 	ref := t.list(field)
 	if ref == nil {
@@ -531,7 +530,7 @@ func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error)
 	return list, err
 }
 
-// Corrupt returns an error that says that a posting list is invalid. The error wraps vfs.ErrCorrupt and names the file.
+// Corrupt returns an error for an invalid posting list. The error wraps vfs.ErrCorrupt and names the file.
 func (r *Reader) Corrupt(err error) error {
 	return r.file.Corrupt(sectionPostings, 0, "%v", err)
 }

@@ -34,16 +34,16 @@ type tableKind int
 const (
 	// tableOfBytes has byte strings as payloads. The length of a payload comes before it, as a uvarint.
 	tableOfBytes tableKind = iota
-	// tableOfNumbers has one number for each key. It is stored as a zigzag uvarint: the difference from the number
-	// before, or from 0 for the first of a block.
+	// tableOfNumbers has one number for each key. It is a zigzag uvarint: the difference from the number before, or
+	// from 0 in the first entry of a block.
 	tableOfNumbers
-	// tableOfRuns has a set of ordinals for each key, stored as these parts. First a zigzag uvarint: where the first
-	// run begins, as the difference from the end of the first run of the entry before, or from 0 in the first entry of
-	// a block. Then a uvarint: twice the length of the run less one, plus 1 if there are more runs. If there are more,
-	// then the uvarint length of the other runs, and these runs as appendRun writes them.
+	// tableOfRuns has a set of ordinals for each key, stored as these parts. First comes a zigzag uvarint: where the
+	// first run begins, less the end of the first run of the entry before. In the first entry of a block, nothing is
+	// subtracted. Then comes a uvarint: twice the length of the run less one, plus 1 if there are more runs. If there
+	// are more, the uvarint length of the other runs follows, and these runs as appendRun writes them.
 	tableOfRuns
-	// tableOfTerms has payloads that contain their own end. After reading a payload, a reader sets the rest of the
-	// cursor.
+	// tableOfTerms has payloads that contain their own end. A reader that has read a payload sets the field rest of
+	// the cursor.
 	tableOfTerms
 )
 
@@ -278,7 +278,7 @@ func (c *tableCursor) readRest() bool {
 	return true
 }
 
-// appendEnd decodes the last part of a key and appends it to dst.
+// appendEnd decodes the stored end of a key and appends it to dst.
 func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	if t.letters != nil {
 		return t.letters.appendText(dst, end)
@@ -286,7 +286,7 @@ func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	return append(dst, end...), true
 }
 
-// keyBytes reads the number of bytes that a key shares with the previous key, and the encoded rest of the key.
+// keyBytes reads one key: how many bytes it shares with the previous key, and its encoded end.
 func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	if len(*b) == 0 {
 		return 0, nil, false
@@ -310,7 +310,7 @@ func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	return shared, end, true
 }
 
-// add reads a difference and adds it to the number.
+// add reads a difference and adds it to the cursor's number.
 func (c *tableCursor) add() bool {
 	v, ok := uvarint(&c.rest)
 	c.number += int64(v>>1) ^ -int64(v&1)
@@ -381,10 +381,10 @@ func (c *tableCursor) seek(target []byte) bool {
 	}
 }
 
-// toward moves to the next entry. The cursor must be before target. The parameter same is the number of bytes that the
-// cursor's key shares with target. The result reached reports whether the new entry is at or after target. Only then is
-// key sure to be set; for other entries, the length shared with the previous key can be enough. toward does not read
-// payloads. ok is false at the end and after a fault.
+// toward moves to the next entry. The cursor must be before target. The parameter same is the number of bytes that
+// the cursor's key shares with target. The result reached reports whether the new entry is at or after target. If
+// not, the cursor's key may be out of date, because the length shared with the previous key can be enough. toward
+// does not read payloads. ok is false at the end and after a fault.
 func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false

@@ -8,8 +8,7 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// The passages of a vector field are five sections, as in doc/formats/vectors.md: rows, codes,
-// scales, owners and firsts, those of a vector.Set.
+// The passages of a vector field are the five sections of a vector.Set; see doc/formats/vectors.md.
 
 // vectorPart is a part of the vectors of a field. The writer adds base to each owner.
 type vectorPart struct {
@@ -148,7 +147,7 @@ func (v *VectorIndex) Set() (*vector.Set, error) {
 	return &v.set, nil
 }
 
-// Search appends the k best chunks of the set allowed to dst, as [vector.Set.Search] does. If allowed is nil, all
+// Search appends to dst the k best chunks of the set allowed, as [vector.Set.Search] does. If allowed is nil, all
 // chunks are allowed.
 func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query []float32, allowed Bitset, k int,
 	o vector.Options) ([]vector.Neighbor, error) {

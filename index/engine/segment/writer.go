@@ -102,8 +102,7 @@ func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 }
 
 // lengthWidth returns how many bytes a length takes. It returns 0 if few chunks have the field. It returns 2 if more
-// than one length in 256 is too long for one byte. Such a length must be searched in a list, which takes time.
-// Otherwise it returns 1.
+// than one length in 256 is too long for one byte, because finding such a length takes time. Otherwise it returns 1.
 func lengthWidth(lengths []uint32) int {
 	long, some := 0, 0
 	for _, n := range lengths {
@@ -184,7 +183,7 @@ func (w *fileWriter) documents(ids, docs []string) {
 
 func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 
-// column writes the chunks that have a value. It does not write an empty set.
+// column writes the chunks that have a value, unless there are none.
 func (w *fileWriter) column(key string, runs []byte) {
 	if len(runs) > 0 {
 		w.columns.add(key, runs)

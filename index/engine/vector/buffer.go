@@ -48,7 +48,7 @@ func (b *Buffer) Add(owner uint32, v []float32) {
 	b.add(owner, scale)
 }
 
-// add adds everything of the next vector except its row. The vector's code is in b.code.
+// add adds the owner, the scale and the code of the next vector; the code is in b.code.
 func (b *Buffer) add(owner uint32, scale float32) {
 	i := b.Len()
 	if i%GroupRows == 0 {

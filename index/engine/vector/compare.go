@@ -101,8 +101,8 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	return flush()
 }
 
-// comparePassages compares all passages of the found chunks, because the best passage of a chunk may not be among the
-// survivors.
+// comparePassages compares all passages of the found chunks. The best passage of a chunk may have failed the first
+// step.
 func (s *Set) comparePassages(w *worker) error {
 	if s.single() {
 		return nil
@@ -125,7 +125,7 @@ func (s *Set) comparePassages(w *worker) error {
 type nearest struct {
 	set *Set
 	// list has the hits that the caller already had, then the found hits. The hits of earlier rounds begin at index
-	// start, and the hits of this round at index round. The hits of both are sorted by ordinal.
+	// start, and the hits of this round at index round. Each group of hits is sorted by ordinal.
 	list         []Neighbor
 	start, round int
 	k            int
@@ -160,11 +160,11 @@ func (t *nearest) need() float64 {
 	return t.least
 }
 
-// misses reports whether a passage scores so low that it cannot matter, not even for the open chunk.
+// misses reports whether a passage scores too low to matter, even for the open chunk.
 func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
 
-// passage adds a row that does not miss. The field Passage holds the row number, until finish replaces it by the
-// number of the passage in the chunk.
+// passage adds a row whose score does not miss. The field Passage holds the row number, until finish sets the number
+// of the passage in the chunk.
 func (t *nearest) passage(row int, score float64) {
 	ordinal := uint32(row)
 	if !t.set.single() {
@@ -192,7 +192,7 @@ func (t *nearest) close() {
 	}
 }
 
-// finish returns the list. Its end has the best hits, sorted.
+// finish returns the list. The best hits are at its end, sorted.
 func (t *nearest) finish() []Neighbor {
 	t.cut()
 	found := t.found()
@@ -252,7 +252,7 @@ func (t *nearest) cut() {
 	t.round = len(t.list)
 }
 
-// merge merges the hits of this round with the hits of earlier rounds. If both have a chunk, it keeps the better
+// merge merges the hits of this round with the hits of earlier rounds. If a chunk occurs twice, it keeps the better
 // passage, and the earlier of two equal ones.
 func (t *nearest) merge() {
 	old, found := t.list[t.start:t.round], t.list[t.round:]

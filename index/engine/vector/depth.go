@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Depth says how many rows must survive the first step of a search, for the nearest 10 chunks and for the nearest 100.
-// The zero Depth means unknown.
+// Depth says how many rows must survive the first step, in a search for 10 and for 100 chunks. The zero Depth means
+// unknown.
 type Depth struct{ Ten, Hundred int }
 
 // At returns the depth for the nearest k chunks. Up to 10, this is the measured depth for 10. Between 10 and 100, the
@@ -24,7 +24,7 @@ func (d Depth) At(k int) int {
 	return max(k, int(ten*math.Pow(hundred/ten, math.Log10(float64(k)/10))))
 }
 
-// Part is a set without the chunks that are missing in Live. If Live is nil, it has all chunks.
+// Part is a set of vectors and its chunks that count. A nil Live means that all chunks count.
 type Part struct {
 	*Set
 	Live []uint64
@@ -44,10 +44,10 @@ const depthShare = 0.999
 // Measure finds the depth for searches of all parts together. It takes sampled vectors as queries and compares each
 // with every row. Then it counts how many rows have a better estimate than the nearest rows.
 //
-// Every second query is moved away from its vector (see Perturb), because real questions are not among the stored
-// vectors. The sample depends only on the number of rows. If queries is 0, a default number is used. Measure returns
-// the zero Depth if the parts have too few rows to matter. It calls the function breathe about every millisecond; an
-// error of breathe ends the measurement.
+// Every second query is moved away from its vector (see Perturb), because real questions differ from stored vectors.
+// The sample depends only on the number of rows. If queries is 0, a default number is used. Measure returns the zero
+// Depth if the parts have too few rows to matter. It calls the function breathe about every millisecond; an error
+// from breathe ends the measurement.
 func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	total := 0
 	for _, p := range parts {
@@ -94,7 +94,7 @@ func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 		needed := q.needed()
 		ten, hundred = append(ten, needed[:min(len(needed), 10)]...), append(hundred, needed...)
 	}
-	// The share is taken of more numbers for a hundred, so the result may be lower.
+	// The quantile for a hundred comes from more numbers, so it may be lower.
 	d := Depth{Ten: quantile(ten), Hundred: quantile(hundred)}
 	d.Hundred = max(d.Hundred, d.Ten)
 	return d, nil
@@ -214,8 +214,7 @@ func (p *Part) sample(breathe func() error, list []*sample) error {
 	return nil
 }
 
-// needed returns, for each of the nearest 100 chunks, how many rows must survive so that the chunk's row is among
-// them.
+// needed returns, for each of the nearest 100 chunks, how many rows must survive until the chunk's row does.
 func (q *sample) needed() []int {
 	slices.SortFunc(q.near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.estimate, a.estimate))

@@ -66,8 +66,8 @@ func (e *Encoder) RowBytes() int { return e.padded }
 // Encode returns the scale: a number is its magnitude times the scale.
 //
 // Rounding alone would change the similarity of v with its encoding a little. This would reorder neighbors that are
-// about equally near. So Encode chooses the scale that makes this similarity equal to that of v with itself. (Gao and
-// Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
+// about equally near. So Encode chooses the scale that makes this similarity equal to the similarity of v with
+// itself. (Gao and Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
 func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint64, float32) {
 	var space [512]float32
 	x := space[:]
@@ -151,18 +151,17 @@ func Code(dst []uint64, codes []byte, i, words int) []uint64 {
 	return dst
 }
 
-// A query is a vector prepared for comparisons. It is rotated and stored twice: as 15-bit numbers to compare with
-// rows, and as 4-bit numbers, in bit planes, to compare with codes.
+// A query is a vector prepared for comparisons. It is rotated and stored twice: 15-bit numbers to compare with rows,
+// 4-bit numbers in bit planes for codes.
 type query struct {
 	numbers []int16
-	// scale is a factor: the similarity is scale, times the scale of a row, times the dot product with the row.
+	// The similarity with a row is this factor, times the row's scale, times the dot product.
 	scale float64
 	// planes has four bit planes of the 4-bit numbers for each word of a code. The last plane weighs -8, as in two's
 	// complement.
 	planes []uint64
-	// tables has sums of the same 4-bit numbers, each sum plus tableBias. For each word of a code, it has 16 sums for
-	// the low half of each byte, then 16 for the high half. There is one sum for each value of the half: the sum of
-	// the numbers whose bits are set in the value.
+	// tables has sums of the same 4-bit numbers, each sum plus tableBias. Each word of a code has 16 sums for the low
+	// half of each byte, then 16 for the high half. The half's set bits select the numbers of a sum.
 	tables []byte
 	x      []float32
 	// of is the vector that was prepared last. A search compares the same vector in several fields and segments.
@@ -221,7 +220,7 @@ func (e *Encoder) prepare(q *query, v []float32) {
 	}
 }
 
-// tabulate computes the tables from the planes, for the eight numbers of a byte at once.
+// tabulate computes the tables from the planes, eight sums at once.
 func (q *query) tabulate() {
 	const every = 0x0101010101010101
 	q.tables = resize(q.tables, len(q.planes)/planeCount*tableBytes)

@@ -27,8 +27,8 @@ func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, wor
 // foursWords is the largest number of words of a code for which an estimate fits into 16 bits.
 const foursWords = 1 << 15 / (planeMost + 1) / wordBits
 
-// scanFours returns a scan for a kernel that looks up tables for four groups at once and adds up 16-bit numbers. The
-// plain kernel handles up to three groups at the end, and codes of more than 4,096 dimensions.
+// scanFours returns a scan for a kernel that looks up tables for four groups at once, in 16-bit numbers. The plain
+// kernel handles up to three groups at the end, and codes of more than 4,096 dimensions.
 func scanFours(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, fours int,
 	least int32)) func([]int32, []byte, []byte, *query, int32) {
 	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {

@@ -1,8 +1,8 @@
 package vector
 
 // Every arm64 processor has the instructions of the NEON kernel. The dot product extension (SDOT, UDOT) would not
-// help. Magnitudes are unsigned and their signs are stored elsewhere, so a kernel with it would need three
-// instructions instead of two.
+// help. Magnitudes are unsigned and have their signs elsewhere, so such a kernel would need three instructions
+// instead of two.
 func init() {
 	kernels = append([]kernel{{"neon", scanWith(scanNEON), aboveWith(aboveNEON), dotGathered(dotNEON)}}, kernels...)
 }

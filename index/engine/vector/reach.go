@@ -5,19 +5,18 @@ import (
 	"math"
 )
 
-// Which rows can be among the nearest? The estimate of a row comes from its signs, which carry a
-// known part of its similarity s with the query. For a vector in a random direction of D
-// dimensions, the dot product of its signs with a query of unit length is about sqrt(2 D/pi) s.
-// Divided by that factor, its standard deviation is sqrt((pi/2 - 1)(1 - s^2)/(D - 1)) (Gao and
-// Long, RaBitQ, 2024, theorem 3.2; the rotation makes directions random). So once k chunks with
-// similarities of at least t are known, a row whose estimate is some deviations below t is not
-// nearer, and need not be read.
+// This file decides which rows can be among the nearest. The estimate of a row comes from its signs, which say how
+// similar it roughly is. Let s be the similarity of the row with a query of unit length, in D dimensions. If the
+// row's direction is random, the dot product of its signs with the query is about sqrt(2 D/pi) s. Divided by that
+// factor, it has a standard deviation of sqrt((pi/2 - 1)(1 - s^2)/(D - 1)). (Gao and Long, RaBitQ, 2024, theorem 3.2;
+// the rotation makes directions random.) Suppose that k chunks with similarities of at least t are known. A row whose
+// estimate is some deviations below t is not nearer, and need not be read.
 //
-// Of the 10,000 best estimates a question of a few words needs some hundreds.
+// A question of a few words needs some hundreds of the 10,000 rows with the best estimates.
 
-// deviations returns a number of standard deviations: a search for the nearest k chunks allows that an estimate is too
-// low by this much. With many neighbors the number is smaller, so that a search reads half as many rows. It then loses
-// four to eight neighbors in a thousand, nearly always the last ones.
+// deviations returns how many standard deviations an estimate may be too low, in a search for k chunks. With many
+// neighbors the number is smaller, so that a search reads half as many rows. It then loses four to eight neighbors in
+// a thousand, nearly always the last ones.
 func deviations(k int) float64 {
 	const many = 20
 	if k >= many {
@@ -29,7 +28,7 @@ func deviations(k int) float64 {
 // reach relates the estimates of one query to similarities.
 type reach struct {
 	length float64 // of the query
-	// An estimate e means a similarity of length x (offset + slope e). Its error has two parts: deviation x sqrt(1 -
+	// An estimate e means the similarity length x (offset + slope e). Its error has two parts: deviation x sqrt(1 -
 	// similarity^2), and rounding.
 	offset, slope       float64
 	deviation, rounding float64
@@ -50,11 +49,11 @@ func newReach(x []float32, most, largest float64) reach {
 	step := most / planeMost
 	return reach{
 		length: length * largest,
-		// The signs' dot product is the sum of the numbers, less twice the sum of those under
-		// negative signs, which is the negated estimate in steps.
+		// The signs' dot product is the sum of all numbers, less twice the sum under negative signs. In steps, the
+		// second sum is the negated estimate.
 		offset: sum * unit, slope: 2 * step * unit,
 		deviation: math.Sqrt((math.Pi/2 - 1) / (dims - 1)),
-		// A number in steps has an error of step/sqrt(12), and half of them count twice.
+		// A rounded number has an error of step/sqrt(12), and half of the numbers count twice.
 		rounding: step * math.Sqrt(dims/6) * unit,
 	}
 }
@@ -69,17 +68,17 @@ func (r *reach) lowestFor(t float64) int32 {
 	return int32(max(math.MinInt32, min(math.MaxInt32, math.Ceil((low-r.offset)/r.slope))))
 }
 
-// The first round compares seedRows rows for each wanted chunk, and at least leastSeeds rows, to find the score that a
-// chunk needs. Each later round compares roundGrowth times as many rows.
+// The first round compares seedRows rows for each wanted chunk, at least leastSeeds, to find the score to beat. Each
+// later round compares roundGrowth times as many rows.
 const (
 	seedRows    = 4
 	leastSeeds  = 128
 	roundGrowth = 8
 )
 
-// compareSurvivors compares the survivors of a scan with the query. It takes the allowed rows with the best estimates,
-// at most depth of them, and skips rows that cannot be among the k nearest. If the caller has set the number of
-// survivors, it compares all of them. The result all reports that no other row can be among the k nearest.
+// compareSurvivors compares the survivors of a scan with the query. It takes at most depth allowed rows, best
+// estimates first, and skips rows that cannot be among the k nearest. If the caller has set the number of survivors,
+// it compares all of them. The result all reports that no other row can be among the k nearest.
 func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool,
 	err error) {
 	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}

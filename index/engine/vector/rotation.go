@@ -6,10 +6,10 @@ import "math"
 // carry about equal information in every dimension. No dimension is so large that the others lose precision as bytes.
 // Lengths and dot products stay unchanged.
 //
-// It is a randomized Hadamard transform. First, signs are flipped, and the first p numbers are transformed; p is the
-// largest power of two that fits. If some numbers are left, signs are flipped again, and the last p numbers are
-// transformed. The signs are part of the format and never change. After Ailon and Chazelle, The Fast
-// Johnson-Lindenstrauss Transform, 2009, section 2; two overlapping transforms avoid padding to a power of two.
+// It is a randomized Hadamard transform. First, signs are flipped, and the first p numbers are transformed, where p
+// is the largest possible power of two. If some numbers are left, signs are flipped again, and the last p numbers are
+// transformed. The signs are part of the format and never change. Two overlapping transforms avoid padding to a power
+// of two (Ailon and Chazelle, The Fast Johnson-Lindenstrauss Transform, 2009, section 2).
 type rotation struct {
 	first, second []float32 // +1 and -1
 	power         int

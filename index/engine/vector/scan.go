@@ -23,7 +23,7 @@ type survivor struct {
 
 const (
 	// splitRows is the least number of rows in a range that makes another goroutine worthwhile. The number of ranges
-	// depends only on the number of rows, so that the result does not depend on the processors.
+	// depends only on the number of rows, so the result is the same on all processors.
 	splitRows = 1 << 18
 	// stretchRows limits how many rows have their estimates in memory at once. With a smaller limit, more rows would
 	// be compared before near rows are known. With a larger one, estimates would not stay in the cache.
@@ -31,8 +31,8 @@ const (
 	// cancelBlocks is the number of blocks after which a scan checks whether it was canceled. These blocks take about
 	// 0.1 ms.
 	cancelBlocks = 64
-	// countedEvery says that one of this many estimates is counted, to predict how many rows an estimate selects. It
-	// is a power of two. countedShift keeps the same number of the top bits of a 32-bit number.
+	// countedEvery is a power of two: one of this many estimates is counted, to predict how many rows an estimate
+	// selects. countedShift keeps the same number of the top bits of a 32-bit number.
 	countedEvery = 32
 	countedShift = 27
 )
@@ -42,8 +42,8 @@ type scanJob struct {
 	allowed []uint64
 	depth   int // the most survivors
 	k       int // number of wanted chunks
-	// prune lets the scan compare rows while it still estimates others, and skip rows that cannot be among the
-	// nearest. Without prune, exactly the best depth rows survive, and the caller compares them at the end.
+	// prune lets the scan compare rows while it still estimates others, and skip rows that cannot be near enough.
+	// Without prune, exactly the best depth rows survive, and the caller compares them at the end.
 	prune bool
 }
 
@@ -56,8 +56,7 @@ type scanner struct {
 	index   []uint32   // rows to compare
 	out     [blockRows]int32
 	scales  [blockRows]float32
-	// For each row of a stretch: the estimate, one bit that says that the row waits to be chosen, and one bit that
-	// says that it is chosen.
+	// Each row of a stretch has an estimate, a bit that says that it waits, and a bit that says that it is chosen.
 	estimates       []int32
 	waiting, chosen []byte
 }
@@ -127,8 +126,8 @@ func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows
 	others.Wait()
 }
 
-// limit removes all rows from the list except the n with the best estimates. Of rows with equal estimates it removes
-// the last. It returns how many of the first rows are left; known is the number of these first rows.
+// limit keeps the n rows with the best estimates in the list. Of rows with equal estimates it removes the last. It
+// returns how many of the first known rows are left.
 func (c *scanner) limit(n, padded, known int) int {
 	if len(c.list) <= n {
 		return known
@@ -245,7 +244,7 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 	return nil
 }
 
-// nextLower returns the next lower estimate. No row has the lowest estimate of all.
+// nextLower returns the next lower estimate. No row has the lowest possible estimate.
 func nextLower(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
 // takeStretch compares the rows of a stretch that may be among the nearest, or keeps the best rows. It compares the
@@ -296,8 +295,8 @@ func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	}
 }
 
-// choose writes to c.index the waiting rows of a stretch that are allowed and have an estimate of at least low. These
-// rows no longer wait.
+// choose writes to c.index the waiting, allowed rows of a stretch with an estimate of at least low. These rows no
+// longer wait.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, nextLower(low))
 	index, n := c.index[:cap(c.index)], 0
@@ -335,8 +334,8 @@ func has(set []uint64, i uint32) bool {
 	return int(i>>6) < len(set) && set[i>>6]>>(i&63)&1 != 0
 }
 
-// anyAllowed reports whether a chunk with rows in from..to is allowed. It may also return true for a chunk without
-// rows between them.
+// anyAllowed reports whether the rows from..to may belong to an allowed chunk. It may also return true for a chunk
+// without rows.
 func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	low, high := uint32(from), uint32(to-1)
 	if !s.single() {
@@ -357,8 +356,8 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// counter counts how often each estimate occurs. There are few different estimates: at most planeMost for each
-// dimension, of either sign.
+// counter counts how often each estimate occurs. There are few estimates: at most planeMost for each dimension and
+// sign.
 type counter struct {
 	counts  []uint32 // lowest possible estimate first
 	highest int      // the highest counted estimate, as an index

@@ -30,8 +30,7 @@ type Set struct {
 	Scales  []byte // Count float32
 	// Owners has the ordinal of each row's chunk, OwnerBytes each. The ordinals never fall.
 	Owners []byte
-	// Firsts has an entry of FirstBytes for the ordinals 0, FirstEvery, 2 FirstEvery and so on: the first row of this
-	// ordinal or of a later one.
+	// Firsts has FirstBytes for every ordinal that FirstEvery divides: the first row of this ordinal or a later one.
 	Firsts []byte
 	// Depth says how many survivors a search needs. A search allows a multiple of this number. With the zero Depth, it
 	// compares every row.
@@ -131,9 +130,9 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	if left == 0 {
 		return dst, ctx.Err()
 	}
-	// Other passages of an unwanted chunk are skipped: a near one would have survived too.
+	// A near passage of an unwanted chunk would have survived too, so its other passages are skipped.
 	w.nearest.floor, w.nearest.floored = o.Threshold, o.Bounded && !math.IsInf(o.Threshold, -1)
-	// A chunk with many passages may displace others: then more must survive.
+	// If a chunk has many passages, too few chunks may survive. Then more rows must survive.
 	for expected, depth := s.survivors(k, o); depth > 0 && left > 2*expected+s.Count/sparseShare; expected,
 		depth = 4*expected, 4*depth {
 		w.nearest.reset(s, dst, k)
@@ -164,8 +163,8 @@ const exactRows = 4 << 10
 // the measured vectors and need more rows. Only such questions take more time; for others, reach leaves fewer rows.
 const depthMargin = 4
 
-// survivors returns two numbers of rows: the number that it expects to survive the first step, and the largest number
-// that may survive. It returns 0 if a search must compare every row.
+// survivors returns how many rows it expects to survive the first step, and how many may survive. It returns 0 if a
+// search must compare every row.
 func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:
@@ -185,7 +184,7 @@ func (s *Set) survivors(k int, o Options) (expected, most int) {
 	return expected, most
 }
 
-// left returns roughly how many rows are allowed. If chunks have several passages, it uses the average number.
+// left returns roughly how many rows belong to allowed chunks.
 func (s *Set) left(allowed []uint64) int {
 	if allowed == nil {
 		return s.Count

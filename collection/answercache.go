@@ -31,8 +31,8 @@ type stamp struct{ generation, version uint64 }
 // answerKey is a hash of a question and of everything else that determines the answer.
 type answerKey [sha256.Size]byte
 
-// answer is the ranking of one question. All pages are cut from this ranking, so a change of the index between two
-// pages neither repeats nor loses a result.
+// answer is the ranking of one question. All pages are cut from this ranking, so a change of the index neither
+// repeats nor loses a result.
 type answer struct {
 	key     answerKey
 	request SearchRequest
@@ -58,8 +58,8 @@ type answers struct {
 
 // CacheCounts says how many answers came from the cache, and how large the cache is.
 type CacheCounts struct {
-	// These count answers by their origin. Found: the cache. Shared: a concurrent request with the same question.
-	// Missed: computed. Passed: computed for a request whose answer must not be cached.
+	// Found counts answers from the cache. Shared counts answers of a concurrent request with the same question.
+	// Missed counts computed answers. Passed counts computed answers that must not be cached.
 	Found, Shared, Missed, Passed uint64
 	// Entries is the number of cached answers. Bytes is roughly how much memory they take.
 	Entries int
@@ -121,8 +121,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer. If the answer is larger than the cache, put keeps the answer only for its cursor, until the
-// next call of put.
+// put caches an answer. If the answer exceeds the cache, put keeps it only for its cursor, until the next call of
+// put.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {

@@ -246,7 +246,7 @@ func (a *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	}
 }
 
-// ask makes the checks of a round. It returns the state of the index that the checks saw.
+// ask makes the checks of a round, at most the number most. It returns the state of the index that the checks saw.
 func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, err error) {
 	a.random = rand.New(rand.NewPCG(a.seed, 0xacce55+number))
 	g := a.grant()
@@ -334,7 +334,7 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 	}
 }
 
-// answer looks for leaks in the JSON of an answer: IDs of hidden documents, and paths of folders on this machine.
+// answer looks in the JSON of an answer for IDs of hidden documents, and for paths of this machine's folders.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -403,8 +403,8 @@ func refused(err error) bool {
 	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
 }
 
-// search asks the same question three times: once for a caller who sees everything, and then twice for the restricted
-// caller. So it checks cached answers too.
+// search asks the same question three times: as a caller who sees everything, then twice as the restricted caller. So
+// it checks cached answers too.
 func (t *trial) search() error {
 	q := t.request()
 	all, err := t.c.For(access.Unrestricted())

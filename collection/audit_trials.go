@@ -103,8 +103,8 @@ func (t *trial) anyVisible(is func(d *audited) bool) bool {
 	return false
 }
 
-// arithmetic checks that the numbers in the explanation of a score fit the visible documents: the idf of a word, and
-// the number of documents.
+// arithmetic checks that an explanation's numbers fit the visible documents: a word's idf, and the number of
+// documents.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {

@@ -160,8 +160,8 @@ type Reach struct {
 	doubt     []sheaf.ID
 }
 
-// SearchOurs searches the server for every chunk of the catalog, by ID and tree. Comparing total numbers of chunks is
-// not enough: chunks of other folders on the server could hide that some chunks are missing.
+// SearchOurs searches the server for every chunk of the catalog, by ID and tree. Comparing total numbers is not
+// enough: chunks of other folders on the server could hide that some are missing.
 func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	out := &Reach{}
 	inspector, _ := x.Backend.(store.Inspector)

@@ -56,8 +56,8 @@ type Options struct {
 	// may search such a store by words. The scores then reveal whether hidden documents contain a word. If it is false,
 	// such a search returns sheaf.ErrUnsupported.
 	SharedStatistics bool
-	// ShowComments shows comments of Markdown files to restricted callers. If it is false, the words of a comment may
-	// still find its section, unless the index was made with ingest.Options.HideComments.
+	// ShowComments shows comments of Markdown files to restricted callers. If it is false, words of a comment can
+	// still find its section, unless ingest.Options.HideComments excluded them.
 	ShowComments bool
 	// Embed returns the vector of a query. Without a model, Embed is nil.
 	Embed func(ctx context.Context, text string) ([]float32, error)
@@ -117,8 +117,8 @@ type Collection struct {
 // health records what happened to the index since the collection opened.
 type health struct {
 	agreed atomic.Uint64 // generation that was made as Options says
-	// replaced is canceled when the collection sees that another process remade the index with other settings. The
-	// context damaged is canceled when a request finds damage; the cause of the cancellation is the damage.
+	// The context replaced is canceled when another process has remade the index with other settings. The context
+	// damaged is canceled when a request finds damage; the cause of the cancellation is the damage.
 	replaced, damaged context.Context
 	replace, damage   context.CancelCauseFunc
 }
@@ -262,8 +262,8 @@ func (c *Collection) good(grant *access.Grant) error {
 }
 
 // latest returns the newest view of the catalog, with the writes of other processes. If another process remakes the
-// index, or has remade it with other settings, the error wraps ingest.ErrRebuilt: the words and vectors of queries
-// would not fit the new index.
+// index, or has changed its settings, the error wraps ingest.ErrRebuilt. The words and vectors of queries would not
+// fit the new index.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.seen(err)

@@ -13,7 +13,7 @@ type cursorKey [8]byte
 
 func (k answerKey) cursor() cursorKey { return cursorKey(k[:len(cursorKey{})]) }
 
-// A cursor is base64 of: a cursorKey, the place and length of its page, and a check that only its caller passes.
+// A cursor is base64 of a cursorKey, the place and length of its page, and a check of the caller.
 const (
 	placeBytes = 2
 	checkBytes = 4

@@ -25,8 +25,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// DocumentInput is a document from a caller: either a text, or chunks. In a tag, a pattern or a description that begins
-// with @ is a name: package door/http defines the pattern or the description.
+// DocumentInput is a document from a caller: either a text, or chunks. In its tags, a pattern or description that
+// begins with @ is a name that package door/http defines.
 type DocumentInput struct {
 	Text  string     `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text of the document."`
 	Title string     `json:"title,omitempty" pattern:"@line" doc:"The title, if the text has none."`

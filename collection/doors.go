@@ -7,13 +7,13 @@ import (
 	"sheaf/collection/access"
 )
 
-// settleStep is the unit of Settle. It is many times longer than looking up a document takes.
+// settleStep is the unit of Settle. Looking up a document takes far less time.
 const settleStep = 5 * time.Millisecond
 
-// Settle hides how long a lookup took, because the time may reveal whether a hidden document exists. It waits until the
-// time that has passed since the time began is a multiple of some milliseconds. For a caller who sees everything,
-// Settle returns at once. Doors call Settle after they look up names that may be hidden: before an error about a
-// missing document, or before every answer.
+// Settle hides how long a lookup took, because the time may reveal whether a hidden document exists. It waits until
+// the time that has passed since the time began is a multiple of some milliseconds. For a caller who sees everything,
+// Settle returns at once. Doors call Settle before an error about a missing document, or before every answer to a
+// look-up of names.
 func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	if grant.SeesAll() {
 		return

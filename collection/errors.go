@@ -32,9 +32,8 @@ var (
 var ErrExpired = fmt.Errorf(
 	"%w: there is no such cursor, or it has expired: search again without it", sheaf.ErrNotFound)
 
-// FieldError says what is wrong with one field of a request. Err has one of these categories: an invalid value
-// (sheaf.ErrInvalid), a missing thing (sheaf.ErrNotFound), a forbidden operation (ErrForbidden), or a failed condition
-// (ErrPrecondition).
+// FieldError says what is wrong with one field of a request. Err has a category: sheaf.ErrInvalid, sheaf.ErrNotFound
+// for a missing thing, ErrForbidden, or ErrPrecondition for a failed condition.
 type FieldError struct {
 	// Field is the name of the field. For a nested field, Field is a path such as chunks/0/slug.
 	Field string
@@ -116,7 +115,7 @@ func fromRemote(err error) error {
 	return remoteError{err}
 }
 
-// publicError is an error whose text was replaced for a caller.
+// publicError is an error with a text for a caller instead of its own.
 type publicError struct {
 	text  string
 	cause error

@@ -82,7 +82,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	return out, r.Err()
 }
 
-// followed returns the IDs that a brief explanation shows in every step: the results, and the best hits of each step.
+// followed returns the IDs that a brief explanation follows: the results, and the best hits of each step.
 func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
 	for i := range answer.Results {
@@ -124,9 +124,9 @@ type Absence struct {
 	warnings []string
 }
 
-// WhyNot says why the chunk or document id is not among the results of a query, or at which rank it is. If id does not
-// exist, or the caller may not see it, the error is sheaf.ErrNotFound in both cases. WhyNot ignores Sort, Facets and
-// Count of the request.
+// WhyNot says why the chunk or document id is missing from the results, or at which rank it is. If id does not exist,
+// or the caller may not see it, the error is sheaf.ErrNotFound in both cases. WhyNot ignores Sort, Facets and Count
+// of the request.
 func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Absence, error) {
 	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
@@ -208,8 +208,8 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The allowed words; empty for a number."`
 }
 
-// Profiles lists the ranking profiles by name: the profiles in the folders of profiles, the built-in profiles, and the
-// collection's own profile, unless that profile is a file. For an unreadable profile, the list has the reason.
+// Profiles lists by name the profiles in the folders, the built-in profiles, and the collection's own profile. It
+// leaves out the collection's own profile if that is a file. For an unreadable profile, the list has the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {

@@ -62,8 +62,8 @@ func RealFolder(dir string) (string, error) {
 	return real, nil
 }
 
-// RealPath returns the absolute path of a file, with all links resolved. It makes the path absolute first and resolves
-// links last, because a shell may name the current folder by a link.
+// RealPath returns the absolute path of a file, with all links resolved. It resolves links last, because a shell may
+// name the current folder by a link.
 func RealPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -65,8 +65,9 @@ type GetOptions struct {
 	Body bool
 	// Neighbors is the number of chunks to return before the chunk, and after the chunk: 0..MaxNeighbors.
 	Neighbors int
-	// If Lines is above 0, Get returns Lines lines of the document, from Line on, and not the chunk. Line counts from
-	// 1. If Line is before the first heading, the result is the text before that heading, not the whole document.
+	// If Lines is above 0, Get returns Lines lines of the document, beginning at Line, instead of the chunk. Line
+	// counts from 1. If Line is before the first heading, the result is the text before that heading, not the whole
+	// document.
 	Line, Lines int
 }
 
@@ -294,8 +295,8 @@ type DocumentList struct {
 	Next      string   `json:"next,omitempty" doc:"The value of after for the next page; absent on the last one."`
 }
 
-// Documents lists visible documents in the order of their IDs. Each ID begins with prefix and sorts after the ID after.
-// The list has at most limit documents, 1..MaxWindow.
+// Documents lists visible documents in the order of their IDs. Each ID begins with prefix and sorts after the
+// parameter after. The list has at most limit documents, 1..MaxWindow.
 func (r *Reader) Documents(_ context.Context, prefix, after string, limit int) (*DocumentList, error) {
 	if limit < 1 || limit > MaxWindow {
 		return nil, fieldError("limit", "%d: must be within 1..%d", limit, MaxWindow)

@@ -113,7 +113,7 @@ func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (k
 }
 
 // Patch changes fields of a document that are not its text. ch names the document, and has the conditions. Otherwise
-// Patch works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound: a patch could
+// Patch works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound. A patch could
 // otherwise make a hidden document visible.
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch,
 	keys ...Key) (Stored, error) {
@@ -203,10 +203,10 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 	return changes, nil
 }
 
-// MayWrite returns nil if a tenant can write documents to a collection with these settings, or else the reason.
-// A tenant writes to the tree that has the tenant's name. A tenant cannot write if a folder uses this tree, if this
-// tree is [catalog.FreeTree], or if no ID can begin with the name. The name "" means callers without a tenant: they
-// write to [catalog.FreeTree]. access.All means callers of every tenant.
+// MayWrite returns nil if a tenant can write documents to a collection with these settings, or else the reason. A
+// tenant writes to the tree that has the tenant's name. A tenant cannot write if a folder uses this tree, if it is
+// [catalog.FreeTree], or if the name is unusable in IDs. The name "" means callers without a tenant: they write to
+// [catalog.FreeTree]. access.All means callers of every tenant.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "" && settings.Root(catalog.FreeTree) != "": // a folder has this tree in an index of an earlier version

@@ -20,8 +20,8 @@ import (
 )
 
 // guard is the access check of a Reader. A Reader reads the store and the catalog only through its guard. The guard
-// adds the grant's filter to every request to the store, and hides documents of the catalog. It counts words for
-// restricted callers over visible documents only: an idf over all documents would reveal words of hidden ones.
+// adds the grant's filter to every request to the store, and hides documents of the catalog. For restricted callers,
+// it counts words over visible documents only: another idf would reveal words of hidden documents.
 type guard struct {
 	view      *catalog.View
 	store     store.Backend
@@ -124,8 +124,8 @@ func (g *guard) refused(req store.Request) error {
 	return nil
 }
 
-// fromStore runs a request on a store that implements S, and marks the errors of the request as errors of the store. If
-// the store does not implement S, the error is sheaf.ErrUnsupported. The parameter what names the request in the error.
+// fromStore runs a request on a store that implements S, and marks errors as errors of the store. If the store does
+// not implement S, the error is sheaf.ErrUnsupported. The parameter what names the request in the error.
 func fromStore[S, T any](ctx context.Context, g *guard, what string,
 	ask func(context.Context, S) (T, error)) (out T, err error) {
 	st, ok := g.store.(S)

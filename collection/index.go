@@ -26,8 +26,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Index is an index with its whole life: it opens, updates, checks and repairs the data of a folder and its store. To
-// ask questions, use [Index.Collection]. An Index is not safe for concurrent use.
+// Index is an index with its whole life: it opens, updates, checks and repairs the index of a folder. To ask
+// questions, use [Index.Collection]. An Index is not safe for concurrent use.
 type Index struct {
 	Site
 	Making
@@ -52,7 +52,7 @@ type Site struct {
 	Target store.Opener
 	// Address is the address of the store in the settings. Flag is the command-line flag that set the address, or "".
 	Address, Flag string
-	// In is the folder as the person typed it. Named means that the person also typed the folder of the index.
+	// In is the folder as the person typed it. Named means that the person also named the index.
 	In    string
 	Named bool
 }
@@ -71,7 +71,7 @@ type IndexOptions struct {
 	Make bool
 	// AsIs reports damage and does not repair it. Damaged means that damage was found: Open repairs it.
 	AsIs, Damaged bool
-	// Keep forbids remaking the index. If the index needs it, Open returns an error.
+	// Keep makes Open fail where it would remake the index.
 	Keep bool
 	// Rebuild empties the index before it is filled again.
 	Rebuild bool
@@ -125,7 +125,7 @@ type Stores struct {
 	Outdated error
 	// locked means that this process is remaking the index and holds its lock.
 	locked bool
-	// rest is a duration. If nothing is written for this time, the engine cleans up. With 0, the engine never does.
+	// rest is the time without writing after which the engine cleans up. With 0, the engine never does.
 	rest time.Duration
 }
 
@@ -161,7 +161,7 @@ type Findings struct {
 	Copied string
 }
 
-// said remembers which notices were printed, so that each is printed once.
+// said remembers the printed notices, so that each is printed once.
 type said struct {
 	gone   []string // folders that are missing
 	unseen string   // why a watch misses some changes

@@ -97,9 +97,8 @@ func (x *Index) serverLost(err error) error {
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer empties the server if a person asked for a rebuild and the server is not empty yet. If the server was
-// filled with other settings or by another version, or if a part is missing, emptyServer drops everything on the
-// server.
+// emptyServer empties the server if a person asked for a rebuild and the server is not empty yet. It drops everything
+// on the server if the settings or the version differ, or if a part is missing.
 func (x *Index) emptyServer(ctx context.Context) error {
 	return x.empty(ctx, remakingServer, func() error {
 		st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
@@ -146,7 +145,7 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
-// openEngine opens the engine. The parameter rest is a time: if no process writes for so long, the engine cleans up.
+// openEngine opens the engine. After the time rest without a write, the engine cleans up.
 func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors, o.Rest = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder), rest

@@ -17,8 +17,8 @@ const littleText = 16 << 10
 // guessedKey is the setting that says: the language was detected from little text.
 const guessedKey = "language_guessed"
 
-// languageOutgrown returns a reason to remake the index, or nil: the language was guessed from little text, and more
-// text now shows another language. It gives this reason only for an index of files in the engine. For a server, which
+// languageOutgrown returns a reason to remake the index, or nil. The reason is that little text decided the language,
+// and more text shows another. It gives this reason only for an index of files in the engine. For a server, which
 // others may use, it prints a notice and returns nil.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {

@@ -13,8 +13,8 @@ import (
 	"sheaf/internal/wording"
 )
 
-// LeftBehind returns the documents that programs gave to one store of a folder and that another store lacks, sorted by
-// ID. The parameters from and to are the folders of the two stores in the index: see [location.Location.Places].
+// LeftBehind returns the documents that programs gave to one store of a folder and that another lacks, by ID. The
+// parameters from and to are the folders of these stores in the index: see [location.Location.Places].
 func LeftBehind(from, to string) (ids []sheaf.ID, err error) {
 	there := map[sheaf.ID]bool{}
 	if err := eachGiven(to, func(id sheaf.ID) { there[id] = true }); err != nil {
@@ -82,8 +82,8 @@ func storeIn(base location.Location, dir string) (address string, used bool) {
 	return record.Store, true
 }
 
-// noteLeftBehind warns before the first run into a store if other stores of this folder have documents that came over
-// HTTP. The command sheaf copy, which sets Flag, reports them itself.
+// noteLeftBehind warns before the first run into a store if other stores of this folder have documents from HTTP. The
+// command sheaf copy, which sets Flag, reports them itself.
 func (x *Index) noteLeftBehind() {
 	if x.Flag != "" {
 		return

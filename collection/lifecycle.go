@@ -85,8 +85,8 @@ func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) er
 	}
 }
 
-// wait waits until the lock in err is free, or until another process has changed the index: the work may then be
-// unnecessary. It returns nil in both cases. When the time need is over, it returns err.
+// wait waits until the lock in err is free, or until another process has changed the index. In both cases it returns
+// nil; after a change, the work may be unnecessary. When the time need is over, it returns err.
 func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
 	for {
 		waited := time.Since(began)

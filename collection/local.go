@@ -57,7 +57,7 @@ func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	return content, err
 }
 
-// scannedRarity returns a function that says how rare a word is in scanned files, or nil if it cannot count words.
+// scannedRarity returns a function for the rarity of a word in scanned files, or nil if words cannot be counted.
 func (s *showing) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
 	counter, ok := scanned.Backend.(store.Counter)
 	if !ok {
@@ -81,9 +81,8 @@ func (x *Index) Place() (tree, folder string) {
 	return "", ""
 }
 
-// Scope returns the filter for queries in the site. It lets through documents in the folder of the site, and excludes
-// missing folders: their passages would displace results that a person can open. If no filter is needed, Scope returns
-// nil.
+// Scope returns the filter for queries in the site. It lets through documents in the folder of the site, without
+// missing folders: a person could not open those. If no filter is needed, Scope returns nil.
 func (x *Index) Scope() (scope sheaf.Filter) {
 	tree, folder := x.Place()
 	if tree != "" {

@@ -59,11 +59,11 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 // looked is the number of chunks to read from a server to find out who wrote them.
 const looked = 1000
 
-// refuseStrangers runs before the first run. It returns an error if the server already has documents of another folder.
-// Otherwise each of the two folders would count the words of both folders, and show hits of the other folder. A folder
-// is recognized by its name and its files. If documents on the server are of this folder, they are accepted: they may
-// come from another machine, or from a lost catalog. If another folder has the same name, its documents with equal
-// paths would be overwritten. refuseStrangers also warns of documents that stay in another store.
+// refuseStrangers runs before the first run. It returns an error if the server already has documents of another
+// folder. Otherwise each of the two folders would count the words of both folders, and show hits of the other folder.
+// A folder is recognized by its name and its files. Documents of this folder are accepted: they may come from another
+// machine, or from a lost catalog. If another folder has the same name, its documents with equal paths would be
+// overwritten. refuseStrangers also warns of documents that stay in another store.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	x.noteLeftBehind()
 	if x.Target == nil {
@@ -274,9 +274,8 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	return lost, err
 }
 
-// unreachable returns the documents of missing folders, and the documents whose files cannot be read now, in the order
-// of IDs. It does not return documents of a folder that cannot be listed: a rebuild refuses such a folder, and loses
-// nothing.
+// unreachable returns the documents in missing folders, and those with unreadable files, in the order of IDs. A
+// folder that cannot be listed does not count: a rebuild refuses it and loses nothing.
 func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 	roots, gone := map[string]string{}, map[string]bool{}
 	for _, t := range trees {
@@ -301,7 +300,7 @@ func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 // errEnough stops a loop when a list is long enough.
 var errEnough = errors.New("enough")
 
-// addStrays adds documents of a store that the catalog does not list and that no file in the trees can restore.
+// addStrays adds the store's documents that the catalog lacks and that no file in trees can restore.
 func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree,
 	knows func(sheaf.ID) bool) error {
 	roots := map[string]string{}

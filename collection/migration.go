@@ -165,7 +165,7 @@ func (t *takeOver) move() error {
 	return vfs.Disk{}.SyncDir(t.c.o.Intake)
 }
 
-// inTransactions calls the function take with every element of list, in transactions of up to 100 elements.
+// inTransactions calls the function take for every element of list, in transactions of up to 100 elements.
 func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error) error {
 	for some := range slices.Chunk(list, 100) {
 		err := t.c.given.file.Update(func(tx *intake.Tx) error {
@@ -233,8 +233,8 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 	return id, content, nil
 }
 
-// batch reads the record of an unfinished change of several documents. It puts the versions that must not be used
-// into void: versions that were never acknowledged, and versions that were replaced.
+// batch reads the record of an unfinished change of several documents. It adds to the map void the versions that were
+// never acknowledged, and the versions that were replaced.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)

@@ -17,7 +17,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// openChunker chooses how to cut documents. An existing index records how; for a new one, the settings decide.
+// openChunker chooses how to cut documents. An existing index has recorded it; for a new index, the settings decide.
 func (x *Index) openChunker(context.Context) error {
 	o, err := chunk.Options{}, error(nil)
 	if made := x.View.Settings().Chunker; made != "" {
@@ -75,11 +75,10 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	return nil
 }
 
-// OpenEmbedder opens the model. The index never contains vectors of two models. If the index has no vectors, or has
-// vectors of another version of the built-in model, OpenEmbedder marks the index as outdated: to remake it takes
-// seconds. With a remote model, remaking may take hours; others may also search the same store. OpenEmbedder then
-// prints how to remake the index, and a person decides. If the model server does not answer during the first run, the
-// index gets no vectors.
+// OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of
+// another version of the built-in model, it marks the index as outdated: remaking takes seconds. With a remote model,
+// remaking may take hours, and others may search the same store. OpenEmbedder then prints how to remake the index,
+// and a person decides. If the model server does not answer during the first run, the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
@@ -172,8 +171,8 @@ func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, 
 	return x.QueryVector()
 }
 
-// QueryVector works like EmbedQuery, but also if the index has no vectors yet: for a server that will soon have
-// vectors, and for searches that embed each candidate when they find it. Without a model, it returns nil.
+// QueryVector works like EmbedQuery, but also if the index has no vectors yet. Servers that will soon have vectors
+// need this, and searches that embed each candidate. Without a model, it returns nil.
 func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32, error) {
 	if x.Embedder == nil {
 		return nil

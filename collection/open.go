@@ -66,16 +66,13 @@ func WithoutUpdate() Option { return func(o *opening) { o.making.Update = false 
 // such an index from the files.
 func WithoutRepair() Option { return func(o *opening) { o.want.Keep = true } }
 
-// WithNotices sets a function that receives messages about the index: for example, that it was repaired, or waits for
-// another process.
+// WithNotices sets a function for messages about the index, for example that it was repaired.
 func WithNotices(tell func(text string)) Option { return func(o *opening) { o.tell = tell } }
 
 // Open opens the index of a folder, or makes an empty one. It is the same index that the command sheaf uses, but the
 // settings files of the command do not apply. [Collection.Search] updates the index before it answers. Close the
-// collection when done.
-// Open remakes the index from the files in three cases: the index is damaged; another version made it; or its language
-// was guessed from little text, and more text shows another language. If the index was made with another model, the
-// error is sheaf.ErrInvalid.
+// collection when done. Open remakes the index from the files if it is damaged, if another version made it, or if its
+// guessed language turns out to be wrong. If the index was made with another model, the error is sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
 	o := &opening{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {

@@ -30,7 +30,7 @@ type owner struct {
 	lock  io.Closer   // nil if the file cannot be made: then no write is possible either
 }
 
-// acquireOwner gets the right to accept documents for this process. Call disown once for each call of own.
+// acquireOwner gets the right to accept documents for this process. Call disown once for each call.
 func (c *Collection) acquireOwner() error {
 	o := &c.given.owner
 	o.mu.Lock()
@@ -58,7 +58,8 @@ func (c *Collection) disown() {
 	}
 }
 
-// ownWhenFree waits until no other process is the owner, and then calls own. If ctx ends first, it returns false.
+// ownWhenFree waits until no other process is the owner, and then makes this process the owner. If ctx ends first, it
+// returns false.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.acquireOwner() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents

@@ -102,8 +102,8 @@ func (m *recallMeter) close() {
 	m.running.Wait()
 }
 
-// Recall measures how many of the nearest passages a search finds, compared with brute force. If the index has a model
-// and uses the engine, Recall also compares with the original vectors, before the engine rounds them.
+// Recall measures how many of the nearest passages a search finds, compared with brute force. If the index uses a
+// model and the engine, it also compares with the original, unrounded vectors.
 func (x *Index) Recall(ctx context.Context, progress func(done, total int)) ([]store.Recall, error) {
 	meter, err := recallMeterOf(x.Backend)
 	if err != nil {

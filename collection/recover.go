@@ -135,10 +135,9 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	return false, c.finish(rejected)
 }
 
-// missing compares the given documents with the index. The result puts has documents that the index lacks in whole or
-// in part, except versions in tried; one call returns only some of them. The result deletes has documents that were
-// deleted but are still in the index. The result taken has documents whose newest change is in the index. The caller
-// must have the right to write.
+// missing compares the given documents with the index. The result puts has some documents that the index lacks in
+// whole or in part, except versions in tried. The result deletes has documents that were deleted but are still in the
+// index. The result taken has documents whose newest change is in the index. The caller must have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}
@@ -181,7 +180,7 @@ func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Giv
 }
 
 // vectorsStep is the time between two checks for documents without vectors. vectorsPause is the time before the same
-// documents are tried again: the model may always refuse a text, for example a long one.
+// documents are tried again: a model may always refuse some texts.
 const (
 	vectorsStep  = time.Minute
 	vectorsPause = 10 * time.Minute

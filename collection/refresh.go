@@ -342,7 +342,7 @@ func foldersExist(trees []catalog.Tree) error {
 	return nil
 }
 
-// listable returns an error if a folder cannot be listed.
+// listable returns an error if the folder dir cannot be listed.
 func listable(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -389,8 +389,8 @@ func Roughly(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Pending returns the documents that wait to be indexed, with the reasons, and a report of what the next refresh would
-// do. This report also lists files that rules exclude.
+// Pending returns the documents that wait to be indexed, with the reasons, and a preview of the next refresh. The
+// preview also lists files that rules exclude.
 func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Report, error) {
 	o := x.IngestOptions()
 	o.Walk.ListIgnored = true

@@ -93,8 +93,8 @@ func (g *given) isRefused(id sheaf.ID) bool {
 	return refused
 }
 
-// refusals lists the given documents that the store refused and that have not changed since. It also lists the
-// unreadable files of documents and tasks.
+// refusals lists the given documents that the store refused and that have not changed since. It also lists unreadable
+// files of documents and tasks.
 func (g *given) refusals() []Skip {
 	var refused, unread []Skip
 	g.refused.Range(func(id, why any) bool {
@@ -118,7 +118,7 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread reports that a document, task or file cannot be read. The status will list it.
+// unread records for the status that a document, task or file cannot be read.
 func (c *Collection) unread(file string, why error) {
 	c.notice(why)
 	c.given.unreadable.Store(file, why.Error())

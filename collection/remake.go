@@ -127,9 +127,9 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 	return x.Refresh(ctx)
 }
 
-// Drop empties the index. It holds the lock of the index, and waits until no other process writes. It keeps the list of
-// folders, and texts that no file can restore; if keep is true, it keeps the settings too. If a folder with files that
-// are needed is missing, Drop changes nothing. If keep is false, it changes nothing if all folders are missing.
+// Drop empties the index. It holds the lock of the index, and waits until no other process writes. It keeps the list
+// of folders, and texts that no file can restore; if keep is true, also the settings. It fails and changes nothing if
+// a folder with needed files is missing, or without keep if all folders are missing.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {
@@ -265,9 +265,9 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty does one step of remaking an index, if the index has the mark of this step: the function remove empties the
+// empty does one step of remaking an index, if the index has the mark of this step. The function remove empties the
 // engine or the server. If another process has done the step meanwhile, empty does nothing. It locks the catalog,
-// because only the process with this lock may write to the engine or the server.
+// because only the process with this lock may write.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	switch {
 	case x.View.Settings().Extra[remakingKey] != mark:

@@ -63,8 +63,7 @@ type SearchRequest struct {
 	Count bool
 	// Plain omits snippets.
 	Plain bool
-	// Brief limits [Reader.Explain] to what a drawing of the steps needs: no snippets, no arithmetic, and for each step
-	// only the results and the five best hits.
+	// Brief limits [Reader.Explain] to the needs of a drawing: for each step only the results and five best hits.
 	Brief bool
 
 	// Label replaces the query in answers of Similar and Context; "" is the identifier or the file name.
@@ -157,7 +156,7 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 }
 
 // hasProperty reports whether a visible document has a property. If the request to the store fails, hasProperty fails
-// too: otherwise the query would search for the name as a word, and would not filter.
+// too. Otherwise the query would search for the name as a word.
 func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
@@ -304,7 +303,7 @@ func columnsOf(names []string) []string {
 	return columns
 }
 
-// shownFacets returns the counts of the store, under the names that the caller used.
+// shownFacets returns the counts of the store under the caller's names of columns.
 func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
 	if len(names) == 0 {
 		return nil

@@ -118,8 +118,8 @@ type madeProfile struct {
 	Parameters map[string]any `yaml:"parameters,omitempty"`
 }
 
-// readMade reads a saved profile, to change its numbers. If the file contains anything else, such as a comment,
-// readMade returns an error, because a new file would lose it.
+// readMade reads a saved profile, to change its numbers. If the file has more, such as a comment, readMade fails,
+// because a new file would lose it.
 func readMade(file, name string) (made madeProfile, err error) {
 	text, err := os.ReadFile(file)
 	if err == nil {

@@ -111,8 +111,8 @@ func (r *Reader) options(q *SearchRequest, p loadedProfile) search.Options {
 	return o
 }
 
-// newAnswer makes an answer for the cache from the result of a search. It leaves out data that later pages do not need,
-// such as the long text of a query that was made from a document.
+// newAnswer makes an answer for the cache from the result of a search. It leaves out data that later pages do not
+// need, such as the long text of a document's query.
 func (r *Reader) newAnswer(
 	key answerKey, q *SearchRequest, parsed sheaf.Query, result *search.Result,
 ) (*answer, error) {
@@ -240,8 +240,8 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) })
 }
 
-// rarityOf returns a function that computes the idf of a word among this number of chunks, or 1 if count fails. It is 0
-// for a word that no chunk has, because the word must not make the other words of a query look common.
+// rarityOf returns a function that computes the idf of a word among this number of chunks. The idf is 1 if count
+// fails. It is 0 for a word that no chunk has, so that other words do not look common.
 func rarityOf(chunks int, count func(word string) (int, error)) func(word string) float64 {
 	size := float64(chunks)
 	return func(word string) float64 {
@@ -257,8 +257,8 @@ func rarityOf(chunks int, count func(word string) (int, error)) func(word string
 	}
 }
 
-// outdated returns a warning in two cases: the first indexing of the folder still runs, or the last search for changed
-// files failed or skipped a folder. The warning gives the reason only to an unrestricted caller with the scope admin.
+// outdated returns a warning while the first indexing runs, or if the last search for changed files was incomplete.
+// The warning gives the reason only to an unrestricted caller with the scope admin.
 func (r *Reader) outdated() []string {
 	w := r.c.watching.Load()
 	switch {

@@ -155,8 +155,8 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 }
 
-// blockOf returns the address of a named block in a Markdown document: the block that contains the byte at this offset.
-// If no named block contains this byte, it returns "".
+// blockOf returns the address of the named block of a Markdown document that contains the byte at offset. If there is
+// none, it returns "".
 func blockOf(doc sheaf.ID, content []byte, offset int) sheaf.ID {
 	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
 		return ""
@@ -179,9 +179,8 @@ func (r *Reader) file(tree, docPath string) string {
 }
 
 // snippetSpans returns the parts of the file from which to cut a snippet of hit, the likeliest first. The first
-// ownSpans spans are text of the hit itself: the passage that was found by meaning (see cut), the body, and the best
-// joined chunk. The last span is the whole hit with its subsections. The spans include frontmatter only if it counts as
-// text.
+// ownSpans spans are text of the hit: the passage found by meaning (see cut), its body, and the best joined chunk.
+// The last span is the whole hit with its subsections. The spans include frontmatter only if it counts as text.
 func snippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
 ) (spans []sheaf.Span, ownSpans int) {

@@ -199,7 +199,7 @@ func (q *queue) end(id string) {
 const stampDigits = 16
 
 // nextTask returns the ID for a task that is accepted now. Tasks run in the order of their IDs. The new ID is greater
-// than the ID newest, even if the clock was set back or another process made newest.
+// than newest, even if the clock was set back or another process made newest.
 func nextTask(newest string, now time.Time) string {
 	stamp := now.UnixNano()
 	if last, err := strconv.ParseInt(newest[:min(len(newest), stampDigits)], 16, 64); err == nil {
@@ -402,8 +402,8 @@ func insist(ctx context.Context, work func() error) error {
 	return err
 }
 
-// forNow reports whether an error is temporary: another process writes, access is denied, the disk is full, or too many
-// files are open. If a file is too large for its file system, the error is permanent.
+// forNow reports whether an error is temporary: another process writes, access is denied, or the system lacks space
+// or files. If a file is too large for its file system, the error is permanent.
 func forNow(err error) bool {
 	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.Forbidden(err) ||
 		vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)

@@ -2,10 +2,9 @@
 // [Grant.Filter] returns the filter of visible documents. Package collection adds this filter to every request, so a
 // store never counts hidden documents as results. [Keys] are the secrets that identify callers of a server.
 //
-// Three columns of a document say who may see it. sheaf.ColumnTenant is its tenant.
-// sheaf.ColumnAccess has the people and groups, or sheaf.AccessPublic for everyone in the tenant.
-// sheaf.ColumnSet has its document sets. A document without these values is private: only a grant
-// that explicitly asks for no restriction sees it.
+// Three columns of a document say who may see it. sheaf.ColumnTenant is its tenant. sheaf.ColumnAccess has the people
+// and groups, or sheaf.AccessPublic for everyone in the tenant. sheaf.ColumnSet has its document sets. Without these
+// values a document is private: only a grant that asks for no restriction sees it.
 package access
 
 import (
@@ -71,7 +70,7 @@ func Unrestricted() Grant {
 	return Grant{Name: "local", Scopes: []Scope{ScopeAdmin}, Tenant: All, Access: []string{All}}
 }
 
-// May reports whether the grant has a scope.
+// May reports whether the grant has this scope.
 func (g *Grant) May(s Scope) bool {
 	return slices.Contains(g.Scopes, s) || slices.Contains(g.Scopes, ScopeAdmin)
 }

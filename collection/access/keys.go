@@ -188,7 +188,7 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
-// called returns the indexes of the keys that name means: the key with this ID, or all active keys with this name.
+// called returns the indexes of the keys that name means: one ID, or all active keys with this name.
 func called(keys []Key, name string, now time.Time) (at []int) {
 	for i := range keys {
 		if keys[i].ID == name && keys[i].Revoked.IsZero() {

@@ -1,5 +1,4 @@
-// Package address finds the document, or the part of it, that a text names: by identifier,
-// path, heading or line. All doors use it.
+// Package address finds the document, or its part, that a text names by identifier, path, heading or line.
 package address
 
 import (
@@ -26,7 +25,7 @@ type Documents interface {
 // path:line:count.
 type reading struct {
 	id sheaf.ID // as typed
-	// path and the fields below are for an address that is a path.
+	// The fields below belong to an address that is a path.
 	path     string
 	fragment string
 	line     int // from 1, 0 for none
@@ -71,13 +70,13 @@ func cutNumber(text string) (before string, number int, ok bool) {
 type Target struct {
 	Doc   sheaf.Document
 	Chunk sheaf.Chunk
-	// If Count is above 0, the target is Count lines of the document, from Line on, and not the chunk. Line counts from
-	// 1.
+	// If Count is above 0, the target is Count lines of the document, beginning at Line, instead of the chunk. Line
+	// counts from 1.
 	Line, Count int
 }
 
-// Resolver resolves addresses. It tries a path first relative to Folder, second relative to the root of each tree, and
-// last as an absolute path.
+// Resolver resolves addresses. It tries a path relative to Folder, then relative to the root of each tree, then as an
+// absolute path.
 type Resolver struct {
 	Documents Documents
 	Trees     []catalog.Tree
@@ -153,8 +152,8 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 	return Target{}, r.notFound(text, missed)
 }
 
-// link reads text as a wiki link, with or without brackets: the name or alias of a note, and perhaps a heading or
-// block. If the note exists but lacks the heading or block, the result missed is the note.
+// link reads text as a wiki link, with or without brackets: a note, and perhaps a heading or block. If the note
+// exists but lacks the heading or block, the result missed is the note.
 func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")
@@ -281,8 +280,8 @@ func (r *Resolver) nearestPath(path string) string {
 	return suggest.Nearest(path, paths)
 }
 
-// Heading finds the chunk of doc that fragment names. fragment is the end of the chunk's ID, a heading in the form of a
-// wiki link, or the text of a heading.
+// Heading finds the chunk of doc that fragment names. fragment is the end of the chunk's ID, a heading as in a wiki
+// link, or the heading's text.
 func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 	names := []sheaf.ID{sheaf.ChunkID(doc.ID, fragment), catalog.Place(doc, fragment)}
 	if !strings.HasPrefix(fragment, "^") { // a block

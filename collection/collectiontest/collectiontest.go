@@ -1,5 +1,5 @@
-// Package collectiontest makes small collections for the tests of doors: a real catalog, the embedded engine, and
-// vectors that no model made.
+// Package collectiontest makes small collections for tests of doors, with a real catalog, the embedded engine, and
+// artificial vectors.
 package collectiontest
 
 import (

@@ -88,8 +88,8 @@ func (l Location) Store(address string) Location {
 	return place
 }
 
-// Places returns the folders of the stores in an index: the folder of the engine first, then one for each server. The
-// location must be the one of the engine.
+// Places returns the folders of the stores in an index: the engine's folder first, then one for each server. The
+// location must be the location of the engine.
 func (l Location) Places() []string {
 	places := []string{l.Dir}
 	servers, _ := os.ReadDir(filepath.Join(l.Dir, storesName)) // missing without a server
@@ -112,9 +112,9 @@ func (l Location) Keys() string {
 	return filepath.Join(l.base, KeysName)
 }
 
-// Find returns the index that the user named. If the user named none, Find looks for the index that covers folder: in
-// folder first, then in each folder above. If there is no index, Find returns the place for a new one. notices name
-// indexes that Find ignored. folder must be an absolute path without links.
+// Find returns the index that the user named. If the user named none, Find looks for the index that covers folder, in
+// folder and then in each parent. If there is no index, Find returns the place for a new one. notices name indexes
+// that Find ignored. folder must be an absolute path without links.
 func (f Finder) Find(folder string) (Location, []string, error) {
 	if f.Index != "" {
 		loc, err := f.named(folder)

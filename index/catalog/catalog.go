@@ -1,6 +1,6 @@
-// Package catalog answers the question "what documents exist?". It knows trees and chunks, spans, links and
-// back-links, tags, properties, dates, content hashes and folders. It also knows the skipped files with reasons, and
-// the settings of the collection. It does not find chunks by words or meaning; a store does.
+// Package catalog stores which documents exist. It knows trees and chunks, spans, links and back-links, tags,
+// properties, dates, content hashes and folders. It also knows the skipped files with reasons, and the settings of
+// the collection. It does not find chunks by words or meaning; a store does.
 //
 // The catalog keeps no text of files. It reads a chunk's text from the source file by its span, as long as the file is
 // unchanged. The catalog stores a text that has no source file, compressed.
@@ -60,8 +60,8 @@ type Record struct {
 	Document sheaf.Document
 	File     FileState
 	Date     sheaf.Dated
-	// Text is the document's text if it has no source file. HasText says whether it is set, because
-	// a text may be empty.
+	// Text is the text of a document without a source file. HasText says whether it is set, because a text may be
+	// empty.
 	Text    []byte
 	HasText bool
 }
@@ -441,10 +441,9 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes all files of the catalog that neither the current generation nor the one before it
-// names. A reader that has read the manifest can therefore open its files even after one more
-// update. After two updates the files are missing, and the reader reads the manifest again. If
-// sweep fails, the next writer tries again.
+// sweep removes the catalog's files, except the files of the current generation and of the one before. A reader that
+// has read the manifest can therefore open its files even after one more update. After two updates the files are
+// missing, and the reader reads the manifest again. If sweep fails, the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m, closed := c.current.manifest, c.closed

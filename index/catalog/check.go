@@ -46,8 +46,7 @@ func (v *View) checkList(kind, name string, list any) []error {
 	return faults
 }
 
-// check decodes every record. It also makes the tables again and compares them with the stored
-// ones.
+// check decodes every record. It also makes the tables again and compares them with the stored tables.
 func (s *segment) check() []error {
 	var faults []error
 	t := tables{labels: labelSet{}}

@@ -73,7 +73,7 @@ type idCursor struct {
 	rest []byte // rest of the group
 }
 
-// seek moves to the ID with this number, or after the end.
+// seek moves to ID number i; if i is too large, to the end.
 func (c *idCursor) seek(i int) error {
 	if i >= c.list.n {
 		c.at, c.key, c.rest = c.list.n, nil, nil
@@ -105,7 +105,7 @@ func (c *idCursor) next() error {
 	return c.decode(false)
 }
 
-// decode reads the ID at the front of the text rest.
+// decode reads the ID at the front of the field rest.
 func (c *idCursor) decode(whole bool) error {
 	shared := uint64(0)
 	if !whole {
@@ -133,8 +133,7 @@ func (l *idList) id(i int) (string, error) {
 	return string(c.key), nil
 }
 
-// lowerBound returns the number of the first ID that is not before id, and whether that ID equals
-// id.
+// lowerBound returns the number of the first ID that is not before id, and whether it equals id.
 func (l *idList) lowerBound(id string) (i int, exact bool, err error) {
 	c := idCursor{list: l}
 	low, high := 0, (l.n+idGroup-1)/idGroup // the last group that begins at or before id is below high

@@ -11,7 +11,7 @@ import (
 // keyBits is the number of bits for the kind of an item.
 const keyBits = 3
 
-// keyItem says that a document has a key, and in which way (kind).
+// keyItem says that a document has a key; kind says in which way.
 type keyItem struct {
 	key  uint64 // see keyOf
 	doc  int    // number in the segment
@@ -75,7 +75,7 @@ func (t *keyTable) number(offset, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// find appends the documents that have this key, and returns the extended slice.
+// find appends to the parameter to the documents that have this key, and returns the result.
 func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 	count, err := t.number(0, 4)
 	if err != nil {

@@ -12,10 +12,9 @@ import (
 	"sheaf/internal/fold"
 )
 
-// The catalog does not store where links lead, because that changes when documents come and go.
-// Each segment stores the names of its documents and the names that their links point at. Both are
-// looked up by hash. So resolving a link, or finding the links to a document, needs no scan of the
-// collection and is always up to date.
+// The catalog does not store where links lead, because that changes when documents come and go. Each segment stores
+// the names of its documents and the names that their links point at. Both are looked up by hash. So resolving a
+// link, or finding the links to a document, needs no scan and is always up to date.
 
 // Ways in which a document has a name.
 const (
@@ -87,8 +86,7 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 	return slices.Compact(items)
 }
 
-// calledBy is the key of the cache View.names: the hash of a name, and the way in which documents
-// have the name.
+// calledBy is the key of the cache View.names: a name's hash, and the way in which documents have the name.
 type calledBy struct {
 	key  uint64
 	kind int
@@ -98,7 +96,7 @@ type calledBy struct {
 // length of the path, then the ID.
 type named struct {
 	all []called
-	// in groups the same documents by folder, in the same order. Thousands of documents may share a
+	// The map in has the same documents by folder, each list in the same order. Thousands of documents may share a
 	// name, and most links lead to the document in the folder of the link.
 	in map[string][]called
 }
@@ -109,8 +107,8 @@ type called struct {
 	plain, suffix string
 }
 
-// ends reports whether the path ends with the text plain, and this text begins at the start of a path part. The path
-// must also have the suffix, unless suffix is empty.
+// ends reports whether the path ends with the text plain, and plain begins at the start of a path part. The path must
+// also have the suffix, unless suffix is empty.
 func (c *called) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
@@ -175,7 +173,7 @@ func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item 
 	}
 }
 
-// current reports whether no segment newer than number k has the ID.
+// current reports whether segment number k has the newest entry of the ID.
 func (v *View) current(k int, id string) (bool, error) {
 	for _, s := range v.segments[k+1:] {
 		if i, err := s.find(sheaf.ID(id)); err != nil || i >= 0 {
@@ -196,7 +194,7 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// LinksAmong returns what Links would return if only doc and the documents in the set among existed. The result is not
+// LinksAmong returns what Links would return if only doc and the documents in among existed. The result is not
 // cached.
 func (v *View) LinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	r, err := v.Record(doc)
@@ -226,8 +224,8 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// BacklinksAmong returns what Backlinks would return if only doc and the documents in the set among existed. The result
-// is not cached.
+// BacklinksAmong returns what Backlinks would return if only doc and the documents in among existed. The result is
+// not cached.
 func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -243,8 +241,8 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return found
 }
 
-// sources returns which documents link to doc: true for a document that does. Documents that are
-// missing in the map do not link to it. aliases says that doc has aliases.
+// sources returns the documents that link to doc: their value in the map is true. The parameter aliases says that doc
+// has aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))
@@ -331,8 +329,8 @@ type Reference struct {
 	Link sheaf.Link
 }
 
-// References returns the links to a document or to a place in it, including links of the document
-// itself, in order of the linking documents.
+// References returns the links to a document or a place in it, in order of the linking documents. Links of the
+// document itself are included.
 func (v *View) References(doc sheaf.ID) []Reference {
 	from := append(slices.Clone(v.Backlinks(doc)), doc)
 	slices.Sort(from)

@@ -8,8 +8,8 @@ import (
 	"sheaf"
 )
 
-// Ranking examines hundreds of candidates in as many documents, but needs little of each. An
-// outline has only this part of a record, and a view caches outlines.
+// Ranking examines hundreds of candidates in as many documents, but needs little of each. An outline has only this
+// part of a record.
 
 // Outline returns the part of document id that ranking needs, or nil if there is no such document.
 // The result is shared; the caller must not change it.

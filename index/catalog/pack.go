@@ -44,8 +44,7 @@ func pack(e *zstd.Encoder, b []byte) []byte { return e.EncodeAll(b, make([]byte,
 
 var errUnpack = errors.New("the compressed data cannot be read")
 
-// maxRatio is an upper bound of the ratio by which Zstandard compresses: a block of 128 KiB, the
-// largest, takes at least four bytes.
+// maxRatio is an upper bound of the ratio by which Zstandard compresses: 128 KiB, the largest block, to four bytes.
 const maxRatio = 1 << 15
 
 // unpack decompresses packed to exactly size bytes. It checks the size that packed states before it

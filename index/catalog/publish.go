@@ -17,10 +17,9 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// publish writes the generation after view: a segment with the changes, and the changed lists. It
-// merges the newest existing segments into the new one, until the next segment is at least twice as
-// large as the new one. Therefore the number of segments, and how often a document is rewritten,
-// grow only logarithmically.
+// publish writes the generation after view: a segment with the changes, and the changed lists. It merges the newest
+// segments into the new one, until the next segment is at least twice as large. Therefore the number of segments, and
+// how often a document is rewritten, grow only logarithmically.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
 	p.Segments, p.Begun = append([]segmentInfo(nil), p.Segments...), false
@@ -73,7 +72,7 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	return c.commit(view, p, generation)
 }
 
-// settle changes the settings. It also writes their copy, if the copy differs from them.
+// settle changes the settings. It also writes their copy, if that has changed.
 func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
 	old, next := p.Settings, settings
 	p.Settings = settings
@@ -88,8 +87,7 @@ func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error
 }
 
 // following returns the number of the next generation. The first generation gets the current time in milliseconds as
-// its number. So a reader of an earlier, removed catalog in this folder does not mistake the new catalog for the old
-// one.
+// its number. So a reader of an earlier, removed catalog in this folder can tell the new catalog from the old one.
 func following(generation uint64) uint64 {
 	if generation == 0 {
 		return uint64(time.Now().UnixMilli())

@@ -7,10 +7,9 @@ import (
 	"sheaf"
 )
 
-// A record is stored in this order: title, aliases, tags; properties, warnings, language,
-// frontmatter and date; chunks; links with their chunks. Everything that can be computed is left
-// out: IDs (from the document's ID and the slug), positions, parents' IDs, breadcrumbs (from
-// titles), and slugs that are the title in small letters.
+// A record is stored in this order: title, aliases, tags; properties, warnings, language, frontmatter and date;
+// chunks; links with their chunks. Everything that can be computed is left out. This includes IDs (document ID and
+// slug), positions, parents, breadcrumbs, and slugs that are the title in small letters.
 
 // Bits of a stored chunk.
 const (
@@ -149,9 +148,9 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 	}
 }
 
-// sharedHierarchy splits the hierarchy of a chunk. The first shared entries equal the entries of its parent, or the
-// document's title if the chunk has no parent. extra has the other entries. If the chunk has all entries of the parent,
-// the number shared is -1.
+// sharedHierarchy splits the hierarchy of a chunk. The first entries, shared in number, equal the entries of its
+// parent, or the document's title if the chunk has no parent. extra has the other entries. If the chunk has all
+// entries of the parent, the number shared is -1.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
@@ -222,7 +221,7 @@ func decodeRecord(b []byte, r *Record) bool {
 	return !d.bad && d.pos == len(b)
 }
 
-// decodeAbove reads the part of a record that comes before the chunks.
+// decodeAbove reads the part of a record before the chunks.
 func decodeAbove(d *decoder, r *Record) {
 	doc := &r.Document
 	doc.Title, doc.Aliases, doc.Tags = d.str(), d.strs(), d.strs()
@@ -293,8 +292,8 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	doc.Chunks = chunks
 }
 
-// decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the stored
-// parent: 0 for no parent, 1 for the document, 2 for chunk 0, 3 for chunk 1.
+// decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the parent: 0 for none, 1 for
+// the document, 2 for chunk 0, 3 for chunk 1.
 func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
 	flags = d.byte()
 	if parent = d.uint(); parent-2 >= i {

@@ -14,37 +14,36 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// Resolve returns the target of a link in the document source. If the link names a heading or block of the target
-// document, the result is the chunk of this heading or block. Otherwise the result is the document. ok is false for
-// links that lead outside the collection or nowhere.
+// Resolve returns the target of a link in the document source. If the link names a heading or block, the result is
+// the chunk of this heading or block. Otherwise the result is the document. ok is false for links that lead outside
+// the collection or nowhere.
 //
-// Markdown links are paths. A path is relative to the linking file, or to the tree's folder if it
-// begins with a slash, or with "@/" as in Zola. A folder means its readme, index or _index. A page
-// with the ending .html means its Markdown file. Resolve ignores a query such as "?plain=1".
+// Markdown links are paths. A path is relative to the linking file, or to the tree's folder if it begins with a slash
+// or "@/" (Zola). A folder means its readme, index or _index. A page with the ending .html means its Markdown file.
+// Resolve ignores a query such as "?plain=1".
 //
-// If the tree's folder has no such file, a path of several parts that begins with a slash is tried
-// from the root of a site. First the root is a folder above the tree, as for /en/start in a folder
-// docs/en. Then the root is any folder of the tree: the one that shares most folders with the
-// linking file wins, then the order of notes below. If there is no file either, the first folder of
-// the path may be a collection of Jekyll: _docs for /docs/start.
+// If the tree's folder has no such file, a path with slashes and a slash in front may begin at a site's root. Resolve
+// first takes a folder above the tree as the root, as for /en/start in a folder docs/en. Then it takes any folder of
+// the tree: first the one that shares most folders with the linking file. Among equal folders, the order of notes
+// below decides. If there is no file either, the path's first folder may be a collection of Jekyll: _docs for
+// /docs/start.
 //
-// Wiki links name a note as in Obsidian: by its path, the end of its path, its file name, or an
-// alias. If several notes fit, the one in the same folder wins, then the one with the shortest
-// path, then the first by ID. Embeds, and wiki links that begin with a dot or a slash, are tried as
-// paths first and then as names. Case and Unicode composition do not matter. If files differ only
-// in these, the one with the exact spelling wins.
+// Wiki links name a note as in Obsidian: by its path, the path's end, its file name, or an alias. If several notes
+// fit, one in the same folder wins, then the shortest path, then the first ID. An embed, or a link that begins with a
+// dot or slash, is tried as a path first. Case and Unicode composition do not matter. If files differ only in these,
+// the exact spelling wins.
 func (v *View) Resolve(source sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	return v.ResolveAmong(nil, source, link)
 }
 
-// Among reports whether a document takes part. If Among is nil, all documents take part.
+// Among reports whether a document counts. If Among is nil, all documents count.
 type Among func(doc sheaf.ID) bool
 
-// includes reports whether a document takes part. Callers make all cheaper checks before, because the method has may
-// read the document.
+// includes reports whether a document counts. Callers make all cheaper checks before, because the method has may read
+// the document.
 func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
-// ResolveAmong returns what Resolve would return if only the documents in the set among existed.
+// ResolveAmong returns what Resolve would return if only the documents in among existed.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
@@ -190,7 +189,7 @@ var folderFiles = []string{"readme", "index", "_index"}
 // standsForFolder reports whether a link to a folder means the document at this folded path.
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
 
-// byPath returns the documents that a path leads to, best first.
+// byPath returns the documents for a path, best first.
 func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	found := v.documentsAt(among, tree, plain, suffix, full)
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
@@ -232,8 +231,8 @@ func (v *View) rootEnds(tree string) (ends []string) {
 	return ends
 }
 
-// documentsAt returns the documents at a folded path. First come documents whose original path equals full, then
-// documents whose path is full plus the ending of Markdown files, then the others by ID.
+// documentsAt returns the documents at a folded path. First come documents whose path is full, then those where only
+// the Markdown ending is missing, then others by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.called(pathKey(tree, plain), kindPath).all {
@@ -302,7 +301,7 @@ func sharedFolders(a, b string) (n int) {
 	}
 }
 
-// byName returns the note that a wiki link in file means by a folded name.
+// byName returns the note for a folded name in a wiki link of file.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	named := v.called(nameKey(tree, path.Base(name)), kindName)
 	if id, ok := named.nearest(among, file, name); ok { // a file's own name wins over an alias
@@ -312,9 +311,9 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 }
 
 // Place returns the chunk of a document that the fragment of a link names. If no chunk matches, it returns "". "^id"
-// names a block. Any other fragment is a slug or the title of a heading, in any case. For "A#B", Place looks for a
-// heading B below a heading A, then for a heading with the whole title, such as "C# and F#", then for the first heading
-// B. If no heading matches, the fragment is the name of an HTML anchor, or of a heading when signs are ignored.
+// names a block. Any other fragment is a slug or the title of a heading, in any case. For "A#B", Place looks for B
+// below A, then for a heading "A#B", then for the first heading B. Last, the fragment may name an HTML anchor, or a
+// heading with other signs.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {

@@ -16,10 +16,9 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// Wreck is a catalog that is damaged or that another version of the program made. It gives access
-// to the readable parts. Documents with a source file can be indexed again; only the settings that
-// people made by hand and the texts of documents without a file must be saved. A Wreck holds the
-// writer's lock until Close.
+// Wreck is a catalog that is damaged or that another version of the program made. It gives access to the readable
+// parts. Only settings that people made and texts without a file must be saved; other documents can be indexed again.
+// A Wreck holds the writer's lock until Close.
 type Wreck struct {
 	// Settings are the settings of the catalog, from the manifest or its copy. SettingsFound
 	// reports whether they could be read.
@@ -95,8 +94,8 @@ func (w *Wreck) examine(keep func(sheaf.ID, *Settings) bool) error {
 	return nil
 }
 
-// find lists the segments, oldest first, and reads the settings. If the manifest cannot be read,
-// find uses the files that exist.
+// find lists the segments, oldest first, and reads the settings. If the manifest cannot be read, find lists the files
+// that exist.
 func (w *Wreck) find() ([]segmentInfo, error) {
 	m, err := manifest.Read(w.catalog.fs, w.catalog.dir)
 	if err == nil {
@@ -173,9 +172,9 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 	}
 }
 
-// Replace publishes a sound catalog in place of the wreck in one step. The new catalog has the kept documents, and the
-// settings as the function change edits them. No document is skipped or pending. Replace removes the files of the
-// wreck.
+// Replace publishes a sound catalog in place of the wreck in one step. The new catalog has the kept documents, and
+// the settings after the function change has edited them. No document is skipped or pending. Replace removes the
+// files of the wreck.
 func (w *Wreck) Replace(change func(*Settings)) error {
 	c := w.catalog
 	generation := max(following(w.generation), following(0)) // higher than any generation that a process has seen

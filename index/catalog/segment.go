@@ -26,17 +26,17 @@ const (
 	sectionTargets = "targets"
 	sectionLabels  = "labels"
 
-	// A state has these little-endian numbers: size 8 bytes, modification time 8, hash 16, block 4,
-	// start in the unpacked block 4, number of chunks with stateAliases 4, number of the text 4
-	// (counted from 1).
+	// A state has these little-endian numbers: size 8 bytes, modification time 8, hash 16, block 4, start in the
+	// unpacked block 4. Then come the number of chunks with stateAliases 4, and the number of the text 4 (counted
+	// from 1).
 	stateBytes = 48
 	// stateAliases says that the document has aliases. Back-links need the aliases, and most
 	// documents have none.
 	stateAliases = 1 << 31
 	// A block is described by these numbers: offset 8 bytes, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
-	// A text is described by these numbers: number of its first piece 4 bytes, zeros 4, length of the text 8. A piece
-	// is described in the same way as a block.
+	// A text is described by these numbers: first piece 4 bytes, zeros 4, length of the text 8. A piece is described
+	// in the same way as a block.
 	textBytes = 16
 
 	// noBlock is the block number of a tombstone.

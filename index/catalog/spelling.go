@@ -11,9 +11,9 @@ import (
 // maxSpellings is the largest number of spellings that the method Spellings returns for a path.
 const maxSpellings = 8
 
-// Spellings returns how documents spell a path, the beginning of a path, or a file name. Spellings differ only in case
-// or in Unicode composition. If a document has exactly the path written, Spellings returns none. The result is in order
-// of ID and has at most 8 spellings.
+// Spellings returns how documents spell a path, the beginning of a path, or a file name. Spellings differ only in
+// case or in Unicode composition. If a document has exactly the path written, there are no spellings. The result is
+// in order of ID and has at most 8 spellings.
 func (v *View) Spellings(written string) (found []string) {
 	if written == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool {
 		return v.begins(t.Name + ":" + written)

@@ -15,10 +15,9 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Text returns the whole text of a document as it was indexed. If the source file has the recorded
-// size and modification time, Text trusts the file; otherwise Text compares the content. It fails
-// with ErrStale if the file has changed or is gone, and with ErrUnread if the file cannot be read.
-// The text is shared; the caller must not change it.
+// Text returns the whole text of a document as it was indexed. If the source file has the recorded size and
+// modification time, Text trusts the file; otherwise Text compares the content. It fails with ErrStale if the file
+// has changed or is gone, and with ErrUnread if it cannot be read. The text is shared; the caller must not change it.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.Get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
@@ -48,7 +47,7 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	return text, err
 }
 
-// longestText limits the texts in the cache, because a long one would displace many others.
+// longestText limits the length of texts in the cache, because a long text would displace many others.
 const longestText = 64 << 10
 
 // sourceText is the text of a source file.
@@ -87,7 +86,7 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 }
 
 // readSource reads a source file that still has the recorded content. The result same says that the file also has the
-// recorded time, so that its content need not be compared.
+// recorded time, so that its content can be trusted.
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := openSource(source, name)
 	if err != nil {
@@ -105,7 +104,7 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	if n, err := f.ReadAt(text, 0); n < len(text) {
 		return nil, false, stale(name, err)
 	}
-	// The file may be written while it is read, so the time after reading counts.
+	// The file may change while it is read, so the time after reading counts.
 	after, err := f.Stat()
 	switch {
 	case err != nil:
@@ -135,8 +134,7 @@ func openSource(source vfs.FS, name string) (vfs.File, error) {
 	return nil, stale(name, err)
 }
 
-// Unreadable reports whether a source file exists but cannot be read now, for example because a cloud
-// drive removed it from the disk.
+// Unreadable reports whether a source file exists but cannot be read now, for example in a cloud drive.
 func Unreadable(source vfs.FS, name string) bool {
 	f, err := openSource(source, name)
 	if err == nil {
@@ -145,8 +143,8 @@ func Unreadable(source vfs.FS, name string) bool {
 	return errors.Is(err, ErrUnread)
 }
 
-// placeholders are the prefixes and suffixes that iCloud, Nextcloud and ownCloud add to the name of
-// a file when they remove its content from the disk.
+// placeholders are the prefixes and suffixes of the names of files whose content iCloud, Nextcloud or ownCloud
+// removed.
 var placeholders = [...][2]string{{".", ".icloud"}, {"", ".nextcloud"}, {"", ".owncloud"}}
 
 // Offloaded returns the original name of a file that a cloud drive replaced by this placeholder. It returns "" if the
@@ -161,8 +159,8 @@ func Offloaded(placeholder string) string {
 	return ""
 }
 
-// stale returns the error for a file that could not be read: ErrStale if the file has changed since
-// indexing, and ErrUnread if that is unknown.
+// stale returns the error for an unread file: ErrStale if it has changed since indexing, ErrUnread if that is
+// unknown.
 func stale(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) {
@@ -223,8 +221,7 @@ func LineStart(text []byte, line int) int {
 	return at
 }
 
-// ChunkAt returns the deepest chunk of a document whose heading or span contains a byte, or nil if
-// there is none.
+// ChunkAt returns the deepest chunk whose heading or span contains the byte at, or nil if there is none.
 func ChunkAt(doc *sheaf.Document, at int) *sheaf.Chunk {
 	var best *sheaf.Chunk
 	for i := range doc.Chunks {

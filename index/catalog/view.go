@@ -80,8 +80,8 @@ func (v *View) Pending() map[sheaf.ID]string {
 	return pending
 }
 
-// ListFaults returns why the list of skipped files, the list of pending documents and the copy of
-// the settings cannot be read. Each error is nil if its file can be read.
+// ListFaults returns why each list cannot be read: skipped files, pending documents, and the copy of the settings.
+// Each error is nil if its file can be read.
 func (v *View) ListFaults() (skipped, pending, settings error) {
 	_, skipped = v.Skipped()
 	_, pending = v.pending()
@@ -97,7 +97,7 @@ func (v *View) DiskBytes() int64 {
 	return n
 }
 
-// find returns the newest entry of a document. If that is a tombstone, find returns no entry.
+// find returns the newest entry of a document, or none if that is a tombstone.
 func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	for _, s := range slices.Backward(v.segments) {
 		i, err := s.find(id)
@@ -172,9 +172,9 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	return r, err
 }
 
-// Head returns a record as Record does, but the chunks may be missing. Its run time does not depend
-// on the size of the document, so the time reveals nothing about a hidden document. Callers must
-// not keep the record. Faults of Head also appear in Err.
+// Head returns a record as Record does, but the chunks may be missing. The run time does not depend on the size of
+// the document, so it reveals nothing about a hidden document. Callers must not keep the record. Faults of Head also
+// appear in Err.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
@@ -361,7 +361,7 @@ func (v *View) Holds(tree, folder string) bool {
 	return v.begins(folderPrefix(tree, folder))
 }
 
-// begins reports whether the ID of a document begins with prefix.
+// begins reports whether any document's ID begins with prefix.
 func (v *View) begins(prefix string) bool {
 	for id := range v.existing(prefix) {
 		return strings.HasPrefix(id, prefix)

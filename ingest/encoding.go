@@ -17,8 +17,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// Text returns the text of a file in UTF-8, as [Run] reads it; ok is false when the content is not
-// text.
+// Text returns the text of a file in UTF-8, as [Run] reads it. The result ok is false if the content is not text.
 func Text(content []byte) (text []byte, ok bool) {
 	text, _, ok = decode(content)
 	return text, ok
@@ -76,8 +75,8 @@ var wide = [...]wideEncoding{
 	{"UTF-16", "\xfe\xff", 2, "\x00\n", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)},
 }
 
-// decodeMarked reads encodings that their bytes identify: UTF-32 and UTF-16, with and without a
-// byte order mark, also beside UTF-8, and ISO-2022-JP with its escapes.
+// decodeMarked reads encodings that bytes identify: UTF-32 and UTF-16, even beside UTF-8, and ISO-2022-JP with its
+// escapes.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	text, name, ok = decodeWide(data)
 	if ok && len(data)%2 == 0 && isClean(text) {
@@ -131,8 +130,8 @@ func decodeWide(data []byte) (text []byte, name string, ok bool) {
 // characters in UTF-16.
 const leastPlain = 16
 
-// decodeMixed decodes a text with parts in UTF-8 and in e, because some programs append lines in another encoding.
-// ok is false when the text does not have both, or when a part is not readable.
+// decodeMixed decodes a text with parts in UTF-8 and parts in e, because some programs append lines in another
+// encoding. ok is false if the text lacks one of the encodings, or if a part is not readable.
 func (e wideEncoding) decodeMixed(data []byte) (text []byte, ok bool) {
 	if bytes.IndexByte(data, 0) < 0 {
 		return nil, false
@@ -168,8 +167,8 @@ func (e wideEncoding) lineBytes(data []byte) int {
 	return len(data)
 }
 
-// plainBytes returns how many bytes at the start of data are in UTF-8. They end at a line feed of one byte, at the
-// byte order mark of e, before an ASCII character in e, or with data. Bytes that are also clean text in e are in e.
+// plainBytes returns how many bytes at the start of data are in UTF-8. They end after a line feed of one byte, or
+// before the byte order mark of e or an ASCII character in e. Bytes that are also clean text in e are in e.
 func (e wideEncoding) plainBytes(data []byte) int {
 	n := printableBytes(data)
 	if rest := data[n:]; len(rest) > 0 && !bytes.HasPrefix(rest, []byte(e.mark)) {
@@ -193,9 +192,9 @@ func (e wideEncoding) isClean(data []byte) bool {
 	return err == nil && isClean(text)
 }
 
-// isClean reports whether all characters of a decoded text are readable and the text has no sign of UTF-8 that was read
-// as UTF-16. There, line feeds become letters of Gurmukhi and Gujarati, U+0A00 to U+0AFF, beside Chinese or Korean.
-// Spaces become format characters, U+2060 to U+206F. Letters beyond ASCII become Chinese right after Korean.
+// isClean reports whether a decoded text is readable and has no sign of UTF-8 that was read as UTF-16. Such a text
+// has letters of Gurmukhi and Gujarati, U+0A00 to U+0AFF, for line feeds beside Chinese or Korean. It has format
+// characters, U+2060 to U+206F, for spaces. It has Chinese right after Korean for letters beyond ASCII.
 func isClean(decoded []byte) bool {
 	indian, eastern, korean := false, false, false
 	for _, r := range string(decoded) {
@@ -234,8 +233,8 @@ func isPlainWithZeros(data []byte) bool {
 	return zeros*4 < len(data) && printableBytes(bytes.ReplaceAll(data, []byte{0}, nil)) == len(data)-zeros
 }
 
-// isText reports whether decoded bytes are readable text: printable characters, and besides white space at least half
-// of them letters or digits. Unless line is set, the text must contain white space.
+// isText reports whether decoded bytes are printable and, without white space, at least half letters or digits.
+// Unless line is set, the text must contain white space.
 func isText(decoded []byte, line bool) bool {
 	spaces, letters, all := 0, 0, 0
 	for _, r := range string(decoded) {
@@ -265,7 +264,7 @@ type legacy struct {
 // in the right encoding has many letters of one language; text in a wrong encoding has few.
 var languages = [...]struct {
 	letters string
-	// least is the smallest percentage of such letters among all characters beyond ASCII.
+	// least is the smallest percentage of letters among all characters beyond ASCII.
 	least     int
 	encodings []legacy
 }{
@@ -356,10 +355,10 @@ const (
 	leastCommon = 3
 )
 
-// decodeLegacy decodes text in an encoding from before UTF-8. name is "" when no encoding fits. The parameter first is
-// the position of the first byte that is not UTF-8. The parameter apart says that plain letters surround each byte
-// beyond ASCII, as in Latin languages only. When two encodings fit equally well, Windows-1252 wins, then the first in
-// languages.
+// decodeLegacy decodes text in an encoding from before UTF-8. name is "" when no encoding fits. The parameter first
+// is the position of the first byte that is not UTF-8. The parameter apart says that plain letters surround each byte
+// beyond ASCII, which happens only in Latin languages. When two encodings fit equally well, Windows-1252 wins, then
+// the first in languages.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0
@@ -418,10 +417,10 @@ func isCommon(sample []byte, ranges string) bool {
 	return common*10 >= all*9
 }
 
-// frequentShare decodes a sample. It returns which percentage of the characters beyond ASCII are in letters, small
-// or capital, and how many characters beyond ASCII there are. It ignores a capital after a small letter, and a mark
-// between two letters except the apostrophe: text in a wrong encoding has many of both. The share is 0 when the
-// sample is invalid in the encoding.
+// frequentShare decodes a sample. It returns how many characters beyond ASCII there are, and the percentage of them
+// that is in letters, in any case. It ignores a capital after a small letter, and a mark except the apostrophe
+// between two letters. Text in a wrong encoding has many of these. The share is 0 when the sample is invalid in the
+// encoding.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {
@@ -453,8 +452,7 @@ func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	return frequent * 100 / signs, signs
 }
 
-// decodeBytes keeps valid UTF-8 and decodes every other byte with alphabet, because a file may
-// change its encoding in the middle.
+// decodeBytes keeps valid UTF-8 and decodes other bytes with alphabet: a file may change its encoding in the middle.
 func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	text := make([]byte, 0, len(data)+len(data)/8)
 	for len(data) > 0 {

@@ -16,10 +16,9 @@ import (
 // columnExtension holds a file's extension, in lower case without the dot.
 const columnExtension = "ext"
 
-// entries turns a document into chunks for the store, without vectors. It makes them in pieces so
-// that a long document is not in memory all at once. A chunk's fields are its title, the titles
-// above it, its tags, its path and its body. Aliases and property values go to the document's own
-// chunk; in a document of pieces, to every piece.
+// entries turns a document into chunks for the store, without vectors. It makes them in pieces so that a long
+// document is not in memory all at once. A chunk's fields are its title, the titles above it, its tags, its path and
+// its body. Aliases and property values go to the document's own chunk, or to every piece of a document of pieces.
 type entries struct {
 	doc     *sheaf.Document
 	content string
@@ -86,7 +85,7 @@ func titlesAbove(c *sheaf.Chunk) string {
 	return store.JoinValues(titles)
 }
 
-// bodyText returns the text of a chunk that is indexed.
+// bodyText returns the indexed text of a chunk.
 func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
 	return chunk.IndexedText(doc, c, content).Text
 }
@@ -94,7 +93,7 @@ func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
 // pathWords returns a path without its extension.
 func pathWords(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
-// propertyText returns the scalar values of the frontmatter, except those with fields of their own.
+// propertyText returns the scalar values of the frontmatter, except values with fields of their own.
 func propertyText(doc *sheaf.Document) string {
 	var parts []string
 	for _, p := range doc.Properties {
@@ -116,9 +115,9 @@ const maxTagsAbove = 32
 // composition share a column.
 func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
 
-// Columns returns the columns for filters that all chunks of a document share, sorted by name: see sheaf.ColumnTree
-// and the other names of columns. It folds tags and texts of properties, adds the parents of nested tags, and
-// replaces a link in a property by the name of its note. The columns belong to the caller.
+// Columns returns the columns for filters that all chunks of a document share, sorted by name (see sheaf.ColumnTree).
+// It folds tags and texts, adds the parents of nested tags, and replaces a link by the name of its note. The columns
+// belong to the caller.
 func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
 	columns := []store.Column{
@@ -156,9 +155,9 @@ func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 
 // propertyColumns returns the columns of properties, in no order.
 func propertyColumns(of []sheaf.Property) (columns []store.Column) {
-	// Values by column: the names of two properties may differ only in spelling.
+	// These are the values by column; the names of two properties may differ only in spelling.
 	properties := map[string]*distinct.List[sheaf.Value]{}
-	// Numbers and dates as text, by column.
+	// These are numbers and dates as text, by column.
 	written, unusual := map[string]*distinct.List[sheaf.Value]{}, map[string]bool{}
 	for _, p := range of {
 		if len(p.Values) == 0 {
@@ -245,8 +244,8 @@ func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	return date.Time.UTC()
 }
 
-// Names of the properties, in any case, that say who may see a document. Their values are compared
-// byte by byte, and word search does not find them.
+// These are the names of the properties, in any case, that say who may see a document. Their values are compared byte
+// by byte, and word search does not find them.
 const (
 	PropertyTenant = "tenant"
 	PropertyAccess = "access"

@@ -18,8 +18,8 @@ import (
 type Given struct {
 	// Tree and Path name the document. The path's ending says how to cut the text, as for a file.
 	Tree, Path string
-	// Title is used when the text has no title. If Title is empty, the last part of the path is the
-	// title, as for a file. Untitled leaves the title empty instead: some paths are only numbers.
+	// Title is used when the text has no title. If Title is empty, the last part of the path is the title, as for a
+	// file. Untitled leaves the title empty instead, because some paths are only numbers.
 	Title    string
 	Untitled bool
 	Text     []byte

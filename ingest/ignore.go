@@ -125,9 +125,9 @@ func (f *ignoreFile) says(r *ignoreRule) string {
 // special lists the characters with a meaning in a pattern.
 const special = `*?[\`
 
-// patternOf turns a gitignore pattern into a regular expression. '?' and '[...]' match one character
-// except a slash, and '*' matches any number of them. Two or more stars between slashes match any
-// number of folders. '\' escapes the next character.
+// patternOf turns a gitignore pattern into a regular expression. '?' and '[...]' match one character, '*' matches any
+// number, never a slash. Two or more stars between slashes match any number of folders. '\' escapes the next
+// character.
 func patternOf(pattern string) *regexp.Regexp {
 	pattern = string([]rune(pattern)) // an invalid byte matches any invalid byte
 	var b strings.Builder
@@ -417,8 +417,7 @@ func outerIgnores(root string) (ignores []ignoreFile, sources []string, err erro
 	}
 }
 
-// pathAbove returns the path of a file above root, relative to root, so that messages do not reveal
-// where root is.
+// pathAbove returns the path of a file above root, relative to root: messages must not reveal where root is.
 func pathAbove(root, name string) string {
 	at, err := filepath.Rel(root, name)
 	if err != nil {
@@ -430,8 +429,8 @@ func pathAbove(root, name string) string {
 // ignoreNames are the names of ignore files: git's, then Sheaf's. Sheaf's rules have priority.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
-// ignoredBy returns the rule that excludes a file or folder, and the rule's file, or nil. The rules of the options have
-// priority, then the rules of Sheaf's ignore files, the innermost folder first, then git's rules.
+// ignoredBy returns the rule that excludes a file or folder, and the rule's file, or nil. The options' rules win over
+// Sheaf's ignore files, innermost folder first, which win over git's rules.
 func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
 	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
 	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {

@@ -1,8 +1,7 @@
-// Package ingest brings changes into catalog and store. It walks folders, finds new and changed
-// files, cuts them into chunks, embeds them if there is an embedder, and writes. Folders and given
-// documents make one work list (worklist.go), which one runner carries out (run.go, commit.go). An
-// interrupted run loses nothing that it committed; the next run continues there. [Run] indexes
-// folders, [Change] indexes given documents, and [Watch] keeps running.
+// Package ingest brings changes into catalog and store. It walks folders, finds new and changed files, cuts and
+// embeds them, and writes. Folders and given documents make one work list (worklist.go), which one runner carries out
+// (run.go, commit.go). An interrupted run loses nothing that it committed; the next run continues there. [Run]
+// indexes folders, [Change] indexes given documents, and [Watch] keeps running.
 package ingest
 
 import (
@@ -43,25 +42,24 @@ type Options struct {
 	Embedder model.Embedder
 	// Workers is how many files are read and cut at once; 0 means one for each core.
 	Workers int
-	// CommitBytes limits the bytes of files in one commit; the commits of one run have about the
-	// same size. 0 means DefaultCommitBytes.
+	// CommitBytes limits the bytes of files in one commit; 0 means DefaultCommitBytes. A run makes commits of about
+	// the same size.
 	CommitBytes int64
 	// Kept returns a given document as the program sent it, by its ID and the hash in the catalog.
 	// It returns false when that document was not stored. If Kept is nil, the run uses the text in
 	// the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
-	// Settings changes the recorded settings of the collection, except the trees. Run records its
-	// chunker and model when the catalog records none. If Settings is nil, the recorded settings
-	// stay: a run with another chunker or model then fails with sheaf.ErrInvalid, unless the
-	// collection is empty or Rebuild is set. When vectors are given without an Embedder, Settings
-	// must name their model and Dims; otherwise doors accept no vectors.
+	// Settings changes the recorded settings of the collection, except the trees. Run records its chunker and model
+	// when the catalog records none. If Settings is nil, the recorded settings stay. A run with another chunker or
+	// model then fails with sheaf.ErrInvalid, unless the collection is empty or Rebuild is set. When vectors are
+	// given without an Embedder, Settings must name their model and Dims; otherwise doors accept no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
 	// Writing is locked while a run writes. It may be nil if only one goroutine of the process writes.
 	Writing *Writing
-	// Progress is called at most ten times a second and at the end of every phase, by one goroutine at a time. After
-	// each run, Watch calls Progress with the zero value. Progress may be nil.
+	// Progress is called at most ten times a second, at the end of every phase, and never twice at once. After each
+	// run, Watch calls Progress with the zero value. Progress may be nil.
 	Progress func(Progress)
 }
 
@@ -72,7 +70,7 @@ const DefaultCommitBytes = 12 << 20
 // Phase is what a run is doing.
 type Phase string
 
-// The phases of a run.
+// These are the phases of a run.
 const (
 	PhaseScan   Phase = "scanning"
 	PhaseIndex  Phase = "indexing"
@@ -317,10 +315,9 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)
 }
 
-// Change does what [Put] does and also removes other documents, in its first commit. Removing an
-// unknown document is not an error. After a [store.PartialError], the catalog matches the store:
-// both lack the documents that the error names, and the other changes of that commit are done.
-// Later commits are not done.
+// Change does what [Put] does and also removes other documents, in its first commit. Removing an unknown document is
+// not an error. After a [store.PartialError], the catalog and the store lack the documents that the error names. The
+// other changes of that commit are done. Later commits are not done.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ func PassagesOf(e model.Embedder) chunk.Passages {
 	return servedPassages
 }
 
-// suffixOf returns the text that is embedded after every passage of a document: its properties
-// without access rights, if the options ask for it.
+// suffixOf returns the text to embed after every passage of a document: its properties, if the options ask for it.
+// Access rights are left out.
 func (o *Options) suffixOf(doc *sheaf.Document) string {
 	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
 		return ""
@@ -41,8 +41,8 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	return suffix
 }
 
-// completeBodies appends to the bodies of a document's chunks the text that only word search uses:
-// the words of lists, and the values of properties if the options ask for it.
+// completeBodies appends text for word search to the bodies of a document's chunks: words of lists, and property
+// values.
 func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, words []string) {
 	found := ""
 	if o.Chunk.Chunker == "window" {
@@ -278,16 +278,14 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	return err
 }
 
-// Embed adds vectors to the chunks of one document: for passages of the text, each under the titles
-// above it, and for the title.
+// Embed adds vectors to the chunks of one document: for its passages under the titles above, and for its title.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
 	return embed(ctx, e, doc, chunksOf(doc), entries, "")
 }
 
-// A bare list of links that share a word, such as "Staging environments" and "Production
-// environments", says that word more often than the linked documents. The list would outrank them,
-// by words and by meaning, although no title above it has the word. So such a list is left out of
-// the vectors of its section, and each of its words is indexed once.
+// A list of links that share a word, such as "Staging environments" and "Production environments", repeats that word.
+// The list would outrank the linked documents, by words and by meaning, although no title above it has the word. So
+// the vectors of a section leave such a list out, and word search gets each of its words once.
 
 // takeLists removes lists of similar links from the bodies of a document's chunks, before the chunks get their
 // vectors. It returns the words of the removed lists, by index of the chunk.
@@ -304,8 +302,8 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 	return words
 }
 
-// withoutLists returns the body of a chunk without lists of links that share a word, and the words
-// of these lists.
+// withoutLists returns the body of a chunk without lists of links that share a word. The result words has these
+// lists' words.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0
@@ -325,8 +323,8 @@ func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string)
 	return kept.String(), listed.String()
 }
 
-// share reports whether three quarters of the links, and at least three, share a content word that
-// is in none of the titles.
+// share reports whether at least three links, and three quarters of them, share a content word. The word must be in
+// none of the titles.
 func (o *Options) share(links, titles []string) bool {
 	in, titled := map[string]int{}, map[string]bool{}
 	for _, title := range titles {
@@ -362,7 +360,7 @@ func (o *Options) share(links, titles []string) bool {
 	return false
 }
 
-// writeOnce writes, in order, each word of text that has a term which no earlier word had.
+// writeOnce writes the words of text in order, except words whose terms earlier words had.
 func (o *Options) writeOnce(b *strings.Builder, text string) {
 	seen := map[string]bool{}
 	o.terms(text, func(word string, terms []string) {

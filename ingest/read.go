@@ -41,8 +41,7 @@ const readAttempts = 3
 type content struct {
 	data  []byte
 	state catalog.FileState
-	// modified is the modification time of the file, or the time that came with a given document; zero when there is
-	// none.
+	// modified is the time of the file, or the time of a given document; zero if there is none.
 	modified time.Time
 	// decoded says that data was converted to UTF-8 from another encoding; note names the encoding.
 	decoded bool
@@ -119,12 +118,11 @@ func isRecent(modified, now time.Time) bool {
 // headBytes is how much of a file is examined to decide whether it is text.
 const headBytes = 8 << 10
 
-// isBinary reports whether data is not text. Data that begins like a known format is binary.
-// Otherwise isBinary counts zero bytes and control characters in the first 8 KB. Data is binary
-// when these are more than a tenth of the bytes, or when they are more than a fiftieth and a fifth
-// of the bytes is not UTF-8. Random and compressed data has about a tenth control characters, and
-// half of it is not UTF-8. Text in an older encoding may have many bytes that are not UTF-8, but no
-// control characters.
+// isBinary reports whether data is not text. Data that begins like a known format is binary. Otherwise isBinary
+// counts zero bytes and control characters in the first 8 KB. Data is binary when more than a tenth of its bytes are
+// such. It is also binary when more than a fiftieth are, and a fifth is not UTF-8. Random and compressed data has
+// about a tenth control characters, and half of it is not UTF-8. Text in an older encoding may have many bytes that
+// are not UTF-8, but no control characters.
 func isBinary(data []byte) bool {
 	if hasSignature(data) {
 		return true

@@ -16,8 +16,8 @@ import (
 // different document from the same text. Such a change may be in package chunk: other titles, chunks, links, tags,
 // properties, dates or warnings. It may be in this package: other fields, columns or passages, or other skipped
 // files. It may be in package catalog: other names under which documents are filed. TestParserVersion fails after
-// such a change. The options of the chunker, the analyzer and the model have their own names in the settings and do
-// not count. Formats do not count either.
+// such a change. The options of chunker, analyzer and model do not count, because the settings have their names.
+// Formats do not count either.
 //
 // The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search
 // finds their old state. Documents with a higher version stay as they are. Otherwise an old and an upgraded program
@@ -180,10 +180,10 @@ func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
 // hidesComments returns the current answer of the options.
 func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideComments() }
 
-// Relist repairs the list of skipped documents, the list of pending documents, and the copy of the settings, from
-// the rest of the catalog. The next Run finds skipped files again. If the list of pending documents is lost, all
-// documents are read again and wait for vectors. Documents that a run had begun, and whose files are gone, then stay
-// in the store. Relist reports whether it wrote anything.
+// Relist repairs the lists of skipped and pending documents and the copy of the settings, from the catalog. The next
+// Run finds skipped files again. If the list of pending documents is lost, all documents are read again and wait for
+// vectors. Documents that a run had begun, and whose files are gone, then stay in the store. Relist reports whether
+// it wrote anything.
 func Relist(ctx context.Context, c *catalog.Catalog) (changed bool, err error) {
 	release, err := c.Hold()
 	if err != nil {

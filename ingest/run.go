@@ -34,7 +34,7 @@ type runner struct {
 	mu       sync.Mutex // guards the fields below, report and embedding
 	progress progress
 	commits  commits
-	// pending has the documents that wait after this run, with the reason.
+	// pending has the documents that wait after this run, with the reasons.
 	pending map[sheaf.ID]string
 }
 
@@ -243,8 +243,7 @@ func (r *runner) index(ctx context.Context, it *item) error {
 	return nil
 }
 
-// pieceChunks is how many chunks of a document are embedded and written at once, so that memory never holds all
-// chunks of a long document.
+// pieceChunks is how many chunks of a document are embedded and written at once, to limit memory.
 const pieceChunks = 256
 
 // add adds vectors to the chunks of a document, writes them and returns their number. fault says
@@ -285,8 +284,8 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 	return r.list.indexAgain(r.pending[doc], r.o)
 }
 
-// unchanged records the new time of a file whose content is already indexed. The result done is false when the document
-// takes its date from that time: the file must then be indexed again.
+// unchanged records the new time of a file whose content is already indexed. If the document takes its date from that
+// time, the file must be indexed again: done is false.
 func (r *runner) unchanged(it *item, c *content) (done bool, err error) {
 	if it.unsure {
 		r.mu.Lock()
@@ -436,8 +435,7 @@ func (r *runner) forget(ctx context.Context, it *item) error {
 	return nil
 }
 
-// mayReturn reports whether the folder of a file's tree, or the file's disk, is missing, so that
-// the file may still exist.
+// mayReturn reports whether the file may still exist because its disk or its tree's folder is missing.
 func (r *runner) mayReturn(it *item) bool {
 	tree := it.doc.Tree()
 	if _, err := os.Stat(it.root); err != nil || r.list.mounted[tree] && !isMount(it.root) {

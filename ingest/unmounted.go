@@ -20,8 +20,7 @@ type disks struct {
 	unmounted []catalog.Tree // trees without their folder
 	// mounted says for each existing folder whether a disk is mounted there.
 	mounted map[string]bool
-	// below has, for each tree, the folders that are on disks of their own now, or were when their disks were last
-	// mounted.
+	// below has for each tree the folders that are on other disks, now or when last mounted.
 	below map[string][]string
 }
 

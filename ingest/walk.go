@@ -51,7 +51,7 @@ func Endings() string { return strings.Join(wikilink.MarkdownEndings[:], ", ") +
 // DefaultMaxFileBytes is the size from which files are skipped.
 const DefaultMaxFileBytes = 32 << 20
 
-// Reasons for which a file is not indexed.
+// These are the reasons for which a file is not indexed.
 const (
 	ReasonBinary      = "binary"
 	ReasonTooLarge    = "too large"
@@ -89,8 +89,7 @@ type File struct {
 	Path    string
 	Bytes   int64
 	ModTime time.Time
-	// state is the time of the last change to the content, rights or times of the file; 0 when the system does not
-	// report it.
+	// state is the time of the last change to the file's content, rights or times; 0 if unknown.
 	state int64
 }
 
@@ -106,8 +105,8 @@ type Walk struct {
 	// broken links. All these paths end with a slash.
 	disks, empty []string
 	ignored      int // files and folders excluded by ignore files
-	// byRule lists the excluded files and folders, and hidden files that are not documents, when
-	// the options ask for a list. It has at most maxIgnored entries; allByRule counts all.
+	// byRule lists excluded files and folders, and hidden files that are not documents, if the options ask for it. It
+	// has at most maxIgnored entries; allByRule counts all.
 	byRule    []catalog.Skip
 	allByRule int
 }

@@ -17,10 +17,10 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Times of Watch. After the last event of a burst, Watch waits quietTime, so that an editor can write, rename and
-// remove all files of one save. In an endless burst, Watch waits at most patience. A run takes some tens of
-// milliseconds, so search finds a saved note well within a second. Without events, Watch runs once in each period
-// rescan, because the system may lose an event.
+// Times of Watch. After the last event of a burst, Watch waits quietTime, because editors write, rename and remove
+// files in one save. In an endless burst, Watch waits at most patience. A run takes some tens of milliseconds, so
+// search finds a saved note well within a second. Without events, Watch runs once in each period rescan, because the
+// system may lose an event.
 const (
 	quietTime = 50 * time.Millisecond
 	patience  = 400 * time.Millisecond
@@ -39,9 +39,9 @@ const (
 const lockPatience = 5 * time.Second
 
 // Watch keeps the index up to date until ctx ends, and then returns nil. It runs at the start, after a change in the
-// folders, and after another process adds or removes a folder. It also runs every minute, because the system may
-// lose events. Where the system does not report changes (too many folders, a network drive), Watch polls: twice a
-// second in folders that are quick to walk.
+// folders, and after another process adds or removes a folder. It also runs every minute, because the system may lose
+// events. Where the system does not report changes (too many folders, a network drive), Watch polls, up to twice a
+// second.
 //
 // Watch calls onRun, which may be nil, after every run, from one goroutine. If runs fail again and again with the
 // same error, Watch calls onRun only the first time. It does not report a short wait for another process that
@@ -237,9 +237,8 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// renamed makes the next walk subscribe again when a folder was renamed. name is "" when some
-// folder may be renamed. After a rename, events from below the folder still have the old path, and
-// end when another folder gets that path.
+// renamed makes the next walk subscribe again when a folder was renamed. name is "" when some folder may be renamed.
+// Otherwise events from below the folder would have the old path, and end when another folder gets that path.
 func (f *watched) renamed(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -258,8 +257,8 @@ func (f *watched) matters(name string) bool {
 type watch struct {
 	events chan struct{} // something changed, or some events were lost
 	run    func() error
-	// others reports whether another process added or removed a folder since the last run: a folder
-	// that no run has walked sends no events. It may be nil.
+	// others reports whether another process added or removed a folder since the last run. New folders send no
+	// events. It may be nil.
 	others func() bool
 	// polls says that the system does not report all events.
 	polls bool

@@ -27,8 +27,8 @@ type item struct {
 	known   bool // the catalog has it
 	old     catalog.FileState
 	given   *Given // the text instead of a file
-	// stored marks a given document that is indexed again from its stored form. The run reads that
-	// form when it reaches the document, and sets given.
+	// stored marks a given document that is indexed again from its stored form. The run reads this form late, and
+	// sets the field given.
 	stored bool
 	// unsure says that the system reports a change although size and time are the same. A
 	// program set the time back, or changed only rights.
@@ -313,8 +313,8 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 	return nil
 }
 
-// withoutFile handles a document of the catalog whose file the walk could not see: a given document, a document of an
-// unmounted tree, or an unreadable one with comments to hide. The result done is false for any other document.
+// withoutFile handles a document whose file the walk did not see: a given document, or one on an unmounted disk. It
+// also handles an unreadable document with comments to hide. The result done is false for any other document.
 func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bool, err error) {
 	tree := id.Tree()
 	unmounted := c.isUnmounted(tree)
@@ -406,13 +406,12 @@ func hashSkips(skipped []catalog.Skip) string {
 	return hex.EncodeToString(h[:])
 }
 
-// seenKey is the key in the settings for the time of the last change in a tree, by the clock of its
-// file system. The run reads files that changed later, even if size and time are the same.
+// seenKey is the key in the settings for the last change in a tree, by its file system's clock. The run reads files
+// that changed later, even if size and time are the same.
 func seenKey(tree string) string { return "seen:" + tree }
 
-// seenUntil returns the time until which all changes of files are known; 0 when the system does not
-// report times of changes. It ignores times after the beginning of the walk: a file may change
-// after the walk looked at it, or the clock was ahead.
+// seenUntil returns the time until which all changes of files are known, or 0 if the system reports none. It ignores
+// times after the beginning of the walk: a file may change later, or the clock was ahead.
 func (w *Walk) seenUntil() int64 {
 	began, last := w.began.UnixNano(), int64(0)
 	for i := range w.files {

@@ -7,7 +7,7 @@ import "context"
 // Purpose is the purpose of an embedding. Some models embed questions and passages differently.
 type Purpose uint8
 
-// The purposes.
+// These are the purposes.
 const (
 	Passage Purpose = iota
 	Query
@@ -24,15 +24,14 @@ type Embedder interface {
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }
 
-// WindowEmbedder embeds the windows of a text in one call, at the cost of their words, so small
-// passages are cheap.
+// WindowEmbedder embeds all windows of a text in one call. Each word counts once, so small passages are cheap.
 type WindowEmbedder interface {
 	Embedder
-	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A window
-	// starts every stride words; stride is 1..size. The vector of a window is that of heading and the window, on two
-	// lines. The slice starts has the positions of the words in body. There is at least one window; if body has no
-	// words, it is only the heading. The last window ends with the body. AppendWindows skips windows that the model
-	// does not know.
+	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A
+	// window starts every stride words; stride is 1..size. The vector of a window is the vector of heading and the
+	// window, on two lines. The slice starts has the positions of the words in body. There is at least one window; if
+	// body has no words, it is only the heading. The last window ends with the body. AppendWindows skips windows that
+	// the model does not know.
 	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32,
 		error)
 }
@@ -40,16 +39,16 @@ type WindowEmbedder interface {
 // WeightEmbedder can give the words of a text different weights.
 type WeightEmbedder interface {
 	Embedder
-	// EmbedWeighted returns the vector of a query whose words, separated by white space, have weights of 0 or
-	// more. It returns nil when no word has weight, or when the model does not know the query.
+	// EmbedWeighted returns the vector of a query whose words have weights of 0 or more. White space separates words.
+	// It returns nil when no word has weight, or when the model does not know the query.
 	EmbedWeighted(text string, weight func(word string) float64) []float32
 }
 
 // LanguageReader tells English from other languages.
 type LanguageReader interface {
 	Embedder
-	// IsEnglish reports whether text is in English. The result known is false when that is unclear, for example for a
-	// name, a misspelt word, or a text in two languages.
+	// IsEnglish reports whether text is in English. The result known is false for names, misspelt words, and texts in
+	// two languages.
 	IsEnglish(text string) (english, known bool)
 }
 

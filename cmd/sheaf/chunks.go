@@ -242,7 +242,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	return nil
 }
 
-// leave records that the file at path was skipped for reason k. It does nothing if k is nil.
+// leave records that the file at path was skipped for the reason k. It does nothing if k is nil.
 func (r *chunksRun) leave(path string, k *catalog.Skip) {
 	if k == nil {
 		return

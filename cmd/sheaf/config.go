@@ -195,8 +195,8 @@ your own file, because all folders would fill that one place.`,
 	return a.withJSON(cmd)
 }
 
-// settingsFile returns the path of the file that a command writes: the project's file in the folder of the command, or
-// the user's own file.
+// settingsFile returns the file that a command writes: the project's file of the command's folder, or the user's own
+// file.
 func (a *app) settingsFile(inProject bool) (string, error) {
 	if !inProject {
 		return userConfigFile(), nil
@@ -208,8 +208,8 @@ func (a *app) settingsFile(inProject bool) (string, error) {
 	return projectFile(dir), nil
 }
 
-// noteLeftBehind prints a note about documents that came over HTTP, if they stay in the store of before because the
-// settings name another store now. It prints nothing if it cannot read the settings or the stores.
+// noteLeftBehind prints a note about documents from HTTP in the old store, if the settings now name another store. It
+// prints nothing if it cannot read the settings or the stores.
 func (a *app) noteLeftBehind(folder string, before, now *config.Config) {
 	b := *a
 	b.config = now
@@ -296,7 +296,7 @@ unless --user says otherwise.`,
 	return a.withJSON(cmd)
 }
 
-// elsewhereSet adds to err, the error for a file that does not set key, the place where key is set.
+// elsewhereSet adds the place where key is set to err, the error of a file without key.
 func (a *app) elsewhereSet(err error, c *config.Config, key *config.Key) error {
 	in := ""
 	if a.in != "" {
@@ -337,8 +337,8 @@ func (a *app) writeSetting(cmd *cobra.Command, file string, project bool, write 
 	return nil
 }
 
-// writeApproved changes a project's file with the function write. If the user had approved the file before, or if no
-// setting in it needed approval, writeApproved also approves the changed file.
+// writeApproved changes a project's file with the function write. It also approves the changed file if the user had
+// approved the file before, or if no setting needed approval.
 func (a *app) writeApproved(file string, write func() error) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

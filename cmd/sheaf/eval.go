@@ -380,7 +380,7 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]bound, error) {
 	return out, nil
 }
 
-// checkBounds returns an error with status 1 if a measure is below its bound in the first column of any data set.
+// checkBounds returns an error with status 1 if any data set's first column has a measure below its bound.
 func (a *app) checkBounds(bounds []bound, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {

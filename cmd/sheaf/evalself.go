@@ -109,8 +109,8 @@ func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collec
 	return s, c, nil
 }
 
-// selfColumns returns the columns that the flags name. Without these flags it returns the profile in force, variants
-// of it that weigh meaning more and less, and some other profiles.
+// selfColumns returns the columns that the flags name. Without them it returns the profile in force, variants with
+// more and less weight for meaning, and some other profiles.
 func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
 	if len(o.profiles) > 0 {
 		return columnsOf(o.profiles, o.params)

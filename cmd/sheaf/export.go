@@ -77,8 +77,8 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 		})
 }
 
-// exportFor calls the function write with the store at address, and with the analyzer and the vector fields of this
-// folder. The kind of the store must be in kinds.
+// exportFor calls the function write with the store at address, the analyzer and the vector fields of this folder.
+// The kind of the store must be in kinds.
 func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
 	folder, c, err := a.folderSettings(cmd)

@@ -208,16 +208,16 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is the memory that indexing may use in addition to the size of the files. Above it, the process
-	// collects garbage more often.
+	// indexMemory is the memory that indexing may use besides the size of the files. Above it, the process collects
+	// garbage more often.
 	indexMemory = 90 << 20
 	// fewBytes is the total size of a small run. For a smaller run, collecting garbage early only costs time.
 	fewBytes = 4 << 20
 )
 
-// saveMemory lets the process keep half the usual garbage while it indexes text. The parameter files is the size of the
-// text in bytes. This costs a little time. Call the result adjust from time to time: it limits the heap to files plus
-// indexMemory, minus what the engine uses outside the heap, but to at least half of that sum. The result restore undoes
+// saveMemory lets the process keep half the usual garbage while it indexes text. The parameter files is the size of
+// the text in bytes. This costs a little time. Call the result adjust from time to time: it limits the heap to files
+// plus indexMemory, minus the engine's memory. The limit is at least half of that sum. The result restore undoes
 // saveMemory.
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)

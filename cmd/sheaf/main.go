@@ -1,5 +1,4 @@
-// Command sheaf searches folders of documents: by words and by
-// meaning, with answers at the right level of the heading tree.
+// Command sheaf searches folders of documents by words and by meaning, and answers with sections of the right size.
 //
 //	sheaf search how do I undo a commit
 //

@@ -150,7 +150,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	return errors.Join(faults...)
 }
 
-// goRunFolder matches the folder of a program that "go run" made: a temporary folder, or the cache of the go command.
+// goRunFolder matches the folder of a program from "go run": a temporary folder, or the go command's cache.
 var goRunFolder = regexp.MustCompile(`[/\\](go-build[0-9]*|[0-9a-f]{64}-d)[/\\]`)
 
 // lastingProgram returns the path of this program for an assistant's entry. It prefers the path in PATH, because a

@@ -27,8 +27,8 @@ func (a *app) finder(c *config.Config) location.Finder {
 	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
-// meant returns the folder that a command works on, usually folder itself. With --index but without --in, it returns
-// the indexed folder, unless folder is inside that folder.
+// meant returns the folder that a command works on, usually the parameter folder. With --index but without --in, it
+// returns the indexed folder, unless the parameter is inside that folder.
 func (a *app) meant(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {

@@ -25,9 +25,9 @@ const damagedRest = time.Minute
 // another index uses its store now.
 const refusedRest = 30 * time.Second
 
-// reopening calls the function run, which opens the index and works until ctx ends. It calls run again in these cases:
-// another process rebuilt the index; the language of the text changed; the index is damaged, and opening repairs it;
-// the store refused a later opening; another process blocked a later opening. When ctx ends, reopening returns nil.
+// reopening calls the function run, which opens the index and works until ctx ends. It calls run again when another
+// process rebuilt the index, when the language of the text changed, or when damage needs repair. It also does so when
+// the store or another process prevented a later opening. When ctx ends, reopening returns nil.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {

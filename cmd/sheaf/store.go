@@ -61,7 +61,7 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// gatherMemory is how many bytes a commit gathers in memory before the engine writes them as a part of the index.
+// gatherMemory is how many bytes of chunks a commit gathers before the engine writes a part of the index.
 const gatherMemory = 48 << 20
 
 // engineOptions converts the settings of the engine.

@@ -34,8 +34,8 @@ changed something is one line of JSON.`,
 	return cmd
 }
 
-// watch updates the index. It returns when the command ends, or when the caller must reopen the index. *first is true
-// until one run has ended.
+// watch updates the index. It returns when the command ends, or when the caller must reopen the index. first is set
+// to false after the first run.
 func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	s, err := a.open(cmd, open)
 	if err != nil {

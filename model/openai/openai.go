@@ -1,5 +1,5 @@
-// Package openai embeds texts and calls language models through any server with OpenAI's /v1/embeddings and
-// /v1/chat/completions: Ollama, llama.cpp, TEI, vLLM and others. Its main types are [Embedder] and [Chat].
+// Package openai embeds texts and calls language models through servers with OpenAI's API, such as Ollama, llama.cpp,
+// TEI and vLLM. Its main types are [Embedder] and [Chat].
 package openai
 
 import (
@@ -42,15 +42,15 @@ type Options struct {
 	// QueryTimeout, if above 0, limits the request for a query. The client then makes only one attempt: a user
 	// waits, and search by words works without the vector.
 	QueryTimeout time.Duration
-	// Rest is how long queries fail at once after a fault, with the same error. The fault is that the client could
-	// not reach the server, or that the server did not answer a query in time. With 0 every query tries the server.
-	// Passages always try the server. A failure on a passage does not delay queries.
+	// Rest is how long queries fail at once after a fault, with the same error. A fault is a server that the client
+	// could not reach, or that did not answer a query in time. With 0 every query tries the server. Passages always
+	// try the server. A failure on a passage does not delay queries.
 	Rest time.Duration
 	// ConnectTimeout limits connecting; 0 means the timeout of the request.
 	ConnectTimeout time.Duration
 }
 
-// Defaults of Options.
+// These are the defaults of Options.
 const (
 	defaultBatch    = 64
 	defaultTimeout  = 60 * time.Second
@@ -118,8 +118,8 @@ func (e *Embedder) Model() string {
 // Dims implements model.Embedder.
 func (e *Embedder) Dims() int { return e.o.Dims }
 
-// Embed implements model.Embedder. If the server refuses a text or fails on it, for example because the text is
-// long, Embed returns the vector of the text's start. Errors wrap ErrUnavailable.
+// Embed implements model.Embedder. If the server refuses a text or fails on it, Embed returns the vector of the
+// text's start. Errors wrap ErrUnavailable.
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == model.Query {
@@ -149,9 +149,9 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 // length is not the reason.
 const shortest = 200
 
-// batch embeds texts. If the server refuses them together, or fails on them but embeds a plain word, batch tries
-// each half. For a single text it tries the start. So one bad text does not prevent vectors for the others. If the
-// texts take too long, batch tries each text alone, because every further attempt with many texts takes as long.
+// batch embeds texts. If the server refuses them together, or fails on them but embeds a plain word, batch tries each
+// half. For a single text it tries the start. So one bad text does not prevent vectors for the others. If the texts
+// take too long, batch tries each text alone: further attempts with many texts would also take long.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
 	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {

@@ -14,7 +14,7 @@ import (
 // Shape is the form of requests and answers of a reranking server.
 type Shape string
 
-// The shapes.
+// These are the shapes.
 const (
 	// ShapeCohere sends {"model", "query", "documents"} and receives {"results": [{"index", "relevance_score"}]}:
 	// Cohere, Jina, vLLM, llama.cpp, Infinity. The address ends in /rerank.

@@ -20,9 +20,9 @@ import (
 	"sheaf/model"
 )
 
-// A file has a header with the magic and the number of dimensions (4 bytes), then records: the key
-// (16 bytes), the vector (float32), and the CRC-32C of both. All numbers are little endian. The
-// next write overwrites an incomplete last record.
+// A file has a header with the magic and the number of dimensions (4 bytes), then records. A record has the key (16
+// bytes), the vector (float32), and the CRC-32C of both. All numbers are little endian. The next write overwrites an
+// incomplete last record.
 const (
 	magic       = "SHEAFVC1"
 	headerBytes = len(magic) + 4

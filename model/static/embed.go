@@ -104,10 +104,9 @@ func normalize(v []float32) bool {
 }
 
 // Knows reports whether the model knows a query. The table of other languages knows every text for which it is
-// chosen. The English table also gets texts in unknown languages, so most of their pieces must be Latin words or
-// parts of at least two letters. Marks, digits and single letters, as in "chapter 5", do not count. A name with
-// digits and underscores, for example ERR_4096, is one unknown piece. For unknown texts the nearest passages are
-// arbitrary.
+// chosen. The English table also gets texts in unknown languages. So most pieces must be Latin words, or parts of at
+// least two letters. Marks, digits and single letters, as in "chapter 5", do not count. A name with digits and
+// underscores, for example ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
 func (e *encoder) Knows(text string) bool {
 	noLetter := func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) }
 	if words := slices.DeleteFunc(strings.Fields(text), noLetter); len(words) > 0 {

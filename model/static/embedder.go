@@ -53,8 +53,8 @@ func (e *Embedder) Model() string { return e.name }
 // Dims implements model.Embedder.
 func (e *Embedder) Dims() int { return e.model.Dims() }
 
-// Embed implements model.Embedder. It embeds queries and passages the same way. A text without a piece of the
-// vocabulary gets a nil vector, and so does a query that the model does not know: see [encoder.Knows].
+// Embed implements model.Embedder. It embeds queries and passages the same way. A text without a known piece gets a
+// nil vector, and so does an unknown query: see [encoder.Knows].
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
@@ -76,7 +76,7 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 }
 
 // AppendWindows implements model.WindowEmbedder. It adds up blocks of words whose length divides size and stride, so
-// that the same words have the same sum in all windows.
+// that windows share sums.
 func (e *Embedder) AppendWindows(
 	ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int,
 ) ([]float32, error) {

@@ -29,9 +29,8 @@ type header struct {
 	all  []byte
 }
 
-// A model file, all numbers little endian: the magic, the version, the lengths below, the model's name padded to
-// nameBytes, then scale, ends, slots, text and rows, each aligned to 4 bytes, and the CRC-32C of everything
-// before it.
+// A model file has these parts: magic, version, the lengths below, and the model's name padded to nameBytes. Then
+// come scale, ends, slots, text and rows, each aligned to 4 bytes, and a CRC-32C. All numbers are little endian.
 const (
 	magic       = "SHEAFSTV"
 	version     = 1

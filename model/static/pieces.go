@@ -2,16 +2,14 @@ package static
 
 import "unicode/utf8"
 
-// blockBytes is roughly how much text [tokenizer.Pieces] reads at a time, so that its memory does
-// not grow with the text.
+// blockBytes is roughly how much text [tokenizer.Pieces] reads at a time, to limit memory.
 const blockBytes = 16 << 10
 
-// Pieces yields the positions of the pieces in text until yield returns false. It yields one half-open byte range
-// for every number that [tokenizer.Encode] returns, in the same order. Ranges start and end at characters, do not
+// Pieces yields the positions of the pieces in text until yield returns false. It yields one half-open byte range for
+// every number that [tokenizer.Encode] returns, in the same order. Ranges start and end at characters, do not
 // overlap, and refer to the original text. A letter includes its accents, and a word without pieces is one range.
-// When one character becomes several pieces, for example a Hangul syllable, the first piece has the range of the
-// character, and the others have empty ranges at its end. White space and dropped characters are in no range, unless
-// they are inside a piece.
+// When one character becomes several pieces, the first piece has the range of the character. The others have empty
+// ranges at its end. White space and dropped characters are in no range, unless they are inside a piece.
 func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	var numbers []int32
 	for start := 0; start < len(text); {
@@ -26,8 +24,8 @@ func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	}
 }
 
-// blockEnd returns the first position from byte i on where a cut does not change the pieces of text:
-// before white space, punctuation or a CJK character, because each of them ends the word before it.
+// blockEnd returns the first position from byte i on where a cut changes no pieces of text. It is before white space,
+// punctuation or a CJK character.
 func blockEnd(text string, i int) int {
 	for ; i < len(text); i++ {
 		if c := class[text[i]]; c <= classPunctuation {

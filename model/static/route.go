@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The tables of an [encoder].
+// These are the tables of an [encoder].
 const (
 	englishTable = iota
 	othersTable
@@ -104,8 +104,7 @@ func (e *encoder) clearlyEnglish() bool {
 }
 
 // table chooses the table for the text. It chooses the English table if the text has no words, or if its words look
-// English. It also does so if training saw at most half of the text's pieces, or if these pieces do not occur much
-// more often in other languages.
+// English. It also does so if training saw at most half of the pieces, or if they are not typical of other languages.
 func (e *encoder) table() int {
 	if e.others == nil || e.clearlyEnglish() || !e.hasWord() {
 		return englishTable
@@ -122,8 +121,8 @@ func (e *encoder) table() int {
 	return othersTable
 }
 
-// language reports whether a text of one block is in English, by the mean and the sum of its pieces' language numbers.
-// The result known is false when these numbers are too small to decide.
+// language reports whether a text of one block is in English, by mean and sum of its language numbers. The result
+// known is false when these numbers are too small to decide.
 func (e *encoder) language() (english, known bool) {
 	p := e.part(&e.text[0], othersTable)
 	sure := max(sureText, surePiece*len(p.pieces))

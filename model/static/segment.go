@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018): NFKC,
-// lower case, "▁" before every word, and the cheapest cut. It is not safe for concurrent use.
+// Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018). It applies NFKC and lower
+// case, puts "▁" before every word, and finds the cheapest cut. It is not safe for concurrent use.
 type Segmenter struct {
 	table  *Unigram
 	word   []byte // normalized, with its mark

@@ -12,11 +12,10 @@ import (
 // maxWordCharacters is the length from which a whole word is unknown, as in BERT's tokenizer.
 const maxWordCharacters = 100
 
-// tokenizer cuts text into the pieces of a vocabulary as BERT's lower-case tokenizer does (Devlin
-// and others, 2018; Wu and others, 2016, for WordPiece). It drops control characters and accents,
-// lowers letters, splits words at white space, punctuation and CJK characters, and cuts every word
-// greedily into the longest pieces. The pieces equal those of the reference implementation without
-// special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
+// tokenizer cuts text into pieces as BERT's lower-case tokenizer does (Devlin and others, 2018; Wu and others, 2016,
+// for WordPiece). It drops control characters and accents, lowers letters, and splits words at white space,
+// punctuation and CJK characters. It cuts every word greedily into the longest pieces. The pieces equal those of the
+// reference implementation without special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
 type tokenizer struct {
 	vocab *Vocabulary
 	// word is the current word, folded, up to the length that can have pieces. The field from has the origin of each
@@ -185,7 +184,7 @@ func (t *tokenizer) cut(dst []int32, word string) []int32 {
 	return dst
 }
 
-// Classes of bytes; the first two end a word.
+// These are classes of bytes; the first two end a word.
 const (
 	classSpace uint8 = iota
 	classPunctuation
@@ -282,7 +281,7 @@ func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 	return dst
 }
 
-// longest returns the longest piece at the start of text and its size in bytes, or 0 when there is none.
+// longest returns the longest piece at the start of text and its size in bytes, or size 0 without a piece.
 func (t *tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	n := min(len(text), t.vocab.longest)
 	h := seedFirst

@@ -19,9 +19,8 @@ type Unigram struct {
 	first []byte // [pieces of the English table]int8
 }
 
-// A file of a Unigram, all numbers little endian: the magic, the numbers below, the name padded to nameBytes,
-// then nodes, fine, scale, seen, english, first and rows, each aligned to 4 bytes, and the CRC-32C of everything
-// before it.
+// A file of a Unigram has these parts: magic, the numbers below, and the name padded to nameBytes. Then come nodes,
+// fine, scale, seen, english, first and rows, each aligned to 4 bytes, and a CRC-32C. All numbers are little endian.
 const (
 	unigramMagic   = "SHEAFUNI"
 	unigramVersion = 2

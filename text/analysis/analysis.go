@@ -4,22 +4,20 @@
 // Text is cut into raw words ([Analyzer.Words]), and each raw word has one or more terms
 // ([Analyzer.Terms]):
 //
-//   - Words follow Unicode's word boundaries (UAX #29). Words of one language are stemmed
-//     (Snowball). Everything is folded: NFKC, lower case, without diacritics of the Latin, Greek and
-//     Cyrillic scripts and vowel marks of Arabic and Hebrew. Where a stemmer needs diacritics, a
-//     query without them still finds the word.
-//   - Identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3, node.js,
-//     Get-Item, user@host, #tag, C++. The whole is the same term in any case, with the same
-//     positions, so that words and phrases match in any case.
+//   - Words follow Unicode's word boundaries (UAX #29). Words of one language are stemmed (Snowball). Folding means
+//     NFKC and lower case, without diacritics of Latin, Greek and Cyrillic and without vowel marks of Arabic and
+//     Hebrew. Where a stemmer needs diacritics, a query without them still finds the word.
+//   - Identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3, node.js, Get-Item, user@host,
+//     #tag, C++. The whole is the same term in any case, at the same positions.
 //   - A word with a hyphen at a line end is found joined and in its parts.
 //   - An emoji is a word; a joined emoji is found whole and by each of its parts.
-//   - Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese)
-//     give overlapping pairs of characters. The first and the last character of each run are also
-//     terms, so that any single character is found as the beginning of a term.
+//   - Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give overlapping
+//     pairs of characters. The first and the last character of each run are also terms, so that a query finds any
+//     single character.
 //
-// The same code analyzes a query: [Analyzer.PhraseTokens] for phrases, [Analyzer.MatchTokens] for
-// words when any of them may match, [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces] for queries
-// over the dictionary, which has folded words as forms beside their stems.
+// The same code analyzes queries: [Analyzer.PhraseTokens] for phrases, [Analyzer.MatchTokens] for words.
+// [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces] are for queries over the dictionary, which has folded words as
+// forms beside their stems.
 //
 // Markup is text: link addresses, HTML tags and the names of properties have words, and punctuation
 // has none.
@@ -125,14 +123,13 @@ type Term struct {
 	// field's length.
 	Form bool
 	// Bare marks an additional stem: the stem of the word without its diacritics. It exists only if the word without
-	// diacritics is plain ASCII and this stem differs from the folded stem at the same position. Only queries without
-	// diacritics use it.
+	// diacritics is ASCII and has another stem. Only queries without diacritics use it.
 	Bare bool
 	// Part marks a term that phrases skip, because another term says the same or because the term depends on
-	// spelling. Examples are parts of a name, the whole of a name with hyphens, pieces around a hyphen at a line
-	// end, and parts of an emoji.
+	// spelling. Examples are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and parts
+	// of an emoji.
 	Part bool
-	// Over marks a part of a name that has no position of its own: a word after the name may have the same position.
+	// Over marks a part of a name without a position of its own: the next word may have the same position.
 	Over bool
 }
 

@@ -50,8 +50,7 @@ var functionWords = map[string]string{
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }
 
-// questionStarts are function words that begin a question when another function word follows: "how do" and "is it",
-// but not "how to" or "how servers".
+// questionStarts are function words that, with another one, begin a question: "how do" and "is it", but not "how to".
 var questionStarts = map[string]string{
 	"en": "what how which who whom when where why do does did can am is are was have has",
 	"de": "was wer wen wem wo wann warum wie welche welcher welches welchen kann ist sind",
@@ -67,7 +66,7 @@ var questionStarts = map[string]string{
 	"ru": "что кто как где когда почему сколько какой какая какие",
 }
 
-// Limits of detection: how much of the sample is read, and how certain the best language must be.
+// These are limits of detection: how much of the sample is read, and how certain the language must be.
 const (
 	detectBytes = 1 << 16
 	detectLead  = 1.25
@@ -153,8 +152,7 @@ func byScript(sample string) (language string, sure bool) {
 			best = s.language
 		}
 	}
-	// A third is enough: a character of these scripts says more than a Latin letter, and technical
-	// text has many Latin letters.
+	// A third is enough: technical text has many Latin letters, and these characters say more than a Latin letter.
 	if 3*counts[best] < letters || counts[best] == 0 {
 		return "", false
 	}

@@ -57,8 +57,8 @@ func emojiEnd(text string, i, limit int, r rune) int {
 	return i
 }
 
-// keycapEnd returns the number of bytes at the start of text that turn a digit, # or * before it into a key. It is 0
-// when there are no such bytes.
+// keycapEnd returns how many bytes at the start of text turn an earlier digit, # or * into a key. It is 0 when there
+// are no such bytes.
 func keycapEnd(text string) int {
 	for _, behind := range [...]string{"\uFE0F\u20E3", "\u20E3"} {
 		if strings.HasPrefix(text, behind) {
@@ -78,8 +78,8 @@ func isEmoji(raw string) bool {
 	return c == classEmoji || c == classOther && strings.HasPrefix(raw[size:], string(picture))
 }
 
-// emojiTerms appends the terms of an emoji: the emoji without picture selectors, the same without skin colors, then
-// each joined emoji, or the digit on a key. Every term covers the whole emoji, so that highlighting never cuts it.
+// emojiTerms appends the terms of an emoji: without picture selectors, and without skin colors. Then it appends each
+// joined emoji, or the digit on a key. Every term covers the whole emoji, so that highlighting never cuts it.
 func emojiTerms(dst []Term, raw string) []Term {
 	n := len(dst)
 	add := func(term string) {

@@ -27,8 +27,8 @@ var marks = strings.NewReplacer("’", "'", "‘", "'", "‐", "-", "‑", "-")
 // punctuation is the first two bytes of each of marks.
 const punctuation = "\xe2\x80"
 
-// isSettled reports whether s has only characters that NFKC and Fold keep, except for their case: ASCII, Russian
-// letters, kana, Chinese characters and Hangul syllables.
+// isSettled reports whether NFKC and Fold keep all characters of s, except for case. Examples are ASCII, Russian,
+// Chinese and Hangul.
 func isSettled(s string) bool {
 	for _, r := range s {
 		if r >= utf8.RuneSelf && !(r >= 'А' && r <= 'я' || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ヺ' ||
@@ -91,8 +91,8 @@ func strip(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isIgnorable reports whether a character is invisible and changes no word: soft hyphens, spaces
-// and joiners without width, marks of direction, variant selectors.
+// isIgnorable reports whether a character is invisible and changes no word, such as soft hyphens, joiners and
+// selectors.
 func isIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == '\u034F'
 }

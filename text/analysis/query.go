@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// PhraseTokens returns the tokens that a phrase needs: [Analyzer.QueryTokens] without parts
-// ([Term.Part]).
+// PhraseTokens returns the tokens that a phrase needs: [Analyzer.QueryTokens] without parts ([Term.Part]).
 func (a *Analyzer) PhraseTokens(text string) []Token { return a.queryTokens(text, true) }
 
 // QueryTokens returns the tokens of a query text: [Analyzer.Tokens] without forms and bare stems. From a run in a
@@ -61,7 +60,7 @@ func (a *Analyzer) Stops(raw string) bool {
 // as "the".
 func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).function }
 
-// questionWords is the smallest number of words of a sentence.
+// questionWords is the number of words from which a text counts as a sentence.
 const questionWords = 8
 
 // MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a
@@ -117,10 +116,10 @@ type Piece struct {
 	Exact bool
 }
 
-// PrefixPieces returns the parts of a prefix query. A chunk must have all of them. The words before the last word
-// are phrases. The last word is folded, and a term or form must begin with it. If the last word is a run of more
-// than two characters in a script without spaces, it is a phrase, because the dictionary has only pairs of
-// characters. So the query finds every chunk with a raw word that begins with text.
+// PrefixPieces returns the parts of a prefix query. A chunk must have all of them. The words before the last word are
+// phrases. The last word is folded, and a term or form must begin with it. The last word is a phrase if it is a run
+// of more than two characters in a script without spaces. The dictionary has only pairs of characters. So the query
+// finds every chunk with a raw word that begins with text.
 func (a *Analyzer) PrefixPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, last bool) bool {
 		if !last || !isDense(piece) {

@@ -53,9 +53,9 @@ func (s *Screen) Passes(raw string) bool {
 
 func isSmall(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// firstLetters returns the first four letters and digits of an ASCII text, in lower case, one in each byte from the
-// highest on. It returns i for y, because stemmers change one to the other. The result n counts the letters and digits,
-// but not further than most.
+// firstLetters returns the first four letters and digits of an ASCII text in lower case, highest byte first. It
+// returns i for y, because stemmers change one to the other. The result n counts the letters and digits, up to the
+// parameter most.
 func firstLetters(text string, most int) (letters uint32, n int) {
 	for i := 0; i < len(text) && n < most; i++ {
 		c := text[i]

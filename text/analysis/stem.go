@@ -31,8 +31,7 @@ type stemmer struct {
 	// as other vowels. So a word has the same term with and without diacritics. In other languages, diacritics mark
 	// endings (French mangée, Spanish comía).
 	folded bool
-	// initial says that the stemmer keeps the first two letters of an ASCII word, but for y and i, and never makes the
-	// word longer.
+	// initial says that the stemmer keeps an ASCII word's first two letters, except y and i, and never lengthens it.
 	initial bool
 }
 
@@ -72,9 +71,9 @@ func (a *Analyzer) stemOf(word string) string {
 }
 
 // Initial returns the first byte of the terms and forms of a raw word. Callers use it to exclude words fast. If the
-// result is not 0, the word has one term, one position and perhaps a form, and none of them is longer than the word.
-// Initial returns 0 when only [Analyzer.Terms] can tell, for example for a word with inner capitals, digits, marks
-// or letters other than a to z. It always returns 0 with StopWords.
+// result is not 0, the word has one term, one position and perhaps a form, all at most as long. Initial returns 0 if
+// only [Analyzer.Terms] can tell, for example for inner capitals, digits and other letters. It always returns 0 with
+// StopWords.
 func (a *Analyzer) Initial(raw string) byte {
 	if raw == "" || !isLetter(raw[0]) || a.o.StopWords || a.stemmer.stem != nil && !a.stemmer.initial {
 		return 0

@@ -16,14 +16,14 @@ import (
 // word with diacritics has a second term ([Term.Bare]).
 //
 // An identifier has terms for the whole and for its parts. Terms cuts it at marks. Each part between marks has a
-// position of its own: v1.2.3 has v1, 2 and 3, and the whole has the position of v1. Terms also cuts at capitals and
-// digits: GitHub has git and hub, one after the other. But like the word github, the name takes only one position
-// ([Term.Over]). So "git hub" matches GitHub, and "github pages" matches GitHub Pages.
+// position: v1.2.3 has v1, 2 and 3, and the whole begins at v1. Terms also cuts at capitals and digits: GitHub has
+// git and hub, one after the other. But like the word github, the name takes only one position ([Term.Over]). So "git
+// hub" matches GitHub, and "github pages" matches GitHub Pages.
 //
 // A word with hyphens has terms for the words between the hyphens. The whole is also a term if it looks like a name:
-// if it has a digit or two capitalized words (Get-Item, utf-8). If a hyphen ends a line, the joined word is also a
-// term, at the positions of its first and its last part. The hyphen may not belong to the word, as in infor-mation,
-// or may belong to it, as in long-term.
+// with a digit or two capitals (Get-Item, utf-8). If a hyphen ends a line, the joined word is also a term, at the
+// first and the last part. The hyphen may not belong to the word, as in infor-mation, or may belong to it, as in
+// long-term.
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "" || raw == ValueEnd:
@@ -119,8 +119,8 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	return dst
 }
 
-// brokenWord is a word that hyphens split at line ends. start and offset belong to its first part. text has the
-// parts, joined.
+// brokenWord is a word that hyphens split at line ends. Its fields start and offset belong to the first part, and
+// text has the joined parts.
 type brokenWord struct {
 	start, offset int
 	text          []byte
@@ -181,8 +181,7 @@ func isName(raw string) bool {
 	return capitals > 1
 }
 
-// isPlain reports whether a raw word consists of letters without inner capitals, or of digits, and
-// so is not an identifier.
+// isPlain reports whether a raw word is all digits, or all letters without inner capitals.
 func isPlain(raw string) bool {
 	digits, letters, inner := false, false, false
 	upper := 0
@@ -320,8 +319,7 @@ func (a *Analyzer) whole(dst []Term, raw string) []Term {
 	return append(dst, Term{Text: strip(lower(raw)), End: len(raw)})
 }
 
-// isLetters reports whether a raw word has only letters and their marks, so that only capitals
-// separate the words of a name.
+// isLetters reports whether a raw word has only letters and their marks. Then only capitals can separate words in it.
 func isLetters(raw string) bool {
 	return !strings.ContainsFunc(raw, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
 }
@@ -352,8 +350,7 @@ type part struct {
 	mark       bool
 }
 
-// shortestSplit is how many letters must come before a digit so that a part ends there: utf8 becomes utf and 8, but
-// v2 and k8s stay whole.
+// shortestSplit is how many letters come before a digit at which a part ends: utf8 is cut, k8s is not.
 const shortestSplit = 3
 
 // split finds the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a
@@ -423,9 +420,9 @@ func lettersAt(s string) (n int) {
 }
 
 // runTerms appends the terms of a run in a script without spaces, and counts its characters. The terms are the
-// overlapping pairs, each at the position of its first character. The first and the last character are also terms.
-// So every character begins a term, and a phrase can begin or end with a single character ("2024年") beside other
-// words. A query skips these two terms, unless the run is one character. A character includes its marks.
+// overlapping pairs, each at the position of its first character. The first and the last character are also terms. So
+// every character begins a term, and a phrase can begin or end with one character ("2024年"). A query skips these two
+// terms, unless the run is one character. A character includes its marks.
 func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int) {
 	text := raw
 	if strings.ContainsFunc(raw, mayChange) {
@@ -502,7 +499,7 @@ func composedOf(raw string) composed {
 	return append(c, struct{ text, raw int }{at, from})
 }
 
-// start returns a position in the original text: the start of the piece that contains byte i of the composed text.
+// start returns where the piece with byte i of the composed text starts in the original text.
 func (c composed) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }

@@ -23,12 +23,11 @@ const ValueEnd = "\x1f"
 // Raw words are the words of UAX #29 (https://unicode.org/reports/tr29/, the default rules) with
 // these differences, which keep identifiers together:
 //
-//   - A full stop, hyphen or at sign between any two characters of words joins them: file1.txt,
-//     Get-Item, user@host. So does a hyphen or soft hyphen at a line end, when a small letter begins
-//     the next line after indentation and quote signs.
+//   - A full stop, hyphen or at sign between any two characters of words joins them: file1.txt, Get-Item, user@host.
+//     So does a hyphen or soft hyphen at a line end before a small letter, even after indentation and quote signs.
 //   - A colon or semicolon never joins: key:value is two words.
-//   - "++" or '#' after a single letter belongs to it, with following digits (C++, C#, C++17), and so
-//     does a '#' before a letter when white space precedes it.
+//   - "++" or '#' after a single letter belongs to it, with digits (C++, C#, C++17). A '#' belongs to the letter
+//     after it if white space comes before.
 //   - A run in scripts without spaces between words is one raw word, with terms for pairs of
 //     characters.
 //   - Numbers such as ² and ½ are part of words, and so are characters of no width.
@@ -186,9 +185,9 @@ func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r ==
 // longestBreak is the largest number of bytes between the two parts of a word that a hyphen splits.
 const longestBreak = 64
 
-// lineBreak returns the number of bytes from a hyphen at a line end to the next part of the word: the hyphen of size
-// bytes at byte i, the line end, white space and quote signs. It is 0 unless a letter comes before the hyphen and a
-// letter that continues the word comes after these bytes.
+// lineBreak returns how many bytes are from a line-end hyphen to the next part of the word. They are the hyphen of
+// size bytes at byte i, the line end, white space and quote signs. lineBreak returns 0 unless a letter comes before,
+// and a letter that continues the word comes after.
 func lineBreak(text string, i, size int) int {
 	rest := text[i+size : min(len(text), i+size+longestBreak)]
 	line := strings.TrimLeft(rest, " \t")
@@ -237,8 +236,8 @@ func isTagStart(text string, start int) bool {
 	return start == 1 || unicode.IsSpace(before)
 }
 
-// symbolSuffix returns the length of "++" or '#' after a single letter, plus the digits after it, as in C++, C# and
-// C++17. It is 0 when a letter follows.
+// symbolSuffix returns the length of "++" or '#' after a letter, with digits, as in C++, C# and C++17. It is 0 when a
+// letter follows.
 func symbolSuffix(rest string) int {
 	n := 0
 	switch {

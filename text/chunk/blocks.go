@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// The scanner follows the block structure of CommonMark 0.31 with GFM tables, as far as it must
-// know three kinds of lines: headings directly in the document, text, and code. It keeps the open
-// containers (block quotes and list items) and the one open leaf, reads each line once, and builds
-// no tree. Lines in containers deeper than maxDepth count as text.
+// The scanner follows the block structure of CommonMark 0.31 with GFM tables. It distinguishes headings directly in
+// the document, text, and code. It keeps the open containers (block quotes and list items) and one open leaf, and
+// builds no tree. Lines in containers deeper than maxDepth count as text.
 
 // maxDepth limits the depth of nested containers, and with it the work for a line.
 const maxDepth = 100
@@ -164,8 +163,7 @@ func (s *scanner) line(l line) {
 // startsBlock has the bytes that can begin a block other than a paragraph.
 var startsBlock = bytesOf(">#`~<-_*+$0123456789")
 
-// mayUnderline has the bytes that can begin a line that changes the paragraph above: a setext
-// underline or the delimiter row of a table.
+// mayUnderline has the bytes that can begin a setext underline or the delimiter row of a table.
 var mayUnderline = bytesOf("=-|:")
 
 // matchContainers consumes the marks of the open containers that contain the line. It returns the number of these
@@ -247,7 +245,7 @@ func (s *scanner) push(k container) {
 	s.stack = append(s.stack, k)
 }
 
-// closeFrom closes the open leaf, because a new block begins, and the containers from the n-th on.
+// closeFrom closes the open leaf and the containers from the n-th on, because a new block begins.
 func (s *scanner) closeFrom(n int) {
 	s.closeLeaf()
 	s.stack = s.stack[:n]
@@ -383,8 +381,7 @@ func (s *scanner) setext(rest string, l line) bool {
 	return true
 }
 
-// opensMath reports whether a line that begins with $$ opens a block of formulas: the line has no second $$, and a
-// later line has one.
+// opensMath reports whether a line that begins with $$ opens formulas: only a later line has the second $$.
 func (s *scanner) opensMath(rest string, l line) bool {
 	if s.noMath || !strings.HasPrefix(rest, "$$") || strings.Contains(rest[2:], "$$") {
 		return false
@@ -633,8 +630,8 @@ var blockHTMLNames = wordsOf(`address article aside base basefont blockquote bod
 	hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary
 	table tbody td tfoot th thead title tr track ul`)
 
-// tableStart turns the last line of the open paragraph into a table if s is a delimiter row with the same number of
-// cells. A line of only hyphens is never a delimiter row: it underlines a heading.
+// tableStart makes the open paragraph's last line a table if s is a delimiter row with equally many cells. A line of
+// only hyphens is never a delimiter row: it underlines a heading.
 func (s *scanner) tableStart(rest string) bool {
 	cells := delimiterRow(rest)
 	if cells == 0 {

@@ -1,7 +1,6 @@
-// Package chunk answers the question "what parts does a document have?". It cuts Markdown into the
-// tree of its headings, or into sections or windows, and plain text and source code into pieces. It
-// finds titles, slugs, breadcrumbs, links, tags and properties. Positions are bytes in the original
-// file.
+// Package chunk answers the question "what parts does a document have?". It cuts Markdown into a tree of headings,
+// sections or windows, and plain text and source code into pieces. It finds titles, slugs, breadcrumbs, links, tags
+// and properties. Positions are bytes in the original file.
 //
 // The main type is [Chunker]; [For] chooses a chunker by the name of a file. This package reads no
 // files, resolves no links between documents, and analyzes no words.
@@ -42,16 +41,15 @@ type Options struct {
 // Kind says how a file is read.
 type Kind uint8
 
-// The kinds of file.
+// These are the kinds of file.
 const (
 	KindMarkdown Kind = iota + 1
 	KindText
 	KindCode
 )
 
-// KindOf returns the kind of a file by its name. Files with one of [wikilink.MarkdownEndings], in
-// any case, are Markdown, files of well-known programming languages are code, and everything else
-// is plain text.
+// KindOf returns the kind of a file by its name. The endings in [wikilink.MarkdownEndings], in any case, mean
+// Markdown. Endings of well-known programming languages mean code, all others plain text.
 func KindOf(name string) Kind {
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case slices.Contains(wikilink.MarkdownEndings[:], ext):
@@ -119,8 +117,7 @@ type source struct {
 	start int // after the byte order mark
 	front frontmatter
 	scan  scanner
-	// titles and ids have the title and the explicit id of each heading in scan; an id is "" when the author gave
-	// none.
+	// titles and ids have the title and the author's id of each heading in scan; an id may be "".
 	titles []string
 	ids    []string
 }
@@ -166,8 +163,7 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	return s
 }
 
-// title returns the document's title: the title in the frontmatter, else the first heading of level 1 with a title,
-// else the file's name.
+// title returns the title in the frontmatter, else the first titled heading of level 1, else the file's name.
 func (s *source) title() string {
 	if s.front.title != "" {
 		return s.front.title

@@ -130,7 +130,7 @@ func isBlockSign(row string) bool {
 	return strings.TrimLeft(strings.TrimSpace(row), "> \t-*+") == "%%"
 }
 
-// within finds the comments that begin in a line of text.
+// within finds the comments that begin in the line l.
 func (c *commenter) within(l line) {
 	for i := max(l.start, c.until); i < l.end; {
 		switch rest := c.src[i:l.end]; {
@@ -149,8 +149,7 @@ func (c *commenter) within(l line) {
 	}
 }
 
-// paragraph returns the text from byte i to the end of its paragraph: to a blank line, a heading or
-// code.
+// paragraph returns the text from byte i to the end of its paragraph.
 func (c *commenter) paragraph(i int) string {
 	rest := c.src[i:]
 	all := linesFrom(rest, 0)
@@ -171,7 +170,7 @@ func (c *commenter) codeEnd(i int) int {
 	return i + end
 }
 
-// html reads the HTML comment at byte i of a line and returns the byte after the part in this line. A comment that
+// html reads the HTML comment at byte i of a line and returns the byte after its part in this line. A comment that
 // begins a block ends with the block. Any other comment ends in its paragraph.
 func (c *commenter) html(i int, l line) int {
 	const sign = "<!--"

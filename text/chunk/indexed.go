@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// Sizes of data within text.
+// These are sizes of data within text.
 const (
 	// leastPayload is the number of base64 characters from which text counts as data.
 	leastPayload = 200
@@ -152,8 +152,8 @@ func dataAddress(text string, from int) sheaf.Span {
 	}
 }
 
-// dataEnd returns the end of the data address whose media type begins at byte i, or 0 when byte i begins none. The
-// parameter opening is the character before the address, for example a quotation mark or parenthesis.
+// dataEnd returns the end of the data address whose media type begins at byte i, or 0 without one. The parameter
+// opening is the character before the address, for example a quotation mark or parenthesis.
 func dataEnd(text string, i int, opening byte) int {
 	const longest = 200 // of media type and parameters
 	head := text[i:min(len(text), i+longest)]

@@ -1,6 +1,6 @@
-// Package builtin has the built-in model inside the program: the English table of package english, and
-// a second table for other languages, whose vectors are near the vectors of English translations. It
-// needs no download and no server, and builds nothing at start. doc/languages.md lists the languages.
+// Package builtin has the built-in model: the English table of package english, and a table for other languages.
+// Vectors of the second table are near the vectors of English translations. It needs no download and no server, and
+// builds nothing at start. doc/languages.md lists the languages.
 package builtin
 
 import (

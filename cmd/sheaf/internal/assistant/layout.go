@@ -9,8 +9,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members that
-// do not say how to start the server. New text is formatted like the text around it. All other text stays unchanged.
+// insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members
+// that say nothing about starting the server. New text is formatted like the text around it. All other text stays
+// unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {
@@ -55,7 +56,7 @@ func memberOf(o *hujson.Object, name string) int {
 	return -1
 }
 
-// layout is the layout of new text: the line ending, the text of one indent, and the depth of the object.
+// layout is the layout of new text: line ending, indent, and depth of the object.
 type layout struct {
 	newline, unit string
 	depth         int

@@ -112,8 +112,8 @@ func replaced(before, entry, behind, newline string) string {
 	return before + behind
 }
 
-// tableAt returns the range of a table and the tables below it. The range begins at the header of the table, and ends
-// after its last line, without later comments and empty lines. The result begin is -1 if the text lacks the table.
+// tableAt returns the range of a table and the tables below it. The range begins at the header, and ends after the
+// last line before any final comments and empty lines. The result begin is -1 if the text lacks the table.
 func tableAt(text string, tables []table, own []string) (begin, end int) {
 	begin, end = -1, len(text)
 	for _, t := range tables {

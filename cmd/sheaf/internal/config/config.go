@@ -3,9 +3,8 @@
 // The first source with a key wins. [Load] returns the typed [Values] and, for every key, its
 // [Origin].
 //
-// Another person may have made a project's file. Its settings for endpoints, files with secrets and
-// paths outside its folder are ignored, with a notice, until the user approves exactly this content
-// (see [Trust]).
+// Another person may have made a project's file. Its settings for endpoints, secrets and outside paths are ignored,
+// with a notice, until the user approves them (see [Trust]).
 package config
 
 import (

@@ -196,7 +196,7 @@ type Key struct {
 	trust func(value any, dir string) string
 }
 
-// choosesModel is the reason why the name of a model needs approval: the user who approves it pays for the model.
+// choosesModel is the reason why the name of a model needs approval: models cost money.
 const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{

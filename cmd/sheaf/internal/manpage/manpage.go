@@ -1,5 +1,5 @@
-// Package manpage writes manual pages for a tree of cobra commands: section 1, one file per command, in the man macros
-// that groff and mandoc read. Cobra's own generator would need two more Markdown parsers for the same pages.
+// Package manpage writes manual pages (section 1) for a tree of cobra commands, one file per command, in man macros.
+// Cobra's own generator would need two more Markdown parsers for the same pages.
 package manpage
 
 import (

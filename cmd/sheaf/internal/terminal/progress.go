@@ -27,7 +27,7 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-// NewProgress starts the clock. The writer out is usually the error stream of the process.
+// NewProgress starts the clock. out is usually the error stream of the process.
 func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
@@ -75,8 +75,8 @@ const (
 	leastBar = 5
 )
 
-// progressLine returns the line. The bar gets the space that the numbers leave free. The parameter earlier is the
-// number of done units that come from earlier work, and elapsed is the time for the other done units.
+// progressLine returns the line. The bar gets the space that the numbers leave free. The parameter earlier counts
+// units of earlier work; elapsed is the time for the other done units.
 func progressLine(label, unit string, earlier, done, total int, bytes int64, elapsed time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {

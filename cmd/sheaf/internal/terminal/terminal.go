@@ -1,6 +1,6 @@
-// Package terminal says whether a stream is a terminal, whether it may have colors and links, and
-// how wide it is. It also draws progress bars. Text from files goes through wording.Clean before a
-// person sees it, so that a document cannot control the terminal.
+// Package terminal finds out whether a stream is a terminal, has colors and links, and how wide it is. It also draws
+// progress bars. Text from files goes through wording.Clean before a person sees it, so that a document cannot
+// control the terminal.
 package terminal
 
 import (
@@ -89,9 +89,8 @@ func (o *Output) Link(address, text string) string {
 	return "\x1b]8;;" + address + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }
 
-// FileAddress fills the template of an address, such as "file://{path}". {path} becomes the absolute path,
-// percent-encoded, and {line} becomes the line. After "?", FileAddress also encodes slashes, "&" and "=" in the path,
-// as "obsidian://open?path={path}" needs.
+// FileAddress fills a template such as "file://{path}": {path} becomes the percent-encoded absolute path, {line} the
+// line. After "?", it also encodes slashes, "&" and "=", as "obsidian://open?path={path}" needs.
 func FileAddress(template, path string, line int) string {
 	if template == "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"sheaf"
 )
 
-// The keys that a profile, its first phase and its parameters may have.
+// These are the keys that a profile, its first phase and its parameters may have.
 var (
 	profileKeys = []string{
 		"name", "about", "extends", "parameters", "limits", "expand", "candidates", "branches", "fuse", "then",
@@ -349,7 +349,7 @@ func namesOf(options []*Option) []string {
 	return names
 }
 
-// Names of a stage and of an option that [Profile.checkNeeds] looks for.
+// These are names of a stage and an option that [Profile.checkNeeds] looks for.
 const (
 	similarityName = "similarity"
 	minSimilarity  = "min_similarity"
@@ -376,8 +376,8 @@ func (p *Profile) checkNeeds() error {
 	return nil
 }
 
-// cosines reports whether the stages after the fusion get cosines as scores. It returns true if the phase has a single
-// branch, which is a vector branch, and if neither its stages nor the fusion change the scores.
+// cosines reports whether the stages after the fusion get cosines as scores. It returns true for a single vector
+// branch, if neither its stages nor the fusion change the scores.
 func (ph *phase) cosines() bool {
 	changes := func(s step) bool { return !s.kind.keeps }
 	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector ||

@@ -237,8 +237,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	param.reaches(p, x, v, false)
 }
 
-// reaches panics with a fault if the value x of a parameter is below AtLeast. The parameter written says that x is the
-// default in the profile; the fault then points at the profile, not at the query.
+// reaches panics with a fault if the value x of a parameter is below AtLeast. If the parameter written is true, x is
+// the default, and the fault points at the profile, not at the query.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return
@@ -342,7 +342,7 @@ func (b *branch) weights(v values) []Field {
 	return out
 }
 
-// checkEnv is an Env for checking settings: a stage runs on an empty ranking, and so it asks for no documents.
+// checkEnv is an Env for checking settings. The stage runs on an empty ranking, so it asks for no documents.
 var checkEnv = rank.Env{Facts: struct{ rank.Facts }{}, Now: time.Unix(0, 0)}
 
 func planSteps(steps []step, v values) []Step {

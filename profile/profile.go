@@ -1,9 +1,9 @@
-// Package profile describes the stages of a query and their numbers. A [Profile] is a ranking as
-// data: parameters that a query may override, branches that retrieve, a fusion, and final stages.
-// The built-in profiles are in the folder builtin, one file each. Users write more.
+// Package profile describes the stages of a query and their numbers. A [Profile] is a ranking as data: parameters,
+// branches that retrieve, a fusion, and final stages. The built-in profiles are in the folder builtin, one file each.
+// Users write more.
 //
-// The language is strict YAML: an unknown key, a wrong type or a number out of range is an error with file, line
-// and column. An expression may replace a number: "4 x limit", "max(10 x limit, 1000)", "1 - alpha".
+// The language is strict YAML: unknown keys, wrong types and numbers out of range are errors with a position. An
+// expression may replace a number: "4 x limit", "max(10 x limit, 1000)", "1 - alpha".
 //
 // [Parse] reads a profile, [Profile.Plan] binds it to a query's limit and parameters, and package search runs the
 // plan.
@@ -89,7 +89,7 @@ type step struct {
 // Retrieve says how a branch finds chunks.
 type Retrieve string
 
-// The ways to retrieve.
+// These are the ways to retrieve.
 const (
 	RetrieveText   Retrieve = "text"   // by words, BM25
 	RetrieveVector Retrieve = "vector" // by meaning, the nearest passage
@@ -118,8 +118,8 @@ type Expand struct {
 	// Variants is how many other wordings of the query the model should write.
 	Variants int
 	// Passage asks the model for an invented answer. The answer is embedded too, and a hit counts with its larger
-	// similarity: to the query or to the answer (Gao and others: Precise Zero-Shot Dense Retrieval without Relevance
-	// Labels, 2023).
+	// similarity, to the query or the answer. (Gao and others: Precise Zero-Shot Dense Retrieval without Relevance
+	// Labels, 2023.)
 	Passage bool
 	// AllWords says which words of a plain query score. With AllWords, all words score. Without AllWords, only the
 	// words that the model chooses score.
@@ -193,8 +193,8 @@ type VectorBranch struct {
 
 // Step is one stage of a plan.
 type Step struct {
-	// Name is the name of the stage. Text is the stage as a profile writes it, but with numbers in place of
-	// expressions: "elbow: {ratio: 0.5, max: 20}".
+	// Name is the name of the stage. Text is the stage as in a profile, with numbers in place of expressions: "elbow:
+	// {ratio: 0.5, max: 20}".
 	Name  string
 	Text  string
 	Stage rank.Stage

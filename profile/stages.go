@@ -68,7 +68,8 @@ func flag(name, about string) *Option {
 	return &Option{Name: name, kind: typeBool, Default: "false", About: about}
 }
 
-// Options that several kinds share. The choices of an option have the same order as the constants in package rank.
+// These options belong to several kinds. The choices of an option have the same order as the constants in package
+// rank.
 var (
 	blendOption = choice("blend", "multiply", "how the factor changes the score: multiply, or add factor - 1",
 		"multiply", "add")
@@ -332,7 +333,7 @@ var fusion = kind{name: "fuse", about: "joins the branches into one ranking", sh
 		return rank.Scores{Norm: rank.Norm(a.choice("norm")), Mean: rank.Mean(a.choice("mean"))}
 	}}
 
-// Options of branches.
+// These are the options of branches.
 var (
 	branchOptions = []*Option{
 		choice("retrieve", "", "by words or by meaning", string(RetrieveText), string(RetrieveVector)),
@@ -358,8 +359,7 @@ var (
 	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase are kept")
 )
 
-// The parts before the branches. They say how many results a query may want, how to expand the query, and how to find
-// candidates in files.
+// These parts come before the branches. They limit the results, expand the query, and find candidates in files.
 var (
 	limitOptions = kind{name: "limits", about: "says how many results a query returns",
 		options: []*Option{

@@ -17,7 +17,7 @@ import (
 // tunedFolder is a folder in the folder of an index. It has the profiles that are tuned to this index.
 const tunedFolder = "tuned"
 
-// The first line of a tuned profile. It tells for which default ranking the profile was tuned. tunedBefore is the
+// The first line of a tuned profile names the default ranking for which the profile was tuned. tunedBefore is the
 // beginning of the line for the previous default ranking.
 const (
 	tunedBefore = "# Written by sheaf tune;"

@@ -9,10 +9,10 @@ import (
 // Adaptive keeps the hits that reach a threshold. The threshold is the larger of two numbers: Absolute, and Relative
 // times the best score. Adaptive keeps at least Floor and at most Ceiling hits.
 //
-// With Diverse, one long document cannot take all places: Adaptive first chooses the best hit of every document, and
-// only then second hits. It then sorts the chosen hits again.
+// With Diverse, one long document cannot take all places: Adaptive chooses each document's best hit before second
+// hits. It then sorts the chosen hits again.
 //
-// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 it keeps the first two, because the threshold is
+// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 it keeps 0.9 and 0.8, because the threshold is
 // 0.27.
 //
 // Source: the adaptive cutoff of the tiered search.

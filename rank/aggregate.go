@@ -11,7 +11,7 @@ import (
 // Level says what replaces a hit in an aggregation: its document or its parent.
 type Level uint8
 
-// The levels of aggregation.
+// These are the levels of aggregation.
 const (
 	// ToDocument replaces every chunk by its document.
 	ToDocument Level = iota
@@ -24,7 +24,7 @@ const (
 // the best rank of these hits in each leg, and the passage of the best hit. Aggregate drops chunks that the facts do
 // not know.
 //
-// Hits with equal scores are sorted by their best rank in any leg, then by their best rank in the input, then by ID.
+// Hits with equal scores are sorted by best rank in a leg, then by best rank in the input, then by ID.
 type Aggregate struct {
 	To Level
 	Scoring

@@ -11,7 +11,7 @@ import (
 // smaller factor lowers it.
 type Blend uint8
 
-// The ways to blend a factor in.
+// These are the ways to blend a factor in.
 const (
 	// Multiply gives score x factor. A negative score is divided instead, so that a factor above 1 always raises the
 	// score.

@@ -13,8 +13,8 @@ func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	return prefix(in, t.N), nil
 }
 
-// Elbow cuts where scores drop. It cuts before the first hit whose score is below Ratio times the previous score, and
-// before a score of 0 or less. It keeps at most Max hits. A single hit stays, unless Max is 0.
+// Elbow cuts where scores drop. It cuts before a score that is 0 or less, or less than Ratio times the previous
+// score. It keeps at most Max hits. A single hit stays, unless Max is 0.
 //
 // Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 it keeps the first three, because 3.2/7 is 0.46. It does not cut where the
 // next score is exactly half.

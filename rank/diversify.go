@@ -3,8 +3,8 @@ package rank
 import "sheaf"
 
 // PerDocument keeps the best Max hits of every document, so that one document cannot fill the answer. If the document
-// of a hit is unknown, the hit counts as a document of its own. A document and its only section with the same title
-// have the same text, so PerDocument keeps only the better of these two hits.
+// of a hit is unknown, the hit counts as a document of its own. A document and its only section, if equally named,
+// have the same text: PerDocument keeps the better hit.
 //
 // Example, Max 2: the note "Tea" has one section "Tea", with the sub-sections Green and Black. The hits are Tea (the
 // document) 9, Tea (the section) 8, Green 5 and Black 4. PerDocument keeps the document and Green.

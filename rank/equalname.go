@@ -9,7 +9,7 @@ import (
 )
 
 // foldNames folds the forms of a query. It drops empty forms and duplicates. A query can have two forms, with and
-// without operators of the query language, because a name may contain operators such as brackets.
+// without operators, because a name may contain operators such as brackets.
 func foldNames(forms ...string) (out []string) {
 	for _, form := range forms {
 		if name := foldName(form); name != "" && !slices.Contains(out, name) {

@@ -9,8 +9,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// FieldBoost raises hits that have one of Values in a field, for example the user's tree, a folder, a tag or a
-// property.
+// FieldBoost raises hits that have one of Values in a field, for example a tree, folder, tag or property.
 type FieldBoost struct {
 	// Field is "tree", "folder", "tag", or "prop." and the name of a property. A folder or tag in Values also matches
 	// the folders or tags below it.

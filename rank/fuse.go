@@ -21,9 +21,9 @@ type Leg struct {
 
 // Fusion joins the rankings of several branches into one ranking.
 type Fusion interface {
-	// Fuse returns every hit of every leg once. Its Legs have the rank and the raw score in each leg. If several legs
-	// have the hit, it takes its constituents from these legs in turn, and begins with the leg of its best rank. Fuse
-	// returns sheaf.ErrInvalid for a score that is not finite, and names the leg. It also returns sheaf.ErrInvalid if a
+	// Fuse returns every hit of every leg once. Its Legs have the rank and the raw score in each leg. It takes the
+	// constituents of a hit from its legs in turn, and begins with the leg of its best rank. Fuse returns
+	// sheaf.ErrInvalid for a score that is not finite, and names the leg. It also returns sheaf.ErrInvalid if a
 	// weight is negative or if the sum of the weights is 0. Without legs, it returns an empty ranking.
 	Fuse(legs []Leg) (sheaf.Ranking, error)
 }
@@ -119,8 +119,8 @@ func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	return u.hits
 }
 
-// constituents joins the constituents that hit i has in its legs. It takes one from each leg in turn and begins with
-// the leg in which the hit has the best rank.
+// constituents joins the constituents that hit i has in its legs. It takes one from each leg in turn, and begins with
+// the leg of the best rank.
 func (u *union) constituents(i int) []sheaf.Hit {
 	var from []int // indexes of legs
 	longest := 0

@@ -11,15 +11,13 @@ import (
 )
 
 // GraphBoost raises hits whose document is connected with other documents of the ranking. It compares the first
-// Candidates distinct documents with each other. For each document, it counts the other documents in three ways: the
-// documents that link to the document, the documents that a third document cites together with it, and the documents
-// that share a tag with it. It skips a count whose weight is 0. The sum of the counts times their weights is c. All
-// hits of the document get the factor
+// Candidates distinct documents with each other. For each document, it counts three kinds of other documents: those
+// that link to it, those that are cited together with it, and those that share a tag with it. It skips a count whose
+// weight is 0. The sum of the counts times their weights is c. All hits of the document get the factor
 //
 //	1 + Strength x ln(1 + c), at most Max
 //
-// If a vector branch ran and MinSimilarity is above 0, a document is a candidate only if one of its hits has at least
-// this similarity.
+// If a vector branch ran and MinSimilarity is above 0, a candidate needs a hit with at least this similarity.
 //
 // Example, Strength 0.1: if one other document links to the document, the factor is 1 + 0.1 ln 2 = 1.0693. One
 // co-citation of weight 0.5 gives 1.0405. The cap 1.15 is reached at c = 3.48.
@@ -131,8 +129,7 @@ func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	return counts
 }
 
-// backlinks counts other docs for each of docs: how many link to it, and how many are cited together with it by some
-// document.
+// backlinks counts, for each of docs, how many other docs link to it and how many are cited together with it.
 func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
 	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))

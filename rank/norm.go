@@ -6,10 +6,11 @@ import (
 	"sheaf"
 )
 
-// Norm says how to change the scores of a leg so that they can be compared with the scores of other legs.
+// Norm says how to make the scores of a leg comparable with the scores of other legs.
 type Norm uint8
 
-// The ways to normalize the scores of a leg. "Missing" is the value that a hit gets if the leg did not find it.
+// These are the ways to normalize the scores of a leg. "Missing" is the value that a hit gets if the leg did not find
+// it.
 const (
 	// NormNone keeps the scores. Missing: 0.
 	NormNone Norm = iota

@@ -11,10 +11,10 @@ import (
 // PropertyCurve says which factor the number in a property gives.
 type PropertyCurve uint8
 
-// The curves.
+// These are the curves.
 const (
-	// Feedback turns votes b into a factor between 0.5 and 2: 2/(1 + e^(-b/3)) for b >= 0, and 0.5 + 1/(1 +
-	// e^(-b/3)) for b < 0. Onyx boosts documents like this. Example: 3 gives 1.4621, -3 gives 0.7689, 0 gives 1.
+	// Feedback turns votes b into a factor of 0.5..2: 2/(1 + e^(-b/3)) for b >= 0, else 0.5 + 1/(1 + e^(-b/3)). Onyx
+	// boosts documents like this. Example: 3 gives 1.4621, -3 gives 0.7689, 0 gives 1.
 	Feedback PropertyCurve = iota
 	// Plain uses the number as the factor, as Onyx's aggregated chunk boost does.
 	Plain

@@ -1,14 +1,14 @@
-// Package rank orders hits. It has the stages of a ranking as pure functions, one file per family: fusion of
-// several rankings (fuse.go, rrf.go, scorefusion.go), replacing chunks by documents and sections (aggregate.go,
-// tree.go), boosts, cutoffs, normalization, diversity, neighbors, budgets and pins.
+// Package rank orders hits. It has the stages of a ranking as pure functions, one file per family. The families are
+// fusion (fuse.go, rrf.go, scorefusion.go), replacing chunks by documents and sections (aggregate.go, tree.go),
+// boosts, cutoffs, normalization, diversity, neighbors, budgets and pins.
 //
 // A [Stage] is a value with its parameters. Apply takes a ranking and returns another ranking. It
 // never changes its input, so a search can store and show every step. A stage reads documents
 // through [Facts]. The package does no input or output, reads no clock and does not depend on the
 // order of a map. Equal input gives exactly equal output.
 //
-// A hit with an explanation gets a new explanation, which says how the stage changed its score and has
-// the old explanation as a part. The parts combine to the score. A hit without an explanation gets none.
+// A hit with an explanation gets a new one, which says how the score changed and contains the old one. The parts
+// combine to the score. A hit without an explanation gets none.
 //
 // Reranking needs a model, so it is in package search.
 package rank
@@ -49,7 +49,7 @@ type Env struct {
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 
-// check returns an error if a score in a ranking is not finite, or if a stage needs facts and there are none.
+// check returns an error if a score is not finite, or if a stage needs facts and has none.
 func (e Env) check(stage string, in sheaf.Ranking) error {
 	if e.Facts == nil {
 		return sheaf.Invalidf("%s: needs documents, and a run has none", stage)

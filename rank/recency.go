@@ -11,7 +11,7 @@ import (
 // AgeCurve says how the age of a document lowers its score.
 type AgeCurve uint8
 
-// The curves.
+// These are the curves.
 const (
 	// Hyperbolic is 1/(1 + Decay x age in years), as in Onyx and Vespa.
 	Hyperbolic AgeCurve = iota

@@ -6,11 +6,11 @@ import (
 	"sheaf"
 )
 
-// Mean says how the normalized scores of a hit become one score. x is the score of the hit in a leg, w the weight of
-// the leg, and W the sum of the weights of all legs.
+// Mean says how the normalized scores of a hit become one score. x is the hit's score in a leg, w the leg's weight,
+// and W the sum of all legs' weights.
 type Mean uint8
 
-// The ways to combine legs.
+// These are the ways to combine legs.
 const (
 	// MeanSum is the sum of w x.
 	MeanSum Mean = iota
@@ -30,8 +30,8 @@ const (
 // MeanArithmetic is the weighted sum w minmax(vector) + (1-w) minmax(text). NormLinear with MeanSum is the global phase
 // of Vespa. The OpenSearch norms with a mean are OpenSearch's normalization processor.
 //
-// Example, NormMinMax, MeanArithmetic, weights 1 and 1, legs (A 3, B 2, C 1) and (B 10, D 4): A has (1 + 0)/2, B (0.5 +
-// 1)/2 = 0.75, C 0, D 0.
+// Example, NormMinMax, MeanArithmetic, equal weights, legs (A 3, B 2, C 1) and (B 10, D 4): A has 0.5, B 0.75, C 0, D
+// 0.
 type Scores struct {
 	Norm Norm
 	Mean Mean
@@ -184,8 +184,8 @@ func (f Scores) explain(u *union, stats []statistics, values []float64, i int, t
 	return f.whole(u.hits[i].Score, parts, weights, total)
 }
 
-// term explains what one leg adds to the score. For the geometric mean, it returns x to the power of the weight; the
-// function whole then divides by the sum of the weights.
+// term explains what one leg adds to the score. For the geometric mean, it returns x to the power of the weight. The
+// function whole divides by the sum of weights.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

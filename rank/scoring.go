@@ -9,7 +9,7 @@ import (
 // Method says how the scores of several hits become the score of one answer. The n scores are s1 >= s2 >= ...
 type Method uint8
 
-// The methods of aggregation.
+// These are the methods of aggregation.
 const (
 	// MaxP is s1. One strong passage is enough (Dai and Callan: Deeper Text Understanding for IR with Contextual Neural
 	// Language Modeling, 2019).

@@ -11,7 +11,7 @@ import (
 // changes the order in one branch, but it can change the result of a fusion.
 type Similarity uint8
 
-// The forms of a score. c is the cosine.
+// These are the forms of a score. c is the cosine.
 const (
 	// Closeness is 1/(1 + arccos c), as in Vespa for angular distance.
 	Closeness Similarity = iota

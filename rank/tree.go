@@ -10,9 +10,9 @@ import (
 // Tree moves hits up the heading tree. If enough children of a section match, the section replaces them. At the end no
 // answer is inside another answer, unless Nested allows it.
 //
-// Tree looks at the deepest parents first. A child matches if it is a hit, or if it replaced its own children. A parent
-// replaces its matching children if they are at least Threshold of its children, and at least MinMatches. Children
-// count at any level, so a skipped heading level changes nothing. The score of an answer is computed from the
+// Tree looks at the deepest parents first. A child matches if it is a hit, or if it replaced its own children. A
+// parent replaces its matching children if they are at least Threshold of its children, and at least MinMatches.
+// Children count at any level, so a skipped heading level changes nothing. An answer's score comes from the
 // candidates below it, and from its own score if it is a hit.
 //
 // Example, Threshold 0.5, MaxP: a document has the sections A (children A1, A2, A3) and B. The hits are A1 8, A3 5, B
@@ -36,7 +36,7 @@ type Tree struct {
 // Nested says what happens to a hit inside another hit.
 type Nested uint8
 
-// The rules for nested hits.
+// These are the rules for nested hits.
 const (
 	// NestedOuter keeps the outer hit. Its score covers all hits inside it: a match on a document's title replaces all
 	// its sections.

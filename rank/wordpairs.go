@@ -16,19 +16,18 @@ type Pair struct {
 	In []bool
 }
 
-// WordPairs raises a hit if words that are side by side in the query are also side by side in the hit. It adds to the
-// score of a hit
+// WordPairs raises a hit that has words side by side which are side by side in the query. It adds to the score of a
+// hit
 //
 //	Strength x pairs
 //	pairs = sum of the worth of the pairs in the hit / sum of the worth of all pairs, in 0..1
 //
 // A pair counts once in a hit. WordPairs reads only the hit, not the rest of its document.
 //
-// Example, Strength 0.3: the pairs are "undo a" (worth 2) and "a commit" (worth 3), and the hit has only the second:
-// 0.3 x 3/5 = 0.18.
+// Example, Strength 0.3: a hit with "a commit" (worth 3) but without "undo a" (worth 2) gets 0.3 x 3/5 = 0.18.
 //
-// Source: the ordered windows of the sequential dependence model (Metzler and Croft 2005), with idf in place of a
-// language model.
+// Source: the sequential dependence model's ordered windows (Metzler and Croft 2005), with idf instead of a language
+// model.
 type WordPairs struct {
 	Strength float64 // 0..1e6
 	Hits     int     // how many hits are read, best first; at least 1

@@ -10,9 +10,8 @@ import (
 	"sheaf/store"
 )
 
-// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported if [Searcher.CheckStore] finds
-// a fault, or if all counting branches of a phase need a model and no model is configured. The error names profile,
-// branch and store.
+// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported for a fault that
+// [Searcher.CheckStore] finds, or if a phase needs a missing model. The error names profile, branch and store.
 func (s *Searcher) Check(plan *profile.Plan) error {
 	if err := s.CheckStore(plan); err != nil {
 		return err
@@ -26,8 +25,8 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 	return nil
 }
 
-// CheckStore returns sheaf.ErrUnsupported when the store lacks what a branch needs, or when the
-// profile needs a scanner and there is none. The error names profile, branch and store.
+// CheckStore returns sheaf.ErrUnsupported if the store lacks what a branch needs, or if a needed scanner is missing.
+// The error names profile, branch and store.
 func (s *Searcher) CheckStore(plan *profile.Plan) error {
 	if plan.Scan != nil {
 		if s.Scanner == nil {

@@ -98,7 +98,7 @@ func (c *Calibration) Confidence(e *Evidence, answerable bool) float64 {
 // Level is a range of confidence.
 type Level string
 
-// The levels.
+// These are the levels.
 const (
 	High   Level = "high"   // 0.85 to 1
 	Medium Level = "medium" // 0.60 to 0.85
@@ -207,8 +207,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// lacksNumber reports whether an unseen compound, for example INV-4712, contains an unseen number. It returns true if
-// the compound is itself a number, like 2.3.1, or if one of its parts with a digit is in no chunk.
+// lacksNumber reports whether an unseen compound, for example INV-4712, contains an unseen number. It returns true
+// for a compound that is a number, like 2.3.1, or has an unseen part with a digit.
 func (r *run) lacksNumber(w *worth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true
@@ -299,8 +299,7 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	return e
 }
 
-// calibration returns the calibration for a plan, or nil when there is none, for example when a query changes
-// parameters of the profile.
+// calibration returns the calibration for a plan, or nil, for example if a query changes the profile's parameters.
 func (r *run) calibration(plan *profile.Plan) *Calibration {
 	if r.searcher.Confidence == nil {
 		return nil
@@ -358,8 +357,8 @@ func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
 	return nil
 }
 
-// holdsOneWord reports whether the query is one word that the collection has. Such a query has an answer even if
-// other evidence is weak, for example for a rare code in a long text.
+// holdsOneWord reports whether the query is one word that the collection has. Such a query has an answer despite weak
+// evidence, for example for a rare code in a long text.
 func (r *run) holdsOneWord() bool {
 	unseen := func(p partWorth) bool { return p.chunks == 0 && p.worth > 0 }
 	if r.stats.words == nil || len(r.stats.words.parts) == 0 || len(strings.Fields(meaning(r.query))) != 1 {

@@ -35,7 +35,7 @@ type Expansion struct {
 	Passage string `json:"passage"`
 }
 
-// Bounds of a reply. When a reply is longer, the search uses the original query.
+// These are bounds of a reply. When a reply is longer, the search uses the original query.
 const (
 	maxReplyBytes   = 16 << 10
 	maxVariantChars = 300
@@ -211,7 +211,7 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 }
 
 // standsIn reports whether a word occurs in a query. The parameter plain has only the letters and digits of the word.
-// It may match a whole word of the query, a part of a word joined by marks, or a range of a text without spaces.
+// plain may match a whole word, a part of a word joined by marks, or text without spaces.
 func standsIn(query, plain string) bool {
 	spaceless := strings.ContainsFunc(plain, snippet.Spaceless)
 	for word := range strings.FieldsSeq(query) {

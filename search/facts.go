@@ -5,8 +5,8 @@ import (
 	"sheaf/rank"
 )
 
-// Part returns the chunk with this ID. If the ID belongs to a document that was cut into pieces, Part returns one
-// chunk that covers the whole document: see [sheaf.Document.Part]. ok is false for an unknown ID.
+// Part returns the chunk with this ID. For a document of pieces, Part returns one chunk that covers all of it: see
+// [sheaf.Document.Part]. ok is false for an unknown ID.
 func Part(facts rank.Facts, id sheaf.ID) (sheaf.Chunk, bool) {
 	if c, ok := facts.Chunk(id); ok {
 		return c, true

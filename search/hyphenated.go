@@ -6,9 +6,9 @@ import (
 	"sheaf"
 )
 
-// The index has a word that is hyphenated at a line end twice, joined: at the positions of its
-// first and of its second part. A phrase that starts or ends with the word matches. A phrase with
-// the word in its middle matches only when the phrase repeats the word.
+// The index joins a word that a line end hyphenates, at the positions of its first and second part. A phrase that
+// starts or ends with the word matches. A phrase with the word in its middle matches only when the phrase repeats the
+// word.
 
 // maxHyphenated is the largest number of words in a phrase for which the search tries hyphenated words.
 const maxHyphenated = 12

@@ -27,9 +27,9 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 	return scores, nil
 }
 
-// ideal returns the score of a perfect hit in a branch by words. A perfect hit has every term of
-// the query often, in one field of weight 1. The score is the sum of the terms' idf over all
-// chunks, or the best score in the branch when the store cannot count.
+// ideal returns the score of a perfect hit in a branch by words. A perfect hit has every term of the query often, in
+// one field of weight 1. The score is the sum of the terms' idf, or the best score in the branch if the store cannot
+// count.
 func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	best := 0.0
 	if len(o.ranking) > 0 {
@@ -49,7 +49,7 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 // worth returns the idf of the words of the query, or nil when the store cannot count.
 func (r *run) worth(ctx context.Context) (*worth, error) { return r.stats.worth(ctx, r.query.Words) }
 
-// counted is like worth, but if time runs out before the words are counted, it returns nil and adds a warning.
+// counted is like worth, but if time runs out first, it returns nil and adds a warning.
 func (r *run) counted(ctx context.Context) (*worth, error) {
 	w, err := r.worth(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -48,8 +48,8 @@ func (r *run) misspelt(ctx context.Context) {
 	}
 }
 
-// mayBeMisspelt reports whether a word may have a typing error. It has only letters, of a script
-// with spaces between words, and is long enough to differ clearly from other words.
+// mayBeMisspelt reports whether a word may have a typing error. It has only letters, of a script with spaces between
+// words, and is long enough.
 func mayBeMisspelt(word string) bool {
 	return utf8.RuneCountInString(word) >= leastMisspelt && !strings.ContainsFunc(word, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsMark(c) ||

@@ -105,9 +105,9 @@ func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, 
 	return vectors[0], nil
 }
 
-// vectorOf returns the vector of a text, or nil when the vector is zero. It returns an error for numbers that are
-// not finite: the search survives a fault of the model, but the store would report a fault of the caller. counted has
-// the words that were counted for the vector; nil when none were.
+// vectorOf returns the vector of a text, or nil when the vector is zero. It returns an error for numbers that are not
+// finite. The search survives a fault of the model, but a fault in a request ends it. counted has the words that were
+// counted for the vector; nil when none were.
 func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *tallied, err error) {
 	if s.modelWords.embed != nil {
 		v, counted, err = s.modelWords.embed(ctx, text)

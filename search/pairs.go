@@ -23,8 +23,8 @@ const (
 type pair struct {
 	text  string
 	worth float64 // the sum of the idf of its words
-	// overlap says that the two words share characters, like the terms of a script without spaces. A chunk that
-	// matches the words then has the pair anyway, so the pair counts for the query, but not for a hit.
+	// overlap says that the two words share characters, like the terms of a script without spaces. A chunk with these
+	// words then has the pair anyway, so the pair does not count for a hit.
 	overlap bool
 }
 

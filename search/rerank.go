@@ -13,7 +13,7 @@ import (
 )
 
 // TextOf returns a function for [Searcher.Text]. The function returns the text of a chunk without its sub-headings,
-// or the text of a document that was cut into pieces. content reads a whole document.
+// or the text of a document of pieces. content reads a whole document.
 func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(id sheaf.ID) (string, error) {
 	return func(id sheaf.ID) (string, error) {
 		c, ok := Part(facts, id)

@@ -25,8 +25,8 @@ type ScanRequest struct {
 	Queries, Terms []string
 	// Words is the query that scores; nil when no words score.
 	Words sheaf.TextQuery
-	// Answering is set when Words forbids some words. Then a file with a forbidden word is a candidate only if one
-	// of these requests finds a chunk in it. If Answering is empty, every file may be a candidate.
+	// Answering is set when Words forbids some words. Then a file with a forbidden word is a candidate only if one of
+	// these requests finds a chunk. If Answering is empty, every file may be a candidate.
 	Answering []store.TextRequest
 	// Filter limits the candidates; nil means no limit. Visible limits what the caller may see: the
 	// scan does not read or count other documents. nil means no limit.

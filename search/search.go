@@ -1,6 +1,5 @@
-// Package search answers a query. A [Searcher] runs a ranking profile on a store: the branches in
-// parallel under one deadline, their stages, the fusion, the final stages. Then it looks up titles
-// and paths of the few final hits.
+// Package search answers a query. A [Searcher] runs a ranking profile on a store: branches in parallel under one
+// deadline, their stages, the fusion, final stages. Then it looks up titles and paths of the few final hits.
 //
 // A branch that fails does not fail the search: the others answer, and the result says what is
 // missing. The same query on the same index gives exactly the same result.
@@ -139,9 +138,9 @@ type Report struct {
 	// Bare has the public text of each warning or note that quotes an error: the same text without the error. Errors
 	// may name machines, accounts and files.
 	Bare map[string]string
-	// Unmet explains an empty or unlikely answer. It lists values of the filter that no document has, with existing
-	// values of the same property, tag, extension, folder or file name. It lists words that no chunk has, with
-	// similar words. It names a property that was searched instead of a word.
+	// Unmet explains an empty or unlikely answer. It lists filter values that no document has, with existing values
+	// of the same property, tag, extension or path. It lists words that no chunk has, with similar words. It names a
+	// property that was searched instead of a word.
 	Unmet []string
 	// Took is the time of every step, in the order of the search.
 	Took []Timing
@@ -462,7 +461,7 @@ func (r *run) noteFailed(what string, err error) {
 	r.note("%s", text)
 }
 
-// short sets [Report].Short if err is a temporary fault. err may be nil.
+// short sets [Report].Short if err is a temporary fault; err may be nil.
 func (r *run) short(err error) {
 	r.result.Short = r.result.Short || err != nil && !errors.Is(err, sheaf.ErrUnsupported)
 }

@@ -5,8 +5,7 @@ import "sheaf"
 // Signals explain the rank of a hit, in the flat form of the tiered search specification. They repeat the content of
 // the explanation.
 type Signals struct {
-	// Engine says how the hit was found: fulltext or semantic when one branch counts, rrf when several branches were
-	// fused.
+	// Engine says how the hit was found: fulltext or semantic by one branch, rrf by several.
 	Engine           string         `json:"engine"`
 	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`
 	SemanticScore    *float64       `json:"semanticScore,omitempty"`

@@ -95,8 +95,8 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 // maxWorth limits how many words of a query are counted. Each further word counts as much as the average word.
 const maxWorth = 256
 
-// worth is the idf of a query: the sum, and the idf of each part that is matched separately, in order. A repeated
-// word is one part.
+// worth is the idf of a query: the sum, and the idf of each separately matched part, in order. A repeated word is one
+// part.
 type worth struct {
 	sum   float64
 	parts []partWorth
@@ -323,8 +323,8 @@ func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.Tex
 	return dfs, nil
 }
 
-// idf returns the rarity of a word that occurs in df chunks, as in BM25: the logarithm of 1 + (chunks without the
-// word + 0.5)/(chunks with the word + 0.5). chunks is the number of all chunks.
+// idf returns BM25's rarity of a word in df chunks: ln(1 + (chunks - df + 0.5)/(df + 0.5)). chunks is the number of
+// all chunks.
 func idf(df, chunks int) float64 {
 	n, d := float64(max(chunks, df)), float64(df)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))

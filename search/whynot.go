@@ -28,8 +28,8 @@ type Absence struct {
 	Warnings []string
 }
 
-// WhyNot explains why id is not among the results of q: which branch did not find it and why, or which stage dropped
-// it. It returns sheaf.ErrNotFound when id does not exist.
+// WhyNot explains why id is not among the results of q: branches without it, or the stage that dropped it. It returns
+// sheaf.ErrNotFound when id does not exist.
 func (s *Searcher) WhyNot(
 	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID,
 ) (*Absence, error) {
@@ -90,8 +90,8 @@ func (s *Searcher) WhyNot(
 	return a, nil
 }
 
-// pieceOf returns the chunk that represents a scanned document: the document's best hit, or its first chunk when no
-// chunk is a hit. It returns other IDs unchanged.
+// pieceOf returns the chunk that represents a scanned document: its best hit, or else its first chunk. It returns
+// other IDs unchanged.
 func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 	d, ok := result.Scanned.Facts.Document(id)
 	if !ok || len(d.Chunks) == 0 {
@@ -215,7 +215,7 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 	return true, nil
 }
 
-// retrievedAt returns the index in a trace of the snapshot of what a branch retrieved, or -1 when the branch failed.
+// retrievedAt returns the index in a trace of the snapshot that a branch retrieved, or -1 without one.
 func retrievedAt(trace []Snapshot, branch string, first bool) int {
 	return slices.IndexFunc(trace, func(t Snapshot) bool {
 		return t.Branch == branch && t.First == first && t.Step == retrieved
@@ -342,8 +342,8 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 	return "; it lacks " + strings.Join(missing, ", ")
 }
 
-// Unknown returns the words of a query that no chunk has, in the order of the query, each as a person would write it.
-// It leaves out function words. If the store fails, it returns nil.
+// Unknown returns the words of a query that no chunk has, in order, as a person would write them. It leaves out
+// function words. If the store fails, it returns nil.
 func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysis.Analyzer) (unknown []string) {
 	if q.Words == nil {
 		return nil

@@ -44,9 +44,9 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames makes the names in runs equal, so that a run can be joined with its copy from a TREC file. A TREC file
-// writes each name as one word (see [Word]). If another run has the original name of a word, sameNames restores this
-// name. It keeps a word that several names have.
+// sameNames makes the names in runs equal, so that a run can be joined with its copy in TREC form. A TREC file writes
+// each name as one word (see [Word]). If another run has the original name of a word, sameNames restores this name.
+// It keeps a word that several names have.
 func sameNames(runs []*Run) []*Run {
 	names := map[string]string{} // by word; "" when several names become the same word
 	note := func(name string) {

@@ -55,7 +55,7 @@ type entry struct {
 	line  int
 }
 
-// Limits for the size of a file.
+// These are limits for the size of a file.
 const (
 	maxBytes   = 1 << 30
 	maxHits    = 20_000_000

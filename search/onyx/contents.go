@@ -69,7 +69,7 @@ func (c *Contents) Delete(id sheaf.ID) error {
 	return errors.Join(err, c.FS.SyncDir(c.Dir))
 }
 
-// Settings returns the saved settings, or ok = false when there are none.
+// Settings returns the saved settings; ok is false without settings.
 func (c *Contents) Settings() (s Settings, ok bool, err error) {
 	ok, err = c.read(settingsName, &s)
 	return s, ok, err

@@ -8,7 +8,7 @@ import (
 	"sheaf/text/query"
 )
 
-// Names of the columns of a chunk, in addition to the columns of every document.
+// These columns of a chunk are not columns of every document.
 const (
 	columnHidden        = "onyx.hidden"        // true when hidden
 	columnSource        = "onyx.source"        // text, one
@@ -31,8 +31,8 @@ type Filters struct {
 	// AnyTenant finds documents of every tenant. Otherwise the search finds only documents of Tenant.
 	AnyTenant bool
 	Tenant    string
-	// AnyAccess finds all documents and ignores their access lists. Otherwise the search finds public documents, and
-	// documents whose access list has a name in Access: the caller or one of the caller's groups.
+	// AnyAccess finds all documents and ignores their access lists. Otherwise it finds public documents, and
+	// documents whose access list has a name in Access.
 	AnyAccess bool
 	Access    []string
 	// Hidden also finds hidden documents. It is for administrators.

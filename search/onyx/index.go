@@ -1,14 +1,13 @@
-// Package onyx is the document index of Onyx on any store. Its main type, [Index], has the operations of
-// Onyx's specification: create or verify, index, delete, and change metadata without new vectors. It finds by
-// document and range, by words (for administrators also hidden documents), by meaning, by a profile, or at
-// random. [Filters] are its filters: tenants, access lists, document sets, tags, times, the knowledge graph.
+// Package onyx is the document index of Onyx on any store. Its main type, [Index], has the operations of Onyx's
+// specification: create or verify, index, delete, and change metadata. It finds by document and range, by words, by
+// meaning, by a profile, or at random. [Filters] are its filters: tenants, access lists, document sets, tags, times,
+// the knowledge graph.
 //
 // [Contents] stores the indexed documents beside the store. So an update of metadata does not send
 // or embed texts again, and stages know titles and times.
 //
-// Source: the specification for Elasticsearch and Vespa, and the system that it describes. Where the
-// specification is careless (an empty access list opens everything, ranges escape the filter), this package uses
-// the strict rule.
+// Source: the specification for Elasticsearch and Vespa, and the system that it describes. Where the specification is
+// careless (an empty access list opens everything), this package uses the strict rule.
 package onyx
 
 import (
@@ -200,8 +199,7 @@ func (x *Index) Update(ctx context.Context, updates []Update) (missing []sheaf.I
 	return missing, x.contents.Save(docs)
 }
 
-// writeMetadata writes the metadata of documents to the store: only columns if the store can do
-// that, otherwise whole documents.
+// writeMetadata writes the metadata of documents to the store, as columns if possible, otherwise as whole documents.
 func (x *Index) writeMetadata(ctx context.Context, docs []Document) error {
 	var batch store.Batch
 	for i := range docs {
@@ -251,9 +249,9 @@ type Found struct {
 	Document Document
 }
 
-// Sections returns the chunks of sections in order, each section in document order, without large chunks.
-// Filters apply to every section. Missing and invisible chunks are skipped. Sections returns sheaf.ErrInvalid
-// for a section without a document, and for a range below 0 or with its end before its start.
+// Sections returns the chunks of sections in order, each section in document order, without large chunks. Filters
+// apply to every section. Missing and invisible chunks are skipped. Sections returns sheaf.ErrInvalid for a section
+// without a document or with an invalid range.
 func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Found, error) {
 	filter, err := f.Filter(x.now())
 	if err != nil {
@@ -299,7 +297,7 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// KeywordQuery returns the query by words of later versions of Onyx. It has four clauses: words in the title (weight
+// KeywordQuery returns the query by words of later versions of Onyx. Its four clauses are words in the title (weight
 // 0.1), phrase in the title (0.2), words in the content (1), phrase in the content (1.5). At least one clause must
 // match.
 func KeywordQuery(text string) sheaf.TextQuery {

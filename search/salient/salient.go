@@ -1,5 +1,5 @@
-// Package salient turns a text into a query that finds similar texts: the words that are frequent in the text and
-// rare in the collection.
+// Package salient turns a text into a query for similar texts: words that are frequent here and rare in the
+// collection.
 package salient
 
 import (
@@ -14,7 +14,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Bounds of the work.
+// These are bounds of the work.
 const (
 	// maxBytes is how much of a text is read.
 	maxBytes = 256 << 10
@@ -127,8 +127,8 @@ func candidates(a *analysis.Analyzer, text Text) []word {
 	return list[:min(len(list), maxCandidates)]
 }
 
-// telling reports whether a word says enough about a text: it has a letter, and more than one or two characters. In
-// scripts without an alphabet, shorter words are enough.
+// telling reports whether a word says enough: it has a letter, and more than one or two characters. In scripts
+// without an alphabet, shorter words are enough.
 func telling(raw string) bool {
 	letters, wide := 0, false
 	for _, r := range raw {

@@ -68,9 +68,9 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 	return d, err
 }
 
-// entries returns the document's chunks for a store. Every chunk has the fields of the note (title, path,
-// aliases, tags, values of properties), its heading, and its part of the text. vectors adds the vectors that
-// exist. The request says how many values of a property become fields, and how deep.
+// entries returns the document's chunks for a store. Every chunk has the fields of the note (title, path, aliases,
+// tags, properties), its heading and its text. vectors adds the vectors that exist. The request says how many values
+// of a property become fields, and how deep.
 func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	common := make([]store.Field, 0, 5)
 	add := func(fields []store.Field, name, text string) []store.Field {
@@ -107,9 +107,8 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	return entries
 }
 
-// propertyText returns values of the frontmatter that have no field of their own, for each property at most as many
-// values as the parameter listed says. It skips names with a dot, which belong to values in a map: [nestedText] reads
-// these.
+// propertyText returns frontmatter values without their own field, at most as many per property as listed says. It
+// skips names with a dot, which belong to values in a map: [nestedText] reads these.
 func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {
@@ -139,7 +138,7 @@ func (d *loaded) passes(filter sheaf.Filter) bool {
 	return false
 }
 
-// Sizes that estimate the used memory.
+// These sizes estimate the used memory.
 var (
 	chunkBytes = int64(reflect.TypeFor[sheaf.Chunk]().Size())
 	linkBytes  = int64(reflect.TypeFor[sheaf.Link]().Size())

@@ -90,8 +90,8 @@ func linking(doc *sheaf.Document) (catalog.Encoded, error) {
 		Title: doc.Title, Aliases: doc.Aliases, Chunks: []sheaf.Chunk{all}}})
 }
 
-// openLinks returns a catalog of the names and links of candidates. It adds other files with the same name as a
-// candidate, so that a link to such a file does not lead to the candidate.
+// openLinks returns a catalog of the names and links of candidates. It adds other files with a candidate's name, so
+// that a link to them does not lead to the candidate.
 func (s *Scanner) openLinks(files []ingest.File, g *gathered) (*catalog.View, error) {
 	var docs []catalog.Encoded
 	called := map[string]bool{}

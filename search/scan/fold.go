@@ -86,8 +86,8 @@ const (
 	high = 0x8080808080808080
 )
 
-// lowerASCII writes src in lower case to dst, which has the same length, up to the first byte that is not ASCII.
-// It returns the position of that byte, or len(src). It processes eight bytes at a time.
+// lowerASCII writes src in lower case to dst, which is equally long, up to the first non-ASCII byte. It returns the
+// position of that byte, or len(src). It processes eight bytes at a time.
 func lowerASCII(dst, src []byte) int {
 	i := 0
 	for ; i+8 <= len(src); i += 8 {
@@ -95,8 +95,7 @@ func lowerASCII(dst, src []byte) int {
 		if w&high != 0 {
 			break
 		}
-		// A byte's high bit is set in the first sum from 'A' on, and in the second sum after 'Z'; no byte carries
-		// into the next.
+		// The high bit is set in the first sum from 'A' on, in the second after 'Z'. No byte carries.
 		upper := (w + ones*(0x80-'A')) &^ (w + ones*(0x7f-'Z')) & high
 		binary.LittleEndian.PutUint64(dst[i:], w|upper>>2)
 	}

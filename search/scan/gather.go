@@ -165,8 +165,8 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	return err
 }
 
-// refused returns the files in which every chunk has a forbidden word. It puts the files that may have a forbidden
-// word into a separate index, so that they do not change the rarity of words.
+// refused returns the files in which every chunk has a forbidden word. It indexes files with forbidden words
+// separately, so that they do not change the rarity of words.
 func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) (map[*loaded]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil
@@ -283,9 +283,9 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	return d
 }
 
-// embed computes vectors for the chunks of the first documents, up to the limit, and returns the number of these
-// documents. Cached documents may have vectors already. If the model fails, embed adds a warning. If the model
-// refuses one document, embed continues with the others.
+// embed computes vectors for the first documents, up to the limit, and returns how many these are. Cached documents
+// may have vectors already. If the model fails, embed adds a warning. If the model refuses one document, embed
+// continues with the others.
 func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0

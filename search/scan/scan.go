@@ -159,7 +159,7 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	return out, nil
 }
 
-// Bounds of a request.
+// These are bounds of a request.
 const (
 	maxFiles      = 10_000
 	minMemory     = 1 << 20

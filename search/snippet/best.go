@@ -10,9 +10,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Best returns the snippet of the span that shows most of the query: all words of a phrase before single words, then
-// the rarest words. If spans are equal, the first wins. The first ownSpans spans have priority: Best reads the other
-// spans only if these spans show no word of the query. Snippet.At is an offset in content.
+// Best returns the snippet that shows most of the query: whole phrases before single words, then the rarest words. If
+// spans are equal, the first wins. The first ownSpans spans have priority: Best reads others only if these show no
+// word of the query. Snippet.At is an offset in content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width int) Snippet {
 	best, worth := Snippet{At: spans[0].Start}, -1.0
 	for i, span := range spans {
@@ -64,14 +64,13 @@ func goesOn(content []byte, end int) bool {
 	return len(bytes.TrimSpace(line)) > 0 && !blank && !(newLine && line[0] == '#')
 }
 
-// Bounds of the heading row that is shown before a row of a table.
+// These are bounds of the heading row that is shown before a row of a table.
 const (
 	headingReach   = 64 << 10 // how far above the row it may be
 	headingColumns = 100
 )
 
-// underHeading puts the heading row of a table before a snippet from a lower row of the table, because a row is hard
-// to understand alone.
+// underHeading puts a table's heading row before a snippet from a lower row, which is hard to understand alone.
 func (s Snippet) underHeading(content []byte) Snippet {
 	row := headingRow(content, s.At)
 	if row.Len() == 0 {

@@ -238,8 +238,8 @@ func (c *cleaner) task() {
 	}
 }
 
-// calloutKind returns the length of [!kind] at the beginning of a callout, with the sign after it that folds the
-// callout. It returns 0 when line begins no callout.
+// calloutKind returns the length of [!kind] at the beginning of a callout, with a sign that folds it. It returns 0
+// when line begins no callout.
 func calloutKind(line string) int {
 	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
 	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
@@ -250,8 +250,8 @@ func calloutKind(line string) int {
 	return len(line) - len(rest)
 }
 
-// lineMark returns the length of the mark at the beginning of a line. A mark is a quote sign, a bullet, a number,
-// heading signs, a fence with its info, or a row of dashes.
+// lineMark returns the length of the mark at the beginning of a line. A mark is a quote sign, bullet, number, heading
+// sign, fence with info, or row of dashes.
 func lineMark(line string) int {
 	if line != "" && line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z' { // true for most lines
 		return 0
@@ -314,8 +314,8 @@ func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }
 
-// signsEnd returns the position of the closing signs of a highlight, as in ==so==, or a comment, as in %%so%%, that
-// begins at i. It returns 0 when byte i begins neither.
+// signsEnd returns where the closing signs of the highlight ==so== or comment %%so%% at byte i are. It returns 0 when
+// byte i begins neither.
 func signsEnd(text string, i int) int {
 	sign, rest := text[i:i+2], text[i+2:]
 	if wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest == "" || rest[0] == sign[0] {
@@ -616,8 +616,8 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// markupEnd returns the end of the markup that hides the byte at i, or 0 when readers see the byte. Hidden are tags
-// and comments of HTML, the target, label or definition of a link with a text, and the attributes of a heading.
+// markupEnd returns the end of the markup that hides the byte at i, or 0 when readers see the byte. Hidden are HTML
+// tags and comments, a link's target, label or definition, and a heading's attributes.
 func markupEnd(text string, i int) int {
 	if end := tagEnd(text, i); end > 0 {
 		return end
@@ -705,8 +705,7 @@ func tagName(text string) string {
 	return name
 }
 
-// tagEnd returns the end of the HTML tag or comment that contains the byte at i, outside of code
-// spans, or 0.
+// tagEnd returns the end of the HTML tag or comment around the byte at i, outside code spans, or 0.
 func tagEnd(text string, i int) int {
 	from := max(0, i-markupReach)
 	if strings.IndexByte(text[from:i], '<') < 0 { // faster than LastIndexByte, and true for most words

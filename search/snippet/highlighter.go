@@ -1,5 +1,5 @@
-// Package snippet cuts the part of a text that best shows why it was found, and marks the words of the query in
-// it. Its main type is [Highlighter].
+// Package snippet cuts the part of a text that best shows why it was found, and marks matches. Its main type is
+// [Highlighter].
 package snippet
 
 import (
@@ -84,8 +84,7 @@ const mostKnown = 4096
 
 // New returns a highlighter for the words of query. It skips excluded words. It skips function words outside phrases
 // when there are other words. a is the analyzer of the indexed texts. rarity returns the rarity of a word, for
-// example its idf; the highlighter does not show words with less than a fifth of the best value. If rarity is nil,
-// all words count the same.
+// example its idf. Words below a fifth of the best value are not shown. If rarity is nil, all words count the same.
 func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
 	h := &Highlighter{analyzer: a, numbers: map[string]int{}, known: map[string][]wordMatch{}}
 	r := reader{h, rarity, true}

@@ -9,7 +9,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Bounds of the work for one snippet, for texts of any length.
+// These are bounds of the work for one snippet, for texts of any length.
 const (
 	// scanBytes is how much of the beginning of a text is analyzed.
 	scanBytes = 256 << 10
@@ -99,8 +99,8 @@ func (h *Highlighter) weigh(matches []match) []float64 {
 	return weights
 }
 
-// find returns the matches in the beginning of text. If a later place seems to have a rarer word than these matches,
-// find returns the matches around that place instead.
+// find returns the matches in the beginning of text. If a later place seems to have a rarer word, find returns the
+// matches around that place instead.
 func (h *Highlighter) find(text string, width int) []match {
 	if len(h.terms) == 0 {
 		return nil

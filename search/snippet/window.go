@@ -56,8 +56,8 @@ func bestWindow(matches []match, weight []float64, width int) (first, last int) 
 	return first, last
 }
 
-// snippetStart steps back from the byte at offset, by at most lead columns, to the beginning of the sentence or line.
-// If there is none, it returns the beginning of a word.
+// snippetStart steps back from the byte at offset, at most lead columns, to a sentence or line start. If there is
+// none, it returns a word start.
 func snippetStart(text string, offset, lead int) int {
 	start, word := offset, offset
 	for start > 0 && lead > 0 {
@@ -142,8 +142,8 @@ func Plain(text string, width int) string {
 	return h.clip(text, skipSpace(text), nil, nil, width).Text
 }
 
-// wordEnd returns the end of the last whole word of out. The word ends at the last space of out, unless a cut there
-// would drop more than a third of out.
+// wordEnd returns the end of the last whole word of out. The word ends at the last space, unless that would drop more
+// than a third of out.
 func wordEnd(out []byte) int {
 	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
 		return i

@@ -275,7 +275,7 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 	return Left{string(left), parts}
 }
 
-// At returns the position in the whole text of byte i of Text.
+// At returns the position in the whole text of byte i of the shorter text.
 func (l Left) At(i int) int {
 	for _, p := range l.cut {
 		if i < p.Start || i == p.Start && i == len(l.Text) {
@@ -314,8 +314,8 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	return withoutParts(text, parts)
 }
 
-// codeHyphens returns the hyphens at the ends of code lines in text, from byte from on: they do not split a word. If
-// code is true, all of text is code; otherwise only its fences are.
+// codeHyphens returns the hyphens at the ends of code lines in text from byte from on: they split no word. If code is
+// true, all of text is code; otherwise only its fences are.
 func codeHyphens(text string, from int, code bool) (hyphens []sheaf.Span) {
 	fenced := strings.Contains(text, "```") || strings.Contains(text, "~~~")
 	if !code && !fenced || !strings.Contains(text, "-") {

@@ -39,8 +39,8 @@ func unescape(s string) string {
 // maxEntity is longer than the longest name of an entity.
 const maxEntity = 40
 
-// Entity decodes the HTML entity at the start of s, such as &amp; or &#8212;, and returns its size in bytes. If s
-// begins no entity, Entity returns the ampersand.
+// Entity decodes the HTML entity at the start of s, such as &amp;, and returns its size in bytes. If s begins no
+// entity, Entity returns the ampersand.
 func Entity(s string) (text string, size int) {
 	end := strings.IndexByte(s[:min(len(s), maxEntity)], ';')
 	if end < 2 {
@@ -71,9 +71,8 @@ func Entity(s string) (text string, size int) {
 	return string(rune(n)), end + 1
 }
 
-// inline reads the inline constructs of Markdown whose content is not plain text: escapes, code spans, HTML and
-// addresses in angle brackets, links. It remembers failed searches, so that the time grows only linearly with the
-// text's length.
+// inline reads constructs of Markdown whose content is not plain text: escapes, code spans, HTML, addresses and
+// links. It remembers failed searches, so that the time grows linearly with the text's length.
 type inline struct {
 	text        string
 	definitions map[string]string
@@ -501,7 +500,7 @@ func readDefinition(text string) (label, target string, size int) {
 const maxLabel = 999 * utf8.UTFMax
 
 // closingBracket returns the position of the bracket that closes the bracket at the start of text, or -1. Between
-// them there must be at most maxLabel bytes and no unescaped bracket.
+// these brackets there must be at most maxLabel bytes and no unescaped bracket.
 func closingBracket(text string) int {
 	for i := 1; i < len(text) && i <= maxLabel+1; i++ {
 		switch text[i] {
@@ -583,8 +582,8 @@ loop:
 	return text[i:j], j
 }
 
-// skipTitle returns the byte after the title of a link, in quotes or parentheses, at byte i, or -1
-// when there is none.
+// skipTitle returns the byte after the title of a link at byte i, or -1 without a title. A title is in quotes or
+// parentheses.
 func skipTitle(text string, i int) int {
 	if i >= len(text) {
 		return -1

@@ -9,13 +9,13 @@ import (
 	"sheaf"
 )
 
-// Properties of a section that its tasks fill.
+// These are properties of a section that its tasks fill.
 const (
 	// PropertyTask has the state of a section's tasks: TaskOpen, TaskStarted and so on. A started
 	// task is also open.
 	PropertyTask = "task"
-	// PropertyDue has the due days of tasks. A property such as task.open (PropertyTask, a dot and
-	// a state) has the due days of the tasks in that state.
+	// PropertyDue has the due days of tasks. A property such as task.open (PropertyTask, a dot and a state) has the
+	// due days in that state.
 	PropertyDue = "due"
 
 	TaskOpen      = "open"
@@ -24,7 +24,7 @@ const (
 	TaskCancelled = "cancelled"
 )
 
-// Limits of the fields of a text.
+// These are limits of the fields of a text.
 const (
 	maxFieldName  = 60
 	maxFieldValue = 1000
@@ -38,8 +38,8 @@ type field struct {
 	value sheaf.Value
 }
 
-// fields returns the properties in the text, in order. These are "name:: value" on a line of its own or in a list,
-// "[name:: value]" and "(name:: value)" anywhere, and the properties of tasks.
+// fields returns the properties in the text, in order. These are "name:: value" on its own line or in a list,
+// "[name:: value]" and "(name:: value)", and tasks' properties.
 func (s *scanner) fields() []field {
 	r := fieldReader{src: s.src}
 	for _, run := range s.text {
@@ -140,8 +140,8 @@ func closing(text string, opening byte) int {
 	return -1
 }
 
-// cutField reads "name:: value". On a line of its own, a space must follow the colons, because names in programs
-// also have colons, and the name may be bold.
+// cutField reads "name:: value". On a line of its own, a space must follow the colons, and the name may be bold.
+// Names in programs also have colons.
 func cutField(text string, line bool) (name, value string, ok bool) {
 	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")
 	if at < 1 {

@@ -91,7 +91,7 @@ type cursor struct {
 	inTab int // consumed columns of the tab at pos
 }
 
-// indent returns the number of columns of white space at the cursor, and the position of the first byte after it.
+// indent returns how many columns of white space are at the cursor, and the first byte after it.
 func (c *cursor) indent() (columns, next int) {
 	col := c.col
 	for next = c.pos; next < len(c.s); next++ {

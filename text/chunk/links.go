@@ -263,8 +263,8 @@ func (s *source) namesHeading(end, start int) bool {
 // leastLinks is the smallest number of links in a bare list of links.
 const leastLinks = 3
 
-// LinkList is a bare list of links and addresses: only marks separate them, such as marks of list items, borders of
-// table cells, or commas. Up to three words may follow a link at the end of its line or in a list item.
+// LinkList is a bare list of links and addresses: only list marks, table borders or commas separate them. Up to three
+// words may follow a link at the end of its line or in a list item.
 type LinkList struct {
 	sheaf.Span
 	Links []string

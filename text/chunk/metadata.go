@@ -29,20 +29,19 @@ func MetadataSuffix(metadata []Metadata) (semantic, keyword string) {
 	return separator + "Metadata:" + strings.Join(lines, ""), separator + strings.Join(values, " ")
 }
 
-// Limits of the additions to a text, as in Onyx.
+// These are limits of the additions to a text, as in Onyx.
 const (
 	// titleTokens is the largest number of tokens of a title before a text.
 	titleTokens = 128
 	// suffixShare limits the properties: if they take at least 1/suffixShare of a window, they are not embedded.
 	suffixShare = 4
-	// textShare protects the text: if title and properties leave at most 1/textShare of a window for it, both are
-	// left out.
+	// textShare protects the text: title and properties are left out if they leave at most 1/textShare of a window.
 	textShare = 2
 )
 
 // Enrich returns the suffix that the options append to each window of a document for embedding. The suffix is not in
-// the file, so no span covers it. tokens is how many tokens of text fit into a window: its size without the suffix
-// and without the title before the text.
+// the file, so no span covers it. tokens is how many tokens of text fit into a window, without the suffix and the
+// title.
 func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	size := o.Size
 	if size == 0 {
@@ -66,8 +65,8 @@ func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	return "", size
 }
 
-// Found returns the text that the options add to every window for word search: the values of the document's
-// properties, of any length. It returns "" without MetadataSuffix.
+// Found returns the text that the options add to every window for word search: property values of any length. It
+// returns "" without MetadataSuffix.
 func (o WindowOptions) Found(doc *sheaf.Document) string {
 	if !o.MetadataSuffix {
 		return ""

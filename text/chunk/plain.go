@@ -38,8 +38,7 @@ func showable(s string) string {
 }
 
 // plainWriter drops the marks of inline Markdown that CommonMark recognizes. It collects pieces of text. A mark is a
-// piece that may shrink or disappear later: a run of delimiters does when a later run matches, and a bracket does
-// when its link is complete.
+// piece that may shrink or disappear later, when a run of delimiters matches or a link is complete.
 type plainWriter struct {
 	inline
 	pieces []piece
@@ -202,9 +201,9 @@ func flankPunctuation(r rune) bool {
 	return unicode.IsPunct(r) || unicode.IsSymbol(r)
 }
 
-// emphasis matches the runs of delimiters from the bottom-th on, and removes them, by the algorithm in the appendix of
-// the specification. Runs that may still open are on a stack. A match removes all runs above it. For each kind of
-// closing run, searched has a run: before this run, no opener matches.
+// emphasis matches and removes the runs of delimiters from the bottom-th on, by the specification's algorithm. Runs
+// that may still open are on a stack. A match removes all runs above it. For each kind of closing run, searched has a
+// run: before this run, no opener matches.
 func (w *plainWriter) emphasis(bottom int) {
 	var stack []int
 	var searched [3 * 2 * 3]int

@@ -22,9 +22,9 @@ func (o *SectionOptions) named() []namedOption { return []namedOption{{"cap", &o
 // DefaultSectionCap is the default of [SectionOptions].Cap.
 const DefaultSectionCap = 6000
 
-// sections cuts at every heading if the text exceeds the cap. If a section still exceeds the cap, sections cuts it
-// after the last blank line, line, sentence or word that fits. Pieces are verbatim and consecutive: they partition
-// the file after its frontmatter.
+// sections cuts at every heading if the text exceeds the cap. It cuts a section above the cap after the last blank
+// line, line, sentence or word that fits. Pieces are verbatim and consecutive: they partition the file after its
+// frontmatter.
 type sections struct {
 	cap         int
 	githubSlugs bool
@@ -115,7 +115,7 @@ func overflow(text string, limit int) int {
 }
 
 // cutAt returns the end of the first piece of text. If text fits, that is the end of text. Otherwise it is after the
-// last blank line, line, sentence or word that fits, in this order of preference, or at the limit.
+// last blank line, line, sentence or word that fits, or at the limit.
 func cutAt(text string, limit int) int {
 	if fits(text, limit) {
 		return len(text)
@@ -143,7 +143,7 @@ func cutAt(text string, limit int) int {
 				sentence = next
 			}
 		case strings.ContainsRune(closingMarks, r):
-			// It belongs to the sentence that it ends.
+			// The mark belongs to the sentence that it ends.
 			if sentence == i {
 				sentence = next
 			}
@@ -188,9 +188,9 @@ func (s *source) finishPieces() {
 	s.distribute()
 }
 
-// Code is cut into pieces of at most codeLines lines. A piece of at least codeLeast lines ends at a
-// blank line before a line that is not indented, where functions usually end. Otherwise it ends at
-// the last blank line that fits, or at the limit.
+// Code is cut into pieces of at most codeLines lines. A piece of at least codeLeast lines ends at a blank line before
+// an unindented line, where functions usually end. Otherwise it ends at the last blank line that fits, or at the
+// limit.
 const (
 	codeLines = 60
 	codeLeast = 30

@@ -172,8 +172,8 @@ type holders struct {
 	first, end int // of the last answer
 }
 
-// holding yields the positions of the chunks that contain a byte from start to end. If there is no such chunk, for
-// example between windows, it yields the next chunk, or the last one at the end of the file.
+// holding yields the positions of the chunks that contain a byte from start to end. If there is none, for example
+// between windows, it yields the next chunk, or the last one at the end.
 func (h *holders) holding(start, end int) iter.Seq[int] {
 	for h.first+1 < len(h.chunks) && h.chunks[h.first].Body.End <= start {
 		h.first++

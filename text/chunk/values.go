@@ -36,8 +36,8 @@ func plainValue(s string) sheaf.Value {
 	return sheaf.TextValue(s)
 }
 
-// linked returns the value that a wiki link to a note stands for: the name of the note, as a date or number if the
-// name is one. It returns any other value unchanged.
+// linked returns the value of a wiki link to a note: the note's name, as date or number if possible. It returns any
+// other value unchanged.
 func linked(v sheaf.Value) sheaf.Value {
 	if v.Kind != sheaf.KindText {
 		return v
@@ -194,8 +194,7 @@ func parseZone(s string) (*time.Location, bool) {
 // dateProperties are the properties that date a document, most important first.
 var dateProperties = [...]string{"date", "created", "published", "updated", "modified", "lastmod"}
 
-// DateOf returns the date of a document: the date in its frontmatter, else the date in its file's name, else the
-// file's modification time.
+// DateOf returns the date of a document, from its frontmatter, else its file's name, else the modification time.
 func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	for _, name := range dateProperties {
 		for _, p := range doc.Properties {
@@ -222,7 +221,7 @@ var dayLayouts = [...]string{
 	"Monday January 2 2006", "Mon Jan 2 2006", "2-Jan-2006",
 }
 
-// dateOf returns the date of a value. A text may be a date in many forms, or a link to the note of a day, as in
+// dateOf returns the date of a value. A text may be a date in many forms, or a link to a day's note, as in
 // "[[2024-05-31]]". If the value has no zone, the zone is UTC.
 func dateOf(v sheaf.Value) (time.Time, bool) {
 	switch v = linked(v); v.Kind {
@@ -295,8 +294,8 @@ var plainSigns = strings.NewReplacer("\u2010", "-", "\u2013", "-", "\u2212", "-"
 // smallWords removes words between day, month and year: 20 de mayo de 2024, the 20th of May 2024.
 var smallWords = strings.NewReplacer(" de ", " ", " of ", " ")
 
-// months maps the names of months in nine languages to English: German, Dutch, Swedish, French,
-// Spanish, Italian, Portuguese, Polish and Russian.
+// months maps names of months to English, from German, Dutch, Swedish, French, Spanish, Italian, Portuguese, Polish
+// and Russian.
 var months = func() map[string]string {
 	names := map[string]string{}
 	for _, year := range [...]string{

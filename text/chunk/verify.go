@@ -7,10 +7,10 @@ import (
 	"sheaf"
 )
 
-// Verify checks the rules for the chunks of every document. IDs are unique and positions are dense.
-// Spans are within the file, bodies within their spans, and sibling counts are right. In a tree,
-// chunks are in pre-order, spans nest, bodies and heading lines make up the file, and every heading
-// has text in its span. Pieces follow each other. It returns the first fault, or nil.
+// Verify checks the rules for the chunks of every document. IDs are unique and positions are dense. Spans are within
+// the file, bodies within their spans, and sibling counts are right. In a tree, chunks are in pre-order, spans nest,
+// bodies and heading lines make up the file. Every heading has text in its span. Pieces follow each other. It returns
+// the first fault, or nil.
 func Verify(doc *sheaf.Document, content []byte) error {
 	v := verifier{doc: doc, content: string(content)}
 	switch v.chunks(); {

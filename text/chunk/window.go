@@ -25,8 +25,8 @@ type WindowOptions struct {
 	// [WindowOptions.Enrich]. As in Onyx, both count in Size and leave less room for the text. If passages are
 	// embedded under their titles anyway, TitlePrefix only changes the count.
 	TitlePrefix, MetadataSuffix bool
-	// Tokens yields the tokens that Size counts; nil counts words. TokensName is one word that
-	// names the tokens in an index: the name of their embedding model, or "" or "words" for words.
+	// Tokens yields the tokens that Size counts; nil counts words. TokensName is one word that names the tokens in an
+	// index: a model's name, or "" or "words" for words.
 	Tokens     Tokens
 	TokensName string
 }
@@ -48,7 +48,7 @@ const wordTokens = "words"
 // DefaultWindowSize is the window of Sonar and Onyx.
 const DefaultWindowSize = 512
 
-// The places where windows may end.
+// These are the places where windows may end.
 const (
 	boundaryToken    = "token"
 	boundaryLine     = "line"
@@ -58,9 +58,9 @@ const (
 // windowsPerLarge is how many windows make a large chunk (Onyx).
 const windowsPerLarge = 4
 
-// window cuts text into windows of tokens that overlap and cross headings. A window is verbatim text: from the start
-// of its first token to the end of its last token, or whole lines or sentences. The first window begins at the start
-// of the text, and the last window ends at its end.
+// window cuts text into windows of tokens that overlap and cross headings. A window is verbatim text: from its first
+// to its last token, or whole lines or sentences. The first window begins at the start of the text, and the last
+// window ends at its end.
 type window struct {
 	o           WindowOptions
 	githubSlugs bool
@@ -204,7 +204,7 @@ func (c *windowCut) ranges() []span {
 }
 
 // nextStart returns where the window after tokens start..end begins. It begins at the first unit within the overlap
-// if the next unit then also fits; otherwise it begins at end.
+// if the next unit then also fits, otherwise at end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {
@@ -285,8 +285,8 @@ func (c *windowCut) endOf(token int) int {
 }
 
 // sentenceEnd returns where a sentence ends in gap, or -1. The text gap is between two letters or digits. A sentence
-// ends after a full stop and white space, after a stop of a script without spaces, or at a blank line. It also ends at
-// a line break before a mark, such as a list or heading mark.
+// ends after a full stop and white space, after a stop of an unspaced script, or at a blank line. It also ends at a
+// line break before a mark, such as a list or heading mark.
 func sentenceEnd(gap string) int {
 	if i := strings.LastIndexAny(gap, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(gap[i:])

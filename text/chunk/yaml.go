@@ -208,8 +208,8 @@ func (r *yamlReader) bare(n ast.Node) ast.Node {
 	return nil
 }
 
-// scalar reads a text, a number or a truth value. A wiki link without quotes, as in "day: [[2024-05-31]]", is also a
-// scalar, although YAML reads it as a list in a list.
+// scalar reads a text, a number or a truth value. An unquoted wiki link, as in "day: [[2024-05-31]]", is also a
+// scalar, although YAML reads nested lists.
 func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	switch n := n.(type) {
 	case *ast.SequenceNode:
@@ -240,8 +240,8 @@ func onlyItem(list *ast.SequenceNode) ast.Node {
 	return list.Values[0]
 }
 
-// lineReader reads frontmatter line by line. It reads the keys at the beginning of lines. The value of a key is the
-// text after it, a list in brackets after it, or the list items below it.
+// lineReader reads frontmatter line by line. It reads the keys at the beginning of lines. A key's value is the text
+// after it, a list in brackets after it, or the list items below it.
 type lineReader struct {
 	entries []yamlEntry
 	simple  bool // YAML reads all lines in the same way
@@ -310,8 +310,7 @@ func (r *lineReader) line(text string, number int) {
 	r.entries = append(r.entries, e)
 }
 
-// isKey reports whether a text may be a key: it begins with a letter, a digit or an underscore, and
-// has few other signs.
+// isKey reports whether a text may be a key: it begins with a letter, digit or underscore, and has few signs.
 func isKey(key string) bool {
 	for i, c := range key {
 		if !unicode.In(c, unicode.L, unicode.M, unicode.Nd) && c != '_' && (i == 0 || !strings.ContainsRune("-. /", c)) {

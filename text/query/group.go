@@ -42,7 +42,7 @@ type part struct {
 	// words find about the same as the filter. They replace the filter beside OR, where a filter is not possible.
 	// They are nil if no words can replace the filter.
 	words sheaf.TextQuery
-	// strict says that a hit must match the words: they are a phrase, have a field, or are brackets with such words.
+	// strict says that a hit must match the words, because they are a phrase or have a field, or contain such words.
 	strict bool
 	// about is the text of the words without marks.
 	about string
@@ -324,14 +324,13 @@ func oneOfWords(text string) sheaf.TextQuery {
 	return sheaf.Bool{Should: words}
 }
 
-// A query of words has no filters, so a filter cannot be an alternative beside words. Tags and
-// folders are also fields, and beside OR they are searched there. A tag of a whole document then
-// matches only the document's own chunk, and a folder matches any path with its names in sequence.
-// That is enough for additional hits, but not to refuse or require a filter, which would keep or
-// drop the wrong parts of a document. Such a filter gets no words.
+// A query of words has no filters, so a filter cannot be an alternative beside words. Tags and folders are also
+// fields, and beside OR they are searched there. A tag of a whole document then matches only the document's own
+// chunk, and a folder matches any path with its names. That is enough for additional hits. It is not enough to refuse
+// or require a filter, because wrong parts of a document would stay or go. Such a filter gets no words.
 
-// tagWords returns the words that find a tag in the field of tags. If begins is true, tag is the beginning of a tag;
-// tagWords then returns nil unless it is a single word.
+// tagWords returns the words that find a tag in the field of tags. If begins is true, tag is the beginning of a tag:
+// the result is nil unless it is one word.
 func tagWords(tag string, begins bool) sheaf.TextQuery {
 	switch {
 	case !begins:

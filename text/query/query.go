@@ -1,5 +1,5 @@
-// Package query answers the question "what did the person mean?". It reads the query language, words
-// with a few marks, and never fails: it searches unreadable marks as words, and a note says so.
+// Package query answers the question "what did the person mean?". It reads the query language, words with a few
+// marks, and never fails: unreadable marks are words, with a note.
 //
 //	oauth next.js           chunks with any of the words, those with more first
 //	"refresh token"         chunks with the phrase, and only those
@@ -290,8 +290,8 @@ func (p *parser) inBrackets(text string, depth int) (values []token, rest string
 	return nil, "", false
 }
 
-// Limits of a property in brackets: the bytes of its name and of each value, and the number of values. Parse reads
-// larger brackets as words.
+// These are limits of a property in brackets: the bytes of its name and of each value, and the number of values.
+// Parse reads larger brackets as words.
 const (
 	maxBracket = 1000
 	maxValues  = 100
@@ -413,8 +413,8 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 	return t, text[end:]
 }
 
-// abbreviates reports whether the quotation mark at byte i belongs to the word: it comes before the last letter of a
-// Hebrew abbreviation.
+// abbreviates reports whether the quotation mark at byte i is the one before the last letter of a Hebrew
+// abbreviation.
 func abbreviates(word string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(word[:i])
 	after, _ := utf8.DecodeRuneInString(word[min(i+1, len(word)):])

@@ -35,7 +35,7 @@ func Batches(b Backend) bool {
 // together is the number of calls that Each runs at once.
 const together = 4
 
-// RetrieveAll lets b answer the requests: in one call if b is a Batcher, else several at a time. The rankings are in
+// RetrieveAll lets b answer the requests, in one call if b is a Batcher, else several at once. The rankings are in
 // the order of reqs. If a request fails, RetrieveAll returns the first error.
 func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Ranking, error) {
 	if all, ok := b.(Batcher); ok {
@@ -48,8 +48,8 @@ func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Rankin
 	})
 }
 
-// CountAll lets c count the matches of the requests: in one call if c is a Batcher, else several at a time. The
-// counts are in the order of reqs. If a request fails, CountAll returns the first error.
+// CountAll lets c count the matches of the requests, in one call if c is a Batcher, else several at once. The counts
+// are in the order of reqs. If a request fails, CountAll returns the first error.
 func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 	if all, ok := c.(Batcher); ok {
 		return all.CountAll(ctx, reqs)
@@ -64,10 +64,10 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 // Scorer is implemented by stores that score given chunks without ranking them.
 type Scorer interface {
 	// Scores returns how strongly each of the different IDs matches each of the word requests. out[i][k] is the score
-	// that Retrieve gives ids[k] if it answers reqs[i] with ids as Within and a limit for all of them, or 0 if
-	// Retrieve does not find ids[k]. The caller may change the result. Scores ignores Within and Limit of reqs, also
-	// for StatisticsCandidates. If a store wraps a store that is not a Scorer, Scores fails with
-	// sheaf.ErrUnsupported; the caller must then use Retrieve.
+	// that Retrieve gives ids[k] for reqs[i], or 0 if it does not find ids[k]. Within is ids then, and Limit is large
+	// enough for all of them. The caller may change the result. Scores ignores Within and Limit of reqs, also for
+	// StatisticsCandidates. A store that wraps a store without Scores fails with sheaf.ErrUnsupported; the caller
+	// must then use Retrieve.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
@@ -114,8 +114,8 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return err
 }
 
-// fault keeps the first panic of worker goroutines; tell repeats the panic in the caller. So a panic, for example in
-// a third-party store, ends one request and not the process.
+// fault keeps the first panic of worker goroutines; the method tell repeats the panic in the caller. So a panic, for
+// example in a third-party store, ends one request and not the process.
 type fault struct{ first atomic.Pointer[string] }
 
 // catch records a panic. Every worker goroutine defers catch.

@@ -21,8 +21,8 @@ type BulkWriter interface {
 	// document in pieces and name it in Replace with the first. When Add returns, the caller may
 	// reuse the memory of the vectors.
 	Add(ctx context.Context, batch Batch) error
-	// Commit makes everything that was added since the last Commit durable and visible at once.
-	// Adding may go on after it.
+	// Commit makes everything that was added since the last Commit durable and visible at once. The caller may add
+	// more afterwards.
 	Commit(ctx context.Context) error
 	// Close drops uncommitted batches and ends the load.
 	Close() error
@@ -50,8 +50,8 @@ type Inspector interface {
 
 // Explainer is implemented by stores that can explain a score.
 type Explainer interface {
-	// Explain returns, for each ID, the parts of the score that Retrieve gives it, or nil when
-	// Retrieve would not find it. The root's value equals that score and recombines to it.
+	// Explain returns the parts of the score that Retrieve gives each ID, or nil if Retrieve would not find it. The
+	// root's value equals that score, and its parts recombine to it.
 	Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error)
 }
 
@@ -200,8 +200,7 @@ type Sharded interface {
 	Shards() int
 }
 
-// Mover is implemented by stores that are opened by a name, for example an alias, which may later move to another
-// store.
+// Mover is implemented by stores that are opened by a name, such as an alias, which may move later.
 type Mover interface {
 	// Moved returns an error if the name now leads to a store with other settings. The open store then continues to
 	// use the earlier store. Otherwise Moved returns nil.
@@ -210,8 +209,7 @@ type Mover interface {
 
 // Switcher is implemented by stores that can have a second name, for example an alias.
 type Switcher interface {
-	// Alias gives the store a second name. If another store has the name, Alias takes it away in the same instant, so
-	// the name always leads to one of the two stores. If the name is the first name of a store, Alias fails with
-	// sheaf.ErrInvalid.
+	// Alias gives the store a second name. If another store has the name, Alias takes it away in the same instant:
+	// the name always leads somewhere. If the name is the first name of a store, Alias fails with sheaf.ErrInvalid.
 	Alias(ctx context.Context, name string) error
 }

@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// ErrForbidden means the server knows the user but refuses the operation, for example a write by a
-// user who may only read. It wraps sheaf.ErrInvalid.
+// ErrForbidden means the server knows the user but refuses the operation, for example a write. It wraps
+// sheaf.ErrInvalid.
 var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 
 // ErrKeptOut means the server does not let the user in: the password is wrong, or the database does
@@ -16,7 +16,7 @@ var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)
 
 // Gone changes the category of err from sheaf.ErrNotFound to sheaf.ErrUnavailable. It is for an open store whose
-// index or tables on the server have disappeared: the request is valid, and its caller cannot repair the fault.
+// index on the server has disappeared: the caller cannot repair the fault.
 func Gone(err error) error {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		return err

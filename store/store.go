@@ -1,5 +1,5 @@
-// Package store defines where chunks are indexed and found. Every store implements its main type
-// [Backend]: the embedded engine, the brute-force oracle, and the servers, each in its own folder.
+// Package store defines where chunks are indexed and found. Every store implements its main type [Backend]: the
+// embedded engine, the brute-force oracle, and the servers.
 //
 // A store only finds chunks: it returns IDs and raw scores. Titles, text, parents and links come
 // from the catalog. So every ranking profile runs on every store, and a store can be rebuilt at any
@@ -75,7 +75,7 @@ type Vectors struct {
 	Passages [][]float32
 }
 
-// Names of the usual vector fields.
+// These are the names of the usual vector fields.
 const (
 	VectorBody  = "body"  // passages of the text, each under its title and heading path
 	VectorTitle = "title" // the title alone
@@ -128,7 +128,7 @@ type TextRequest struct {
 	K1, B float64
 }
 
-// Default values of BM25's parameters.
+// These are default values of BM25's parameters.
 const (
 	DefaultK1 = 1.2
 	DefaultB  = 0.75
@@ -143,17 +143,17 @@ type FieldWeight struct {
 // Combine says how the scores of a chunk in several fields become one score.
 type Combine uint8
 
-// The ways to combine fields. score(f,t) is the BM25 score of query term t in field f, and w(f) is
-// the weight of f.
+// These are the ways to combine fields. score(f,t) is the BM25 score of query term t in field f, and w(f) is the
+// weight of f.
 const (
 	// CombineSum: the sum over f and t of w(f) x score(f,t).
 	CombineSum Combine = iota
 	// CombineBest: s(f) is the sum over t of w(f) x score(f,t). The score is the largest s(f) plus
 	// TieBreaker times the sum of the others.
 	CombineBest
-	// CombineBM25F: one BM25 over a virtual field. Its frequency and length are the weighted sums
-	// over the fields (Robertson, Zaragoza, Taylor: Simple BM25 Extension to Multiple Weighted
-	// Fields, 2004). Document frequency counts chunks with the term in any of the fields.
+	// CombineBM25F: one BM25 over a virtual field. Its frequency and length are weighted sums (Robertson, Zaragoza,
+	// Taylor: Simple BM25 Extension to Multiple Weighted Fields, 2004). Document frequency counts chunks with the
+	// term in any of the fields.
 	CombineBM25F
 )
 
@@ -161,7 +161,7 @@ const (
 type Statistics uint8
 
 const (
-	// StatisticsCorpus counts over all chunks of the index, or over those that Among selects.
+	// StatisticsCorpus counts over all chunks of the index, or over the chunks that Among selects.
 	StatisticsCorpus Statistics = iota
 	// StatisticsCandidates counts over the chunks that pass Filter and Within.
 	StatisticsCandidates

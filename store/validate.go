@@ -184,8 +184,8 @@ func validateFilters(list []sheaf.Filter, depth int) error {
 	return nil
 }
 
-// Validate fails with sheaf.ErrInvalid if b is invalid for every store: a chunk lacks its ID or its document, a field
-// or vector field appears twice, or a passage is not a unit vector.
+// Validate fails with sheaf.ErrInvalid if b is invalid for every store. This is so if an ID or a document is missing,
+// if a field appears twice, or if a passage is no unit vector.
 func (b Batch) Validate() error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

@@ -3,8 +3,8 @@ package store
 import "context"
 
 // Viewer says for whom a request is made: a tenant, people and groups. Filters already hide the documents that the
-// viewer may not see. PostgreSQL with row-level security hides them a second time, so that a fault in the filters or in
-// PostgreSQL alone reveals nothing.
+// viewer may not see. PostgreSQL with row-level security hides them again, so that a fault in one of both reveals
+// nothing.
 type Viewer struct {
 	// Tenant is the tenant of the viewer, or "" to see documents without a tenant. With AnyTenant the viewer sees
 	// documents of all tenants.

@@ -1,6 +1,6 @@
-// Package http serves collections to programs over HTTP. An [API] is an http.Handler: the routes under /v1, the OpenAPI
-// document, health, metrics, and other doors that the program mounts. The API decodes a request, asks a
-// collection.Reader, and encodes the answer. The ranking happens in other packages.
+// Package http serves collections to programs over HTTP. An [API] is an http.Handler for the routes under /v1, the
+// OpenAPI document, health, metrics, and other mounted doors. The API decodes a request, asks a collection.Reader,
+// and encodes the answer. The ranking happens in other packages.
 //
 // Every route is an operation. Its input is a Go struct, with the rules of each field in tags. Its output is another
 // struct. The decoder (decode.go) and the OpenAPI document (openapi.go) use the same tags.
@@ -62,9 +62,9 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time limits the duration of a request: DefaultTime.
 	Time time.Duration
-	// Running limits the reads that run at once, and separately the writes: twice the processors, or eight times with a
-	// remote store or model. Waiting limits the requests that wait: 1024. Patience limits how long a request waits: 5
-	// s. OfOne limits the requests of one caller: 256.
+	// Running limits the reads, and separately the writes, that run at once. The default is twice the processors, or
+	// eight times with a remote store or model. Waiting limits the requests that wait: 1024. Patience limits how long
+	// a request waits: 5 s. OfOne limits the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }

@@ -27,8 +27,8 @@ type object struct {
 	values []any
 }
 
-// parseJSON parses a body. The body must be valid UTF-8 and one JSON value, at most maxDepth levels deep, and no object
-// may have a name twice. Values are nil, bool, string, json.Number, []any and *object.
+// parseJSON parses a body. The body must be valid UTF-8 and one JSON value, at most maxDepth deep, without repeated
+// names. Values are nil, bool, string, json.Number, []any and *object.
 func parseJSON(body []byte, out *faults) (any, bool) {
 	root := fault{Pointer: "#"}
 	if !utf8.Valid(body) {

@@ -301,7 +301,7 @@ const (
 )
 
 // parse parses c.body into the input v. The parameter wrong has the faults that were found in parameters. parse also
-// limits the memory for all bodies that are parsed at once: a body of commas and brackets takes sixty times its length.
+// limits the memory for all parsed bodies: a body of brackets takes sixty times its length.
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := collection.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {

@@ -12,7 +12,7 @@ var numberText = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?$
 
 const maxNumberText = 68 // bytes
 
-// field is a field of a struct that is a member of a JSON object, or a parameter of a request.
+// field is a field of a struct that is a member of a JSON object, or a request's parameter.
 type field struct {
 	index []int
 	typ   reflect.Type

@@ -63,8 +63,7 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// checkNames returns an error if no request can name a collection, or if no request can have one of the hosts or
-// origins.
+// checkNames returns an error for a collection, host or origin that no request can name.
 func (o *Options) checkNames() error {
 	names := map[string]bool{}
 	for i, c := range o.Collections {
@@ -104,8 +103,8 @@ func (o *Options) checkNames() error {
 	return nil
 }
 
-// checkOrigin refuses requests that a page of another site may have sent through a browser: requests to a foreign host
-// name (DNS rebinding), and requests with a foreign origin.
+// checkOrigin refuses requests that another site's page may have sent: with a foreign host name (DNS rebinding) or
+// origin.
 func (a *API) checkOrigin(req *http.Request) error {
 	host := nameOf(req.Host)
 	none := host == "" && !req.ProtoAtLeast(1, 1) // no browser does this

@@ -257,7 +257,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Setting is the value of a parameter of a profile, or of a setting of a stage: a text, a number, true or false.
+// Setting is the value of a profile's parameter or a stage's setting: a text, a number, true or false.
 type Setting string
 
 var (

@@ -25,7 +25,7 @@ func newSchemas() *schemas {
 	return &schemas{named: map[string]schema{}, types: map[string]reflect.Type{}}
 }
 
-// schemaOf returns the schema of a type with the rules of its field. input means that the schema is for requests:
+// schemaOf returns the schema of a type with the rules of its field. If input is true, the schema is for requests:
 // objects in requests may not have unknown members.
 func (s *schemas) schemaOf(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)

@@ -126,8 +126,8 @@ func cutAround(text string, match, width int) string {
 	return part
 }
 
-// pack turns results into an answer. It gives as many results their whole text as the budget allows, best first. If a
-// result is part of a passage whose text is already in the answer, it gets no text of its own.
+// pack turns results into an answer. It gives as many results their whole text as the budget allows, best first. A
+// result inside a passage whose text is already in the answer gets no text.
 func (s *server) pack(ctx context.Context, r *collection.Reader, query string, in answerIn,
 	a *collection.Answer) (*searchOut, error) {
 	out := &searchOut{Query: query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},

@@ -96,8 +96,8 @@ func (s *server) build() *sdk.Server {
 var cacheable = sdk.Cacheable{CacheScope: "private"}
 
 // checkCall does three things that the SDK does not do. It ends a call when the HTTP request of the call ends. It
-// refuses arguments for which the SDK has no plain error. It turns a panic into an error of the call: on stdio, a panic
-// would end the server and all calls that run.
+// refuses arguments for which the SDK has no plain error. It turns a panic into an error of the call: on stdio, a
+// panic would end the server.
 func (s *server) checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
@@ -220,9 +220,9 @@ const (
 	firstStep = 20 * time.Millisecond
 )
 
-// ready waits until a collection can answer: it may be indexed for the first time, or be opened again. It also waits a
-// short time for the first search for changed files, because an assistant often starts the server to ask one question.
-// When the time is over, ready returns the collection as it is.
+// ready waits until a collection can answer: it may be indexed for the first time, or be opened again. It also waits
+// shortly for the first search for changed files: assistants often start the server for one question. When the time
+// is over, ready returns the collection as it is.
 func (s *server) ready(ctx context.Context, c *collection.Collection) *collection.Collection {
 	wait := firstWait
 	if s.o.Time > 0 {
@@ -361,8 +361,8 @@ func namesOf[In any]() []string {
 // wholeNumbers is the largest integer that every JSON reader keeps exactly.
 const wholeNumbers = 1 << 53
 
-// refuse returns an error for arguments for which the SDK has no plain error: unknown names, null, and integers too
-// large to be exact. It also refuses a limit or budget of 0, which would have the same effect as no limit or budget.
+// refuse returns an error for arguments without a plain error in the SDK: unknown names, null, and too large
+// integers. It also refuses a limit or budget of 0, which would have the same effect as no limit or budget.
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil {

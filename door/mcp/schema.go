@@ -11,7 +11,7 @@ import (
 )
 
 // schemas holds the tools' schemas for the SDK, and byType holds the schemas for clients. All callers share the
-// schemas, because each HTTP request has its own server, and making the schemas takes longer than most requests.
+// schemas: each HTTP request has its own server, and making schemas takes long.
 var (
 	schemas = sdk.NewSchemaCache()
 	byType  sync.Map // reflect.Type to *jsonschema.Schema

@@ -185,8 +185,8 @@ func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 // maxTags limits the tags that a result shows.
 const maxTags = 20
 
-// nameOf returns the name of a result that tools accept. It is the identifier, or, if the result was scanned without an
-// index, the document with the line of the match.
+// nameOf returns the name of a result that tools accept. It is the identifier, or, if the result was scanned, the
+// document with the match's line.
 func nameOf(hit *collection.Result) sheaf.ID {
 	if hit.Scanned {
 		return sheaf.ID(fmt.Sprintf("%s:%d", hit.Doc, hit.Line))

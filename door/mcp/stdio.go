@@ -14,9 +14,9 @@ import (
 )
 
 // Stdio reads requests from the reader in and writes answers to the writer out, one message per line. It returns when
-// the reader ends or ctx is done. Calls that still run then get some more time; after this time they get an error. If a
-// line is not a message, Stdio answers with an error and reads the next line; the SDK alone would end the session.
-// Stdio does not close out.
+// the reader ends or ctx is done. Calls that still run then get some more time; after this time they get an error. If
+// a line is not a message, Stdio answers with an error; the SDK alone would end the session. Stdio does not close
+// out.
 func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Writer) error {
 	said := &output{w: out}
 	reading, finished := context.WithCancel(ctx)

@@ -46,8 +46,8 @@ func (w *textWriter) quote(name, text string) {
 	w.line("%s end of text", mark)
 }
 
-// shown returns an identifier in a form that a model can send back. If one line cannot show the identifier exactly (two
-// spaces, a line break), this form is the URI of the resource.
+// shown returns an identifier in a form that a model can send back. If one line cannot show the identifier exactly
+// (two spaces, a line break), the result is the resource's URI.
 func shown(collection string, id sheaf.ID) string {
 	text := string(id)
 	if oneLine(text) == text && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {

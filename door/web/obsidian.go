@@ -16,9 +16,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// obsidian extends Markdown with what Obsidian and other programs add: ==marks==, %%comments%%, names of blocks such as
-// ^this, footnotes, formulas, and check boxes of tasks. If it is unclear what a sign means, it stays text. The page
-// shows formulas and comments in their source form.
+// obsidian extends Markdown with what Obsidian and others add: ==marks==, %%comments%%, block names, footnotes,
+// formulas, and task boxes. If it is unclear what a sign means, it stays text. The page shows formulas and comments
+// in their source form.
 type obsidian struct{}
 
 // Extend implements goldmark.Extender.

@@ -165,7 +165,7 @@ func (t *transformer) destination(written string) []byte {
 	return nowhere
 }
 
-// leads reports whether a link on the page may lead to an address.
+// leads reports whether a link on the page may lead to this address.
 func leads(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == "obsidian")

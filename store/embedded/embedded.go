@@ -38,7 +38,7 @@ type Options struct {
 	AllChunks bool
 	// MemoryBytes limits the memory for adding chunks; 0 means 256 MiB. The limit does not include the caller's
 	// memory and file pages. Below LeastMemory, writes work but may exceed the limit. GatherBytes is how much of this
-	// memory a load fills before it writes a part to disk; the commit joins the parts. 0 means all of the memory.
+	// memory a load fills before it writes a part to disk; 0 means all. The commit joins the parts.
 	MemoryBytes, GatherBytes int64
 	// MergeRate limits the bytes per second that background merges write; 0 means 64 MiB. With NoMerges, merges wait
 	// for ResumeMerges, and an index with frequent writes becomes slow.

@@ -18,7 +18,7 @@ type scorer struct {
 	plan  storekit.Plan
 	stats map[string]*fieldStats // by field
 	over  []*chunk               // the chunks over which statistics are counted
-	// holding has the chunks in the list over that contain at least one kept term.
+	// holding has the chunks of the list over that contain at least one kept term.
 	holding []*chunk
 	df      map[string]int // by field, zero byte, term
 	says    bool           // keep the parts of scores
@@ -297,7 +297,7 @@ func (f *field) holds(tokens []storekit.Token, slop int) bool {
 	return false
 }
 
-// within reports whether every token occurs with a shift between low and low+slop; see holds.
+// within reports whether every token occurs with a shift between low and low+slop; see the method holds.
 func (f *field) within(tokens []storekit.Token, low, slop int) bool {
 	for _, token := range tokens {
 		if !slices.ContainsFunc(f.terms[token.Text], func(at int) bool {

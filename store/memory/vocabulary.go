@@ -7,7 +7,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// word is what one raw word of a text adds to a field.
+// word has the terms that one raw word adds to a field.
 type word struct {
 	terms     []analysis.Term // the kept terms
 	length    int             // number of terms without forms, kept or not

@@ -65,7 +65,7 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 }
 
 // sendTogether sends the bodies that the function search returns, all in one request. It passes each answer to the
-// function read. If search returns nil for a request, nothing can match, and together skips the request.
+// function read. If search returns nil for a request, nothing can match, and sendTogether skips the request.
 func (s *Store) sendTogether(ctx context.Context, reqs []store.Request,
 	search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {

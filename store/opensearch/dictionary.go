@@ -11,9 +11,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// The dictionary is a separate index with one document for each term or form. The best matching term
-// gives the score of a prefix or fuzzy word, and the server's own queries cannot do that. So the
-// store looks up the terms first.
+// The dictionary is a separate index with one document for each term or form. The best matching term gives the score
+// of a prefix or fuzzy word, which the server's own queries cannot compute. So the store looks up the terms first.
 
 // maxTerms limits the number of terms that one look-up returns.
 const maxTerms = 10_000

@@ -62,9 +62,9 @@ func key(id string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Every value of a column becomes one word of the field "c": the column's name, a separator, a letter for the kind,
-// and the value in a form that sorts as values do. So a filter needs no mapping for each column, and a word matches
-// exactly when its value matches.
+// Every value of a column becomes one word of the field "c". It has the column's name, a separator, a letter for the
+// kind, and the value in sortable form. So a filter needs no mapping for each column, and a word matches exactly when
+// its value matches.
 const (
 	separator = "\x1f"
 	// maxWord is the length to which a text value is cut; a hash follows.
@@ -95,7 +95,7 @@ func valueWord(v sheaf.Value) string {
 	return storekit.ValueWord(v)
 }
 
-// Separators between terms in texts for the server.
+// These are separators between terms in texts for the server.
 const (
 	betweenPlaces = "\x1e" // between positions
 	betweenTerms  = "\x1f" // between terms at one position; alone it is a gap

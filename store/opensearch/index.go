@@ -230,8 +230,8 @@ func (o Options) Bodies() (map[string]any, error) {
 	}, nil
 }
 
-// dictionary returns the body that creates the dictionary. Its record has another key than the record of a chunk
-// index, so that no store opens the dictionary as its index.
+// dictionary returns the body that creates the dictionary. Its record has another key than a chunk index, so that no
+// store opens the dictionary as its index.
 func (s *Store) dictionary() object {
 	return object{
 		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0),

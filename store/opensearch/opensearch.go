@@ -1,12 +1,11 @@
 // Package opensearch keeps chunks in OpenSearch or Elasticsearch, over plain HTTP. Its main type is
 // [Store].
 //
-// The index has the analyzer's own terms. An analyzer of the server splits them at separators and
-// does nothing else, so that words match and count as in the embedded engine. The differences come
-// from Lucene. It rounds lengths above 39 terms to four significant bits, and its scores are
-// float32. Replaced chunks count in statistics until Lucene merges segments. Prefixes and fuzzy
-// words that match a form use the lengths of forms. Lucene lacks Sheaf's BM25F and statistics over
-// candidates, and k1 and b belong to the index: such requests fail with sheaf.ErrUnsupported.
+// The index has the analyzer's own terms. An analyzer of the server only splits them at separators, so that words
+// match as in the embedded engine. The differences come from Lucene. It rounds lengths above 39 terms to four
+// significant bits, and its scores are float32. Replaced chunks count in statistics until Lucene merges segments.
+// Prefixes and fuzzy words that match a form use the lengths of forms. Lucene lacks Sheaf's BM25F and statistics over
+// candidates, and k1 and b belong to the index. Such requests fail with sheaf.ErrUnsupported.
 //
 // OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1; the store divides them
 // again.
@@ -31,7 +30,7 @@ import (
 // Dialect says whether the server is OpenSearch or Elasticsearch.
 type Dialect uint8
 
-// The dialects.
+// These are the dialects.
 const (
 	// OpenSearch 2.13 or newer, with the plug-in opensearch-knn.
 	OpenSearch Dialect = iota
@@ -61,9 +60,9 @@ type Options struct {
 	// HNSW makes vector searches use the server's graph. Without HNSW they compare all vectors.
 	HNSW bool
 	// Shards is the number of primary shards of a new index, and Replicas the number of copies of each shard. With 0
-	// the store chooses: 3 shards and 1 replica in a cluster of several data nodes, else 1 shard and no replica.
-	// NoReplicas means no replica. With several shards, each search needs one more exchange between the nodes, which
-	// adds up the word counts.
+	// the store chooses: 3 shards and 1 replica on several data nodes, else 1 shard and no replica. NoReplicas means
+	// no replica. With several shards, each search needs one more exchange between the nodes, which adds up the word
+	// counts.
 	Shards, Replicas int
 }
 
@@ -127,8 +126,8 @@ type object = map[string]any
 
 // Open checks the server and its index. If there is no index and Options.Access allows it, Open creates the index.
 // Open fails with sheaf.ErrInvalid if the index is foreign, or has another analyzer, other parameters or other
-// dimensions. It fails with sheaf.ErrUnsupported if a later version of this program made the index, or if the server
-// lacks a needed feature. It fails with sheaf.ErrUnavailable if the server does not answer. The message gives advice.
+// dimensions. It fails with sheaf.ErrUnsupported if a later version made the index, or if the server lacks a needed
+// feature. It fails with sheaf.ErrUnavailable if the server does not answer. The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

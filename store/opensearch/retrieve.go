@@ -203,8 +203,8 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 	return query, nil
 }
 
-// manyWithin is a length of Request.Within. For a list of this length or more, near asks for the passage of a hit by
-// a second search over all vectors. Elasticsearch does that faster than looking up the list for each hit.
+// manyWithin is a length of Request.Within. For such a list, near asks for the passage of a hit by a second search
+// over all vectors. Elasticsearch does that faster than looking up the list for each hit.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
@@ -264,8 +264,8 @@ type scoped struct {
 	match storekit.Node
 }
 
-// scoring makes the parts of n optional, for the score of one field: a field that contains only some of the parts
-// still scores these parts. A nested Bool scores only if the whole Bool matches.
+// scoring makes the parts of n optional, for the score of one field. A field that has only some parts scores these. A
+// nested Bool scores only if the whole Bool matches.
 func (w *words) scoring(n storekit.Node) storekit.Node {
 	b, ok := n.(storekit.Bool)
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Limits of the requests of a write.
+// These are limits of the requests of a write.
 const (
 	maxBulk = 1 << 19 // bytes; a larger document goes alone
 	// requests in flight; the server uses one thread for each
@@ -31,8 +31,8 @@ const (
 	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
 )
 
-// Write implements [store.Backend]. The server has no transactions: after an error other than PartialError, the next
-// write may make a part of the batch visible. To repair that, write the batch again.
+// Write implements [store.Backend]. The server has no transactions: after an error, except a PartialError, a later
+// write may reveal parts of the batch. To repair that, write the batch again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.vectors.Check(&batch, s.o.Vectors, s.o.Dialect.maxDims()); err != nil {
 		return err

@@ -93,8 +93,8 @@ func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string
 	return "vector " + version + " can be installed here", nil
 }
 
-// rightsOf counts the tables in a schema. It lists the tables that the user may not read, and the tables and
-// sequences that the user may not write.
+// rightsOf counts the tables in a schema. It lists tables that the user may not read, and tables and sequences that
+// the user may not write.
 const rightsOf = `SELECT count(*) FILTER (WHERE relkind = 'r'),
 	coalesce(array_agg(relname::text ORDER BY relname) 
 		FILTER (WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')), '{}'),

@@ -27,7 +27,7 @@ func (s *statement) withTable(prefix, body string) string {
 	return name
 }
 
-// withOnce does the same as the method with, but the server computes the expression only once. If the tables have no
+// withOnce does the same as withTable, but the server computes the expression only once. If the tables have no
 // statistics, the server may otherwise compute it again for each row of a join.
 func (s *statement) withOnce(prefix, body string) string {
 	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
@@ -94,8 +94,7 @@ func (s *statement) filter(f sheaf.Filter) string {
 	return "false"
 }
 
-// span returns a condition on the indexed part of a text: it is in the range of the texts that start with prefix. An
-// index can answer this condition.
+// span returns a condition on the indexed part of a text: it starts with prefix. An index can answer this condition.
 func (s *statement) span(prefix []byte) string {
 	prefix = prefix[:min(len(prefix), keyBytes)]
 	out := fmt.Sprintf(" AND substring(text for %d) >= %s", keyBytes, s.arg(prefix, "bytea"))

@@ -1,10 +1,10 @@
 // Package postgres keeps chunks in PostgreSQL with the extension pgvector. Its main type is
 // [Store].
 //
-// BM25 scores words over posting lists of the analyzer's own terms in tables, so that scores equal
-// those of the embedded engine. PostgreSQL's ts_rank_cd uses neither the rarity of a term nor the
-// average length of texts. Every request, with its statistics, is one statement and so sees one
-// state of the store. Vectors are compared exactly, or through an HNSW index with [Options.HNSW].
+// BM25 scores words over posting lists of the analyzer's own terms, so that scores equal the embedded engine's.
+// PostgreSQL's ts_rank_cd uses neither the rarity of a term nor the average length of texts. Every request, with its
+// statistics, is one statement and so sees one state of the store. Vectors are compared exactly, or through an HNSW
+// index with [Options.HNSW].
 //
 // A write is one transaction. All tables are in one schema of the database. The schema has no other
 // tables.
@@ -82,10 +82,9 @@ var _ interface {
 } = (*Store)(nil)
 
 // Open connects to the server. If the database has no tables of a store and Options.Access allows it, Open creates
-// them. Open fails with sheaf.ErrInvalid if the store has another analyzer or other dimensions, if the tables are
-// foreign, or if the server refuses the user. It fails with sheaf.ErrUnsupported if a later version of this program
-// made the store, or if the server has no pgvector. It fails with sheaf.ErrUnavailable if the server does not answer.
-// The message gives advice.
+// them. Open fails with sheaf.ErrInvalid for another analyzer, other dimensions or foreign tables, or if the server
+// refuses the user. It fails with sheaf.ErrUnsupported if a later version made the store, or if the server has no
+// pgvector. It fails with sheaf.ErrUnavailable if the server does not answer. The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

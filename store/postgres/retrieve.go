@@ -144,7 +144,7 @@ func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vecto
 }
 
 // inside returns the condition that the chunk of a passage v is in the relation allowed. The condition uses an array,
-// so the server tests it during the scan, and an HNSW scan continues until it has enough passages.
+// so that an HNSW scan tests it and continues until it has enough passages.
 func inside(allowed string) string {
 	if allowed == "" {
 		return ""
@@ -159,7 +159,7 @@ func (s *statement) exact(field vectorTable, vector []float32, allowed string) s
 		s.arg(vector, "real[]::vector"), field.table(), inside(allowed)))
 }
 
-// Limits of an HNSW scan.
+// These are limits of an HNSW scan.
 const (
 	minSearch = 40   // ef_search of a small request: pgvector's own default
 	maxSearch = 1000 // the most that pgvector accepts

@@ -254,8 +254,8 @@ type posting struct {
 	*storekit.Posting
 }
 
-// writeTexts writes the texts of chunks and their postings. It sorts the postings by term, then by chunk: the server
-// then fills its index faster and stores the postings of a term together.
+// writeTexts writes the texts of chunks and their postings. It sorts the postings by term, then by chunk, so that the
+// server fills its index faster.
 func (w *load) writeTexts(ctx context.Context, chunks []chunk, first int64) error {
 	if err := w.intern(ctx, chunks); err != nil {
 		return err
@@ -350,7 +350,7 @@ const removeChunks = `DELETE FROM chunk WHERE ord IN (
 	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
 	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`
 
-// remove deletes the chunks of the documents that p replaces, and the chunks that have the same IDs as chunks of p.
+// remove deletes the chunks of the documents that p replaces, and the chunks with IDs of chunks in p.
 func (w *load) remove(ctx context.Context, p *part) error {
 	var ords []int64
 	byID := map[int]*field{}

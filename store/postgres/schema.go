@@ -30,8 +30,8 @@ const (
 	maxPlain = 1_900
 )
 
-// tables creates the tables in the order of their references. IDs and texts in columns have the type bytea, because
-// they may be any bytes, and because bytea sorts in the order of rankings.
+// tables creates the tables in the order of their references. IDs and texts in columns have the type bytea: they may
+// be any bytes, and sort like rankings.
 const tables = `
 CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE total (chunks bigint NOT NULL, vectors bigint NOT NULL, generation bigint NOT NULL);
@@ -68,8 +68,8 @@ CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims i
 // lock takes the advisory lock of a schema, which excludes other writers.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
-// writing has the options of a write transaction. Once the transaction has the lock, it sees all changes of earlier
-// writers, even if the database has another default isolation level.
+// writing has the options of a write transaction. Once the transaction has the lock, it sees all earlier changes,
+// whatever the database's default isolation level is.
 var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 
 // prepare checks the tables. It creates missing tables if the options allow it.
@@ -194,8 +194,8 @@ func notReached(grant string) error {
 		sheaf.ErrInvalid, grant)
 }
 
-// reachExtension appends the schema of the extension vector to the search path of a session, because some
-// administrators do not install extensions in the schema public.
+// reachExtension appends the schema of the extension vector to the search path, because it may not be the schema
+// public.
 const reachExtension = `SELECT
 	set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
 	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public'`
@@ -412,9 +412,9 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config.ConnConfig)
 }
 
-// Drop removes the tables of a store. The schema stays, with its rights and with foreign functions,
-// types and extensions. If the schema has foreign tables, or a foreign object needs the store's
-// tables, Drop fails with sheaf.ErrInvalid and removes nothing.
+// Drop removes the tables of a store. The schema stays, with its rights and with foreign functions, types and
+// extensions. If the schema has foreign tables, or foreign objects need the store's tables, Drop fails with
+// sheaf.ErrInvalid.
 func Drop(ctx context.Context, url, schema string) error {
 	if !storekit.PlainName(schema, "_", 48) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)

@@ -15,9 +15,9 @@ import (
 	"sheaf/store/storekit"
 )
 
-// A part of a word query is a relation (chunk, f, n, term, s): the chunk matches, and part n of the
-// query adds s to its score in field f of the request. term is the term that scores. A matching
-// chunk has at least one row, perhaps a row that adds 0.
+// A part of a word query is a relation (chunk, f, n, term, s). The chunk matches, and part n of the query adds s to
+// its score in field f of the request. term is the term that scores. A matching chunk has at least one row, perhaps a
+// row that adds 0.
 
 // words builds the statement for a request by words.
 type words struct {
@@ -52,9 +52,9 @@ func (s *statement) bound(req *store.Request) string {
 	return s.withTable("allowed", "SELECT c.ord, c.lens FROM chunk c WHERE "+strings.Join(conditions, " AND "))
 }
 
-// grow returns the terms of the dictionary that e accepts. For edits, it reads only terms of nearly the right length
-// that contain at least one of 2d+1 pieces of the word: d edits change at most 2d pieces, because a swap of two
-// neighbors may change two.
+// grow returns the terms of the dictionary that e accepts. For edits, it reads only terms of about the right length
+// with one of 2d+1 pieces of the word. d edits change at most 2d pieces, because a swap of two neighbors may change
+// two.
 func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storekit.Grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {
@@ -201,9 +201,9 @@ func (w *words) counted() string {
 	return " AND " + in(w.over, w.overNamed)
 }
 
-// let returns the condition that a posting's chunk passes Filter and Within. The server expects a filter to pass one
-// chunk, so it would join without a hash table: it would read every posting of each chunk, or every chunk for each
-// posting. IS TRUE forces a hash table. If the request names the chunks, the server's estimate is right.
+// let returns the condition that a posting's chunk passes Filter and Within. The server underestimates how many
+// chunks pass a filter. Without a hash table it would read all postings of each chunk. IS TRUE forces a hash table.
+// If the request names the chunks, the server's estimate is right.
 func (w *words) let() string { return in(w.allowed, w.named) }
 
 func in(relation string, named bool) string {
@@ -348,7 +348,7 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// restrict restricts the relation from to the chunks that are in every relation of must and match no part of not.
+// restrict restricts the relation from to chunks in every relation of must that match no part of not.
 func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {
@@ -384,7 +384,7 @@ func (w *words) statistics() {
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts)`)
 }
 
-// Limits of one statement.
+// These are limits of one statement.
 const (
 	// MaxPhrase is the largest number of terms of a phrase. The time for checking their positions
 	// in SQL grows with it.

@@ -38,7 +38,7 @@ type Client struct {
 	Attempts int
 }
 
-// The first and the longest pause between attempts.
+// These are the first and the longest pause between attempts.
 const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 5 * time.Second
@@ -158,8 +158,8 @@ func OutOfTime(ctx context.Context, err error) error {
 	return store.Late(err)
 }
 
-// sendOnce sends a request one time. pause is the time before the next attempt: 0 means the usual time, and a negative
-// pause means that another attempt is useless.
+// sendOnce sends a request one time. pause is the time before the next attempt: 0 means the usual time, negative
+// means that repeating is useless.
 func (c *Client) sendOnce(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
 	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))

@@ -14,7 +14,7 @@ type Flat struct {
 	All bool
 }
 
-// Errors for the parts of a query that are not plain words.
+// These are errors for the parts of a query that are not plain words.
 var (
 	errPhrase = errors.New("phrases, and words of several parts: leave out the quotation marks, or the mark or field " +
 		"before the word, or use another store")

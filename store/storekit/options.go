@@ -69,8 +69,8 @@ func (o *Options) connect() {
 	}
 }
 
-// NewClient returns a client for the server. name is the store in errors, authorize adds credentials to a request,
-// and refusal returns the error for an unsuccessful answer.
+// NewClient returns a client for the server. name is the store in errors, and refusal returns the error for an
+// unsuccessful answer.
 func (o *Options) NewClient(name string, refusal func(status int, body []byte) error,
 	authorize func(*http.Request)) *Client {
 	o.connect()

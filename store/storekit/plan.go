@@ -66,8 +66,8 @@ type Token struct {
 	Position int
 }
 
-// Bool matches like sheaf.Bool, with one difference: if Must and Should are empty, it matches everything if All is
-// set, and nothing otherwise.
+// Bool matches like sheaf.Bool, except when Must and Should are empty: then All decides between everything and
+// nothing.
 type Bool struct {
 	Must, Should, MustNot []Node
 	All                   bool
@@ -237,8 +237,8 @@ func Walk(n Node, visit func(Node)) {
 	}
 }
 
-// Weight returns the weight of a term or form under e: 1 for a prefix match, 1/(1+d) at a distance of d edits, 0 if e
-// does not accept the term. A form begins with FormMark.
+// Weight returns a term's weight under e: 1 for a prefix, 1/(1+d) for d edits, 0 for no match. A form begins with
+// FormMark.
 func (e Expand) Weight(term string) float64 {
 	text, form := strings.CutPrefix(term, FormMark)
 	if form && !e.Forms {

@@ -28,7 +28,7 @@ func (m Made) Same(need Made, place string) error {
 	return nil
 }
 
-// PlainName reports whether a name is plain. A plain name begins with a lower-case letter, and its other characters are
+// PlainName reports whether a name is plain. A plain name begins with a lower-case letter, and continues with
 // lower-case letters, digits and the characters in marks. Its length in bytes is at most limit.
 func PlainName(name, marks string, limit int) bool {
 	for i, r := range name {

@@ -8,8 +8,8 @@ import (
 	"sheaf/store"
 )
 
-// together checks that requests sent together get the same answers as single requests, even if requests with unknown
-// words are among them.
+// together checks that requests sent together get the same answers as single requests, even with unknown words among
+// them.
 func together(t *testing.T, b store.Backend) {
 	all, ok := b.(store.Batcher)
 	if !ok {

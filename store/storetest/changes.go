@@ -47,8 +47,7 @@ func changes(t *testing.T, b store.Backend) {
 	expect(t, b, "not the first of equal ids", body(sheaf.Match{Text: "x"}), "")
 }
 
-// emptied checks three things: Empty leaves nothing, later writes score as in a new store, and Empty works on an
-// empty store.
+// emptied checks that Empty leaves nothing, works on an empty store, and that later writes score as in a new store.
 func emptied(t *testing.T, b store.Backend) {
 	e, ok := b.(store.Emptier)
 	if !ok {
@@ -98,8 +97,8 @@ func within(t *testing.T, b store.Backend) {
 	expect(t, b, "no bound", req, "t:a t:b")
 }
 
-// many checks Within, filters and deletions with very many values: more than PostgreSQL allows parameters in a
-// statement (65,535), or Lucene clauses in a query. A store may refuse them as unsupported.
+// many checks Within, filters and deletions with more values than PostgreSQL's parameters (65,535) or Lucene's
+// clauses. A store may refuse them as unsupported.
 func many(t *testing.T, b store.Backend) {
 	write(t, b, withColumns(Chunk("t:a", "body", "x"), column("n", sheaf.NumberValue(69_999))), Chunk("t:b", "body", "x"))
 	names := make([]sheaf.ID, 70_000)

@@ -21,8 +21,8 @@ import (
 )
 
 // Exchanges are HTTP requests of a store and the server's answers, stored in a golden file. In a test without the
-// server, the file answers. The test then fails if the store sends a request that the file lacks, or does not send a
-// request of the file. So a review of the file shows what changes.
+// server, the file answers. The test then fails if the store sends a request that the file lacks, or lacks one. So a
+// review of the file shows what changes.
 type Exchanges struct {
 	// About names what the next requests show, for example a search.
 	About string
@@ -49,8 +49,8 @@ type exchange struct {
 	Refused string          `json:",omitempty"`
 }
 
-// NewExchanges reads a golden file. If update is true, requests go to the server instead, and the end of the test
-// writes them and the answers to the file.
+// NewExchanges reads a golden file. If update is true, requests go to the server, and the end of the test writes the
+// file.
 func NewExchanges(t testing.TB, path string, update bool) *Exchanges {
 	t.Helper()
 	e := &Exchanges{t: t, path: path, real: update}

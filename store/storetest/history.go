@@ -18,7 +18,7 @@ import (
 // RandomHistory makes the same random changes to two stores. After each change, it compares their answers to random
 // requests: both must find the same chunks with equal scores. Scores of words may differ by 1e-9, or by the tolerance
 // that [Limited] sets. Similarities may differ by vectorTolerance. The vectors have 8 dimensions. If reopen is not
-// nil, RandomHistory calls it from time to time to close the first store and open it again. A failure names the seed.
+// nil, RandomHistory sometimes calls it to close the first store and open it again. A failure names the seed.
 func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend,
 	reopen func(store.Backend) store.Backend) {
 	t.Helper()
@@ -139,9 +139,9 @@ func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok 
 	return 0, false
 }
 
-// compare compares the answers of two stores. The store a must find as many hits as the oracle, in the order of a
-// ranking, each with the oracle's score. So only hits with nearly equal scores may be in other places. compare
-// returns the hits of a and the scores of the oracle.
+// compare compares the answers of two stores. The store a must find as many hits as the oracle, in order, each with
+// the oracle's score. So only hits with nearly equal scores may be in other places. compare returns the hits of a and
+// the scores of the oracle.
 func compare(t *testing.T, where string, req store.Request, a, oracle store.Backend,
 	near func(x, y float64) bool) (got sheaf.Ranking, scores map[sheaf.ID]float64) {
 	t.Helper()

@@ -24,8 +24,8 @@ type Hollow struct {
 }
 
 // HollowAnswers checks that the store reports an incomplete answer as a fault of the server. The store must not take
-// the answer for an empty list, a zero, a success, or the fault of a document. path is the golden file. The function
-// open opens the store of the test with a client.
+// the answer for an empty list, a zero, a success, or a document's fault. path is the golden file. The function open
+// opens the store of the test with a client.
 func HollowAnswers(t *testing.T, path string, open func(client *http.Client) store.Backend, list []Hollow) {
 	t.Helper()
 	words := Words(sheaf.Match{Text: "tea"})

@@ -18,9 +18,8 @@ import (
 )
 
 // Overhead compares two ways to do the same work. It runs both in turns, n times each, so that other work on the
-// machine disturbs both alike. If prepare is not nil, it runs before each. Overhead reports the median times of both,
-// the median of their differences, the ratio of the medians, and the processor time of this program in each. Times
-// are in milliseconds.
+// machine disturbs both alike. If prepare is not nil, it runs before each. Overhead reports the median times, the
+// median difference, the ratio of medians, and this program's processor times. Times are in milliseconds.
 func Overhead(b *testing.B, n int, prepare func(), ours, plain func(i int) error) {
 	b.Helper()
 	var times [2][]time.Duration

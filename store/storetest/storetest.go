@@ -1,6 +1,5 @@
-// Package storetest is the conformance suite that every store must pass: it tests the promises in
-// the comments of package store. [Run] runs the suite; [RandomHistory] compares two stores, step by
-// step.
+// Package storetest is the conformance suite for every store: it tests the promises of package store. [Run] runs the
+// suite; [RandomHistory] compares two stores, step by step.
 package storetest
 
 import (
@@ -357,8 +356,7 @@ func filters(t *testing.T, b store.Backend) {
 	}
 }
 
-// order checks that equal scores are ordered by ID, and that requests with different limits get parts of the same
-// ranking.
+// order checks that equal scores are ordered by ID, and that different limits give parts of one ranking.
 func order(t *testing.T, b store.Backend) {
 	var chunks []store.Chunk
 	for i := range 40 {

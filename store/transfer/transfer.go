@@ -100,9 +100,9 @@ func size(c *store.Chunk) int {
 	return n
 }
 
-// Verify compares the numbers of chunks in both stores. Then it takes chunks from all parts of the first store, and
-// looks up each in the second store: by its ID, and by its first vector. sample is roughly how many chunks it takes.
-// It returns the number of compared chunks. If the stores differ, Verify fails with sheaf.ErrCorrupt.
+// Verify compares the numbers of chunks in both stores. Then it looks up chunks from all parts of the first store in
+// the second, by ID and by vector. sample is roughly how many chunks it takes. It returns the number of compared
+// chunks. If the stores differ, Verify fails with sheaf.ErrCorrupt.
 func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample int) (int, error) {
 	counts := [2]int{-1, -1}
 	for i, st := range []any{from, to} {

@@ -12,14 +12,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Paths of the configuration server. Requests without a tenant all use the same application.
+// These are paths of the configuration server. Requests without a tenant all use the same application.
 const (
 	application = "/application/v2/tenant/default/application/default"
 	activate    = "/application/v2/tenant/default/prepareandactivate"
 )
 
 // deploy makes the server run Sheaf's application if it runs none. It does not touch an existing application: a
-// deployment would replace all of the application, and other users may need its content.
+// deployment would replace everything, and others may need it.
 func (s *Store) deploy(ctx context.Context) error {
 	config := newClient(s.o)
 	config.URL = s.o.Config

@@ -76,7 +76,7 @@ func update(c *store.Chunk) object {
 	return object{"fields": fields}
 }
 
-// Prefixes of terms that the server gets in another form.
+// These are prefixes of terms that the server gets in another form.
 const (
 	hexMark  = "zz" // the bytes in hexadecimal
 	hashMark = "zy" // a hash of a term that is too long

@@ -9,7 +9,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Special conditions without a field.
+// These are special conditions without a field.
 const (
 	everything = "true"
 	nothing    = "false"

@@ -1,17 +1,14 @@
-// Package vespa keeps chunks in Vespa: the document API writes them one by one, the search API
-// finds them by YQL. Its main type is [Store]; [Options.Application] is the application package
-// that a Vespa installation runs for it.
+// Package vespa keeps chunks in Vespa. The document API writes them, the search API finds them by YQL. Its main type
+// is [Store]; [Options.Application] is the application package that a Vespa installation runs for it.
 //
-// The schema has the analyzer's own terms, so that words match as in the embedded engine, and every
-// column as words (package storekit). The user's text is never part of a query: the YQL names
-// parameters that contain it. The differences come from Vespa. Its idf counts all chunks of a
-// content node, even those without the field, and average lengths are running averages. It has BM25
-// only for whole fields of plain words. So these requests fail with sheaf.ErrUnsupported: phrases,
-// prefixes, fuzzy words, BM25F, statistics over candidates, other k1 and b than the application's,
-// and ranges between texts.
+// The schema has the analyzer's own terms, so that words match as in the embedded engine. It has every column as
+// words (package storekit). The user's text is never part of a query: the YQL names parameters that contain it. The
+// differences come from Vespa. Its idf counts all chunks of a content node, even those without the field, and average
+// lengths are running averages. It has BM25 only for whole fields of plain words. So these requests fail with
+// sheaf.ErrUnsupported: phrases, prefixes, fuzzy words, BM25F, statistics over candidates, and ranges between texts.
+// So do other values of k1 and b than the application's.
 //
-// Vespa has no transactions: during a write, readers may see a part of the batch, and both the old
-// and the new chunks of a document.
+// Vespa has no transactions. During a write, readers may see parts of the batch, and old and new chunks together.
 package vespa
 
 import (
@@ -76,10 +73,10 @@ var _ interface {
 // object is a JSON object in a request.
 type object = map[string]any
 
-// Open checks the server and the schema. If the application lacks the schema, or has another analyzer, other
-// parameters or other dimensions, Open fails with sheaf.ErrInvalid or sheaf.ErrNotFound. If a later version of this
-// program made the store, Open fails with sheaf.ErrUnsupported. If the server does not answer, Open fails with
-// sheaf.ErrUnavailable. The message says what to do.
+// Open checks the server and the schema. Open fails with sheaf.ErrInvalid or sheaf.ErrNotFound if the application
+// lacks the schema or has other settings. If a later version of this program made the store, Open fails with
+// sheaf.ErrUnsupported. If the server does not answer, Open fails with sheaf.ErrUnavailable. The message says what to
+// do.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -223,8 +220,8 @@ func (s *Store) introduce(ctx context.Context) error {
 	return s.client.Call(ctx, "POST", s.aboutPath(), object{"fields": object{"about": string(about)}}, nil)
 }
 
-// verifySchema asks the server for each rank profile. The names of the profiles contain the parameters, so if a
-// profile is missing, the server runs an application with other parameters.
+// verifySchema asks the server for each rank profile. The profiles' names contain the parameters, so a missing
+// profile means an application with other parameters.
 func (s *Store) verifySchema(ctx context.Context) error {
 	profiles := []string{s.o.wordsProfile()}
 	for _, v := range s.o.Vectors {

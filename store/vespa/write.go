@@ -27,9 +27,9 @@ const (
 	removePage = 10_000
 )
 
-// Write implements [store.Backend]. It writes new chunks first and then removes the chunks that they replace, so for
-// a moment a reader may see both. After an error other than PartialError, a part of the batch may be in the store. To
-// repair that, write the batch again.
+// Write implements [store.Backend]. It writes new chunks first and then removes the old ones, so for a moment readers
+// may see both. After an error other than PartialError, a part of the batch may be in the store. To repair that,
+// write the batch again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err

@@ -16,8 +16,7 @@ const maxParts = 10_000
 type condition struct {
 	where     string
 	all, none bool
-	// loose means that the condition lets too many chunks pass: the store must test the hits again with the filter
-	// itself.
+	// loose means that the condition lets too many chunks pass: the store must test each hit with the filter.
 	loose bool
 }
 

@@ -124,8 +124,8 @@ func numbers(vector []float32) string {
 	return string(append(out, ']'))
 }
 
-// words adds the words of a request to a. The server scores one list of words over one list of properties, so words
-// makes separate filters for the words that must and must not match.
+// words adds the words of a request to a. The server scores one list of words in one list of properties. So words
+// makes filters for required and forbidden words.
 func (s *Store) words(req *store.Request, a *asked) error {
 	plan := storekit.Compile(s.o.Analyzer, req.Text)
 	root, err := plan.Flat()
@@ -243,8 +243,8 @@ func (a asked) total(scores []float64) float64 {
 }
 
 // joined asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
-// version 1.35 drops some of the best hits, especially right after a write. If a list has more hits than MaxLimit,
-// the result is only as good as the server's.
+// version 1.35 drops some of the best hits. If a list has more hits than MaxLimit, the result is only as good as the
+// server's.
 func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 	whole := make([]asked, len(a.lists))
 	for i, l := range a.lists {
@@ -313,8 +313,7 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 }
 
 // firstHits asks for more and more hits until no other hit can be among the first limit hits. One request is not
-// enough: the server orders equal scores in its own way, a chunk may have several passages, and a loose filter lets too
-// many chunks pass.
+// enough: equal scores have no fixed order, chunks have several passages, and filters may be loose.
 func (s *Store) firstHits(ctx context.Context, a asked, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joined(ctx, a)

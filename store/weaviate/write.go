@@ -24,9 +24,9 @@ const (
 	maxBatchBytes = 4 << 20
 )
 
-// Write implements [store.Backend]. It writes new chunks first and then deletes the chunks that they replace, so for
-// a moment a reader may see both. After an error other than PartialError, a part of the batch may be in the store. To
-// repair that, write the batch again.
+// Write implements [store.Backend]. It writes new chunks first and then removes the old ones, so for a moment readers
+// may see both. After an error other than PartialError, a part of the batch may be in the store. To repair that,
+// write the batch again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.vectors.Check(&batch, s.o.Vectors, maxDims); err != nil {
 		return err

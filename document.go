@@ -170,7 +170,7 @@ type Chunk struct {
 	// Tags and Links come from Body and the heading. Tags of a root also has the tags in the frontmatter.
 	Tags  []string
 	Links []Link
-	// Blocks are targets of links in Body or in the heading: block IDs ("^id" without the mark) and HTML anchors (<a
+	// Blocks are targets of links in Body or the heading: block IDs ("^id", without "^") and HTML anchors (<a
 	// id="x">). An anchor just above a heading belongs to the heading.
 	Blocks []string
 	// Members are the IDs of the windows that a large window joins.
@@ -279,7 +279,7 @@ func NodeIn(outline func(ID) *Outline, id ID) *Node {
 // LinkKind tells how a link was written.
 type LinkKind uint8
 
-// The kinds of link.
+// These are the kinds of link.
 const (
 	LinkMarkdown LinkKind = iota + 1 // [text](target)
 	LinkWiki                         // [[target#fragment|text]]
@@ -339,7 +339,7 @@ type Warning struct {
 // DateSource says where a document's date comes from.
 type DateSource uint8
 
-// The sources of a document's date, most trusted first.
+// These are the sources of a document's date, most trusted first.
 const (
 	DateFrontmatter DateSource = iota + 1
 	DateFileName

@@ -8,7 +8,7 @@ import (
 // Combine says how the value of an explanation is computed from the values of its parts.
 type Combine string
 
-// The ways to combine parts.
+// These are the ways to combine parts.
 const (
 	CombineNone       Combine = ""           // a leaf, or parts that only inform
 	CombineSum        Combine = "sum"        // p1 + p2 + ...
@@ -24,7 +24,7 @@ const (
 	CombineLogistic   Combine = "logistic"   // 1 / (1 + e^-p1)
 )
 
-// Kinds of explanation, with their details.
+// These are kinds of explanation, with their details.
 const (
 	KindTerm       = "term"         // what one term adds in a field: field, term, weight
 	KindSimilarity = "similarity"   // nearness to the query's vector: field, passage

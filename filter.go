@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Names of columns. Every document has these columns. [PropertyColumn] names the column of a property.
+// These are names of columns. Every document has these columns. [PropertyColumn] names the column of a property.
 const (
 	ColumnTree   = "tree"   // text, one
 	ColumnPath   = "path"   // text, one: the path inside the tree
@@ -29,7 +29,7 @@ const AccessPublic = "public"
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
 // WrittenColumn returns the column for a property's numbers and dates as text, in the spelling of the document. A
-// document has values in this column only if at least one of them has an unusual spelling, such as 000032.
+// document has values in this column only if one of them has an unusual spelling, such as 000032.
 func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }
 
 // Columns gives a filter the column values of one chunk.
@@ -64,9 +64,9 @@ type In struct {
 	Values []Value
 }
 
-// Range matches if at least one value of the column is within the bounds and has the same kind as the bounds. MinOpen
-// excludes Min, and MaxOpen excludes Max. A zero Value is no bound. Range matches nothing if it has no bounds, or two
-// bounds of different kinds.
+// Range matches if at least one value of the column has the bounds' kind and is within them. MinOpen excludes Min,
+// and MaxOpen excludes Max. A zero Value is no bound. Range matches nothing if it has no bounds, or two bounds of
+// different kinds.
 type Range struct {
 	Column  string
 	Min     Value

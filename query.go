@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Names of the text fields of a chunk.
+// These are the names of the text fields of a chunk.
 const (
 	FieldTitle      = "title"      // the chunk's own title
 	FieldHierarchy  = "hierarchy"  // titles of the document and of the headings above

@@ -52,9 +52,9 @@ func CompareTied(a, b *Hit) int {
 	return cmp.Compare(a.ID, b.ID)
 }
 
-// CompareLegs compares hits with equal scores by their legs. It first compares the best rank in any leg, then the ranks
-// in the first leg, in the second leg and so on. A hit that a leg did not find is last in that leg. The result is
-// negative if a comes first, and 0 if all ranks are equal.
+// CompareLegs compares hits with equal scores by their legs. It first compares the best rank in any leg, then the
+// ranks in the first leg, and so on. A hit that a leg did not find is last in that leg. The result is negative if a
+// comes first, and 0 if all ranks are equal.
 func CompareLegs(a, b []Leg) int {
 	if c := cmp.Compare(bestRank(a), bestRank(b)); c != 0 {
 		return c

@@ -12,7 +12,7 @@ import (
 // Kind is the type of a [Value].
 type Kind uint8
 
-// The kinds of value. Values of different kinds are never equal.
+// These are the kinds of value. Values of different kinds are never equal.
 const (
 	KindText Kind = iota + 1
 	KindNumber
@@ -34,8 +34,8 @@ func nameIn(names []string, n int) string {
 // Value is a typed value of a property or a column. Values compare with ==. The zero Value means no value.
 type Value struct {
 	Kind Kind
-	// Text is the text of KindText. A number or a date has its written form here if this form is unusual, such as
-	// 000032, 12.10 or a time zone other than UTC. Columns of stores do not keep the written form.
+	// Text is the text of KindText. A number or a date has its written form here if this is unusual, such as 000032
+	// or 12.10. Columns of stores do not keep the written form.
 	Text string
 	// Number is the number of KindNumber, the milliseconds since 1970 UTC of KindDate, and 0 or 1 for KindBool. It is
 	// never NaN.
@@ -76,13 +76,13 @@ func WrittenDate(t time.Time) Value {
 	return v
 }
 
-// Clock returns the time that a clock in the zone of t shows, as a time in UTC: 23:30-08:00 becomes 23:30. Filters
-// compare these times, so a document has the same day for every reader.
+// Clock returns the time on a clock in the zone of t, as a time in UTC: 23:30-08:00 becomes 23:30. Filters compare
+// these times, so a document has the same day for every reader.
 func Clock(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// Plain returns v in the form that columns store: a number without its written form, and a date as [Clock] returns it.
+// Plain returns v as columns store it: a number without its written form, a date as [Clock] returns it.
 func (v Value) Plain() Value {
 	switch {
 	case v.Kind == KindText || v.Text == "":
@@ -127,8 +127,8 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.Number, w.Number)
 }
 
-// String formats v for people: a text as it is, a number in its written form, a date as 2006-01-02 (with the time of
-// day if the date has one), true or false.
+// String formats v for people: a text as it is, a number in its written form, true or false. A date is 2006-01-02,
+// with the time of day if it has one.
 func (v Value) String() string {
 	if v.Text != "" {
 		return v.Text
@@ -155,7 +155,7 @@ func (v Value) String() string {
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
 // MarshalJSON writes texts and dates as strings, and numbers and truth values as such. The zero Value and an infinite
-// number become null. If the document spells a number in a way that JSON does not allow, such as 000032, it becomes a
+// number become null. If JSON does not allow the document's spelling of a number, such as 000032, it becomes a
 // string.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {

@@ -2,8 +2,8 @@
 // ([Collection.Run]). Every ranking to compare is a [Column]. It judges the results ([Judge], [Compare]): measures with
 // intervals, differences with tests, latency and memory.
 //
-// Package dataset reads data sets, package indexing indexes them, package metric has the measures, package stats the
-// statistics, and package report writes the results.
+// Package dataset reads data sets, indexing indexes them, metric measures, stats does statistics, and report writes
+// the results.
 package eval
 
 import (
@@ -70,7 +70,7 @@ type Run struct {
 }
 
 // perDocument is the parameter of profiles that limits the results from one document. If only documents are judged, a
-// second result from a document is worth nothing and takes the place of another document.
+// second result from a document takes the place of another document.
 const perDocument = "per_document"
 
 // Run searches for all queries of the data set with one column.
@@ -173,8 +173,8 @@ func (c *Collection) document(h *search.Hit) string {
 	return h.Path
 }
 
-// Right returns a function that reports whether a hit answers a judged query. A hit is right if its document has a gain
-// above 0, or if a section has such a gain: the hit itself, or a section that contains the hit.
+// Right returns a function that reports whether a hit answers a judged query. A hit is right if its document has a
+// gain above 0, or a section that is or contains the hit.
 func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	wanted := c.Dataset.Qrels[queryID]
 	return func(h *search.Hit) bool {
@@ -184,7 +184,7 @@ func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 }
 
 // targets returns the targets of hits for the judgements of a query. The target of a hit is its document. If the
-// judgements name sections, the target is the named section: the hit itself, or a section that contains the hit.
+// judgements name sections, the target is the named section that is or contains the hit.
 func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored {
 	out := make([]metric.Scored, 0, len(hits))
 	seen := make(map[string]bool, len(hits))

@@ -18,8 +18,7 @@ import (
 //go:embed manifest.json
 var manifest string
 
-// makeBundle writes the MCP bundle of a program into dir: a zip archive of the manifest, the
-// program, and the license and notice in dir/share.
+// makeBundle writes the MCP bundle of a program into dir: a zip archive with manifest, program, license and notice.
 func makeBundle(b build, program, dir string) error {
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {

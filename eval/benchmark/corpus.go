@@ -49,7 +49,7 @@ type Corpus struct {
 	Bytes int64
 }
 
-// Names of the files in the folder of a corpus.
+// These are the names of the files in the folder of a corpus.
 const (
 	corpusFile  = "corpus.jsonl"
 	queriesFile = "queries.jsonl"

@@ -180,8 +180,8 @@ func anonymous(process string) int64 {
 	return all - shared
 }
 
-// pages returns two sizes in bytes: all resident memory of a process, and the part of it that is shared or belongs to
-// files. process is the number of the process, or "self". If process is "" or unknown, both sizes are 0.
+// pages returns two sizes in bytes: a process's resident memory, and its part that is shared or of files. process is
+// the number of the process, or "self". If process is "" or unknown, both sizes are 0.
 func pages(process string) (all, shared int64) {
 	if process == "" {
 		return 0, 0

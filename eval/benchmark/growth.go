@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// growth writes a table for each task and each class of queries. It shows how the times of every engine grow with the
-// number of chunks, and how concurrent clients change the times.
+// growth writes a table for each task and each class of queries. It shows how every engine's times grow with the
+// number of chunks, and how concurrent clients change them.
 func (r *Report) growth(b *strings.Builder) {
 	var sizes []int
 	for _, row := range r.Rows {

@@ -20,7 +20,7 @@ import (
 // Task is what an engine does in a benchmark, for example to search words.
 type Task string
 
-// The tasks.
+// These are the tasks.
 const (
 	TaskWords   Task = "words"   // BM25 over title and text, any of the words, top 10
 	TaskVectors Task = "vectors" // nearest vectors, top 10
@@ -44,17 +44,17 @@ func (t Task) asked() string {
 	return string(t)
 }
 
-// The protocol. An engine is a program "peer-NAME". The command is
+// An engine follows this protocol. It is a program "peer-NAME". The command is
 //
 //	peer-NAME FOLDER TASK INDEX
 //
-// FOLDER has corpus.jsonl ({id, title, text} per line), queries.jsonl ({id, class, text}),
-// vectors.f32 and queryvectors.f32 (rows of float32, little endian, unit length, in the order of the
-// lines) and meta.json ({dims, documents, queries, clients, seconds}). INDEX is an empty folder for
-// its index. The engine indexes all documents and makes the index durable. Then it runs the queries
-// of each class: first once to warm up, for at most three times "seconds" (these answers are judged),
-// then three times with one client and once with "clients" clients, for at most "seconds" each. It
-// writes one JSON object, a Result, to standard output. For an unknown task it exits with status 3.
+// FOLDER has corpus.jsonl ({id, title, text} per line) and queries.jsonl ({id, class, text}). The files vectors.f32
+// and queryvectors.f32 have rows of float32 (little endian, unit length, in the order of the lines). The file
+// meta.json is {dims, documents, queries, clients, seconds}. INDEX is an empty folder for its index. The engine
+// indexes all documents and makes the index durable. Then it runs the queries of each class, at first once to warm
+// up, for at most three times "seconds". These answers are judged. Then it runs them three times with one client, and
+// once with "clients" clients, for at most "seconds" each. It writes one JSON object, a Result, to standard output.
+// For an unknown task it exits with status 3.
 
 // statusNoTask is the exit status of a peer whose engine does not support the task.
 const statusNoTask = 3
@@ -96,7 +96,7 @@ type Result struct {
 
 // Class has the measurements for one class of queries.
 type Class struct {
-	// Micros has the times of the queries in each pass, in microseconds, with one client.
+	// Micros has the times of one client's queries in microseconds: one list for each pass.
 	Micros [][]float64 `json:"micros"`
 	// QPS is how many queries one client finishes in a second, and ClientsQPS how many all clients finish together.
 	// ClientsMicros has the times of the queries of all clients.

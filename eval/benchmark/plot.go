@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Colors of the engines. The first color is Sheaf's. Most color-blind people can tell the colors apart.
+// These are the colors of the engines. The first color is Sheaf's. Most color-blind people can tell the colors apart.
 var plotColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000"}
 
 const (
@@ -21,8 +21,8 @@ const (
 	plotBottom = 50
 )
 
-// SVG writes a picture with one panel for each task and class. A panel shows the times of every engine over the number
-// of chunks: a line for p50, and a dashed line for p99. Both axes are logarithmic.
+// SVG writes a picture with one panel for each task and class. A panel shows every engine's times over the number of
+// chunks: a line for p50, dashed for p99. Both axes are logarithmic.
 func (r *Report) SVG(w io.Writer) error {
 	var peers []string
 	for _, row := range r.Rows {

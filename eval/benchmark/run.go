@@ -53,10 +53,10 @@ type Row struct {
 	InputBytes int64   `json:"input_bytes"`
 	Result     *Result `json:"result,omitempty"`
 	Fault      string  `json:"fault,omitempty"`
-	// MRR is for queries that are headings: the mean of 1/rank of the chunk with this heading, within the first ten
-	// hits. Recall is for vectors: the share of the ten nearest vectors that the engine found. Brute force over float32
-	// finds the nearest vectors, and a vector as near as the tenth counts too. Same is the share of the ten hits of
-	// Sheaf's engine that the engine found. NaN means that a number does not apply.
+	// MRR is for queries that are headings: the mean of 1/rank of their chunks, within ten hits. Recall is for
+	// vectors: the share of the ten nearest vectors that the engine found. Brute force over float32 finds the nearest
+	// vectors, and a vector as near as the tenth counts too. Same is the share of the ten hits of Sheaf's engine that
+	// the engine found. NaN means that a number does not apply.
 	MRR    float64 `json:"-"`
 	Recall float64 `json:"-"`
 	Same   float64 `json:"-"`
@@ -226,7 +226,7 @@ func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *
 }
 
 // tooLong says why an engine would need more time than the limit, or returns "". It computes the time from the last
-// smaller size, because a chunk of a larger corpus takes at least as long.
+// smaller size: chunks of a larger corpus take at least as long.
 func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	for _, row := range slices.Backward(r.report.Rows) {
 		if r.Limit <= 0 || row.Peer != p.Name || row.Task != task || row.Chunks >= chunks {

@@ -50,13 +50,11 @@ func Reliability(p []float64, right []bool, bins int) []Bin {
 	return out
 }
 
-// Error returns the expected calibration error, 0..1. For each sample, it takes the distance between the mean
-// probability in the sample's bin and the share of right samples in this bin; the result is the mean of these distances
-// (Naeini, Cooper, Hauskrecht: Obtaining Well Calibrated Probabilities Using Bayesian Binning, 2015). Without samples
-// it returns 0.
+// Error returns the expected calibration error, 0..1. It is the mean distance, over all samples, between a bin's mean
+// probability and its share of right samples. (Naeini, Cooper, Hauskrecht: Obtaining Well Calibrated Probabilities
+// Using Bayesian Binning, 2015.) Without samples it returns 0.
 //
-// Example: of two samples with probability 0.9 one is right, and one sample with 0.2 is wrong: (2 x |0.9 - 0.5| + 1 x
-// |0.2 - 0|) / 3 = 0.333.
+// Example: two samples with 0.9, one of them right, and a wrong one with 0.2 give (2 x 0.4 + 0.2) / 3 = 0.333.
 func Error(bins []Bin) float64 {
 	total, sum := 0, 0.0
 	for _, b := range bins {

@@ -1,5 +1,5 @@
-// Package confidence learns how sure an answer is. It runs questions with known answers and questions
-// without an answer, and fits a [search.Calibration] to the evidence of the results ([search.Evidence]).
+// Package confidence learns how sure an answer is. It runs questions with and without an answer, and fits a
+// [search.Calibration] to the results' evidence ([search.Evidence]).
 //
 // [Ask] asks a collection, [Fit] fits a calibration, [Judge] measures a calibration on new answers.
 // [Learn] does all three for one folder.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// minEach is how many right results, wrong results and questions without an answer a fit needs, at least, of each.
+	// minEach is how many right results, how many wrong results and how many unanswerable questions a fit needs.
 	minEach = 8
 	// unanswerableWeight is the weight of a question without an answer when the probability that a result is right is
 	// fitted. It is low, because most questions of users have an answer.
@@ -127,9 +127,9 @@ func leastProbability(all []*Answers, c *search.Calibration) float64 {
 }
 
 // LeaveOneOut judges each collection with a calibration that is fitted to the other collections. It also returns a
-// calibration that is fitted to all. The function same reports whether two collections have the same documents; such a
-// collection is not used to judge the other. LeaveOneOut returns sheaf.ErrInvalid for fewer than two collections and
-// for different profiles.
+// calibration that is fitted to all. The function same reports whether two collections have the same documents: they
+// do not judge each other. LeaveOneOut returns sheaf.ErrInvalid for fewer than two collections and for different
+// profiles.
 func LeaveOneOut(all []*Answers, same func(i, j int) bool) ([]Quality, *search.Calibration, error) {
 	if len(all) < 2 {
 		return nil, nil, sheaf.Invalidf("%d collection: at least two are needed to judge one by the others", len(all))

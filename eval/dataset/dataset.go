@@ -1,5 +1,5 @@
-// Package dataset reads judged collections: folders in BEIR layout, TREC topics with qrels, and folders of notes
-// with a YAML file of queries. It also reads and writes TREC run files. It does not judge and does not index.
+// Package dataset reads judged collections: folders in BEIR layout, TREC topics with qrels, and notes with YAML
+// queries. It also reads and writes TREC run files. It does not judge and does not index.
 //
 // Faults of a file are errors that name file and line. Minor faults are warnings of the [Dataset].
 package dataset

@@ -27,9 +27,9 @@ type judged struct {
 // white space separates them.
 type columns struct{ query, doc, gain, slug, fields int }
 
-// readQrels reads judgements in one of two formats. In BEIR's format, tabs separate the fields, and the first line is a
-// header: query-id, corpus-id, score; or for sections query-id, corpus-id, heading-slug. In TREC's format, white space
-// separates query, iteration, document and gain, and there is no header.
+// readQrels reads judgements in one of two formats. In BEIR's format, tabs separate the fields, and the first line is
+// a header. It is query-id, corpus-id, score, or for sections query-id, corpus-id, heading-slug. In TREC's format,
+// white space separates query, iteration, document and gain, and there is no header.
 func readQrels(file string, sum hash.Hash) (*judged, error) {
 	j := &judged{qrels: map[string]metric.Judgements{}, where: map[string]string{}}
 	name, err := readLines(file, sum, func(name string, line int, raw []byte) error {

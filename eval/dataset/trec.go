@@ -17,10 +17,10 @@ import (
 	"sheaf/rank/runfile"
 )
 
-// TREC reads topics and judgements for a collection. The collection is a folder with the BEIR layout, or any folder of
-// notes; the names of notes are their paths. The topics are in one of three forms: lines with an ID, a tab and a text;
-// lines of JSON as in BEIR if the file's name ends in .jsonl; or TREC's <top> records, with the title as the query.
-// TREC returns the same errors as [BEIR].
+// TREC reads topics and judgements for a collection. The collection is a folder with the BEIR layout, or a folder of
+// notes whose names are paths. The topics are lines with an ID, a tab and a text, or BEIR's lines of JSON in a file
+// *.jsonl. They may also be TREC's <top> records, with the title as the query. TREC returns the same errors as
+// [BEIR].
 func TREC(collection, topics, qrels string) (*Dataset, error) {
 	abs, err := filepath.Abs(collection)
 	if err != nil {
@@ -70,8 +70,8 @@ type topics struct {
 	inside  bool   // it has not ended
 }
 
-// record reads a line of TREC's records. They look like XML but are not XML: a tag may stay open, and a value ends at
-// the next tag.
+// record reads a line of TREC's records. They look like XML but are not: a tag may stay open, and a value ends at the
+// next tag.
 func (t *topics) record(text, name string, line int) error {
 	for text != "" {
 		before, tag, rest := cutTag(text)

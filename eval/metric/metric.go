@@ -1,5 +1,5 @@
-// Package metric judges rankings: nDCG, AP, RR, P, R, Success, Judged, RBP and ERR as pure functions of a ranking
-// and its judgements. Names and values agree with the ir_measures tool (and trec_eval below it) to 1e-6.
+// Package metric judges rankings by pure functions of a ranking and its judgements: nDCG, AP, RR, P, R, and others.
+// Names and values agree with the ir_measures tool (and trec_eval below it) to 1e-6.
 package metric
 
 import (
@@ -139,8 +139,8 @@ func (m Measure) relevant(qrels Judgements) int {
 	return n
 }
 
-// ndcg returns the discounted cumulative gain of the ranking divided by the gain of the best possible ranking
-// (Järvelin, Kekäläinen: Cumulated Gain-Based Evaluation of IR Techniques, 2002). The discount is log2(rank + 1).
+// ndcg returns the discounted cumulative gain of the ranking divided by the best possible gain (Järvelin, Kekäläinen:
+// Cumulated Gain-Based Evaluation of IR Techniques, 2002). The discount is log2(rank + 1).
 func (m Measure) ndcg(top []string, qrels Judgements) float64 {
 	var dcg float64
 	for i, id := range top {
@@ -174,8 +174,8 @@ func (m Measure) gain(g int) float64 {
 	return float64(g)
 }
 
-// averagePrecision returns the sum of the precision at the rank of each found relevant document, divided by the number
-// of all relevant documents.
+// averagePrecision returns the mean precision at the ranks of all relevant documents; a missing document has
+// precision 0.
 func (m Measure) averagePrecision(top []string, qrels Judgements) float64 {
 	found, sum := 0, 0.0
 	for i, id := range top {
@@ -199,8 +199,8 @@ func (m Measure) reciprocalRank(top []string, qrels Judgements) float64 {
 	return 0
 }
 
-// rankBiasedPrecision returns (1-p) times the sum of p^(rank-1) over the relevant documents in the ranking (Moffat,
-// Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, 2008).
+// rankBiasedPrecision returns (1-p) times the sum of p^(rank-1) over the relevant documents (Moffat, Zobel:
+// Rank-Biased Precision for Measurement of Retrieval Effectiveness, 2008).
 func (m Measure) rankBiasedPrecision(top []string, qrels Judgements) float64 {
 	sum, weight := 0.0, 1-m.p
 	for _, id := range top {

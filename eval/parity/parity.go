@@ -99,9 +99,9 @@ func Tau(a, b []float64) float64 {
 	return (concordant - discordant) / math.Sqrt((pairs+tiedA)*(pairs+tiedB))
 }
 
-// RBO returns the extrapolated rank-biased overlap of two lists without duplicates. It is 1 for equal lists, and 0 for
-// lists without a common entry. p is the probability, above 0 and below 1, that a reader goes on to the next entry
-// (Webber, Moffat, Zobel: A Similarity Measure for Indefinite Rankings, 2010, equation 32).
+// RBO returns the extrapolated rank-biased overlap of two lists without duplicates. It is 1 for equal lists, and 0
+// for lists without a common entry. p, above 0 and below 1, is the probability that a reader goes on (Webber, Moffat,
+// Zobel: A Similarity Measure for Indefinite Rankings, 2010, equation 32).
 func RBO[T comparable](a, b []T, p float64) float64 {
 	if len(a) > len(b) {
 		a, b = b, a

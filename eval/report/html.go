@@ -46,8 +46,8 @@ type mostChanged struct {
 // listed is how many queries with gains a page lists, and how many with losses.
 const listed = 10
 
-// HTML writes the reports as one page that loads no other files. The page has tables with intervals and tests. It also
-// plots the quality over the latency, the precision over the recall, and the gain or loss of each query.
+// HTML writes the reports as one page that loads no other files. The page has tables with intervals and tests. It
+// also plots quality over latency, precision over recall, and the gain or loss of each query.
 func HTML(w io.Writer, reports []*eval.Report) error {
 	var sections []section
 	for _, r := range reports {

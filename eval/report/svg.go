@@ -10,7 +10,7 @@ import (
 	"sheaf/eval/calibrate"
 )
 
-// Sizes of a plot and of the margins for its labels, in pixels.
+// These are sizes of a plot and of the margins for its labels, in pixels.
 const (
 	plotWidth, plotHeight = 420, 300
 	roomLeft, roomBottom  = 52, 44

@@ -1,5 +1,4 @@
-// Package report writes the results of an evaluation: as text for a terminal, as JSON for programs, and as one
-// HTML file with plots.
+// Package report writes results of an evaluation: text for a terminal, JSON, and one HTML file with plots.
 package report
 
 import (

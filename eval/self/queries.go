@@ -16,7 +16,7 @@ import (
 // Kind is the source of a query.
 type Kind string
 
-// The kinds of query.
+// These are the kinds of query.
 const (
 	Heading    Kind = "heading"    // the title of a section asks for the section
 	Anchor     Kind = "anchor"     // the words of a link ask for its target
@@ -70,7 +70,7 @@ type Wanted struct {
 	Seed       uint64
 }
 
-// Limits of reading. A sample is enough for a large collection.
+// These limit reading. A sample is enough for a large collection.
 const (
 	docsPerItem    = 30 // documents examined for each wanted query of a kind
 	perDocument    = 2  // queries of a kind from one document

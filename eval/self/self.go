@@ -1,8 +1,8 @@
-// Package self finds the best ranking for a collection without human judgements. It makes queries with known
-// answers from the documents: a heading asks for its section, the words of a link for its target, an alias for
-// its note, a rare phrase for its chunk, a sentence with dropped words for its chunk (Azzopardi, de Rijke, Balog:
-// Building Simulated Queries for Known-Item Topics, 2007). It runs the rankings on them, and reports the best
-// ranking, its lead, and whether the lead is more than chance. Queries without an answer teach when to say so.
+// Package self finds the best ranking for a collection without human judgements. It makes queries with known answers
+// from the documents: a heading asks for its section, a link's words for its target. An alias asks for its note, a
+// rare phrase or a shortened sentence for its chunk. (Azzopardi, de Rijke, Balog: Building Simulated Queries for
+// Known-Item Topics, 2007.) It runs the rankings on them, and reports the best ranking and whether its lead is more
+// than chance. Queries without an answer teach when to say so.
 //
 // The result is valid for finding known items. It says nothing about questions that many documents answer.
 package self
@@ -21,9 +21,8 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Measure is the measure by which rankings are compared. It is the mean of two reciprocal ranks among the first ten
-// results: the rank of the document that answers, and the rank of the chunk that answers. A ranking of whole documents
-// can therefore score too.
+// Measure is the measure by which rankings are compared. It is the mean of two reciprocal ranks within ten results:
+// of the answering document, and of the answering chunk. A ranking of whole documents can therefore score too.
 const Measure = "RR@10"
 
 // depth is how many results a query returns, because a user sees only these.

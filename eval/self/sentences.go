@@ -9,7 +9,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Numbers for making queries from the bodies of chunks.
+// These are numbers for making queries from the bodies of chunks.
 const (
 	phraseWords    = 3  // raw words of a phrase
 	phraseTries    = 12 // positions tried in a chunk
@@ -135,8 +135,8 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 	return "", nil
 }
 
-// holdsRare reports whether text has a term that few chunks have. The store needs long to count a phrase of common
-// words, and people do not remember a text by such a phrase.
+// holdsRare reports whether text has a term that few chunks have. Counting a phrase of common words takes the store
+// long, and people do not remember such phrases.
 func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	for _, t := range m.terms(text) {
 		df, ok := m.counts[t]

@@ -1,5 +1,5 @@
-// Package stats has the statistics for comparing rankings, as pure functions of numbers: bootstrap intervals,
-// paired tests, corrections for many tests, and quantiles.
+// Package stats has statistics for comparing rankings, as pure functions: bootstrap intervals, paired tests,
+// corrections, and quantiles.
 //
 // Every random function takes a seed and gives the same result for the same input on every machine.
 package stats
@@ -51,15 +51,15 @@ type Interval struct {
 func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
 
 // Bootstrap returns an interval for the mean of x by the percentile bootstrap (Efron, Tibshirani: An Introduction to
-// the Bootstrap, 1993, chapter 13). confidence, 0..1, is the probability that the interval contains the mean. Bootstrap
-// draws len(x) values with replacement, and computes their mean. It repeats this as often as the parameter rounds says.
-// The interval is the middle part of these means. If values are paired, pass their differences.
+// the Bootstrap, 1993, chapter 13). confidence, 0..1, is the probability that the interval contains the mean.
+// Bootstrap draws len(x) values with replacement, and computes their mean. It repeats this as often as the parameter
+// rounds says. The interval is the middle part of these means. If values are paired, pass their differences.
 func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interval {
 	return BootstrapWithin(x, make([]string, len(x)), confidence, rounds, seed)
 }
 
-// BootstrapWithin is [Bootstrap] for values in groups. groups[i] is the group of x[i]. It draws from each group as many
-// values as the group has, so the weights of the groups stay the same.
+// BootstrapWithin is [Bootstrap] for values in groups. groups[i] is the group of x[i]. It draws from each group as
+// many values as the group has, so that groups keep their weights.
 func BootstrapWithin(x []float64, groups []string, confidence float64, rounds int, seed uint64) Interval {
 	if len(x) == 0 || rounds < 1 {
 		return Interval{}

@@ -17,8 +17,8 @@ type TTest struct {
 // query, and both have the same length. Fewer than two pairs prove nothing, so P is 1. If all differences are equal, P
 // is 1 if they are 0, and 0 otherwise.
 //
-// Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3). The differences 1, 0, 2, 1 have mean 1 and standard error sqrt(2/3)/2,
-// so T = 2.449 with 3 degrees of freedom, and P = 0.0917.
+// Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3). The differences 1, 0, 2, 1 have mean 1 and standard error sqrt(2/3)/2.
+// So T = 2.449 with 3 degrees of freedom, and P = 0.0917.
 func PairedT(a, b []float64) TTest {
 	d := Differences(a, b)
 	t := TTest{DF: max(len(d)-1, 0), P: 1}
@@ -95,11 +95,11 @@ func betaInc(x, a, b float64) float64 {
 // exactPairs is how many pairs may differ if all choices of signs are to be counted.
 const exactPairs = 16
 
-// Randomization returns the two-sided P of the paired randomization test (Fisher; for rankings: Smucker, Allan,
-// Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007). a and b have
-// the same length. A choice gives a sign to each difference a[i]-b[i]. P is the share of choices whose mean is at least
-// as far from 0 as the observed mean. If at most 16 pairs differ, Randomization counts all choices. Otherwise it draws
-// rounds choices at random, and counts the observed choice too.
+// Randomization returns the two-sided P of the paired randomization test. It is Fisher's. (For rankings: Smucker,
+// Allan, Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007.) a
+// and b have the same length. A choice gives a sign to each difference a[i]-b[i]. P is the share of choices whose
+// mean is at least as far from 0 as the observed mean. If at most 16 pairs differ, Randomization counts all choices.
+// Otherwise it draws rounds choices at random, and counts the observed choice too.
 //
 // Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of three signs. The sums 4 and -4 occur once each, so
 // P = 2/8.

@@ -28,7 +28,7 @@ func (Disk) Create(name string) (File, error) {
 }
 
 // On Windows, another process can block an operation; it holds a manifest for less than a millisecond. The operation
-// is repeated for patience, with a pause of retry between two attempts.
+// is repeated for the time patience, at intervals of retry.
 const (
 	patience = 2 * time.Second
 	retry    = time.Millisecond

@@ -6,15 +6,13 @@ import (
 	"syscall"
 )
 
-// NoSpace reports whether writing a file failed for lack of space: on the device, in the owner's quota, or because the
-// file reached the largest allowed size.
+// NoSpace reports whether writing failed for lack of space: on the device, in a quota, or beyond a maximum size.
 func NoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) ||
 		deviceFull(err)
 }
 
-// Forbidden reports whether reading or writing a file failed for lack of rights: on the file, on its folder, or
-// because the file system is read-only.
+// Forbidden reports whether reading or writing failed for lack of rights, or on a read-only file system.
 func Forbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }

@@ -8,7 +8,7 @@ import (
 // Op is a call that can fail.
 type Op string
 
-// The calls that can fail.
+// These are the calls that can fail.
 const (
 	OpCreate  Op = "create"
 	OpOpen    Op = "open"

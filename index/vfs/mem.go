@@ -136,8 +136,7 @@ func (m *Mem) Create(name string) (File, error) {
 		node = &memNode{}
 		m.live[key] = node
 	}
-	// An existing file keeps its place on the disk, so a crash may leave it empty even if nothing
-	// of the new content arrives.
+	// An existing file keeps its place on the disk, so a crash may leave it empty without any new content.
 	node.data, node.clean, node.emptied, node.mod = nil, false, true, time.Now()
 	return &memFile{m: m, name: name, node: node, writable: true}, nil
 }

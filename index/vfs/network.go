@@ -2,8 +2,8 @@ package vfs
 
 import "os"
 
-// Silent returns the name of a folder's file system, such as "nfs" or "9p", if changes can happen there without a
-// notice to this system. Other machines or the host make such changes. For other file systems Silent returns "".
+// Silent returns the name of a folder's file system, such as "nfs", if changes can happen there without notice. Other
+// machines or the host make such changes. For other file systems Silent returns "".
 func Silent(dir string) string {
 	f, err := os.Open(dir)
 	if err != nil {

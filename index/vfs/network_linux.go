@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkTypes are file systems whose locks may apply only to one machine, or whose files may vanish while they are
-// mapped. 9P and other FUSE file systems are not listed, because virtual machines and containers use them for local
-// disks.
+// networkTypes are file systems whose locks may apply to one machine only, or whose mapped files may vanish. 9P and
+// other FUSE file systems are not listed, because virtual machines use them for local disks.
 var networkTypes = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.SMB_SUPER_MAGIC:  "smb",
@@ -84,8 +83,8 @@ func systemOf(f *os.File) (magic int64, mount string) {
 	return magic, ""
 }
 
-// mountType returns the type of file system in a line of mountinfo, if the line describes the device: "36 35 98:0
-// /root /mount options - type source options".
+// mountType returns the file system's type in a line of mountinfo, if the line is about the device. The line is "36
+// 35 98:0 /root /mount options - type source options".
 func mountType(line, device string) string {
 	mount, system, _ := strings.Cut(line, " - ")
 	fields := strings.Fields(mount)

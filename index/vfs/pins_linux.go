@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pinningTypes are local file systems on which two existing files never have the same inode number, and a name always
-// leads to its current file.
+// pinningTypes are local file systems on which existing files never share an inode number, and names lead to current
+// files.
 var pinningTypes = []int64{
 	unix.EXT4_SUPER_MAGIC, // and ext2, ext3
 	unix.XFS_SUPER_MAGIC,
@@ -19,9 +19,9 @@ var pinningTypes = []int64{
 	0x2fc12fc1, // ZFS
 }
 
-// Pins reports whether no other file can get the identity of f while f is open, even after a replacement. In this case
-// os.SameFile can compare f with a file found by name. Pins returns false if this is unknown: on network file systems,
-// on systems that cannot replace open files, and for files outside [Disk].
+// Pins reports whether no other file can get the identity of f while f is open, even after a replacement. In this
+// case os.SameFile can compare f with a file found by name. Pins returns false if this is unknown, as on network file
+// systems, and for files outside [Disk].
 func Pins(f File) bool {
 	file, ok := f.(*os.File)
 	if !ok {

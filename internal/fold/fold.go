@@ -14,8 +14,7 @@ func Text(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
 			s = signs.Replace(s)
-			// Compose first, too: the lower case of İ is i, but the lower case of I with a separate
-			// dot has two letters.
+			// Compose first: the lower case of İ is i, but I with a separate dot becomes two letters.
 			return norm.NFC.String(strings.ToLower(norm.NFC.String(s)))
 		}
 	}

@@ -1,5 +1,5 @@
 // Package offheap allocates large buffers outside the heap of the garbage collector, for owners that free them. The
-// collector lets its heap grow to twice the live data, so a buffer on the heap uses twice its size. A buffer of this
+// collector lets its heap grow to twice the live data, so a buffer there uses twice its size. A buffer of this
 // package uses only the written bytes, and nothing after it is freed.
 //
 // The caller must free the memory. The memory must not contain pointers into the heap, because the collector does not

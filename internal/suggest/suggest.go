@@ -9,9 +9,9 @@ import (
 )
 
 // Nearest returns the known name with the smallest edit distance from name, ignoring case. If several have this
-// distance, it returns the first. Names within the limit are near: one edit per three characters, or at least two for
-// names of four and more characters. A known name that starts with name is also near, if name has three or more
-// characters. If no name is near, Nearest returns "".
+// distance, it returns the first. Names within the limit are near: one edit per three characters, but at least two
+// from four characters on. A known name that starts with name is also near, if name has three or more characters. If
+// no name is near, Nearest returns "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)

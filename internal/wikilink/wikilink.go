@@ -86,8 +86,8 @@ func (l Link) Text() string {
 // MarkdownEndings are the extensions of Markdown files.
 var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
 
-// Name returns the name of the note if a text is exactly one link: the last part of the target, without the extension
-// of a Markdown file. It returns "" for any other text.
+// Name returns the note's name in a text of exactly one link: the target's last part without a Markdown extension. It
+// returns "" for any other text.
 func Name(s string) string {
 	l, ok := Whole(s)
 	if !ok || l.Target == "" {

@@ -1,5 +1,5 @@
-// Package wording formats text for people. It formats counts and sizes, quotes names for a shell, and cleans text from
-// files so that the text cannot control a terminal.
+// Package wording formats text for people. It formats counts and sizes, quotes names for a shell, and cleans text
+// that could control a terminal.
 package wording
 
 import "strings"

@@ -1,6 +1,5 @@
-// Package yamlfile parses YAML from untrusted files. It checks size and depth before the parser runs, because the time
-// and memory of the parser grow with the square of the depth. If the parser panics, the caller gets a fault of the
-// file.
+// Package yamlfile parses YAML from untrusted files. It checks size and depth first, because the parser's time and
+// memory grow with the square of the depth. If the parser panics, the caller gets a fault of the file.
 package yamlfile
 
 import (
@@ -60,7 +59,7 @@ func Decode(node ast.Node, into any) error {
 	return guarded("", func() error { return yaml.NodeToValue(node, into, yaml.Strict()) })
 }
 
-// duplicateKey matches the parser's error for a key that a mapping has twice: the key, and the line of the first one.
+// duplicateKey matches the parser's error for a repeated key: the key, and the line of the first one.
 var duplicateKey = regexp.MustCompile(`^mapping key (".*") already defined at \[(\d+):\d+\]$`)
 
 // guarded calls the function do and turns its error or panic into a fault. prefix comes before the text of the error.

@@ -64,9 +64,9 @@ func Read(fsys vfs.FS, dir string) (Manifest, error) {
 	return m, nil
 }
 
-// decode reads a manifest, little endian: the magic, the version (4 bytes), the number of files (4), the generation
-// (8), the length of all names (8), the length of the payload (8), the names, each with a zero byte after it, the
-// payload, and the CRC-32C of all that (4).
+// decode reads a manifest, little endian. It has the magic, the version (4 bytes), the number of files (4), the
+// generation (8), the lengths of all names (8) and of the payload (8). Then come the names, each with a zero byte,
+// the payload, and the CRC-32C of all that (4).
 func decode(data []byte) (Manifest, error) {
 	le := binary.LittleEndian
 	if len(data) < headerBytes+4 || len(data) > maxBytes || string(data[:len(magic)]) != magic {

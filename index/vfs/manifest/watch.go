@@ -40,8 +40,7 @@ func (w *Watch) Generation() (uint64, error) {
 	if h != nil && h != ended {
 		// Another program may have written into the file, for example by restoring a copy.
 		still, err := vfs.Still(w.fs, w.path, h.info)
-		// If h is no longer held, it may have been closed before the comparison: its identity may
-		// have belonged to another file.
+		// If h is no longer held, it may be closed, and another file may have its identity.
 		if err == nil && still && w.held.Load() == h {
 			return h.generation, nil
 		}

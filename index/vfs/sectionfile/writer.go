@@ -11,8 +11,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Writer writes a section file from front to back, one section at a time: Begin, any number of calls of Write, then
-// the next Begin, or Close. Not safe for concurrent use. Close returns the first error.
+// Writer writes a section file from front to back: Begin and any number of Writes for each section, then Close. Not
+// safe for concurrent use. Close returns the first error.
 type Writer struct {
 	fs      vfs.FS
 	path    string

@@ -132,8 +132,7 @@ func stems(s string) []string {
 	return slices.Compact(list)
 }
 
-// classOf compares the words of a query with the names of its answer: title, overlap (at least
-// half), low or none.
+// classOf compares a query's words with the answer's names: title, overlap (at least half), low or none.
 func classOf(query string, names ...string) string {
 	q := stems(query)
 	held := 0

@@ -4,18 +4,18 @@
 //	sheaf serve --in FOLDER &
 //	go run -C lab/bench ./load --clients 32 --time 60s
 //
-// The queries are two words from titles of the server's documents, all different, or the lines of the file
-// --queries in turn. With --zipf S they are drawn from a fixed number, as people's queries are: the
-// probability of the k-th query falls with the S-th power of k, so the server's cache counts. A second of
-// warm-up is not counted. The status is 1 when a request failed or when the 99th percentile is above --p99.
+// The queries are pairs of words from titles of the server's documents, or the lines of the file --queries. With
+// --zipf S they are drawn like people's queries: the k-th query's probability falls with k to the power S. So the
+// server's cache counts. A second of warm-up is not counted. The status is 1 when a request failed or when the 99th
+// percentile is above --p99.
 //
 // With --pid, the server's process on this machine, it also prints the server's processor time per answer.
 //
 //	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
 //
-// measures all promises about a server, with its own servers and index. It measures how soon a
-// server with a warm index is ready, how soon a saved note is found, 1,000 idle connections, slow
-// and enormous requests, and how many acknowledged documents survive a killed server.
+// measures all promises about a server, with its own servers and index. It measures how soon a warm server is ready
+// and a saved note is found, and 1,000 idle connections. It also sends slow and enormous requests, and counts
+// acknowledged documents that survive a killed server.
 package main
 
 import (

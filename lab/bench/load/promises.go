@@ -160,8 +160,8 @@ func measureClients(s *served, o options) error {
 	return run(o)
 }
 
-// measureHostile opens connections that send heads and bodies slowly, and sends bodies that are too
-// large, too deep or not JSON. A client searches at the same time.
+// measureHostile opens connections that send heads and bodies slowly, and sends bodies that are too large or no JSON.
+// A client searches at the same time.
 func measureHostile(s *served, _ options) error {
 	host := strings.TrimPrefix(s.address, "http://")
 	var slow []net.Conn

@@ -12,10 +12,9 @@ import (
 // across is the kind of a set whose questions and texts are in different languages.
 const across = "across languages"
 
-// makeAcross writes sets that cross languages into a folder, with an INDEX.tsv. Two sets are translations of each other
-// if they have the same judgements and their names differ only in the last part. makeAcross makes two sets of an
-// English set and a translation: the translated questions with the English texts, and the English questions with the
-// translated texts.
+// makeAcross writes sets that cross languages into a folder, with an INDEX.tsv. Two sets are translations of each
+// other if they have the same judgements and nearly the same name. The names may differ in the last part. From an
+// English set and a translation, makeAcross makes two sets: each language's questions with the other's texts.
 func makeAcross(folder string, sets []set) error {
 	index := "name\tkind\tlanguage\tsplit\n"
 	for _, s := range sets {

@@ -5,10 +5,10 @@
 //	quality sets SPLIT FOLDER...
 //	quality tables RESULTS SPLIT FOLDER...
 //
-// SPLIT is dev, held or all. The first command makes sets in the folder OUT with questions and texts in
-// two languages. The second prints a line for each set: its key, its path and the name of its
-// judgements, separated by tabs. The third reads the output of sheaf eval --json: RESULTS/sets/KEY.json
-// for each set, RESULTS/old/KEY.json of an older program, and RESULTS/confidence.json.
+// SPLIT is dev, held or all. The first command makes sets in the folder OUT with questions and texts in two
+// languages. The second prints a line for each set: its key, path and name of judgements, separated by tabs. The
+// third reads the output of sheaf eval --json: RESULTS/sets/KEY.json for each set, and RESULTS/confidence.json.
+// RESULTS/old/KEY.json comes from an older program.
 package main
 
 import (

@@ -3,10 +3,9 @@
 //	go run ./lab/model/pack -name sheaf-en-1 -vocab vocab.txt -table table.npy -out sheaf-en-1.bin
 //	go run ./lab/model/pack -name sheaf-ml-1 -vocab vocab.tsv -table table.npy -out sheaf-ml-1.bin
 //
-// The table is a NumPy file of little-endian float32, one row per piece. A vocabulary .txt is for
-// the English table and has one piece per line. A vocabulary .tsv is for the table of many
-// languages. Its columns are the piece, its score, its language number (-127 to 127, above 0 for a
-// piece that is more frequent in English) and 1 or 0: whether training saw the piece.
+// The table is a NumPy file of little-endian float32, one row per piece. A vocabulary .txt is for the English table
+// and has one piece per line. A vocabulary .tsv is for the table of many languages. Its columns are the piece, its
+// score, its language number (-127..127, positive for English), and 1 if training saw it, else 0.
 package main
 
 import (

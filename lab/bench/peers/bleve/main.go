@@ -1,5 +1,4 @@
-// Command bleve runs Bleve as a peer of sheaf bench: title and text are two fields, and a query is
-// a disjunction of their matches.
+// Command bleve runs Bleve as a peer of sheaf bench: a query is a disjunction over title and text.
 package main
 
 import (

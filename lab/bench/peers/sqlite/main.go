@@ -1,5 +1,4 @@
-// Command sqlite runs SQLite's FTS5 as a peer of sheaf bench: title and text are two columns of a
-// table without content, ranked by bm25.
+// Command sqlite runs SQLite's FTS5 as a peer of sheaf bench: title and text are columns ranked by bm25.
 package main
 
 import (

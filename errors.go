@@ -44,9 +44,9 @@ type categorized struct {
 
 func (e *categorized) Unwrap() []error { return []error{e.error, e.category} }
 
-// ExitCode returns a command's exit status for err. It is 0 for nil, 2 for [ErrInvalid] and [ErrUnsupported], 3 for
-// [ErrNotFound], 4 for [ErrUnavailable], 5 for [ErrCorrupt], else 6. Status 1 means that a command found nothing; it
-// has no error.
+// ExitCode returns a command's exit status for err. It is 0 for nil, 2 for [ErrInvalid] and [ErrUnsupported], and 3
+// for [ErrNotFound]. It is 4 for [ErrUnavailable], 5 for [ErrCorrupt], and 6 for any other error. Status 1 means that
+// a command found nothing; it has no error.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:

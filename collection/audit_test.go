@@ -62,8 +62,8 @@ func TestAuditFindsNoLeak(t *testing.T) {
 	t.Logf("%d checks, %d documents, %d hidden ones in all", out.Checks, out.Documents, out.Hidden)
 }
 
-// TestAuditAcceptsVisibleWords checks that a suggested word is no leak if a visible text has the word, although only a
-// hidden document has it as a tag.
+// TestAuditAcceptsVisibleWords checks that a suggested word of a visible text is no leak, although only a hidden tag
+// has it.
 func TestAuditAcceptsVisibleWords(t *testing.T) {
 	files := map[string]string{
 		"visible.md": "---\naccess: [public]\n---\n# Undo\n\nRun git stash list.\n",
@@ -121,8 +121,8 @@ func TestAuditFindsLeakingStore(t *testing.T) {
 	}
 }
 
-// TestAuditFindsNumbers checks that numbers about hidden documents are leaks: counts, facets,
-// values suggested for an empty result, and how rare words are.
+// TestAuditFindsNumbers checks that numbers about hidden documents are leaks: counts, facets, suggested values, and
+// the rarity of words.
 func TestAuditFindsNumbers(t *testing.T) {
 	for _, c := range []struct {
 		leaks string   // the verb that ignores filters; "statistics" for counting words in all documents

@@ -37,8 +37,7 @@ func benchFiles(b *testing.B) (map[string]string, []string) {
 	return files, []string{"word1 word7", "word100 word3", "word500 word501", "word20"}
 }
 
-// BenchmarkSearch times a search with page and snippets: by words, with meaning, for a caller that
-// sees a part, and from the cache.
+// BenchmarkSearch times a search with page and snippets: by words, with meaning, for a restricted caller, and cached.
 func BenchmarkSearch(b *testing.B) {
 	files, queries := benchFiles(b)
 	with := collectiontest.Open(b, files, nil)

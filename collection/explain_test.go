@@ -66,8 +66,8 @@ func TestBriefExplanation(t *testing.T) {
 	}
 }
 
-// TestExplainedWindow checks that a search with explanations returns fewer results than one
-// without, and that its total says that more exist.
+// TestExplainedWindow checks that a search with explanations returns fewer results, and that its total says that more
+// exist.
 func TestExplainedWindow(t *testing.T) {
 	docs := map[string]string{}
 	for i := range collection.MaxExplained + 60 {
@@ -128,8 +128,7 @@ func TestExactTotal(t *testing.T) {
 	}
 }
 
-// TestAnswerAfterFailure checks that the total is a lower bound if a part of the ranking failed, and that the cache
-// does not keep such an answer.
+// TestAnswerAfterFailure checks that after a partial failure the total is a lower bound and the answer is not cached.
 func TestAnswerAfterFailure(t *testing.T) {
 	f, _ := gatedOf(t, map[string]string{"a.md": "# Pear\n\nOne pear.\n", "b.md": "# Quince\n\nA fruit.\n"},
 		func(_ context.Context, call int64) error {
@@ -186,8 +185,7 @@ func TestExplainEqualsSearch(t *testing.T) {
 	}
 }
 
-// TestFusedContent checks that a result without its own text, such as a heading above other
-// headings, has its title as content.
+// TestFusedContent checks that a result without text, such as a heading above headings, has its title as content.
 func TestFusedContent(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"codes.md": "# Codes of vectors\n\n## How codes lie\n\nEight lie " +
 		"together.\n"}, func(*collection.Options) {})

@@ -205,9 +205,8 @@ func TestDocumentThatModelRefuses(t *testing.T) {
 	}
 }
 
-// TestTasksInOrder checks that the later of two accepted tasks wins. It covers a clock that was set
-// back, another process that runs the tasks, and a process that accepts the second task before it
-// finds the first.
+// TestTasksInOrder checks that the later of two accepted tasks wins. It covers a clock that was set back, and another
+// process that runs the tasks or accepts the second.
 func TestTasksInOrder(t *testing.T) {
 	id := sheaf.DocumentID(catalog.FreeTree, "d.md")
 	for name, test := range map[string]struct {

@@ -222,8 +222,8 @@ func TestLinksIgnoreHiddenDocuments(t *testing.T) {
 	}
 }
 
-// TestFileErrorsHidePath checks that the message about a changed or unreadable file names the document, not its path,
-// and that the error is no failure of the server.
+// TestFileErrorsHidePath checks that the message about a changed file names the document, not its path. The error is
+// no failure of the server.
 func TestFileErrorsHidePath(t *testing.T) {
 	const id = sheaf.ID(collectiontest.Tree + ":a.md")
 	for cause, spoil := range map[error]func(file string) error{
@@ -278,8 +278,8 @@ func TestProfileErrorsHideFolders(t *testing.T) {
 	}
 }
 
-// TestAddressesRevealNoFolder checks that a caller that sees a part finds a document by its path inside the folder, but
-// not by a path from outside. An outside path would reveal where the folder is.
+// TestAddressesRevealNoFolder checks that a restricted caller finds a document by its path inside the folder, not
+// from outside. An outside path would reveal where the folder is.
 func TestAddressesRevealNoFolder(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a/b.md": "---\naccess: public\n---\n# B\n\nA harbor.\n"}, nil)
 	part, all := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}),
@@ -297,9 +297,8 @@ func TestAddressesRevealNoFolder(t *testing.T) {
 	}
 }
 
-// TestHiddenDocumentIsNotRead checks that a request for a large hidden document costs as little as for a
-// missing one, even the first time. Reading the document would take long and so reveal that it
-// exists.
+// TestHiddenDocumentIsNotRead checks that a request for a large hidden document costs no more than for a missing one.
+// Reading the document would take long and so reveal that it exists.
 func TestHiddenDocumentIsNotRead(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("---\naccess: [group:board]\n---\n")

@@ -299,8 +299,8 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 	}
 }
 
-// TestKills kills processes during documents, batches, tasks and keyed requests, at random and at every named point,
-// and checks the index in the next process. SHEAF_TEST_KILLS sets the number of rounds.
+// TestKills kills processes during changes, at random and at every named point, and checks the index afterwards.
+// SHEAF_TEST_KILLS sets the number of rounds.
 func TestKills(t *testing.T) {
 	rounds := 6
 	if text := os.Getenv(killRounds); text != "" {

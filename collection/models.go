@@ -75,10 +75,10 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	return nil
 }
 
-// OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of
-// another version of the built-in model, it marks the index as outdated: remaking takes seconds. With a remote model,
-// remaking may take hours, and others may search the same store. OpenEmbedder then prints how to remake the index,
-// and a person decides. If the model server does not answer during the first run, the index gets no vectors.
+// OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of an
+// older built-in model, it marks the index as outdated: remaking takes seconds. With a remote model, remaking may
+// take hours, and others may search the same store. OpenEmbedder then prints how to remake the index, and a person
+// decides. If the model server does not answer during the first run, the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder

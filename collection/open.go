@@ -71,8 +71,9 @@ func WithNotices(tell func(text string)) Option { return func(o *opening) { o.te
 
 // Open opens the index of a folder, or makes an empty one. It is the same index that the command sheaf uses, but the
 // settings files of the command do not apply. [Collection.Search] updates the index before it answers. Close the
-// collection when done. Open remakes the index from the files if it is damaged, if another version made it, or if its
-// guessed language turns out to be wrong. If the index was made with another model, the error is sheaf.ErrInvalid.
+// collection when done. Open remakes the index from the files if it is damaged or of another version. It also remakes
+// the index if its guessed language turns out to be wrong. If the index was made with another model, the error is
+// sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
 	o := &opening{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {

@@ -125,8 +125,8 @@ func TestModelIsRecorded(t *testing.T) {
 	}
 }
 
-// TestWriteKeepsDocumentOfCaller checks that Write does not change the caller's document: sets from a grant
-// and normalized vectors go into a copy.
+// TestWriteKeepsDocumentOfCaller checks that Write changes a copy of the caller's document: its sets and its
+// normalized vectors.
 func TestWriteKeepsDocumentOfCaller(t *testing.T) {
 	f := collectiontest.Open(t, nil, nil)
 	own := make([]float32, f.Collection.Dims())

@@ -22,8 +22,8 @@ import (
 	"sheaf/store"
 )
 
-// TestReadyBeforeFirstRun checks that an unindexed collection is not ready before the first run if it
-// will be watched, and is ready otherwise.
+// TestReadyBeforeFirstRun checks that an unindexed collection is not ready if it will be watched, and is ready
+// otherwise.
 func TestReadyBeforeFirstRun(t *testing.T) {
 	c := collectiontest.Unindexed(t, map[string]string{"a.md": "# A\n"}, nil)
 	if err := c.Ready(t.Context()); err != nil {
@@ -158,8 +158,8 @@ func TestMissingFolder(t *testing.T) {
 	look(nil)
 }
 
-// TestShowsIndexOfOtherProcess checks that a collection that does not index shows what another process indexed, even
-// if it opened an empty index. Every result has its path and title.
+// TestShowsIndexOfOtherProcess checks that a collection that only reads shows what another process indexed, even
+// after an empty start. Every result has its path and title.
 func TestShowsIndexOfOtherProcess(t *testing.T) {
 	writer := collectiontest.Unindexed(t, map[string]string{"first.md": "# First\n\nA harbor.\n"}, nil)
 	beside := writer.Beside(t)
@@ -259,9 +259,8 @@ type otherwise struct{ store.Backend }
 
 func (otherwise) Pin() (store.Backend, error) { return nil, store.ErrMadeOtherwise }
 
-// TestRequestsFailDuringRemake checks that requests fail while another process remakes the index, even with equal
-// settings, because the index may be empty meanwhile. The store or the catalog may report it first. The error is
-// temporary, not invalid input.
+// TestRequestsFailDuringRemake checks that requests fail while another process remakes the index, which may be empty
+// meanwhile. The store or the catalog may report it first. The error is temporary, not invalid input.
 func TestRequestsFailDuringRemake(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	o := f.Options

@@ -129,7 +129,7 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 
 // Drop empties the index. It holds the lock of the index, and waits until no other process writes. It keeps the list
 // of folders, and texts that no file can restore; if keep is true, also the settings. It fails and changes nothing if
-// a folder with needed files is missing, or without keep if all folders are missing.
+// a folder with needed files is missing, or if all are missing without keep.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {

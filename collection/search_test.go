@@ -127,9 +127,9 @@ func TestQueryWordFindsProperty(t *testing.T) {
 	}
 }
 
-// TestMisspeltWords checks that an answer suggests a similar word for a word that no document has,
-// even beside other results. It suggests no words of hidden documents, and nothing for existing
-// words, short words, numbers and words without a similar one.
+// TestMisspeltWords checks that an answer suggests a similar word for a word that no document has, even beside other
+// results. It suggests no words of hidden documents, and nothing for existing words, short words, numbers and unlike
+// words.
 func TestMisspeltWords(t *testing.T) {
 	notes := map[string]string{
 		"a.md":      "---\naccess: public\n---\n# Animals\n\nThe elephant has tusks and a trunk.\n",
@@ -201,8 +201,7 @@ func TestPlaceBesideAbsentWord(t *testing.T) {
 	}
 }
 
-// TestUnreadDates checks that each search that filters or sorts by date names a document whose date cannot be read,
-// if the caller may see the document.
+// TestUnreadDates checks that a search that uses dates names a visible document whose date cannot be read.
 func TestUnreadDates(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"good.md":   "---\ndate: 2024-01-05\n---\n# Good\n\nheron\n",
@@ -492,8 +491,7 @@ then:
   - top: limit
 `
 
-// TestDocumentInPieces checks that a document in pieces, which has no chunk with its own name, is
-// shown, read and explained like any other.
+// TestDocumentInPieces checks that a document in pieces, which has no own chunk, is shown, read and explained.
 func TestDocumentInPieces(t *testing.T) {
 	for _, chunker := range []string{"window", "sections"} {
 		t.Run(chunker, func(t *testing.T) {
@@ -570,8 +568,8 @@ func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	})
 }
 
-// TestHiddenFilesAreNotScanned checks that hidden files are not scanned: neither results nor reasons
-// reveal them, even if a file was public when it was indexed.
+// TestHiddenFilesAreNotScanned checks that neither results nor reasons reveal hidden files, even if these were public
+// when indexed.
 func TestHiddenFilesAreNotScanned(t *testing.T) {
 	const public = "---\naccess: public\n---\n"
 	f := scanning(t, map[string]string{"open.md": public + "A harbor.\n", "closed.md": "A harbor.\n",

@@ -174,7 +174,7 @@ func (c *Collection) document(h *search.Hit) string {
 }
 
 // Right returns a function that reports whether a hit answers a judged query. A hit is right if its document has a
-// gain above 0, or a section that is or contains the hit.
+// gain above 0, or a section around it has.
 func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	wanted := c.Dataset.Qrels[queryID]
 	return func(h *search.Hit) bool {

@@ -100,8 +100,8 @@ func openNotes(t *testing.T, dir, queries string, in indexing.Options) (*eval.Co
 // quick has statistics with few rounds.
 var quick = eval.Statistics{Confidence: 0.95, Rounds: 200, Seed: 1}
 
-// TestEvaluate checks that the engine and the store in memory give the same answers, and that a run
-// file is judged the same. Classes, comparisons and equal hashes exist.
+// TestEvaluate checks that the engine, the store in memory and a run file are judged the same. Classes, comparisons
+// and equal hashes exist.
 func TestEvaluate(t *testing.T) {
 	d := tiny(t)
 	ctx := context.Background()

@@ -52,8 +52,8 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 	}
 }
 
-// TestColumnsAreFolded checks that a property with a link has the name of its note, or the date or
-// number in that name. Names and texts are equal in any Unicode composition.
+// TestColumnsAreFolded checks that a property with a link has its note's name, or the date or number in it. Names and
+// texts are equal in any Unicode composition.
 func TestColumnsAreFolded(t *testing.T) {
 	text := sheaf.TextValue
 	doc := &sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Tags: []string{"cafe\u0301", "Caf\u00e9"},
@@ -82,8 +82,8 @@ func TestColumnsAreFolded(t *testing.T) {
 	}
 }
 
-// TestColumnsReadTexts checks that a text which is a whole date or number has a column of that
-// type, and that another column keeps the original spelling.
+// TestColumnsReadTexts checks that a text which is a date or number has a column of that type. Another column keeps
+// the spelling.
 func TestColumnsReadTexts(t *testing.T) {
 	day := sheaf.DateValue(time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC))
 	evening := sheaf.DateValue(time.Date(2024, 1, 5, 22, 30, 0, 0, time.UTC))

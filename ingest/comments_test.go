@@ -89,8 +89,8 @@ func TestHideComments(t *testing.T) {
 	same("searched again")
 }
 
-// TestHideCommentsOfUnreadableFile checks that hiding comments removes a document whose file cannot be read
-// again, and that it returns when the file is readable.
+// TestHideCommentsOfUnreadableFile checks that hiding comments removes a document whose file is unreadable, until it
+// is readable.
 func TestHideCommentsOfUnreadableFile(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")

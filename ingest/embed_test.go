@@ -179,8 +179,8 @@ func (m windowModel) AppendWindows(ctx context.Context, dst []float32, heading, 
 	return append(dst, v[0]...), nil
 }
 
-// TestMetadataSuffix checks that windows are embedded with the properties of their document if the
-// option is set, but without the properties for access.
+// TestMetadataSuffix checks that windows are embedded with their document's properties if the option is set, without
+// access rights.
 func TestMetadataSuffix(t *testing.T) {
 	m := &fakeModel{Embedder: hashed.New(256)}
 	for name, e := range map[string]model.Embedder{"texts": m, "windows": windowModel{m}} {
@@ -211,9 +211,8 @@ func TestMetadataSuffix(t *testing.T) {
 	}
 }
 
-// TestMetadataSuffixIsFoundInBody checks that the field body alone finds the properties of windows
-// with a metadata suffix, as profiles onyx-elastic and bench need. It finds no access properties,
-// and vectors come from the text without the suffix.
+// TestMetadataSuffixIsFoundInBody checks that the field body finds the properties of windows, as the profiles
+// onyx-elastic and bench need. It finds no access properties, and vectors come from the text without the suffix.
 func TestMetadataSuffixIsFoundInBody(t *testing.T) {
 	long := strings.Repeat("flour and water ", 40)
 	for _, suffix := range []bool{false, true} {
@@ -259,8 +258,7 @@ func (p *pieced) Commit(ctx context.Context) error {
 
 func (p *pieced) Close() error { return nil }
 
-// TestLongDocument checks that the chunks of a document with very many headings are never in memory
-// all at once, and that all of them are written.
+// TestLongDocument checks that the chunks of a very long document are written without being in memory all at once.
 func TestLongDocument(t *testing.T) {
 	w := newWorld(t)
 	w.write("long.md", strings.Repeat("# Part\n\nalpha\n\n## Below\n\nalpha\n\n", 5000))

@@ -168,7 +168,7 @@ func (e wideEncoding) lineBytes(data []byte) int {
 }
 
 // plainBytes returns how many bytes at the start of data are in UTF-8. They end after a line feed of one byte, or
-// before the byte order mark of e or an ASCII character in e. Bytes that are also clean text in e are in e.
+// before e's byte order mark or an ASCII character in e. Bytes that are also clean text in e are in e.
 func (e wideEncoding) plainBytes(data []byte) int {
 	n := printableBytes(data)
 	if rest := data[n:]; len(rest) > 0 && !bytes.HasPrefix(rest, []byte(e.mark)) {
@@ -417,10 +417,9 @@ func isCommon(sample []byte, ranges string) bool {
 	return common*10 >= all*9
 }
 
-// frequentShare decodes a sample. It returns how many characters beyond ASCII there are, and the percentage of them
-// that is in letters, in any case. It ignores a capital after a small letter, and a mark except the apostrophe
-// between two letters. Text in a wrong encoding has many of these. The share is 0 when the sample is invalid in the
-// encoding.
+// frequentShare decodes a sample. It returns how many characters beyond ASCII there are, and what percentage of them
+// is in letters, in any case. It ignores a capital after a small letter, and a mark except the apostrophe between two
+// letters. Text in a wrong encoding has many of these. The share is 0 when the sample is invalid in the encoding.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {

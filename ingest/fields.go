@@ -116,7 +116,7 @@ const maxTagsAbove = 32
 func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
 
 // Columns returns the columns for filters that all chunks of a document share, sorted by name (see sheaf.ColumnTree).
-// It folds tags and texts, adds the parents of nested tags, and replaces a link by the name of its note. The columns
+// It folds tags and texts, adds the parents of nested tags, and replaces a link by its note's name. The columns
 // belong to the caller.
 func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue

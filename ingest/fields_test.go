@@ -41,8 +41,8 @@ func TestParentTitlesAreField(t *testing.T) {
 	}
 }
 
-// TestListsOfLinks checks that a list of links with a shared word keeps each word once and has no
-// part in vectors. Other lists, and a list whose word is in a title, stay the same.
+// TestListsOfLinks checks that a list of links with a shared word keeps each word once, outside vectors. Other lists,
+// and a list whose word is in a title, stay the same.
 func TestListsOfLinks(t *testing.T) {
 	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	const text = "Before.\n\n- [[Old harbor]]\n- [New harbors](new.md)\n- [[The harbor]]\n\nBehind.\n"

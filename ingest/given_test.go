@@ -134,8 +134,7 @@ func TestPutChunks(t *testing.T) {
 	}
 }
 
-// TestPutKeepsFolders checks that a Put without trees keeps the recorded trees, and that the next
-// run of the folders keeps the given document.
+// TestPutKeepsFolders checks that a Put without trees keeps the recorded trees, and the next run keeps the document.
 func TestPutKeepsFolders(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nfirst words\n")

@@ -37,9 +37,8 @@ func TestUnreadableIgnoreFile(t *testing.T) {
 	}
 }
 
-// TestUnknownIgnoreRules checks that a run reads nothing while the ignore rules are unknown, such as
-// with an unreadable file above the folder or a broken link. Indexed documents stay. A folder in
-// the place of an ignore file excludes nothing.
+// TestUnknownIgnoreRules checks that a run reads nothing while ignore rules are unknown, as with a broken link.
+// Indexed documents stay. A folder in the place of an ignore file excludes nothing.
 func TestUnknownIgnoreRules(t *testing.T) {
 	const unreadable, nowhere = "/proc/self/mem", "not-mounted/ignore" // no process can read /proc/self/mem
 	for name, test := range map[string]struct {

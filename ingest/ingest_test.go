@@ -164,8 +164,8 @@ func TestLifecycle(t *testing.T) {
 	w.sameAsClean("removed")
 }
 
-// TestSkippedFiles checks skipped files. They are in no count, each run reports them, a run reads them
-// once, and reads them again after a change.
+// TestSkippedFiles checks skipped files. They are in no count, and each run reports them. A run reads them once, and
+// again after a change.
 func TestSkippedFiles(t *testing.T) {
 	w := newWorld(t)
 	noise := strings.Repeat("\x00\x01\x02\x03", 100)

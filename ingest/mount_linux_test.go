@@ -29,9 +29,8 @@ func mountAt(t *testing.T, disk, file string) {
 	must.Do(t, os.WriteFile(name, []byte("# D\n\nwords on a disk\n"), 0o644))
 }
 
-// TestUnmounted checks that a folder which is empty because its disk is unmounted keeps its
-// documents, also if it is the only folder. An emptied folder on a mounted disk, or on no separate
-// disk, loses them.
+// TestUnmounted checks that a folder which is empty because its disk is unmounted keeps its documents. An emptied
+// folder on a mounted disk, or on no separate disk, loses them.
 func TestUnmounted(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")

@@ -101,8 +101,8 @@ func TestPartlyRejectedBatch(t *testing.T) {
 	}
 }
 
-// TestReportCountsRemovals checks that the report counts only removals of existing documents that reached
-// a store, and that the error names the request.
+// TestReportCountsRemovals checks that the report counts only removals that reached a store, and that errors name the
+// request.
 func TestReportCountsRemovals(t *testing.T) {
 	w := newWorld(t)
 	store := &picky{Backend: w.o.Backend}

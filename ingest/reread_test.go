@@ -56,8 +56,7 @@ func (w *world) view() *catalog.View {
 	return v
 }
 
-// readAgain compares the index with a new index of the folder, and checks that nothing of the
-// earlier parser version remains.
+// readAgain compares the index with a new index of the folder: nothing of the earlier parser version may remain.
 func (w *world) readAgain(what string) {
 	w.t.Helper()
 	w.sameAsClean(what)
@@ -163,8 +162,7 @@ func TestStoppedReread(t *testing.T) {
 	}
 }
 
-// TestRereadAfterDamagedList checks that a damaged list of pending documents makes a run read all documents
-// again, since it no longer shows which are done.
+// TestRereadAfterDamagedList checks that a damaged list of pending documents makes a run read all documents again.
 func TestRereadAfterDamagedList(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()
@@ -363,8 +361,7 @@ func TestGivenDocumentsReturnToEmptiedStore(t *testing.T) {
 	}
 }
 
-// TestGivenWithoutVectors checks that a document given during a fault of the model gets its vectors
-// from the next run with the document.
+// TestGivenWithoutVectors checks that a document given during a fault of the model gets its vectors later.
 func TestGivenWithoutVectors(t *testing.T) {
 	w := newWorld(t)
 	m := &fakeModel{Embedder: hashed.New(64), broken: errors.New("the model is down")}
@@ -414,8 +411,7 @@ var readAs = map[int]string{
 	// suffixes in windows. Joins due dates and states of tasks. Lists of links with a shared word,
 	// which are absent here, have no part in vectors.
 	7: "e3dbc977cd9329ef",
-	// A text that is a whole date or number has a column of that type; soft hyphens and
-	// non-breaking characters are folded. These texts have none.
+	// A text that is a date or number has a column of that type; soft hyphens are folded. These texts have none.
 	8: "e3dbc977cd9329ef",
 	// A hyphen at the end of a line of code joins no words; links to dated posts lead nowhere.
 	// These texts have none.
@@ -434,10 +430,9 @@ var readAs = map[int]string{
 	19: "1d9e7fcd0dd9d113", // reads no lines of whole files in UTF-16 as UTF-8; these texts have none
 }
 
-// TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it
-// fails because texts are read in another way, raise ingest.ParserVersion and add the digest here,
-// which makes old indexes equal new ones. If only the form of the digest changed, such as by a new
-// member of a record, update only the digest.
+// TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts
+// are read in another way, raise ingest.ParserVersion and add the digest here. Old indexes then become equal to new
+// ones. If only the form of the digest changed, update only the digest.
 func TestParserVersion(t *testing.T) {
 	w := newWorld(t)
 	for path, text := range map[string]string{

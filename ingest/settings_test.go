@@ -41,8 +41,8 @@ func twoProcesses(t *testing.T) (a, b *world) {
 	return open(), open()
 }
 
-// TestFolderOfOtherProcessStays checks that a folder stays which another process added or moved after the
-// options were made, whichever process runs next.
+// TestFolderOfOtherProcessStays checks that a folder stays which another process added or moved, whichever process
+// runs next.
 func TestFolderOfOtherProcessStays(t *testing.T) {
 	long, short := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
@@ -131,8 +131,8 @@ func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 	}
 }
 
-// TestWatchWhileOtherProcessIndexes checks that Watch does not report a file that another process indexes, and
-// soon indexes a file which that process skipped.
+// TestWatchWhileOtherProcessIndexes checks that Watch does not report a file that another process indexes. It soon
+// indexes a file which that process skipped.
 func TestWatchWhileOtherProcessIndexes(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
@@ -397,8 +397,7 @@ func TestPutWaitsForWriter(t *testing.T) {
 	}
 }
 
-// TestModelOfRebuiltIndex checks that a rebuilt index without vectors may take the vectors of
-// the current model, also if it already has documents without files.
+// TestModelOfRebuiltIndex checks that a rebuilt index without vectors may take the current model's vectors.
 func TestModelOfRebuiltIndex(t *testing.T) {
 	w, _ := twoProcesses(t)
 	must.Get(ingest.Put(t.Context(), w.o,

@@ -87,9 +87,8 @@ func (w killedWriter) Commit(ctx context.Context) error {
 
 var errKilled = errors.New("killed")
 
-// TestKilledBetweenCommits checks changes of files after the backend commits and before the catalog
-// does. The next run makes both equal to the folder: for new files that are gone, a text that
-// returns to its old form, and a file that was away and is back.
+// TestKilledBetweenCommits checks changes of files after the backend commits and before the catalog does. The next
+// run makes both equal to the folder, for files that are gone, changed back, or back again.
 func TestKilledBetweenCommits(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"same.md", "changed.md", "away.md"} {
@@ -248,8 +247,7 @@ func TestUnsteadyStore(t *testing.T) {
 	}
 }
 
-// TestWithoutModel checks that documents indexed without a model get vectors from the next run with
-// one, also if they were pending before a failed write.
+// TestWithoutModel checks that documents indexed without a model get vectors from the next run with one.
 func TestWithoutModel(t *testing.T) {
 	w := newWorld(t)
 	m := &fakeModel{Embedder: hashed.New(64), broken: errors.New("the model is down")}
@@ -289,9 +287,9 @@ type away struct{ store.Backend }
 
 func (away) Write(context.Context, store.Batch) error { return sheaf.ErrUnavailable }
 
-// TestLeftoverChunks checks chunks that failed runs left in a store without transactions. The error
-// says what may be written. If their files are then gone or are no documents, the next run removes
-// the chunks, after any number of runs that fail, and Scan counts them as removed.
+// TestLeftoverChunks checks chunks that failed runs left in a store without transactions. The error says what may be
+// written. If their files are then gone or are no documents, the next run removes the chunks. Scan counts them as
+// removed.
 func TestLeftoverChunks(t *testing.T) {
 	w := newWorld(t)
 	w.write("old.md", "# Old\n\ndelta\n")

@@ -70,8 +70,7 @@ func (w *world) replace(path, text string) {
 	must.Do(w.t, os.Chtimes(name, info.ModTime(), info.ModTime()))
 }
 
-// TestSkippedSameSizeAndTime checks that a run reads a skipped file again when it has another text
-// with the same size and time.
+// TestSkippedSameSizeAndTime checks that a run reads a skipped file again if only its text has changed.
 func TestSkippedSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", strings.Repeat("\x00\xff\xfe\x01", 100))

@@ -113,8 +113,8 @@ func TestIndexIsNotEntered(t *testing.T) {
 	}
 }
 
-// TestNestedRepository checks that a repository below the folder follows only its own git rules,
-// also when a walk enters from outside. Rules of .sheafignore above it still apply.
+// TestNestedRepository checks that a repository below the folder follows only its own git rules. Rules of
+// .sheafignore above it still apply.
 func TestNestedRepository(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".git/info/exclude": "outer.md\n", ".gitignore": "secret.md\ninside/anchored.md\nvendored/\n",

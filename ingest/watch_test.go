@@ -21,8 +21,8 @@ import (
 	"sheaf/internal/must"
 )
 
-// runsOf returns the times of the runs of a watch since its start, on a fake clock, while play
-// sends events. Each run takes cost.
+// runsOf returns the times of a watch's runs since its start, on a fake clock, while play sends events. Each run
+// takes cost.
 func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func())) []time.Duration {
 	t.Helper()
 	var runs []time.Duration
@@ -41,8 +41,8 @@ func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func())
 	return runs
 }
 
-// TestWatchTimes checks that a saved file is indexed quietTime after its last event, or patience
-// after the first if events do not end. Both leave most of a second for the run.
+// TestWatchTimes checks that a saved file is indexed quietTime after its last event, or patience after the first.
+// Both leave most of a second for the run.
 func TestWatchTimes(t *testing.T) {
 	const cost = 100 * time.Millisecond
 	if quietTime+cost > time.Second/4 || patience+2*cost > 3*time.Second/4 {
@@ -86,8 +86,8 @@ func TestWatchTimes(t *testing.T) {
 	}
 }
 
-// TestWatchRepeatsFailedRun checks that Watch repeats a run soon while another process writes the
-// index, a folder is missing, or the disk is full. It does not wait for the next change.
+// TestWatchRepeatsFailedRun checks that Watch soon repeats a failed run, for example after a full disk. It does not
+// wait for the next change.
 func TestWatchRepeatsFailedRun(t *testing.T) {
 	for _, fault := range []error{sheaf.ErrUnavailable, fs.ErrNotExist, syscall.ENOSPC, syscall.EMFILE, fs.ErrPermission} {
 		t.Run(fault.Error(), func(t *testing.T) { watchWaits(t, fault) })

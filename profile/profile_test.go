@@ -466,8 +466,7 @@ func TestExtendsInCircles(t *testing.T) {
 	}
 }
 
-// TestExtendsTheBuiltinOfItsName checks that a profile in a folder may have the name of the built-in
-// profile that it changes, and that others may extend it.
+// TestExtendsTheBuiltinOfItsName checks that a profile may have the name of the built-in profile that it changes.
 func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 	sonar := must.Get(profile.Load("sonar", profile.Builtin))
 	text := must.Get(profile.New("sonar", sonar))

@@ -50,8 +50,8 @@ func TestRemovedNames(t *testing.T) {
 		`stage names looks at titles (allowed: words, meaning)`)
 }
 
-// TestProfileTunedToPreviousRanking checks that a profile that was tuned to the previous ranking is not used, even if
-// all of its parameters still exist. An error says so.
+// TestProfileTunedToPreviousRanking checks that a profile tuned to the previous ranking is not used. An error says
+// so.
 func TestProfileTunedToPreviousRanking(t *testing.T) {
 	dir := t.TempDir()
 	const before = "# Written by sheaf tune; sheaf tune --undo removes it.\nname: sheaf-tuned\nextends: sheaf\n" +

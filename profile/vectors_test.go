@@ -59,8 +59,8 @@ func TestCandidateCap(t *testing.T) {
 	}
 }
 
-// TestVectorsCandidateCap checks that the window of each branch is 5 times the limit, at least 50
-// and at most 1000 (decision D10). The two rules of the reference contradict each other.
+// TestVectorsCandidateCap checks that each branch's window is 5 times the limit, within 50..1000 (decision D10). The
+// two rules of the reference contradict each other.
 func TestVectorsCandidateCap(t *testing.T) {
 	p := builtin(t, "rrf")
 	worked.Each(t, "rrf_candidate_cap.json", func(t *testing.T, in struct {

@@ -12,8 +12,7 @@ import (
 // With Diverse, one long document cannot take all places: Adaptive chooses each document's best hit before second
 // hits. It then sorts the chosen hits again.
 //
-// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 it keeps 0.9 and 0.8, because the threshold is
-// 0.27.
+// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 it keeps two; the threshold is 0.27.
 //
 // Source: the adaptive cutoff of the tiered search.
 type Adaptive struct {

@@ -188,8 +188,8 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestWeightOfZeroBehindNegativeScores checks that hits of legs of weight 0 are last, even after
-// negative scores such as logarithms of probabilities, and change no score.
+// TestWeightOfZeroBehindNegativeScores checks that hits of legs of weight 0 are last, even after negative scores, and
+// change none.
 func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 	counts, other := leg("a", 2, hit("A", -1), hit("B", -7)), leg("b", 0, hit("C", 3), hit("B", 2))
 	for norm := rank.NormNone; norm < rank.NormShare; norm++ {

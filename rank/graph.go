@@ -11,9 +11,9 @@ import (
 )
 
 // GraphBoost raises hits whose document is connected with other documents of the ranking. It compares the first
-// Candidates distinct documents with each other. For each document, it counts three kinds of other documents: those
-// that link to it, those that are cited together with it, and those that share a tag with it. It skips a count whose
-// weight is 0. The sum of the counts times their weights is c. All hits of the document get the factor
+// Candidates distinct documents with each other. For each document, it counts other documents of three kinds: they
+// link to it, are cited together with it, or share a tag. It skips a count whose weight is 0. The sum of the counts
+// times their weights is c. All hits of the document get the factor
 //
 //	1 + Strength x ln(1 + c), at most Max
 //
@@ -129,7 +129,7 @@ func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	return counts
 }
 
-// backlinks counts, for each of docs, how many other docs link to it and how many are cited together with it.
+// backlinks counts, for each of docs, how many docs link to it and how many are cited together with it.
 func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
 	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))

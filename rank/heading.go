@@ -10,7 +10,7 @@ import (
 // HeadingBoost raises chunks near the top of their document. A document, and a chunk under a heading of level 1, get
 // Max. Each lower level gets Decay times the factor of the level above, but at least 1.
 //
-// Example, Max 1.3, Decay 0.9: levels 0 and 1 get 1.3, level 2 gets 1.17, level 3 gets 1.053, others get 1.
+// Example, Max 1.3, Decay 0.9: levels 0 and 1 get 1.3, level 2 gets 1.17, level 3 gets 1.053.
 //
 // Source: ra's heading boost, which is 5 x 0.7^(depth-1) and may be below 1.
 type HeadingBoost struct {

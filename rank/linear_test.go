@@ -61,9 +61,8 @@ func (a *asked) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return a.links[doc] // in the wrapped shelf, links go both ways
 }
 
-// TestAggregationAndBoostsAreLinear checks that eight times as many hits need at most about eight
-// times as many requests and as much memory. Hits are five chunks of each of many documents, in
-// folders of 20, or all chunks of one document.
+// TestAggregationAndBoostsAreLinear checks that eight times as many hits need at most eight times as much work and
+// memory. Hits are five chunks of each of many documents, in folders of 20, or all chunks of one document.
 func TestAggregationAndBoostsAreLinear(t *testing.T) {
 	measured := map[string]bool{"Aggregate": true, "Tree": true, "FolderBoost": true, "GraphBoost": true, "Recency": true,
 		"PropertyBoost": true,

@@ -9,8 +9,7 @@ import (
 	"sheaf/rank"
 )
 
-// TestMaxLegs checks that the larger of two legs has each hit once, with its largest score, in
-// ranking order, for legs in any order.
+// TestMaxLegs checks that the larger of two legs has each hit once, with its largest score, in ranking order.
 func TestMaxLegs(t *testing.T) {
 	for seed := range uint64(2_000) {
 		rng := rand.New(rand.NewPCG(seed, 9))

@@ -27,14 +27,14 @@ type NameMatch struct {
 //	name(document) = the largest value among its title, its aliases and its file name; a file
 //	called index, readme or _index has the name of its folder
 //
-// A hit that is the root of its document gets no value for a heading, because that is the document's name.
+// A hit that is the root of its document gets no value for a heading, which is the document's name.
 //
 // name(t) is near 1 if the query and the name have the same words. It is near 0 if they share only one word of a long
 // query or of a long name. The same stage therefore works for queries that are names and for questions.
 //
 // equal is for names that equal the query. Case and the amount of white space do not matter. For the root chunk of a
-// document, equal is Title for an equal title, and Alias for an alias or file name. For a section, equal is Equal if
-// its heading equals the query. If several names equal the query, the largest value counts.
+// document, equal is Title for an equal title, Alias for an equal alias or file name. For a section, equal is Equal
+// if its heading equals the query. If several names equal the query, the largest value counts.
 //
 // Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of them and one other
 // content word, so name(document) = 0.5 x 0.5. The heading consists of the two words, so name(heading) = 1. Names

@@ -74,8 +74,8 @@ func TestNamesCountTitlesOnce(t *testing.T) {
 	nearList(t, out, []float64{1 + 0.45*0.5, 1 + 0.35*0.5})
 }
 
-// TestNamesThatEqual checks that a title, alias, file name or heading that equals the query counts
-// in any case and white space. A name that only contains the query does not.
+// TestNamesThatEqual checks that a name that equals the query counts in any case and white space. A name that only
+// contains the query does not.
 func TestNamesThatEqual(t *testing.T) {
 	l := newShelf()
 	d := l.add("t:notes/Go Basics.md", "Loops")
@@ -156,8 +156,8 @@ func TestNamesThatCannotBeCompared(t *testing.T) {
 	equal(t, "the file name equals", lines(out), "t:undo.md#Undo a commit 2\nt:undo.md 1.5")
 }
 
-// TestNamesAreBounded checks that name() is in 0..1, so a hit gets at most Document + Heading + the
-// largest value of an equal name. The explanation adds up to the score. A second run gives the same.
+// TestNamesAreBounded checks that name() is in 0..1, so that a hit gets a bounded sum. The explanation adds up to the
+// score. A second run gives the same.
 func TestNamesAreBounded(t *testing.T) {
 	words := []string{"undo", "a", "commit", "Git", "index", "readme", "go", "の", "é", "x_y", "ref.current", "", " ", "\t"}
 	text := func(rng *rand.Rand) string {

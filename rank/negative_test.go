@@ -7,8 +7,8 @@ import (
 	"sheaf/rank"
 )
 
-// TestNegativeScoresNeverRaise checks that a lower score in a leg or of a passage never gives a
-// higher score, even for negative z-scores and cosines.
+// TestNegativeScoresNeverRaise checks that a lower score never gives a higher one, even for negative z-scores and
+// cosines.
 func TestNegativeScoresNeverRaise(t *testing.T) {
 	legs := []rank.Leg{
 		leg("text", 1, hit("best", 9), hit("middle", 5), hit("worst", -9)),

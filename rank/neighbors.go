@@ -116,7 +116,7 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 // limit is the largest number of picked chunks. Around picks the same number on both sides, or one chunk more before
 // the center. It returns the half-open range of the picked indexes. If limit is 0, the range is empty.
 //
-// Example: of 10 chunks around chunk 5, it picks 4 and 5 for a limit of 2, and 4, 5 and 6 for a limit of 3.
+// Example: of 10 chunks around chunk 5, it picks 4 and 5 for a limit of 2.
 func Around(n, center, limit int) (from, to int) {
 	if limit <= 0 || n <= 0 {
 		return center, center

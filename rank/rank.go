@@ -1,6 +1,6 @@
 // Package rank orders hits. It has the stages of a ranking as pure functions, one file per family. The families are
-// fusion (fuse.go, rrf.go, scorefusion.go), replacing chunks by documents and sections (aggregate.go, tree.go),
-// boosts, cutoffs, normalization, diversity, neighbors, budgets and pins.
+// fusion, replacing chunks by documents and sections, boosts, cutoffs, normalization, diversity, neighbors, budgets
+// and pins.
 //
 // A [Stage] is a value with its parameters. Apply takes a ranking and returns another ranking. It
 // never changes its input, so a search can store and show every step. A stage reads documents

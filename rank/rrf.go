@@ -9,7 +9,7 @@ import (
 // RRF is reciprocal rank fusion. The score of a hit is the sum of weight/(K + rank) over the legs, with ranks from 1. A
 // leg without the hit adds 0. Only ranks count, so legs may have scores of different scales.
 //
-// Example, K 60, legs (A, B, C) and (B, D, A): B has 1/62 + 1/61, A 1/61 + 1/63, D 1/62, C 1/63.
+// Example, K 60, legs (A, B, C) and (B, D, A): B has 1/62 + 1/61, A 1/61 + 1/63.
 //
 // Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods
 // (SIGIR 2009), without weights. The weights are as in Elasticsearch and Onyx.

@@ -64,8 +64,7 @@ func TestAggregateLegs(t *testing.T) {
 	equal(t, "legs", out[0].Legs, []sheaf.Leg{{Rank: 3, Score: 7}, {Rank: 1, Score: 9}})
 }
 
-// TestAggregateTies checks the order of answers of equal score: by the best rank of any hit in any
-// leg, then by their first hit in the ranking, then by ID.
+// TestAggregateTies checks answers of equal score: best rank in a leg, then first hit in the ranking, then ID.
 func TestAggregateTies(t *testing.T) {
 	l := newShelf()
 	ranked := func(doc sheaf.ID, score float64, ranks ...int) sheaf.Hit {

@@ -93,8 +93,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestTreeOfNamesThatBeginAlike checks that parents decide what is inside a section, not names that
-// start alike, such as "Set" and "Set up".
+// TestTreeOfNamesThatBeginAlike checks that parents decide what is inside a section, not similar names, such as "Set
+// up".
 func TestTreeOfNamesThatBeginAlike(t *testing.T) {
 	l := newShelf()
 	l.add("t:a.md", "Set", "Set up", "X", "Y", "Z")

@@ -24,7 +24,7 @@ type Pair struct {
 //
 // A pair counts once in a hit. WordPairs reads only the hit, not the rest of its document.
 //
-// Example, Strength 0.3: a hit with "a commit" (worth 3) but without "undo a" (worth 2) gets 0.3 x 3/5 = 0.18.
+// Example, Strength 0.3: with "a commit" (worth 3) but without "undo a" (worth 2), a hit gets 0.3 x 3/5.
 //
 // Source: the sequential dependence model's ordered windows (Metzler and Croft 2005), with idf instead of a language
 // model.

@@ -56,8 +56,8 @@ func checkBounds(t *testing.T, what string, e *sheaf.Explanation) {
 	}
 }
 
-// checkShares searches twice with the default profile. It checks that the answers are equal, that
-// parts add up to the scores, and that parts stay within their bounds.
+// checkShares searches twice with the default profile. It checks that the answers are equal, and that parts add up to
+// the scores and stay within bounds.
 func checkShares(t *testing.T, s *search.Searcher, what string, q sheaf.Query) *search.Result {
 	t.Helper()
 	p := load(t, "sheaf")
@@ -167,8 +167,8 @@ func TestOddQueries(t *testing.T) {
 	}
 }
 
-// TestManyEqualHeadings checks that 10,000 sections with the same heading are ranked in bounded
-// time, and in the same order each time.
+// TestManyEqualHeadings checks that 10,000 sections with the same heading are ranked fast, in the same order each
+// time.
 func TestManyEqualHeadings(t *testing.T) {
 	docs := map[string][]string{}
 	for i := range 10_000 {

@@ -32,8 +32,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// systems are the reference systems: each is a profile with parameters, and documents that are cut
-// as the system cuts them.
+// systems are the reference systems: each has a profile, parameters, and documents cut as the system cuts them.
 var systems = []struct {
 	name    string
 	profile string

@@ -37,8 +37,8 @@ func (uncounting) Count(context.Context, store.Request) (int, error) {
 	return 0, sheaf.ErrUnsupported
 }
 
-// TestModelWithoutCounts checks that the vector of a query weighs its words equally when the store
-// cannot count words, and that a note says so. Otherwise rare words weigh more, without a note.
+// TestModelWithoutCounts checks that a query's vector weighs words equally when the store cannot count, with a note.
+// Otherwise rare words weigh more, without a note.
 func TestModelWithoutCounts(t *testing.T) {
 	e := must.Get(english.New())
 	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
@@ -78,8 +78,7 @@ func TestModelWithoutCounts(t *testing.T) {
 	}
 }
 
-// TestWrongVectors checks that an invalid vector of a model does not fail a search that has words,
-// and that the message does not blame the caller.
+// TestWrongVectors checks that an invalid vector does not fail a search with words; the message blames the model.
 func TestWrongVectors(t *testing.T) {
 	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	for what, c := range map[string]struct {

@@ -70,8 +70,8 @@ func builtins(t *testing.T) []string {
 	return names
 }
 
-// TestEveryProfileExplains checks that every profile explains every score down to the parts of the store, and that
-// the parts add up to the score. An explanation changes nothing else. The same query gives an identical answer.
+// TestEveryProfileExplains checks that every profile explains every score, and that the parts add up to the score. An
+// explanation changes nothing else. The same query gives an identical answer.
 func TestEveryProfileExplains(t *testing.T) {
 	s := searcher(animals())
 	for _, name := range builtins(t) {

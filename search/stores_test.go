@@ -52,8 +52,8 @@ var origins = []struct {
 var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995,
 	"no store": 1 - 1e-9}
 
-// TestSystemsOnTheirStores checks that each of the nine systems answers on its store as on the
-// embedded engine, on the documentation of this repository. It skips servers that are not running.
+// TestSystemsOnTheirStores checks that each of the nine systems answers on its store as on the embedded engine. It
+// skips servers that are not running.
 func TestSystemsOnTheirStores(t *testing.T) {
 	root := must.Get(filepath.Abs(filepath.Join("..", "doc")))
 	queries := headings(t, root, 80)

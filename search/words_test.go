@@ -157,8 +157,7 @@ func (s *askedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ran
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// TestMustMatchByMeaning checks that a search by meaning ranks only chunks with the required
-// words, even when many other chunks are nearer.
+// TestMustMatchByMeaning checks that a search by meaning ranks only chunks with the required words.
 func TestMustMatchByMeaning(t *testing.T) {
 	docs := map[string][]string{"far.md": {"Stone: the old wall of stone stone stone",
 		"Tree: old walls of wood tree tree"}, "near.md": {"Cat: the old wall and its cat cat"}}
@@ -282,8 +281,7 @@ func listing(limit int) []sheaf.Query {
 }
 
 // TestFilterQueryListsDocuments checks that a query without words lists the documents that match its filter, in the
-// order of their IDs. A branch retrieves 1,000 chunks with one request, so that a document of
-// hundreds of sections does not fill the list.
+// order of their IDs. A branch retrieves 1,000 chunks at once, so that a long document does not fill the list.
 func TestFilterQueryListsDocuments(t *testing.T) {
 	many := slices.Repeat([]int{1}, 31)
 	many[0], many[5] = 300, 400

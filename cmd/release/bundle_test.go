@@ -17,8 +17,8 @@ import (
 	"sheaf/internal/must"
 )
 
-// TestBundleStarts checks the bundle for this machine: it unpacks the bundle as an assistant does,
-// starts the server that the manifest names, over the user's folder, and searches.
+// TestBundleStarts checks the bundle for this machine. It unpacks the bundle as an assistant does, starts the
+// manifest's server over the user's folder, and searches.
 func TestBundleStarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")

@@ -35,9 +35,8 @@ type agreeing struct {
 	rules     map[string]string
 }
 
-// TestCommandsAgree compares index, status, ls and chunks on a random folder. All report the same
-// documents and skip the same files for the same reasons, in a first run and in a run without
-// changes. Afterwards no file waits for indexing.
+// TestCommandsAgree compares index, status, ls and chunks on a random folder. All report the same documents and the
+// same skipped files with reasons, in a first run and without changes. Afterwards no file waits for indexing.
 func TestCommandsAgree(t *testing.T) {
 	binary := must.Get(exec.LookPath("sheaf"))
 	rounds := uint64(8)
@@ -169,8 +168,8 @@ func (a *agreeing) run(to any, ok []int, args ...string) (stdout, stderr string)
 	return stdout, stderr
 }
 
-// unprivilegedCommand returns a command that runs in the folder home and keeps its data there. A test that runs as
-// root runs the command as the user nobody if the system allows that, because root may read every file.
+// unprivilegedCommand returns a command that runs in the folder home and keeps its data there. As root, the test runs
+// the command as the user nobody if possible, because root may read every file.
 func unprivilegedCommand(binary, home string, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	if canBeNobody() {

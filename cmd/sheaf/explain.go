@@ -209,7 +209,7 @@ func stepPlace(branch string, first bool) string {
 	return branch
 }
 
-// stepChange says what step i of a trace did: how many hits are left, and how many of the first ten are new.
+// stepChange says what step i of a trace did: how many hits stay, and how many of ten are new.
 func stepChange(trace []search.Snapshot, i int) string {
 	now := trace[i].Ranking
 	j := i - 1

@@ -124,7 +124,7 @@ func (s *session) printDocuments(documents []documentJSON, long, null bool) erro
 }
 
 // modified returns the time when a document's file changed, or "" for a text without a date. The catalog has no time
-// for a file that changed just before indexing: the next change could have the same time.
+// for a file that changed just before indexing, because another change could have that time.
 func (s *session) modified(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {

@@ -87,8 +87,8 @@ func privateHome(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
-	// The next run reads files with a fresh modification time again, because they may have changed
-	// within the resolution of the clock. Scripts therefore begin with older files.
+	// The next run reads files with a fresh modification time again: they may have changed within the clock's
+	// resolution. Scripts therefore begin with older files.
 	past := time.Now().Add(-time.Hour)
 	return filepath.WalkDir(env.WorkDir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Chtimes(path, past, past))

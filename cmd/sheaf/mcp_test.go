@@ -33,10 +33,10 @@ func newAssistant(ctx context.Context, program string, env []string, args ...str
 	return c, nil
 }
 
-// callTool runs "tool FOLDER NAME ARGUMENTS [FILE]": it starts "sheaf mcp" as an assistant does,
-// with a client library that other people wrote. It calls a tool with JSON arguments and prints the
-// text of the answer. The prefix "error: " marks an error. With FILE, it saves FILE in the folder
-// after the first call, then repeats the call until the answer changes, for at most ten seconds.
+// callTool runs "tool FOLDER NAME ARGUMENTS [FILE]": it starts "sheaf mcp" as an assistant does, with a foreign
+// client library. It calls a tool with JSON arguments and prints the text of the answer. The prefix "error: " marks
+// an error. With FILE, it saves FILE in the folder after the first call. Then it repeats the call until the answer
+// changes, for at most ten seconds.
 func callTool(ts *testscript.TestScript, args []string) {
 	var arguments map[string]any
 	ts.Check(json.Unmarshal([]byte(args[2]), &arguments))

@@ -19,9 +19,8 @@ import (
 	"sheaf/internal/must"
 )
 
-// BenchmarkServed times one search in sheaf serve, from the request to the bytes of the answer: by
-// words, hybrid, and with plain fusion. The folder is SHEAF_TEST_DIR, or 3,000 generated files.
-// SHEAF_TEST_INDEX keeps the index for the next run.
+// BenchmarkServed times one search in sheaf serve, from the request to the answer: by words, hybrid, and plain
+// fusion. The folder is SHEAF_TEST_DIR, or 3,000 generated files. SHEAF_TEST_INDEX keeps the index for the next run.
 //
 //	SHEAF_TEST_DIR=FOLDER go test ./cmd/sheaf -run '^$' -bench Served -cpu 1 -benchtime 2000x
 func BenchmarkServed(b *testing.B) {

@@ -277,10 +277,9 @@ var shownHeaders = []string{
 	"X-Content-Type-Options", "X-Request-Id",
 }
 
-// request sends "METHOD PATH" to the server. Lines after "> " are headers ("Name: value"), then the
-// body. "@NAME" before the method sends the key called NAME. Two headers are not sent: "Show: NAME"
-// records one more header of the answer, and "Await: TEXT" repeats the request until the answer has
-// TEXT. fill replaces text in double braces.
+// request sends "METHOD PATH" to the server. Lines after "> " are headers ("Name: value"), then the body. "@NAME"
+// before the method sends the key called NAME. Two headers are not sent: "Show: NAME" records another header, "Await:
+// TEXT" repeats the request until TEXT appears. fill replaces text in double braces.
 func (r *recorder) request(q question) string {
 	if r.address == "" {
 		r.serve()

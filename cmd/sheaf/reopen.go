@@ -26,8 +26,8 @@ const damagedRest = time.Minute
 const refusedRest = 30 * time.Second
 
 // reopening calls the function run, which opens the index and works until ctx ends. It calls run again when another
-// process rebuilt the index, when the language of the text changed, or when damage needs repair. It also does so when
-// the store or another process prevented a later opening. When ctx ends, reopening returns nil.
+// process rebuilt the index, when the text's language changed, or when damage needs repair. It also does so when the
+// store or another process prevented a later opening. When ctx ends, reopening returns nil.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {

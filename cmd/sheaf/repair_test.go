@@ -62,9 +62,9 @@ func TestReopeningRepairsDamage(t *testing.T) {
 	})
 }
 
-// TestWhenDamagedIndexIsReopened checks when a damaged index is opened again: some time after the last repair, or at
-// once when another process remakes the index. That also holds where this process cannot write, and
-// once the folder becomes writable.
+// TestWhenDamagedIndexIsReopened checks when a damaged index is opened again: some time after the last repair, or
+// after another process's remake. That also holds where this process cannot write, and once the folder becomes
+// writable.
 func TestWhenDamagedIndexIsReopened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
@@ -130,8 +130,8 @@ func TestServerOfIndexThatCannotBeRemade(t *testing.T) {
 	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
 }
 
-// TestRepairKeepsDeletions checks that documents deleted over HTTP stay deleted if the part of the
-// catalog that records the deletion is damaged.
+// TestRepairKeepsDeletions checks that documents deleted over HTTP stay deleted if the record of the deletion is
+// damaged.
 func TestRepairKeepsDeletions(t *testing.T) {
 	n := newNotes(t)
 	fill(t, n)

@@ -27,8 +27,8 @@ import (
 	"sheaf/internal/must"
 )
 
-// misread runs "misread INDEX VERSION": it makes the index that a pattern names look as though a
-// program with the parser version VERSION had made it. 0 stands for no recorded version.
+// misread runs "misread INDEX VERSION": the matching index then looks as though parser version VERSION had made it. 0
+// stands for no recorded version.
 func misread(ts *testscript.TestScript, args []string) {
 	ts.Check(readAsBy(folder(ts, args[0]), args[1]))
 }

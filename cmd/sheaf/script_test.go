@@ -182,8 +182,7 @@ func damage(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// remade runs "remade PATTERN model|analyzer NAME": the matching catalog then says that its index was made with the
-// model or analyzer called NAME.
+// remade runs "remade PATTERN model|analyzer NAME": the matching catalog then names NAME as its model or analyzer.
 func remade(ts *testscript.TestScript, args []string) {
 	c, err := catalog.Open(vfs.Disk{}, folder(ts, args[0]), catalog.Options{})
 	ts.Check(err)
@@ -344,9 +343,8 @@ func scratch(ts *testscript.TestScript, args []string) {
 
 var formatMember = regexp.MustCompile(`"format":\d+`)
 
-// reformat runs "reformat container|content PATTERN...": it makes the matching files look as though
-// another version wrote them, with another container or other content. At least one file must
-// match.
+// reformat runs "reformat container|content PATTERN...": the matching files then look as though another version wrote
+// them. At least one file must match.
 func reformat(ts *testscript.TestScript, args []string) {
 	content := args[0] == "content"
 	castagnoli, le := crc32.MakeTable(crc32.Castagnoli), endian.LittleEndian

@@ -112,10 +112,10 @@ func TestCopyRestartsAfterDeletion(t *testing.T) {
 	}
 }
 
-// embedder runs "embedder NAME": it starts a server with OpenAI's /v1/embeddings until the script
-// ends, and stores its address in the variable NAME. A vector counts words by hash. "automobile"
-// counts as "car", so a test can distinguish meaning from words. A request for the model "broken"
-// fails. The server refuses requests below NAME/busy as busy, with the number of refusals.
+// embedder runs "embedder NAME": it starts a server with OpenAI's /v1/embeddings, and stores its address in NAME. The
+// server ends with the script. A vector counts words by hash. "automobile" counts as "car", so a test can distinguish
+// meaning from words. A request for the model "broken" fails. The server refuses requests below NAME/busy as busy,
+// with the number of refusals.
 func embedder(ts *testscript.TestScript, args []string) {
 	var refused atomic.Int64
 	routes := http.NewServeMux()

@@ -107,8 +107,7 @@ func TestNamedIndexMustCoverFolder(t *testing.T) {
 	}
 }
 
-// TestStoreHasKeysOfFolder checks that a folder that moves to a store keeps its keys, and that a store keeps keys that
-// it has already.
+// TestStoreHasKeysOfFolder checks that a folder that moves to a store keeps its keys, unless the store has keys.
 func TestStoreHasKeysOfFolder(t *testing.T) {
 	top := t.TempDir()
 	base := location.Location{Root: filepath.Join(top, "notes"), Dir: filepath.Join(top, "index"), Exists: true}

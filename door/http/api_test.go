@@ -107,8 +107,7 @@ func (s *server) get(t testing.TB, method, path, body string, out any, header ..
 	return res
 }
 
-// timed returns the steps of the header Server-Timing, and checks that no step takes longer than
-// the last one, the total.
+// timed returns the steps of the header Server-Timing, and checks that no step takes longer than the total.
 func timed(t *testing.T, res *http.Response) []string {
 	t.Helper()
 	var names []string
@@ -253,8 +252,8 @@ func TestHostAndOrigin(t *testing.T) {
 	}
 }
 
-// TestPreflight checks that a page of an allowed origin may send all headers of requests, also
-// those of the tools at /mcp. A browser asks before it sends them.
+// TestPreflight checks that a page of an allowed origin may send all headers of requests, also at /mcp. A browser
+// asks before it sends them.
 func TestPreflight(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) { o.Origins = []string{"https://app.example"} })
 	res, _ := s.ask(t, "OPTIONS", "/mcp", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")

@@ -292,8 +292,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestFilterByVisiblePropertyNames checks that a restricted caller can filter by the name of a property or
-// document set that a visible document has. A name that only hidden documents have is unknown.
+// TestFilterByVisiblePropertyNames checks that a restricted caller can filter by properties and document sets of
+// visible documents. A name that only hidden documents have is unknown.
 func TestFilterByVisiblePropertyNames(t *testing.T) {
 	all := []access.Scope{access.ScopeSearch, access.ScopeIngest}
 	s, keys := keyed(t, notes, map[string]access.Grant{
@@ -350,8 +350,7 @@ func TestFilterByVisiblePropertyNames(t *testing.T) {
 	}
 }
 
-// TestWritesStayWithinSets checks that a key bound to sets neither replaces nor deletes a document
-// of another set, directly or by a task.
+// TestWritesStayWithinSets checks that a key bound to sets neither replaces nor deletes a document of another set.
 func TestWritesStayWithinSets(t *testing.T) {
 	ingest := []access.Scope{access.ScopeIngest}
 	s, keys := keyed(t, notes, map[string]access.Grant{

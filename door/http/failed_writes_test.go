@@ -307,8 +307,8 @@ func TestRejectedAfterCrash(t *testing.T) {
 	}
 }
 
-// TestChangesBeforeIndexing checks that changes to documents which are not indexed yet wait for indexing,
-// so deleted documents do not come back.
+// TestChangesBeforeIndexing checks that changes to documents which are not indexed yet wait, so deleted documents
+// stay deleted.
 func TestChangesBeforeIndexing(t *testing.T) {
 	docs := t.TempDir()
 	s := startWith(t, docs)
@@ -335,8 +335,8 @@ func TestChangesBeforeIndexing(t *testing.T) {
 	}
 }
 
-// TestOnlyVersionRejectedAtStart checks that a given document whose only version the store rejects stays, is
-// reported, and does not block other documents.
+// TestOnlyVersionRejectedAtStart checks that a given document stays and is reported if the store rejects its only
+// version. It does not block others.
 func TestOnlyVersionRejectedAtStart(t *testing.T) {
 	docs, heavy := t.TempDir(), ""
 	s := startWith(t, docs)

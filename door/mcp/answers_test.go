@@ -501,8 +501,8 @@ func exampleNotes(t *testing.T) map[string]string {
 	return out
 }
 
-// TestAnswersAreShort checks that the JSON of ten results in both forms has at most 3,000 bytes, with the message
-// around it. Each form names all results.
+// TestAnswersAreShort checks that the message with ten results in both forms has at most 3,000 bytes of JSON. Each
+// form names all results.
 func TestAnswersAreShort(t *testing.T) {
 	long := map[string]string{}
 	for i := range 12 {

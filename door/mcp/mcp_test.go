@@ -384,8 +384,7 @@ func (b *hung) Retrieve(ctx context.Context, _ store.Request) (sheaf.Ranking, er
 	return nil, ctx.Err()
 }
 
-// TestSearchEndsWithItsClient checks that a search ends when its client leaves, in every version of the
-// protocol, and when its time is over.
+// TestSearchEndsWithItsClient checks that a search ends when its client leaves or its time is over.
 func TestSearchEndsWithItsClient(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search",` +
 		`"arguments":{"query":"undo commit"}}}`
@@ -414,8 +413,8 @@ func TestSearchEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// TestListenWithoutSubscriptions checks that the server announces no notices, and answers a client that listens
-// at once with no subscriptions, on every transport.
+// TestListenWithoutSubscriptions checks that the server announces no notices, and answers a listening client with no
+// subscriptions.
 func TestListenWithoutSubscriptions(t *testing.T) {
 	for name, transport := range map[string]func() sdk.Transport{
 		"memory": func() sdk.Transport {
@@ -460,8 +459,8 @@ func TestListenWithoutSubscriptions(t *testing.T) {
 	}
 }
 
-// TestAnswerTakesSettlingTime checks that an answer takes at least the settling time, so its time does
-// not tell restricted callers which documents exist.
+// TestAnswerTakesSettlingTime checks that an answer takes at least the settling time, which hides whether documents
+// exist.
 func TestAnswerTakesSettlingTime(t *testing.T) {
 	web := overHTTP(t, mcp.Options{Time: time.Minute}, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, nil)
 	for range 20 {

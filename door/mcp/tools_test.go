@@ -80,9 +80,8 @@ func connectScanning(t *testing.T, files map[string]string) *sdk.ClientSession {
 	}), access.Unrestricted())
 }
 
-// TestSchemasOfOneType checks that every value in the schemas of the tools has one type and is
-// never null, and that answers fit the schemas. Gemini refuses a server with an array that may be
-// null, and the inspector of the protocol sends the array as text.
+// TestSchemasOfOneType checks that every value in the tools' schemas has one type and is never null. Gemini refuses a
+// server with an array that may be null, and the protocol's inspector sends it as text. Answers must fit the schemas.
 func TestSchemasOfOneType(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	listed := must.Get(s.ListTools(t.Context(), nil))

@@ -13,10 +13,10 @@ import (
 // These limit the cost of rendering. Without limits, the library would need minutes and gigabytes for some small texts.
 // A usual document costs a thousandth of the limits.
 const (
-	// maxIntricacy is about half a second. Time grows with the square of several numbers: marks in a paragraph,
-	// quotes and lists in a line, link definitions, and pipes in a table's code. Time also grows with the indentation
-	// of nested blocks, and with rows times columns of a table. If a search for the end of a mark finds nothing, it
-	// costs the length of the searched text.
+	// maxIntricacy is about half a second. Time grows with the square of several numbers: a paragraph's marks and
+	// link definitions, and a line's quotes and lists. The pipes in a table's code are another such number. Time also
+	// grows with the indentation of nested blocks, and with rows times columns of a table. If a search for the end of
+	// a mark finds nothing, it costs the length of the searched text.
 	maxIntricacy = 150_000_000
 	// maxOpen is about 200 MB of memory. For each line, the open lists and quotes count.
 	maxOpen = 2_000_000

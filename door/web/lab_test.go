@@ -237,8 +237,8 @@ func TestLabNumbersStay(t *testing.T) {
 		until(`location.search.includes("set.rrf_k=7") && document.querySelector(".changed")`))
 }
 
-// TestLabWhyNotInOrder checks that the explanation of a missing passage belongs to the current
-// numbers, even if an older answer arrives later.
+// TestLabWhyNotInOrder checks that the explanation of a missing passage is current, even if an older answer arrives
+// later.
 func TestLabWhyNotInOrder(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n", "b.md": "# Seal\n\nA seal.\n"})
@@ -302,8 +302,7 @@ func late(milliseconds int) chromedp.Action {
 	}; 0`, milliseconds), nil)
 }
 
-// TestLabDrag checks that the chart is redrawn while a slider moves, even with slow answers, and
-// finally shows the last number.
+// TestLabDrag checks that the chart follows a moving slider, even with slow answers, and shows the last number.
 func TestLabDrag(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -364,8 +363,7 @@ func TestDocumentEmbeds(t *testing.T) {
 	}
 }
 
-// TestDocumentMarks checks that a long note marks the words of the found passage, although it has
-// more matches than are marked.
+// TestDocumentMarks checks that a long note marks the words of the found passage, despite many other matches.
 func TestDocumentMarks(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus.\n\n", 2100) +

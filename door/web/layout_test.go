@@ -20,8 +20,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// reach lists accessibility faults: controls below 24 pixels without free space around them (WCAG
-// 2.2), skipped heading levels, and headings without an h1.
+// reach lists accessibility faults: small controls without free space around them (WCAG 2.2), skipped heading levels,
+// and a missing h1.
 //
 //go:embed testdata/reach.js
 var reach string

@@ -287,8 +287,7 @@ func TestPageFacts(t *testing.T) {
 		until(`document.querySelector(".hit") && document.querySelector(".outline").scrollTop > 0 && `+shown))
 }
 
-// TestPageReturn checks that returning to the window shows documents saved meanwhile, at the same
-// place, and redraws nothing without a change.
+// TestPageReturn checks that returning to the window shows new documents, and redraws nothing without a change.
 func TestPageReturn(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)

@@ -104,8 +104,8 @@ func fetch(t *testing.T, url string) (*http.Response, string) {
 	return r, string(b)
 }
 
-// TestFiles checks that every file of the page exists, has a strict policy and an ETag, and names
-// no other machine. All files together are small.
+// TestFiles checks that every file of the page exists, has a strict policy and an ETag, and names no machine. All
+// files together are small.
 func TestFiles(t *testing.T) {
 	s, _ := start(t)
 	total := 0
@@ -149,8 +149,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestDocument checks that a document becomes HTML: HTML of the note stays text, links lead to
-// documents, and headings have the identifiers of their chunks.
+// TestDocument checks that a document becomes HTML: its HTML stays text, links lead to documents, headings have
+// identifiers.
 func TestDocument(t *testing.T) {
 	s, _ := start(t)
 	r, body := fetch(t, s.URL+"/ui/document?id=git.md")
@@ -401,8 +401,8 @@ func TestPageConfidence(t *testing.T) {
 	}
 }
 
-// TestPage drives the page in a real browser: search while typing, keys, a document, the lab, both
-// themes and a phone. A hostile note has no effect.
+// TestPage drives the page in a browser: search while typing, keys, a document, the lab, themes and a phone. A
+// hostile note has no effect.
 func TestPage(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
@@ -593,9 +593,9 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// TestPageTimes measures the size of the page, when it is usable, and how soon results follow a
-// letter and lines follow a number. -v prints the times. With SHEAF_TEST_PAGE=http://127.0.0.1:7333
-// it measures a running server, types SHEAF_TEST_QUERY into it, and fails above the limits.
+// TestPageTimes measures the page's size, when it is usable, and how soon results follow typing and moved numbers. -v
+// prints the times. With SHEAF_TEST_PAGE=http://127.0.0.1:7333 it measures a running server, types SHEAF_TEST_QUERY
+// into it, and fails above the limits.
 func TestPageTimes(t *testing.T) {
 	ctx := browser(t)
 	address, strict, query := os.Getenv("SHEAF_TEST_PAGE"), true, cmp.Or(os.Getenv("SHEAF_TEST_QUERY"), "undo commit")

@@ -234,8 +234,8 @@ func TestSlowPeerIsSkipped(t *testing.T) {
 	}
 }
 
-// TestVerdicts checks that the report names a peer that finds clearly less than the best peer, for
-// each kind of task. It does not name failed or close peers.
+// TestVerdicts checks that the report names a peer that finds clearly less than the best peer. It does not name
+// failed or close peers.
 func TestVerdicts(t *testing.T) {
 	nan := math.NaN()
 	row := func(name string, task Task, mrr, recall float64) Row {

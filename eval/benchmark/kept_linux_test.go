@@ -130,8 +130,7 @@ func BenchmarkWords(b *testing.B) {
 	}
 }
 
-// BenchmarkBuild lets Sheaf's engine index the kept corpus as sheaf bench does: cut chunks, each with an ID, a title
-// and a body, until the index is durable.
+// BenchmarkBuild lets Sheaf's engine index the kept corpus as sheaf bench does, until the index is durable.
 func BenchmarkBuild(b *testing.B) {
 	k := keptCorpus(b)
 	b.SetBytes(k.size)

@@ -81,8 +81,8 @@ func TestOddInput(t *testing.T) {
 	}
 }
 
-// TestMeanIsKept checks that probabilities sum to the number of right samples, and that they are no
-// worse than the mean for all. JSON preserves the fit.
+// TestMeanIsKept checks that probabilities sum to the number of right samples, and are no worse than the mean. JSON
+// preserves the fit.
 func TestMeanIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "n")

@@ -78,8 +78,8 @@ func never() *search.Calibration {
 	return c
 }
 
-// TestLearn learns from the documentation of this repository. It checks that the learned calibration
-// separates right and wrong results of new questions, and that it beats a bad calibration.
+// TestLearn learns from the documentation of this repository. It checks that the learned calibration separates right
+// and wrong results, and that it beats a bad calibration.
 func TestLearn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it asks hundreds of questions")

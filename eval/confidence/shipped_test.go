@@ -132,8 +132,8 @@ func faults(t *testing.T, c *search.Calibration) []string {
 	return out
 }
 
-// TestShipped checks what users need: an exact title is high, and a query about another subject, or with a number
-// or name that no document has, is not answerable. The rules of search ensure this for any typical calibration.
+// TestShipped checks what users need. An exact title is high, and a query about another subject, or with an unknown
+// number or name, is not answerable. The rules of search ensure this for any typical calibration.
 func TestShipped(t *testing.T) {
 	for name, c := range map[string]*search.Calibration{
 		"shipped": search.ShippedCalibration(load(t, "sheaf"), "sheaf-ml-1"),

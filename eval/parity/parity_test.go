@@ -35,7 +35,7 @@ func TestRBO(t *testing.T) {
 		{"", "a", 0.9, 0},
 		// Overlaps 0, 2: (0.5/0.5)(0/1 x 0.5 + 2/2 x 0.25) + 1 x 0.25.
 		{"ab", "ba", 0.5, 0.5},
-		// Overlaps 1, 1, and 1 at the short one's end: 0.5 + 0.5 x 0.25 + 1 x 1/2 x 0.25 + (0 + 1) x 0.25.
+		// Overlaps 1, 1, and 1 at the short one's end: 0.5 + 0.125 + 0.125 + 0.25.
 		{"a", "ab", 0.5, 1},
 		// Overlaps 1, 1, 2: 0.5 + 0.125 + 2/3 x 0.125 + 2/3 x 0.125.
 		{"abc", "axb", 0.5, 0.5 + 0.125 + 2.0/3*0.25},

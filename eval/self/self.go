@@ -1,6 +1,6 @@
 // Package self finds the best ranking for a collection without human judgements. It makes queries with known answers
-// from the documents: a heading asks for its section, a link's words for its target. An alias asks for its note, a
-// rare phrase or a shortened sentence for its chunk. (Azzopardi, de Rijke, Balog: Building Simulated Queries for
+// from the documents: a heading asks for its section, a link for its target. An alias asks for its note, a rare
+// phrase or a shortened sentence for its chunk. (Azzopardi, de Rijke, Balog: Building Simulated Queries for
 // Known-Item Topics, 2007.) It runs the rankings on them, and reports the best ranking and whether its lead is more
 // than chance. Queries without an answer teach when to say so.
 //

@@ -16,8 +16,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// benchmarked is a collection on disk. It holds copies of the Markdown below SHEAF_TEST_DIR, or of
-// generated notes, until it has SHEAF_TEST_CHUNKS chunks; each copy has its own folder.
+// benchmarked is a collection on disk. It holds copies of the Markdown below SHEAF_TEST_DIR, or generated notes,
+// until it has SHEAF_TEST_CHUNKS chunks. Each copy has its own folder.
 type benchmarked struct {
 	dir   string
 	input int64

@@ -463,8 +463,8 @@ func TestTreeNames(t *testing.T) {
 	}
 }
 
-// TestClosed checks that a closed catalog returns an error and touches no file, also when closed
-// twice or during an update. Views that were open stay valid.
+// TestClosed checks that a closed catalog returns an error and touches no file, even during an update. Views that
+// were open stay valid.
 func TestClosed(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir)

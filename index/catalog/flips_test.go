@@ -45,8 +45,8 @@ func folder(t testing.TB, fsys vfs.FS) map[string][]byte {
 	return files
 }
 
-// smallCatalog has all kinds of data: two segments, a deleted document, a stored text, links,
-// aliases, tags, properties, and both lists.
+// smallCatalog has all kinds of data: segments, a deleted document, a stored text, links, aliases, tags, properties,
+// and lists.
 func smallCatalog(t *testing.T) map[string][]byte {
 	t.Helper()
 	mem := vfs.NewMem()

@@ -50,8 +50,8 @@ func segmentsFor(f *testing.F) (seeds [][][]byte) {
 	return seeds
 }
 
-// FuzzSegment checks that each query ends, with an answer or a corruption error, for any content of
-// the sections under valid checksums.
+// FuzzSegment checks that each query ends with an answer or a corruption error, for any content under valid
+// checksums.
 func FuzzSegment(f *testing.F) {
 	for _, s := range segmentsFor(f) {
 		f.Add(s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9])

@@ -247,8 +247,8 @@ func randomNote(r *rand.Rand) catalog.Record {
 	return catalog.Record{Document: doc}
 }
 
-// TestLinksAfterRandomUpdates checks, after random updates, that each link leads where the model says and
-// that back-links are the reverse of links.
+// TestLinksAfterRandomUpdates checks, after random updates, that links agree with a model and that back-links are
+// their reverse.
 func TestLinksAfterRandomUpdates(t *testing.T) {
 	histories, resolved := uint64(30), 0
 	if testing.Short() {
@@ -329,8 +329,8 @@ func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where stri
 	return resolved
 }
 
-// compareAmong checks links among some documents. They equal the links of a collection of only
-// these documents; without ambiguous links, they are the links to these documents.
+// compareAmong checks links among some documents. They equal the links of a collection of only these documents.
+// Without ambiguous links, they are the links to these documents.
 func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand, where string) {
 	t.Helper()
 	v := c.View()

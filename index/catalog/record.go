@@ -7,9 +7,9 @@ import (
 	"sheaf"
 )
 
-// A record is stored in this order: title, aliases, tags; properties, warnings, language, frontmatter and date;
-// chunks; links with their chunks. Everything that can be computed is left out. This includes IDs (document ID and
-// slug), positions, parents, breadcrumbs, and slugs that are the title in small letters.
+// A record has this order: title, aliases, tags; properties, warnings, language, frontmatter and date; chunks; links
+// with their chunks. Everything that can be computed is left out. This includes IDs (document ID and slug),
+// positions, parents, breadcrumbs, and slugs that are the title in small letters.
 
 // Bits of a stored chunk.
 const (
@@ -148,9 +148,9 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 	}
 }
 
-// sharedHierarchy splits the hierarchy of a chunk. The first entries, shared in number, equal the entries of its
-// parent, or the document's title if the chunk has no parent. extra has the other entries. If the chunk has all
-// entries of the parent, the number shared is -1.
+// sharedHierarchy splits the hierarchy of a chunk. The first entries equal the entries of its parent, or the
+// document's title; shared is their number. extra has the other entries. If the chunk has all entries of the parent,
+// the number shared is -1.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
@@ -293,7 +293,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 }
 
 // decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the parent: 0 for none, 1 for
-// the document, 2 for chunk 0, 3 for chunk 1.
+// the document, i+2 for chunk i.
 func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
 	flags = d.byte()
 	if parent = d.uint(); parent-2 >= i {

@@ -19,10 +19,10 @@ import (
 // the collection or nowhere.
 //
 // Markdown links are paths. A path is relative to the linking file, or to the tree's folder if it begins with a slash
-// or "@/" (Zola). A folder means its readme, index or _index. A page with the ending .html means its Markdown file.
-// Resolve ignores a query such as "?plain=1".
+// or "@/". A folder means its readme, index or _index. A page with the ending .html means its Markdown file. Resolve
+// ignores a query such as "?plain=1".
 //
-// If the tree's folder has no such file, a path with slashes and a slash in front may begin at a site's root. Resolve
+// If the tree's folder has no such file, a path of several parts after a slash may begin at a site's root. Resolve
 // first takes a folder above the tree as the root, as for /en/start in a folder docs/en. Then it takes any folder of
 // the tree: first the one that shares most folders with the linking file. Among equal folders, the order of notes
 // below decides. If there is no file either, the path's first folder may be a collection of Jekyll: _docs for

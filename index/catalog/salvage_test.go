@@ -82,8 +82,8 @@ func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.
 	return texts, v.Settings()
 }
 
-// TestSalvage damages each file of a catalog in turn. It checks that the salvaged catalog is sound,
-// keeps each readable text unchanged, names the lost ones, and keeps the settings.
+// TestSalvage damages each file of a catalog in turn. It checks that the salvaged catalog is sound, and keeps the
+// settings and all readable texts. It names the lost texts.
 func TestSalvage(t *testing.T) {
 	files := mixed(t)
 	want := map[string]string{"old": "newer"}

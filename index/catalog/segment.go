@@ -26,9 +26,8 @@ const (
 	sectionTargets = "targets"
 	sectionLabels  = "labels"
 
-	// A state has these little-endian numbers: size 8 bytes, modification time 8, hash 16, block 4, start in the
-	// unpacked block 4. Then come the number of chunks with stateAliases 4, and the number of the text 4 (counted
-	// from 1).
+	// A state has little-endian numbers: size 8 bytes, modification time 8, hash 16, block 4, start in the block 4.
+	// Then come the number of chunks with stateAliases 4, and the number of the text 4 (counted from 1).
 	stateBytes = 48
 	// stateAliases says that the document has aliases. Back-links need the aliases, and most
 	// documents have none.

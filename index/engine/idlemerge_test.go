@@ -70,8 +70,7 @@ func left(t *testing.T, ix *Index) (chunks, segments int) {
 	return st.Chunks, st.Segments
 }
 
-// TestIdleMergeBegins checks that joining starts some time after opening, after a load, and after the
-// index sees a change of another process.
+// TestIdleMergeBegins checks that joining starts some time after opening, a load, or a change of another process.
 func TestIdleMergeBegins(t *testing.T) {
 	dir := t.TempDir()
 	other := testIndex(t, dir)
@@ -131,8 +130,7 @@ func TestIdleMergeAfterLoads(t *testing.T) {
 	}
 }
 
-// TestIdleMergePaused checks that an idle index does nothing while merges are paused, does not try again
-// in a loop, and leaves loads their memory.
+// TestIdleMergePaused checks that an idle index does nothing while merges are paused, and leaves loads their memory.
 func TestIdleMergePaused(t *testing.T) {
 	a := must.Get(analysis.New(analysis.Options{}))
 	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Rest: time.Hour, MergeRate: NoMerges})

@@ -169,8 +169,8 @@ func TestCommitAfterClose(t *testing.T) {
 	}
 }
 
-// TestConcurrentAddsOfSameChunks checks that goroutines which add the same chunks again all finish, and that
-// the index has the last version of each chunk once.
+// TestConcurrentAddsOfSameChunks checks that goroutines which add the same chunks all finish. The index has the last
+// version of each chunk once.
 func TestConcurrentAddsOfSameChunks(t *testing.T) {
 	a := must.Get(analysis.New(analysis.Options{}))
 	before := runtime.GOMAXPROCS(4)

@@ -16,9 +16,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestMemoryBounds checks that a load stays within its memory limit, whatever goroutines add to it.
-// Its use is the memory beside the heap plus twice the live heap, to which the collector lets the
-// heap grow. The added chunks belong to the test and do not count.
+// TestMemoryBounds checks that a load stays within its memory limit, whatever goroutines add to it. Its use is the
+// memory beside the heap plus twice the live heap, which the collector allows. The added chunks belong to the test
+// and do not count.
 func TestMemoryBounds(t *testing.T) {
 	type bounds struct {
 		memory     int64

@@ -11,13 +11,12 @@ import (
 	"sheaf/text/analysis"
 )
 
-// openedPages is the number of pages that opening a segment may read: header, footer, table of
-// contents, metadata, and the end of each of its four tables with the checksums for it. The
-// checksums take one page for a table up to 1 MiB, two up to 512.
+// openedPages is how many pages opening a segment may read: header, footer, table of contents, metadata, and the
+// tables' ends. Each of the four ends has checksums. The checksums take one page for a table up to 1 MiB, two up to
+// 512.
 const openedPages = 12
 
-// TestOpeningReads checks that opening reads the same few pages of a segment of any size, and a
-// manifest of the same size.
+// TestOpeningReads checks that opening reads the same few pages of any segment, and a manifest of the same size.
 func TestOpeningReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes large indexes")

@@ -9,8 +9,8 @@ import (
 )
 
 // Scores sets out[i][k] to the score of chunk ids[k] for word request reqs[i]. A chunk that the request does not
-// match keeps its value in out, so the caller must set it to 0 before. Scores ignores Within and Limit of requests.
-// It uses at most helpers goroutines besides the caller's.
+// match keeps its value in out, which the caller must set to 0. Scores ignores Within and Limit of requests. It uses
+// at most helpers goroutines besides the caller's.
 func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []sheaf.ID, helpers int) error {
 	asked := make([][]askedChunk, len(s.views))
 	for k, id := range ids {

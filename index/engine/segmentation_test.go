@@ -76,8 +76,7 @@ func anyRequest(rng *rand.Rand, vocabulary int) Request {
 	return req
 }
 
-// TestSegmentsDoNotMatter checks that the same chunks give the same answer to the last bit, ties
-// included, for any division into segments and any earlier content.
+// TestSegmentsDoNotMatter checks that the same chunks give exactly the same answer, for any division into segments.
 func TestSegmentsDoNotMatter(t *testing.T) {
 	const dims = 16
 	for seed := range uint64(3) {

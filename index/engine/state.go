@@ -34,7 +34,7 @@ func (s *state) files() []string {
 }
 
 // encode writes the payload. Numbers are uvarints, and the length of a string comes before it. The parts are:
-// version, analyzer, next number, vector fields (field, model, dims), and the deleted chunks of each segment as runs.
+// version, analyzer, next number, vector fields (field, model, dims), and each segment's deleted chunks as runs.
 func (s *state) encode() []byte {
 	b := binary.AppendUvarint(nil, stateVersion)
 	b = appendText(b, s.analyzer)

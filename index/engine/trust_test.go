@@ -155,8 +155,8 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// flip changes byte i of a file with content data in the index in dir, then searches and checks as
-// in [TestFlippedBits]. It reports whether Check finds a fault.
+// flip changes byte i of a file with content data, then searches and checks as in [TestFlippedBits]. It reports
+// whether Check finds a fault.
 func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool {
 	t.Helper()
 	name := filepath.Base(path)
@@ -226,8 +226,7 @@ func TestFlippedLists(t *testing.T) {
 	}
 }
 
-// TestGolden opens indexes that earlier builds wrote, in this version of the format and in the
-// version before, which is still readable.
+// TestGolden opens indexes that earlier builds wrote, in this version of the format and in the previous one.
 func TestGolden(t *testing.T) {
 	for _, version := range []string{"version7", "version8"} {
 		dir := filepath.Join("testdata", version)

@@ -35,8 +35,8 @@ type sharedColumn struct {
 	count int
 }
 
-// reset prepares the worker for the next segment. It keeps up to limit bytes of the cache of words, because a large
-// collection has an unlimited number of names.
+// reset prepares the worker for the next segment. It keeps up to limit bytes of the cache of words, because names are
+// unlimited.
 func (w *worker) reset(limit int64) {
 	clear(w.columns)
 	if w.builder.TermBytes()+w.words.bytes() > limit {

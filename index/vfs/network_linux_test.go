@@ -7,7 +7,7 @@ import (
 )
 
 // TestFileSystemsThatNeedPolling checks which file systems report no changes by other machines, so that a watch must
-// poll them, and which local disks need no polling.
+// poll them.
 func TestFileSystemsThatNeedPolling(t *testing.T) {
 	for _, c := range []struct {
 		magic       int64

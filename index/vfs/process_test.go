@@ -35,8 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLockOfAnotherProcess checks that an error names the owner of a lock, and that the lock is
-// free after the owner dies, whatever the file says.
+// TestLockOfAnotherProcess checks that an error names a lock's owner, and that the lock is free after its death.
 func TestLockOfAnotherProcess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "LOCK")
 	program := must.Get(os.Executable())

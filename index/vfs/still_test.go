@@ -12,8 +12,7 @@ import (
 	"sheaf/internal/must"
 )
 
-// TestStill checks that Still is true until a file has another size or time, or its name leads to
-// another file.
+// TestStill checks that Still is true until a file's size, time or identity changes.
 func TestStill(t *testing.T) {
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	write := func(name, text string) error {

@@ -7,8 +7,8 @@ import (
 	"sheaf/internal/attributes"
 )
 
-// FuzzCut checks that Cut removes a list between braces at the end of the text, and that rule A11
-// allows the ID. The cases A11 of package chunk define valid lists.
+// FuzzCut checks that Cut removes a list in braces at the end, and that rule A11 allows its ID. The cases A11 of
+// package chunk define valid lists.
 func FuzzCut(f *testing.F) {
 	for _, text := range []string{"a {#b}", "a {/*b*/}", `a { .c k="v w" #b }`, "{: id='x' }", "a {-}", "a {x=1}",
 		"a\n{#b .c}", "a{#b}", "{#a b}", `{a="`, "{#"} {

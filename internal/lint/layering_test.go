@@ -15,8 +15,8 @@ import (
 
 const module = "sheaf"
 
-// allowed is the import table of ARCHITECTURE.md: a package (or, with "/...", every package below a
-// folder without its own entry) and the Sheaf packages that it may import. "root" is the package sheaf.
+// allowed is the import table of ARCHITECTURE.md: for each package, the Sheaf packages that it may import. "/..."
+// means every package below a folder without its own entry. "root" is the package sheaf.
 var allowed = map[string][]string{
 	"root":                  {},
 	"text/analysis":         {},

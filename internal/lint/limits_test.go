@@ -109,8 +109,7 @@ var forbidden = regexp.MustCompile(`(?i)\b(nobody|anew|of which|as one that|the 
 
 var pools = regexp.MustCompile(`\bsync\.Pool\b`)
 
-// stateStructs counts the fields of the structs in a file that hold state: structs without JSON
-// names that are not called Options.
+// stateStructs counts the fields of structs that hold state: without JSON names, and not called Options.
 func stateStructs(file *ast.File) []int {
 	var list []int
 	ast.Inspect(file, func(n ast.Node) bool {

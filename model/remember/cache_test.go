@@ -82,8 +82,7 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 	check(t, "no file", e, inner, 1, "one")
 }
 
-// TestEmbeddedPassagesStayCached checks that a long document keeps its earlier vectors when later
-// passages fail, and that every text has its own vector.
+// TestEmbeddedPassagesStayCached checks that a long document keeps earlier vectors when later passages fail.
 func TestEmbeddedPassagesStayCached(t *testing.T) {
 	inner := &failing{counting{hashed.New(8), 0, "m"}, 100}
 	e := remember.New(inner, filepath.Join(t.TempDir(), "vectors"))

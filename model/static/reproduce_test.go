@@ -8,8 +8,8 @@ import (
 	"sheaf/internal/must"
 )
 
-// TestLanguageNumbersOfTheProgram checks that the language numbers in the shipped table are computed as before, so
-// that lab/model makes the same bytes.
+// TestLanguageNumbersOfTheProgram checks that the shipped table's language numbers are reproducible, so that
+// lab/model makes equal bytes.
 func TestLanguageNumbersOfTheProgram(t *testing.T) {
 	english := must.Get(os.ReadFile("english/sheaf-en-1.bin"))
 	others := must.Get(os.ReadFile("builtin/sheaf-ml-1.bin"))

@@ -281,7 +281,7 @@ func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 	return dst
 }
 
-// longest returns the longest piece at the start of text and its size in bytes, or size 0 without a piece.
+// longest returns the longest piece at the start of text and its size in bytes, or size 0.
 func (t *tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	n := min(len(text), t.vocab.longest)
 	h := seedFirst

@@ -48,8 +48,7 @@ func TestEqualsReference(t *testing.T) {
 	}
 }
 
-// TestEveryCharacter checks the result of each code point outside ASCII between two letters:
-// dropped, a space, a word of its own, or a letter.
+// TestEveryCharacter checks each code point outside ASCII between two letters: dropped, a space, a word, or a letter.
 func TestEveryCharacter(t *testing.T) {
 	f := must.Get(os.Open("testdata/characters.txt"))
 	defer f.Close()
@@ -102,8 +101,8 @@ func TestVocabularyErrors(t *testing.T) {
 	}
 }
 
-// checkEncode checks that a text has the same existing pieces each time, and that two texts with white
-// space between them have the pieces of both. again encodes like encode.
+// checkEncode checks that a text has the same existing pieces each time, and two texts have both texts' pieces. again
+// encodes like encode.
 func checkEncode(t *testing.T, encode, again func(dst []int32, text string) []int32, pieces int, text string) {
 	t.Helper()
 	ids := encode(nil, text)

@@ -282,8 +282,7 @@ func TestWriteUnigramRefuses(t *testing.T) {
 	}
 }
 
-// TestPair checks that the English table reads English, with the same result as alone, and that the
-// other table reads the rest.
+// TestPair checks that the English table reads English, with the same result as alone, and the other table the rest.
 func TestPair(t *testing.T) {
 	pieces, u := openSmall(t)
 	m := smallEnglish(t)

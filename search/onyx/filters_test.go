@@ -130,8 +130,8 @@ func shares[T comparable](a, b []T) bool {
 	return slices.ContainsFunc(a, func(x T) bool { return slices.Contains(b, x) })
 }
 
-// TestFiltersGroupByGroup checks that every group of filters must match, that one value of a group
-// is enough, and that windows include their ends. It compares a store with a check of each group.
+// TestFiltersGroupByGroup checks that every group of filters must match, by any of its values, and that windows
+// include ends. It compares a store with a check of each group.
 func TestFiltersGroupByGroup(t *testing.T) {
 	a := must.Get(analysis.New(analysis.Options{}))
 	let, kept := 0, 0
@@ -165,8 +165,8 @@ func TestFiltersGroupByGroup(t *testing.T) {
 	}
 }
 
-// TestActiveIn checks that a document edited in a period was created before the end of the period
-// and updated after its start. Only the last update is known.
+// TestActiveIn checks that a document edited in a period was created before its end and updated after its start. Only
+// the last update is known.
 func TestActiveIn(t *testing.T) {
 	period := onyx.Window{Start: drawnNow.AddDate(0, -2, 0), End: drawnNow.AddDate(0, -1, 0)}
 	created, updated := onyx.ActiveIn(period)

@@ -298,8 +298,8 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 }
 
 // KeywordQuery returns the query by words of later versions of Onyx. Its four clauses are words in the title (weight
-// 0.1), phrase in the title (0.2), words in the content (1), phrase in the content (1.5). At least one clause must
-// match.
+// 0.1), phrase in the title (0.2), words in the content (1). The fourth is a phrase in the content (1.5). At least
+// one clause must match.
 func KeywordQuery(text string) sheaf.TextQuery {
 	var q sheaf.Bool
 	for _, c := range []struct {

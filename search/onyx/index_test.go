@@ -415,8 +415,7 @@ func (c *columnsOnly) WriteColumns(_ context.Context, changes []store.ColumnChan
 	return nil
 }
 
-// TestListsOfCallersAreCopied checks that access rights do not change when a caller changes a list after
-// a call, or a list in an answer.
+// TestListsOfCallersAreCopied checks that access rights do not change when a caller changes a list afterwards.
 func TestListsOfCallersAreCopied(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		access := []string{"user:ann"}

@@ -1,5 +1,4 @@
-// Package salient turns a text into a query for similar texts: words that are frequent here and rare in the
-// collection.
+// Package salient turns a text into a query for similar texts: words that are frequent here and rare elsewhere.
 package salient
 
 import (

@@ -22,9 +22,9 @@ import (
 	"sheaf/text/query"
 )
 
-// TestCandidatesEqualSlowSearch checks the candidates of queries with forbidden words against a
-// slow search in every file. Candidates are the best matches in order, without files that a full
-// index finds only when the query has no forbidden word.
+// TestCandidatesEqualSlowSearch checks the candidates of queries with forbidden words against a slow search in every
+// file. Candidates are the best matches in order. Files are missing that a full index finds only without the
+// forbidden word.
 func TestCandidatesEqualSlowSearch(t *testing.T) {
 	a := must.Get(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 	var fields []store.FieldWeight

@@ -108,7 +108,7 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 }
 
 // rankMatches sorts matches by score. A needle in n of N files adds its rarity ln(1 + (N - n + 0.5)/(n + 0.5)), twice
-// if it is in the path. Of files with equal scores, those without forbidden words come first, then the path decides.
+// for the path. Of files with equal scores, those without forbidden words come first, then the path decides.
 // Forbidden words do not change the score: their letters may be in other words or in another section.
 func rankMatches(matches []match, files, needles int, not leftOut) {
 	rarity := make([]float64, needles)

@@ -79,8 +79,8 @@ func sections(n int, text string) string {
 	return b.String()
 }
 
-// TestPropertiesAreReplicated runs the example of the specification. Every chunk of a note has the
-// properties of the note: up to ten values of a list, without keys and nested values.
+// TestPropertiesAreReplicated runs the example of the specification. Every chunk of a note has the note's properties:
+// up to ten values of a list, without keys.
 func TestPropertiesAreReplicated(t *testing.T) {
 	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, " +
 		"v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\nyear: 1987\ndone: true\nsince: 2024-05-06\nempty: " +
@@ -202,8 +202,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestFilterComesBeforeTheLimit checks that files that a filter or a forbidden word excludes do not
-// take the place of a wanted file.
+// TestFilterComesBeforeTheLimit checks that excluded files do not take the place of a wanted file.
 func TestFilterComesBeforeTheLimit(t *testing.T) {
 	files := map[string]string{"last/wanted.md": "---\ntags: [keep]\n---\nword\n"}
 	for i := range 30 {
@@ -267,9 +266,8 @@ func TestFolderSizesAndLinks(t *testing.T) {
 	}
 }
 
-// TestLinksToOtherFiles checks that a link to a file that is no candidate does not lead to a
-// candidate with the same name. A folder may have many files, so the scan stores the names of
-// other files only if a candidate has the same name.
+// TestLinksToOtherFiles checks that a link to a file that is no candidate does not lead to an equally named
+// candidate. The scan stores other files' names only if a candidate has the same name.
 func TestLinksToOtherFiles(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
 		"a.md":      "word [[Plan]] [[v1.2]] [[Other]] [[x/Twice]] [[Unlike]] [u](f/unlike.md)\n",

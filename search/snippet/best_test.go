@@ -124,8 +124,8 @@ func TestHeadingRowOfTable(t *testing.T) {
 	}
 }
 
-// TestSnippetShowsRarestWord checks that the place and the snippet show the rarest word, not a
-// common word or a part of a name. An error names the kind of fault.
+// TestSnippetShowsRarestWord checks that place and snippet show the rarest word, not a common word or a name's part.
+// An error names the kind of fault.
 func TestSnippetShowsRarestWord(t *testing.T) {
 	lines := func(format string, n int) string {
 		var b strings.Builder

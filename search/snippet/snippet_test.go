@@ -241,8 +241,7 @@ func TestSnippetOfRandomText(t *testing.T) {
 	})
 }
 
-// TestSnippetsDoNotChange checks that a snippet does not change while the highlighter cuts others, from
-// texts with more words than it caches.
+// TestSnippetsDoNotChange checks that a snippet does not change while the highlighter cuts others.
 func TestSnippetsDoNotChange(t *testing.T) {
 	q := sheaf.Match{Text: "red fox"}
 	var texts []string

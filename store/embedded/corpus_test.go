@@ -17,9 +17,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// collection holds the documents of the benchmarks: the Markdown files in the folders of
-// SHEAF_TEST_DIR (a list like PATH), or generated text. SHEAF_TEST_CHUNKS, if set, is the number of
-// chunks: more documents are generated from the sentences of the others.
+// collection holds the documents of the benchmarks: Markdown files in the folders of SHEAF_TEST_DIR (like PATH), or
+// generated text. SHEAF_TEST_CHUNKS, if set, is the number of chunks: more documents are generated from the sentences
+// of the others.
 type collection struct {
 	batches []store.Batch // one for each document
 	chunks  int
@@ -108,9 +108,8 @@ func (c *collection) add(doc sheaf.Document, content string) {
 	c.batches = append(c.batches, batch)
 }
 
-// generator makes documents from the sentences of others: titles from one neighborhood, two thirds
-// of the sentences from there, the rest from anywhere. So words keep their usual frequencies and
-// neighbors, and no text repeats.
+// generator makes documents from the sentences of others: titles and two thirds of the sentences from one
+// neighborhood. So words keep their usual frequencies and neighbors, and no text repeats.
 type generator struct {
 	rng    *rand.Rand
 	titles []string

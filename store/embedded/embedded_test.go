@@ -52,8 +52,8 @@ func ids(r sheaf.Ranking) (out []sheaf.ID) {
 	return out
 }
 
-// TestReaderAndSecondWriter checks that a store that is open for reading sees the writes of another
-// and refuses its own, and that a second writer is refused until the first load ends.
+// TestReaderAndSecondWriter checks that a store that is open for reading sees another's writes and refuses its own. A
+// second writer is refused until the first load ends.
 func TestReaderAndSecondWriter(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	s := open(t, embedded.Options{Dir: dir})
@@ -92,8 +92,7 @@ func TestReaderAndSecondWriter(t *testing.T) {
 	find(s, "cow")
 }
 
-// TestReaderFollowsRemadeIndex checks that an open reader follows when the folder is emptied and filled
-// again by the same number of changes.
+// TestReaderFollowsRemadeIndex checks that an open reader follows when the folder is emptied and filled again.
 func TestReaderFollowsRemadeIndex(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "index")
 	write := func(doc string) {

@@ -15,8 +15,8 @@ import (
 	"sheaf/store/embedded"
 )
 
-// TestRequestsInReusedMemory checks that requests of all kinds get the same answers alone, at the
-// same time as others, and after others.
+// TestRequestsInReusedMemory checks that requests get the same answers alone, at the same time as others, and
+// afterwards.
 func TestRequestsInReusedMemory(t *testing.T) {
 	vocabulary := strings.Fields("cat dog bird fish cow hen goat")
 	rng := rand.New(rand.NewPCG(8, 21))

@@ -88,8 +88,8 @@ func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 	})
 }
 
-// BenchmarkEphemeralIndex measures an index for a single query: 1,000 chunks of 3.4 kB, with word
-// frequencies about as uneven as in real text.
+// BenchmarkEphemeralIndex measures an index for a single query: 1,000 chunks of 3.4 kB, with realistic word
+// frequencies.
 func BenchmarkEphemeralIndex(b *testing.B) {
 	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
 	var batch store.Batch

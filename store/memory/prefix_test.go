@@ -15,8 +15,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestExpansionsFindRawWords checks that prefix and fuzzy queries find raw words, before stemming:
-// each beginning of a word, and the word itself.
+// TestExpansionsFindRawWords checks that prefix and fuzzy queries find raw words, before stemming.
 func TestExpansionsFindRawWords(t *testing.T) {
 	words := strings.Fields("running authentication authorities naïve Ångström getUserName HTTPServer2 snake_case_name " +
 		"v1.2.3 node.js Get-ChildItem well-known C++17 C# " +

@@ -14,9 +14,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// collection is a judged set with the known nDCG@10 of BM25 (k1 1.2, b 0.75, title and text as one
-// field). The figures come with the sets; they used Porter's stemmer, 33 stop words, and pairs of
-// characters.
+// collection is a judged set with the known nDCG@10 of BM25 (k1 1.2, b 0.75, title and text together). The figures
+// come with the sets; they used Porter's stemmer, 33 stop words, and pairs of characters.
 type collection struct {
 	name     string
 	language string // of the analyzer

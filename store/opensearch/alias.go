@@ -70,8 +70,8 @@ func (s *Store) several(name string, n int) error {
 }
 
 // checkDictionary looks up the index and the dictionary. If the name of the dictionary has moved to another index, it
-// forgets the remembered terms. If the index or its dictionary is missing, it fails with sheaf.ErrNotFound: many
-// servers would create an index at a write.
+// forgets the remembered terms. If the index or its dictionary is missing, it fails with sheaf.ErrNotFound: a write
+// would create it on many servers.
 func (s *Store) checkDictionary(ctx context.Context) error {
 	names, err := s.indicesOf(ctx, s.index()+","+s.dictionaryName())
 	if err != nil {

@@ -118,8 +118,7 @@ func testPartialFailure(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestExamine checks that the doctor finds no fault in a healthy server, and says why a silent
-// server cannot be used.
+// TestExamine checks that the doctor finds no fault in a healthy server, and the fault of a silent one.
 func TestExamine(t *testing.T) { each(t, testExamine) }
 
 func testExamine(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -165,9 +164,8 @@ func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestBlockedWrite checks that a write to a blocked index is unavailable, not a rejected document,
-// and succeeds when the block is lifted. A server blocks all indices, also the dictionary, when its
-// disk is full; an administrator may block one.
+// TestBlockedWrite checks that a write to a blocked index is unavailable, not rejected, and later succeeds. A server
+// blocks all indices, also the dictionary, when its disk is full; an administrator may block one.
 func TestBlockedWrite(t *testing.T) { each(t, testBlockedWrite) }
 
 func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -293,9 +291,8 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestAliasOfAnotherModel checks an open store whose alias moves to an index with other options: it
-// still reads and writes its old index, reports the move, and leaves the other index alone. The
-// report ends when the alias moves back.
+// TestAliasOfAnotherModel checks an open store whose alias moves to an index with other options. The store still uses
+// its old index, reports the move, and leaves the other alone. The report ends when the alias moves back.
 func TestAliasOfAnotherModel(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		german := storetest.Analyzer(t, "de")
@@ -380,8 +377,8 @@ func TestExactVectorSearch(t *testing.T) {
 	}
 }
 
-// TestNearestPassageOfChunks checks that a search within few or many chunks returns the score and the number of
-// each chunk's nearest passage.
+// TestNearestPassageOfChunks checks that a search within few or many chunks returns each chunk's nearest passage and
+// score.
 func TestNearestPassageOfChunks(t *testing.T) { each(t, testWithinMany) }
 
 func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {

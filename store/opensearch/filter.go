@@ -84,8 +84,7 @@ func (s *Store) between(f sheaf.Range) (object, error) {
 		strings.ToValidUTF8(f.Max.Text, "") != f.Max.Text) {
 		return nil, s.fault(sheaf.ErrUnsupported, "a range between texts that are not UTF-8")
 	}
-	// Without a bound, all words of the kind match: they begin with its letter, and the next character
-	// ends the range.
+	// Without a bound, all words of the kind match: the range goes from its letter to the next character.
 	letter := storekit.KindWord(kind)
 	low, high := columnWord(f.Column)+letter, columnWord(f.Column)+string(letter[0]+1)
 	bounds := object{"gte": low, "lt": high}

@@ -61,8 +61,8 @@ func refused(err error, name string) error {
 	return nil
 }
 
-// TestForeignDictionary checks that Open and Drop refuse and keep a foreign index with the name of the
-// index or of the dictionary, and that Open makes no index beside the latter.
+// TestForeignDictionary checks that Open and Drop refuse and keep a foreign index with the index's or dictionary's
+// name.
 func TestForeignDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
@@ -108,8 +108,8 @@ func examined(t *testing.T, o opensearch.Options) error {
 	return all
 }
 
-// TestDictionaryReplacedByForeignIndex checks a store whose dictionary was replaced with a foreign index: Open
-// with any access and Drop refuse, and keep both indices.
+// TestDictionaryReplacedByForeignIndex checks a store whose dictionary was replaced with a foreign index. Open with
+// any access and Drop refuse, and keep both indices.
 func TestDictionaryReplacedByForeignIndex(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
@@ -138,8 +138,8 @@ func TestDictionaryReplacedByForeignIndex(t *testing.T) {
 	})
 }
 
-// TestStoreNamedAsDictionary checks that a store may not have the name of another store's
-// dictionary: the second of the two is refused, in either order, and the first stays.
+// TestStoreNamedAsDictionary checks that a store may not have the name of another store's dictionary, in either
+// order.
 func TestStoreNamedAsDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		for _, longFirst := range []bool{true, false} {
@@ -190,8 +190,7 @@ func TestOlderDictionary(t *testing.T) {
 	})
 }
 
-// TestForeignAlias checks that Alias refuses a name that belongs to a foreign index, or that would
-// give the dictionary such a name.
+// TestForeignAlias checks that Alias refuses a name of a foreign index, also for the dictionary.
 func TestForeignAlias(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		b := s.Empty(t).(*opensearch.Store)

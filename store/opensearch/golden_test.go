@@ -15,9 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew, with what the server answers")
 
-// TestRequests compares with a golden file all requests to OpenSearch, the answers, and the store's
-// results: creating the index, bulk requests, a search for each feature of requests, joined
-// branches, deletion.
+// TestRequests compares with a golden file all requests to OpenSearch, the answers, and the store's results. They
+// create the index, write, search with each feature, join branches, and delete.
 func TestRequests(t *testing.T) {
 	o := opensearch.Options{Options: storekit.Options{URL: "http://opensearch", Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Index: "golden"}

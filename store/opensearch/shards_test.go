@@ -15,8 +15,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestShards checks that an index of three shards with a replica ranks like an index of one shard:
-// for single requests, for requests together, and when the server joins branches.
+// TestShards checks that an index of three shards with a replica ranks like one shard. It sends single requests,
+// requests together, and joined branches.
 func TestShards(t *testing.T) { each(t, testShards) }
 
 func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {

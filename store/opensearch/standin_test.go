@@ -21,9 +21,9 @@ import (
 
 type object = map[string]any
 
-// standIn starts a server without Lucene: it keeps the bodies of new indices and returns their
-// mappings. answers replaces its answer to paths that begin with a key. An answer is a text, a
-// status for an error of the server, or a function that gets the body of the request.
+// standIn starts a server without Lucene: it keeps the bodies of new indices and returns their mappings. answers
+// replaces its answer to paths that begin with a key. An answer is a text, a status for an error, or a function of
+// the request's body.
 func standIn(t *testing.T, d opensearch.Dialect, answers object) (opensearch.Options, object) {
 	made := object{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,8 +130,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestOtherServer checks the advice of Open and Examine for another kind of server, an old version,
-// and a server without the plug-in for vectors.
+// TestOtherServer checks the advice of Open and Examine for another server, an old version, and a missing plug-in.
 func TestOtherServer(t *testing.T) {
 	icu := `[{"name":"n","component":"analysis-icu","version":"9.5.3"}]`
 	for _, c := range []struct {
@@ -191,8 +190,7 @@ func decoded(t *testing.T, body any) (out struct {
 	return out
 }
 
-// TestOlderElasticsearch checks that Elasticsearch before 9.2, which refuses a mapping with an
-// unknown setting, gets the same mapping without this setting.
+// TestOlderElasticsearch checks that Elasticsearch before 9.2 gets the mapping without the setting that it refuses.
 func TestOlderElasticsearch(t *testing.T) {
 	refused := 0
 	o, made := standIn(t, opensearch.Elasticsearch, object{"/_nodes": `{"nodes":{"n":{"version":"8.15.0"}}}`,
@@ -216,8 +214,8 @@ func TestOlderElasticsearch(t *testing.T) {
 	}
 }
 
-// TestShardsAndReplicasOfNewIndex checks the shards and replicas of a new index: as the options say,
-// or else three shards and one replica in a cluster of several nodes.
+// TestShardsAndReplicasOfNewIndex checks the shards and replicas of a new index: by the options, or by the number of
+// nodes.
 func TestShardsAndReplicasOfNewIndex(t *testing.T) {
 	for _, c := range []struct{ nodes, shards, replicas, wantShards, wantReplicas int }{
 		{1, 0, 0, 1, 0}, {3, 0, 0, 3, 1}, {3, 5, 0, 5, 1}, {3, 0, 2, 3, 2}, {3, 1, opensearch.NoReplicas, 1, 0},

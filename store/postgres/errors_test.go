@@ -99,8 +99,8 @@ func TestNoSuchHost(t *testing.T) {
 	}
 }
 
-// TestSchemaWithForeignTables checks that Open and Drop refuse a schema with foreign tables or views, even if
-// they have the names of Sheaf's tables. The error names them.
+// TestSchemaWithForeignTables checks that Open and Drop refuse a schema with foreign tables or views, whatever their
+// names. The error names them.
 func TestSchemaWithForeignTables(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	for i, made := range []string{

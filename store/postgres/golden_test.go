@@ -104,9 +104,9 @@ func (o *overheard) take() []string {
 	return slices.Clone(o.statements)
 }
 
-// TestStatements compares the SQL with golden files: the schema, a batch, a search for each feature
-// of requests with exact vectors and with the graph, joined branches, and deletion. Statements that
-// the connection has prepared before are not sent again, so the files do not repeat them.
+// TestStatements compares the SQL with golden files: the schema, a batch, joined branches, and deletion. It searches
+// with each feature, exactly and with the graph. Statements that the connection has prepared before are not sent
+// again, so the files do not repeat them.
 func TestStatements(t *testing.T) {
 	for name, hnsw := range map[string]int{"exact": 0, "hnsw": 16} {
 		t.Run(name, func(t *testing.T) {

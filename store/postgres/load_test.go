@@ -174,8 +174,8 @@ func TestLoadEqualsWrites(t *testing.T) {
 	}
 }
 
-// TestLoadWithCutConnection checks a load whose connection is cut: Commit or an earlier call fails, nothing is
-// written, and the load can be repeated.
+// TestLoadWithCutConnection checks a load whose connection is cut: a call fails, nothing is written, and repeating
+// works.
 func TestLoadWithCutConnection(t *testing.T) {
 	documents := randomDocuments(rand.New(rand.NewPCG(1, 2)))
 	add := func(s store.Backend) error {

@@ -97,9 +97,8 @@ func BenchmarkOverhead(b *testing.B) {
 	})
 }
 
-// BenchmarkBulk compares filling a schema with COPY of the same rows: in one batch, and in one
-// batch for each document, as indexing a folder does. For "words" the COPY also analyzes the texts
-// first.
+// BenchmarkBulk compares filling a schema with COPY of the same rows, in one batch or one for each document. For
+// "words" the COPY also analyzes the texts first.
 func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	f := collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })

@@ -57,7 +57,7 @@ func checkPlan(t *testing.T, s *Store, times *regexp.Regexp, most int, req store
 }
 
 // TestFilterScansChunksFewTimes checks that the plan scans the filtered chunks a few times, not once for each
-// posting, and never looks up the postings of a chunk (index posting_chunk).
+// posting. It never looks up the postings of a chunk (index posting_chunk).
 func TestFilterScansChunksFewTimes(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	var batch store.Batch

@@ -60,8 +60,8 @@ func TestStoreRefilledByRebuild(t *testing.T) {
 	}
 }
 
-// TestVectorFieldsRefilledByRebuild checks the same for vector fields: after a rebuild the old number of a
-// field may name another field's table.
+// TestVectorFieldsRefilledByRebuild checks the same for vector fields: a field's old number may name another field's
+// table.
 func TestVectorFieldsRefilledByRebuild(t *testing.T) {
 	o := options(t)
 	reader := stores().Open(t, o)

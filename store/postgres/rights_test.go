@@ -18,9 +18,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestExamineRights checks that the rights in the doctor's advice, and no others, let a user search
-// and index in another user's tables. Without any one of them the store refuses the operation, and
-// the doctor names the missing grant.
+// TestExamineRights checks that exactly the rights in the doctor's advice let a user search and index another's
+// tables. Without any one of them the store refuses the operation, and the doctor names the missing grant.
 func TestExamineRights(t *testing.T) {
 	o := options(t)
 	owner := stores().Open(t, o)
@@ -199,8 +198,8 @@ func TestExamineAdviceIsAccepted(t *testing.T) {
 	}
 }
 
-// TestPoolerThatDropsSearchPath checks that behind a pooler that drops search_path Open makes no tables, and
-// that Open and the doctor name the pooler.
+// TestPoolerThatDropsSearchPath checks that behind a pooler that drops search_path Open makes no tables. Open and the
+// doctor name the pooler.
 func TestPoolerThatDropsSearchPath(t *testing.T) {
 	o := options(t)
 	pooler := overheard{ignored: "search_path"}
@@ -231,8 +230,7 @@ func saying(t *testing.T, address, option, value string) string {
 	return u.String()
 }
 
-// TestPoolOptions checks that pool options in an address are not sent to the server, even by calls
-// that use a single connection.
+// TestPoolOptions checks that pool options in an address are not sent to the server, even by single connections.
 func TestPoolOptions(t *testing.T) {
 	o := options(t)
 	o.URL = saying(t, o.URL, "pool_max_conns", "2")

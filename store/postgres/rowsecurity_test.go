@@ -144,8 +144,8 @@ func withoutSetting(t *testing.T, o postgres.Options) {
 	}
 }
 
-// TestRowSecurityOfOwner checks that a user who cannot bypass row-level security, as the doctor
-// wants, can make the tables, write, replace and delete.
+// TestRowSecurityOfOwner checks that a user who cannot bypass row-level security can make the tables, write and
+// delete.
 func TestRowSecurityOfOwner(t *testing.T) {
 	admin := must.Get(pgx.Connect(t.Context(), server(t)))
 	name := fmt.Sprintf("writer_%d", os.Getpid())

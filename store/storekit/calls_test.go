@@ -192,7 +192,7 @@ func TestWriteWaitsForServer(t *testing.T) {
 }
 
 // TestWriteToBusyServerTimesOut checks that a write asks a busy server until the timeout, whatever the number of
-// attempts and of parallel requests. The error contains the server's answer.
+// attempts. The error contains the server's answer.
 func TestWriteToBusyServerTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = time.Second

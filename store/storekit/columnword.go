@@ -13,9 +13,9 @@ import (
 )
 
 // Some stores keep all columns in one field of words. A filter can then use any column without an entry in the
-// schema. A word has four parts: the column's name in hexadecimal, a dot, the kind's letter, and the value in
-// sortable form. Texts are in hexadecimal, other values are the bits of their number. A server cannot trim, fold or
-// misread such a word. ColumnWord and ValueWord write the two halves of a word, ReadWords reads whole words.
+// schema. A word has four parts: the column's name in hexadecimal, a dot, the kind's letter, and the sortable value.
+// Texts are in hexadecimal, other values are the bits of their number. A server cannot trim, fold or misread such a
+// word. ColumnWord and ValueWord write the two halves of a word, ReadWords reads whole words.
 
 // LongestWord limits texts and names in words, in bytes. Instead of a longer text, a word contains the beginning and a
 // hash of the text. Instead of a longer name, it contains a hash of the name.

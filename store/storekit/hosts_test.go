@@ -11,8 +11,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// TestHosts checks that a client tries the next host, with the same body, when one does not answer,
-// and keeps using it. An error names all hosts.
+// TestHosts checks that a client tries the next host, with the same body, and keeps using it. An error names all
+// hosts.
 func TestHosts(t *testing.T) {
 	asked := map[string]int{}
 	serve := func(name string, status int) *httptest.Server {

@@ -46,8 +46,7 @@ func TestUnreachableServer(t *testing.T) {
 	}
 }
 
-// TestUntrustedCertificate checks the errors for an untrusted certificate, which names the request only once,
-// and for http where the server needs https.
+// TestUntrustedCertificate checks the errors for an untrusted certificate, and for http where the server needs https.
 func TestUntrustedCertificate(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()

@@ -195,8 +195,7 @@ func peak() string {
 	return line
 }
 
-// TestMemory checks that the memory of a copy into a server, and out of it, does not grow with the
-// number of chunks.
+// TestMemory checks that the memory of a copy does not grow with the number of chunks.
 func TestMemory(t *testing.T) {
 	if os.Getenv("SHEAF_TEST_LONG") == "" {
 		t.Skip("only with SHEAF_TEST_LONG: 100,000 chunks, or SHEAF_TEST_CHUNKS, are copied twice")

@@ -44,10 +44,9 @@ func documentation(t *testing.T, now time.Time) string {
 	return root
 }
 
-// TestSystem checks the profile onyx-vespa over the documentation of this repository. No package
-// registry has Vespa's content node, so the engine replaces it: Vespa's own global phase ranks the
-// engine's hits and scores. It must give each chunk the score, and all chunks the order, of this
-// program.
+// TestSystem checks the profile onyx-vespa over the documentation of this repository. No package registry has Vespa's
+// content node, so the engine replaces it: Vespa's global phase ranks the engine's hits. It must give each chunk the
+// score, and all chunks the order, of this program.
 func TestSystem(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))
@@ -102,8 +101,8 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// node returns what a content node would return for each chunk of the second phase, and the index
-// of each in that list. Indexes serve as IDs, because Vespa's class reads names as URIs.
+// node returns a content node's answer for each chunk of the second phase, and the index of each. Indexes serve as
+// IDs, because Vespa's class reads names as URIs.
 func node(view *catalog.View, trace []search.Snapshot) (out []signals, at map[sheaf.ID]int) {
 	at = map[sheaf.ID]int{}
 	for _, s := range trace {

@@ -105,8 +105,7 @@ func TestOpenRefuses(t *testing.T) {
 		sheaf.ErrNotFound, "no such class")
 }
 
-// TestExamine checks that the doctor finds no fault in a healthy server, and says why a silent
-// server cannot be used.
+// TestExamine checks that the doctor finds no fault in a healthy server, and the fault of a silent one.
 func TestExamine(t *testing.T) {
 	o := options(t)
 	storetest.Healthy(t, weaviate.Examine(t.Context(), o))

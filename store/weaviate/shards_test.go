@@ -14,9 +14,8 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestShards checks that a class of three shards, made by hand, finds the same chunks as a class of
-// one shard, by words and by meaning. The store must return the number of shards. Scores by words
-// may differ, because each shard counts words alone.
+// TestShards checks that a class of three shards, made by hand, finds the same chunks as one shard. The store must
+// return the number of shards. Scores by words may differ, because each shard counts words alone.
 func TestShards(t *testing.T) {
 	var chunks []store.Chunk
 	for i := range 60 {

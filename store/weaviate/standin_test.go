@@ -298,8 +298,7 @@ func TestLongestList(t *testing.T) {
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// TestLongLists checks that the store asks separately for a chunk that only one list has, because
-// the other list reached the server's limit.
+// TestLongLists checks that the store asks for a chunk that only one list has, because another list was full.
 func TestLongLists(t *testing.T) {
 	s, server := standing(t)
 	var batch store.Batch

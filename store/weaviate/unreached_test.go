@@ -10,9 +10,8 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestUnindexedPassages checks that no new passage counts as unindexed, even in a chunk with more passages
-// than one answer can have. A passage without a vector must count. A killed server leaves such
-// passages.
+// TestUnindexedPassages checks that no new passage counts as unindexed, even in a chunk with very many passages. A
+// passage without a vector must count. A killed server leaves such passages.
 func TestUnindexedPassages(t *testing.T) {
 	o := options(t)
 	s := must.Get(weaviate.Open(t.Context(), o))

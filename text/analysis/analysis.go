@@ -5,8 +5,8 @@
 // ([Analyzer.Terms]):
 //
 //   - Words follow Unicode's word boundaries (UAX #29). Words of one language are stemmed (Snowball). Folding means
-//     NFKC and lower case, without diacritics of Latin, Greek and Cyrillic and without vowel marks of Arabic and
-//     Hebrew. Where a stemmer needs diacritics, a query without them still finds the word.
+//     NFKC and lower case, without diacritics of Latin, Greek and Cyrillic, and without Arabic and Hebrew vowel
+//     marks. Where a stemmer needs diacritics, a query without them still finds the word.
 //   - Identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3, node.js, Get-Item, user@host,
 //     #tag, C++. The whole is the same term in any case, at the same positions.
 //   - A word with a hyphen at a line end is found joined and in its parts.
@@ -126,10 +126,10 @@ type Term struct {
 	// diacritics is ASCII and has another stem. Only queries without diacritics use it.
 	Bare bool
 	// Part marks a term that phrases skip, because another term says the same or because the term depends on
-	// spelling. Examples are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and parts
-	// of an emoji.
+	// spelling. Examples are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji
+	// parts.
 	Part bool
-	// Over marks a part of a name without a position of its own: the next word may have the same position.
+	// Over marks a part of a name without its own position: the next word may have the same position.
 	Over bool
 }
 

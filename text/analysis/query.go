@@ -117,8 +117,8 @@ type Piece struct {
 }
 
 // PrefixPieces returns the parts of a prefix query. A chunk must have all of them. The words before the last word are
-// phrases. The last word is folded, and a term or form must begin with it. The last word is a phrase if it is a run
-// of more than two characters in a script without spaces. The dictionary has only pairs of characters. So the query
+// phrases. The last word is folded, and a term or form must begin with it. The last word is a phrase if it has more
+// than two characters and is in a script without spaces. The dictionary has only pairs of characters. So the query
 // finds every chunk with a raw word that begins with text.
 func (a *Analyzer) PrefixPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, last bool) bool {

@@ -10,8 +10,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestCacheChangesNoTerms checks that words have the same terms in each of several goroutines as in
-// a new analyzer, also after other words replaced them in the cache.
+// TestCacheChangesNoTerms checks that words have the same terms in several goroutines as in a new analyzer.
 func TestCacheChangesNoTerms(t *testing.T) {
 	parts := []string{"Get", "get", "users", "die", "Häuser", "mangée", "x1", "'s", "’s", "l'homme", "_", "UTF", "8", "-",
 		"\u0300", "\u00ad", "\u200d", "a", "b", "c"}
@@ -39,8 +38,7 @@ func TestCacheChangesNoTerms(t *testing.T) {
 	}
 }
 
-// TestTermsKeepBeginning checks Initial with made-up words of each language: a word has one term
-// besides forms, none of its terms has another beginning, and none is longer.
+// TestTermsKeepBeginning checks Initial with made-up words of each language: one term besides forms, and none longer.
 func TestTermsKeepBeginning(t *testing.T) {
 	endings := []string{"", "s", "ed", "ing", "ingly", "ational", "isation", "izer", "ement", "ung", "heid", "heden",
 		"lijk", "amente", "ation", "eux", "logie", "ences", "aient", "issions", "mente", "ilor", "iilor", "ului", "ssa",

@@ -24,7 +24,7 @@ const ValueEnd = "\x1f"
 // these differences, which keep identifiers together:
 //
 //   - A full stop, hyphen or at sign between any two characters of words joins them: file1.txt, Get-Item, user@host.
-//     So does a hyphen or soft hyphen at a line end before a small letter, even after indentation and quote signs.
+//     So does a hyphen or soft hyphen at a line end before a small letter, even after indentation and quotes.
 //   - A colon or semicolon never joins: key:value is two words.
 //   - "++" or '#' after a single letter belongs to it, with digits (C++, C#, C++17). A '#' belongs to the letter
 //     after it if white space comes before.

@@ -141,8 +141,8 @@ func TestQueryPositions(t *testing.T) {
 	}
 }
 
-// TestWordsOfLettersAndDigitsInAnyCase checks that a phrase has the same terms at the same
-// positions in any case, and that the index has them there.
+// TestWordsOfLettersAndDigitsInAnyCase checks that a phrase and the index have the same terms and positions in any
+// case.
 func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
 	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
 		a := analyzer(t, language)
@@ -395,8 +395,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestSpansOfComposedRuns checks that each term of a run which Unicode composes differently covers
-// its own part of the run, in whole letters. Search marks this part.
+// TestSpansOfComposedRuns checks that each term of a run which Unicode composes differently covers its own letters.
+// Search marks this part.
 func TestSpansOfComposedRuns(t *testing.T) {
 	a := analyzer(t, "")
 	many := strings.Repeat("\u0e49", 40)

@@ -170,8 +170,8 @@ func (c *commenter) codeEnd(i int) int {
 	return i + end
 }
 
-// html reads the HTML comment at byte i of a line and returns the byte after its part in this line. A comment that
-// begins a block ends with the block. Any other comment ends in its paragraph.
+// html reads the HTML comment at byte i of a line and returns the end of its part in this line. A comment that begins
+// a block ends with the block. Any other comment ends in its paragraph.
 func (c *commenter) html(i int, l line) int {
 	const sign = "<!--"
 	rest := c.src[i+len(sign) : l.end]

@@ -54,9 +54,8 @@ func ours(src string, begin int) []string {
 
 var gfm = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
 
-// TestFolder compares headings and their titles with goldmark on the Markdown files below
-// SHEAF_TEST_DIR. It leaves out files with formula blocks or single carriage returns, and titles with
-// wiki links, which goldmark does not know.
+// TestFolder compares headings and their titles with goldmark on the Markdown files below SHEAF_TEST_DIR. It leaves
+// out files with formula blocks or single carriage returns, and titles with wiki links.
 func TestFolder(t *testing.T) {
 	dir := os.Getenv("SHEAF_TEST_DIR")
 	if dir == "" {

@@ -101,7 +101,7 @@ func TestMalformedTenant(t *testing.T) {
 	}
 }
 
-// TestDateOf checks that the date of frontmatter wins over the file name, and the file name over the file time (D20).
+// TestDateOf checks the order of dates: frontmatter, file name, file time (D20).
 func TestDateOf(t *testing.T) {
 	modified := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)
 	for _, c := range []struct {

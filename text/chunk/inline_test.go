@@ -282,7 +282,7 @@ func TestBlockAt(t *testing.T) {
 	}
 }
 
-// TestCodeHyphens checks that a hyphen at the end of a line splits no word in code, as it does in prose.
+// TestCodeHyphens checks that a hyphen at a line end splits no word in code.
 func TestCodeHyphens(t *testing.T) {
 	const fenced = "infor-\nmation\n\n```\nfoo-\nbar -- \nbaz\n```\n\nknow-\nledge\n"
 	for _, c := range []struct{ path, text, want string }{

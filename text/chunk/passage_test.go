@@ -30,8 +30,7 @@ func TestPassagesOfSevenWords(t *testing.T) {
 	}
 }
 
-// TestStartsOfWords checks that words begin after white space, for any characters in and between
-// words, also with a limit on their number.
+// TestStartsOfWords checks that words begin after white space, for any characters, also with a limit.
 func TestStartsOfWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("aaaabcdef       \n\t\r\v\x00\x1f\x7f!~é\u00a0"))).Draw(t, "text")
@@ -58,8 +57,7 @@ func TestStartsOfWords(t *testing.T) {
 	})
 }
 
-// TestPassagesCoverEveryWord checks that each word is in a passage, that no passage is too long,
-// and that the last one ends with the text.
+// TestPassagesCoverEveryWord checks that each word is in a passage, none is too long, and the last ends the text.
 func TestPassagesCoverEveryWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.IntRange(1, 40).Draw(t, "words")

@@ -285,8 +285,8 @@ func (c *windowCut) endOf(token int) int {
 }
 
 // sentenceEnd returns where a sentence ends in gap, or -1. The text gap is between two letters or digits. A sentence
-// ends after a full stop and white space, after a stop of an unspaced script, or at a blank line. It also ends at a
-// line break before a mark, such as a list or heading mark.
+// ends after a full stop and white space, after an unspaced script's stop, or at a blank line. It also ends at a line
+// break before a mark, such as a list or heading mark.
 func sentenceEnd(gap string) int {
 	if i := strings.LastIndexAny(gap, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(gap[i:])

@@ -42,7 +42,7 @@ type part struct {
 	// words find about the same as the filter. They replace the filter beside OR, where a filter is not possible.
 	// They are nil if no words can replace the filter.
 	words sheaf.TextQuery
-	// strict says that a hit must match the words, because they are a phrase or have a field, or contain such words.
+	// strict says that a hit must match the words: they are or contain a phrase, or have a field.
 	strict bool
 	// about is the text of the words without marks.
 	about string
@@ -325,9 +325,9 @@ func oneOfWords(text string) sheaf.TextQuery {
 }
 
 // A query of words has no filters, so a filter cannot be an alternative beside words. Tags and folders are also
-// fields, and beside OR they are searched there. A tag of a whole document then matches only the document's own
-// chunk, and a folder matches any path with its names. That is enough for additional hits. It is not enough to refuse
-// or require a filter, because wrong parts of a document would stay or go. Such a filter gets no words.
+// fields, and beside OR they are searched there. A tag of a whole document then matches only its own chunk, and a
+// folder matches any path with its names. That is enough for additional hits. It is not enough to refuse or require a
+// filter, because wrong parts of a document would stay or go. Such a filter gets no words.
 
 // tagWords returns the words that find a tag in the field of tags. If begins is true, tag is the beginning of a tag:
 // the result is nil unless it is one word.

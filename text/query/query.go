@@ -290,8 +290,8 @@ func (p *parser) inBrackets(text string, depth int) (values []token, rest string
 	return nil, "", false
 }
 
-// These are limits of a property in brackets: the bytes of its name and of each value, and the number of values.
-// Parse reads larger brackets as words.
+// These are limits of a property in brackets: bytes of its name and of each value, and number of values. Parse reads
+// larger brackets as words.
 const (
 	maxBracket = 1000
 	maxValues  = 100

@@ -286,8 +286,7 @@ func manyFields(n int) string {
 	return b.String()
 }
 
-// FuzzParse checks that any text gives a query, the same each time, and that no word is lost
-// without a note.
+// FuzzParse checks that any text gives the same query each time, and loses no word without a note.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{`a "b c" -d (e OR #f) title:g after:7d h* i~2`, `((((`, `"`, `x:"y`, "\xff\x00",
 		strings.Repeat("(a ", 50) + strings.Repeat(")", 50), "status:>=3"} {
@@ -330,8 +329,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestNoteOfPropertyNotLookedUp checks that a note names a property that was not looked up because there are too
-// many, also in brackets.
+// TestNoteOfPropertyNotLookedUp checks that a note names a property beyond the limit of look-ups, also in brackets.
 func TestNoteOfPropertyNotLookedUp(t *testing.T) {
 	o := query.Options{Look: func(string) (is, known bool) { return false, false }}
 	for text, near := range map[string]string{"a:b": `"prop.a:"`, "-[a:b]": `"-[prop.a:"`, `["a":b]`: `"[prop.a:"`} {

@@ -9,8 +9,8 @@ import (
 	"sheaf/index/engine/bm25"
 )
 
-// TestWorkedExample checks a score computed by hand: 2 of 10 chunks have the term, the field has 12
-// terms with an average of 8, and the term occurs 3 times.
+// TestWorkedExample checks a score computed by hand. 2 of 10 chunks have the term 3 times; the field has 12 terms,
+// with an average of 8.
 func TestWorkedExample(t *testing.T) {
 	idf := bm25.IDF(2, 10)
 	if want := math.Log(4.4); math.Abs(idf-want) > 1e-15 { // 1 + 8.5/2.5
@@ -25,8 +25,8 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// TestBoundsHold checks the assumptions of pruning, also in floating point: scores never fall with
-// the frequency and never rise with the length, and idf is above 0.
+// TestBoundsHold checks the assumptions of pruning: scores grow with the frequency and fall with the length, and idf
+// is above 0.
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20_000 {

@@ -37,8 +37,8 @@ type Cursor struct {
 // ordinalBytes is the number of bytes of an ordinal in the list of the blocks' last ordinals.
 const ordinalBytes = 3
 
-// flagCounted marks a list without impacts and positions. The lower bits of the same byte are two widths: of the
-// offsets of blocks and of the offsets of positions.
+// flagCounted marks a list without impacts and positions. The lower bits of the same byte are two widths: of blocks'
+// offsets and of positions' offsets.
 const flagCounted = 1 << 6
 
 // Reset makes c walk a list whose ordinals are all below limit. The cursor is then before the first posting. To move

@@ -184,8 +184,7 @@ func TestRewind(t *testing.T) {
 	}
 }
 
-// TestAddOccurrences checks that a list of occurrences becomes the list of their postings, in one
-// part or two, with and without positions.
+// TestAddOccurrences checks that a list of occurrences becomes the list of their postings, in one part or two.
 func TestAddOccurrences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	var e postings.Encoder
@@ -297,8 +296,8 @@ func TestDocumentedExample(t *testing.T) {
 	}
 }
 
-// BenchmarkPositions reads the positions of the last posting of each block, which decodes all
-// positions, for words of several frequencies in texts of 180 words.
+// BenchmarkPositions reads the positions of the last posting of each block, which decodes all positions. The texts
+// have 180 words.
 func BenchmarkPositions(b *testing.B) {
 	for _, mean := range []int{1, 2, 8} {
 		rng := rand.New(rand.NewPCG(13, 14))

@@ -79,8 +79,7 @@ func TestResetBuilderWritesSameBytes(t *testing.T) {
 	}
 }
 
-// TestBuilderMemory checks that a builder uses about the memory that it reports, also if the next
-// segment has its occurrences in other fields.
+// TestBuilderMemory checks that a builder uses about the memory that it reports, also for a second segment.
 func TestBuilderMemory(t *testing.T) {
 	fields := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	b := NewBuilder(fields)
@@ -115,8 +114,8 @@ func TestBuilderMemory(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
-// TestTooManyOccurrences checks that a builder refuses a chunk after the maximum number of sortable
-// occurrences, and takes it after a reset.
+// TestTooManyOccurrences checks that a builder refuses a chunk after the maximum number of occurrences, until a
+// reset.
 func TestTooManyOccurrences(t *testing.T) {
 	if math.MaxInt == maxOccurrences {
 		t.Skip("an int of 32 bits counts no more")

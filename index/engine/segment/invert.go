@@ -15,8 +15,7 @@ type inversion struct {
 	part *flushPart
 	// counts says how often each of the sorted terms occurs: [field][term].
 	counts []offheap.List[uint32]
-	// places has an entry for each term: the number of its range, shifted left by termBits, plus the term's number in
-	// the range.
+	// places has an entry for each term: the number of its range, shifted by termBits, plus the term's number there.
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
@@ -176,7 +175,7 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 }
 
 // scatter copies each occurrence of a field to the end of its range. Occurrences of other ranges go to one place
-// after the last range, because a branch would be unpredictable for the processor.
+// after the last range: a processor could not predict a branch.
 func (v *inversion) scatter(field int) {
 	made, ends, places, first := v.made[field].Items, v.ends[field], v.places.Items, uint32(v.first)
 	other := uint32(len(ends)) - 1

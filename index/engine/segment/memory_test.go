@@ -92,8 +92,8 @@ func TestMemoryIsCounted(t *testing.T) {
 	}
 }
 
-// TestMemoryIsFreed checks that flushes and merges free all memory beside the heap: when they
-// succeed, and when any call of the file system fails or cancels them.
+// TestMemoryIsFreed checks that flushes and merges free all memory beside the heap, even after failures and
+// cancellations.
 func TestMemoryIsFreed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 3))
 	before := offheap.InUse()
@@ -110,8 +110,7 @@ func TestMemoryIsFreed(t *testing.T) {
 		b.RemoveChunk(fmt.Sprintf("%d/7", part))
 		return b
 	}
-	// atEach calls work with a file system whose calls fail or cancel from the n-th on, for each n,
-	// until work succeeds.
+	// atEach calls work with a file system that fails or cancels from call n on, for each n, until work succeeds.
 	atEach := func(name string, cancels bool, work func(ctx context.Context, disk vfs.FS) error) {
 		t.Helper()
 		failed := 0

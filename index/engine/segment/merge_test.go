@@ -15,8 +15,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// TestMergeMemory checks that a merge uses at most MergeBytes for chunks, with identifiers of any
-// length, and with parts whose chunks are their own documents.
+// TestMergeMemory checks that a merge uses at most MergeBytes for chunks, whatever identifiers and documents they
+// have.
 func TestMergeMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it merges 60,000 chunks")

@@ -164,8 +164,7 @@ func (r *Reader) Field(name string) int {
 func (r *Reader) Size() int64 { return r.file.Size() }
 
 // MergeBytes returns the approximate memory that a merge needs for r, without vectors. It counts the lengths and new
-// ordinals of chunks, and the growing tables of dictionaries, identifiers and columns. The table of documents counts
-// only if it is larger than the table of identifiers, because a merge keeps one of them at a time.
+// ordinals of chunks, and the growing tables of dictionaries, identifiers and columns.
 func (r *Reader) MergeBytes() int64 {
 	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
 	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {

@@ -12,8 +12,7 @@ import (
 	"sheaf/internal/must"
 )
 
-// TestMergeRuns checks that a merge of runs, or of runs and segments, gives the same bytes as a
-// merge of segments, with any deleted chunks.
+// TestMergeRuns checks that a merge of runs and segments gives the same bytes as a merge of segments.
 func TestMergeRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 4))
 	dir := t.TempDir()

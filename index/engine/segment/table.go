@@ -35,10 +35,10 @@ const (
 	// tableOfBytes has byte strings as payloads. The length of a payload comes before it, as a uvarint.
 	tableOfBytes tableKind = iota
 	// tableOfNumbers has one number for each key. It is a zigzag uvarint: the difference from the number before, or
-	// from 0 in the first entry of a block.
+	// from 0 at the start of a block.
 	tableOfNumbers
 	// tableOfRuns has a set of ordinals for each key, stored as these parts. First comes a zigzag uvarint: where the
-	// first run begins, less the end of the first run of the entry before. In the first entry of a block, nothing is
+	// first run begins, less the end of the entry before's first run. In the first entry of a block, nothing is
 	// subtracted. Then comes a uvarint: twice the length of the run less one, plus 1 if there are more runs. If there
 	// are more, the uvarint length of the other runs follows, and these runs as appendRun writes them.
 	tableOfRuns
@@ -383,8 +383,8 @@ func (c *tableCursor) seek(target []byte) bool {
 
 // toward moves to the next entry. The cursor must be before target. The parameter same is the number of bytes that
 // the cursor's key shares with target. The result reached reports whether the new entry is at or after target. If
-// not, the cursor's key may be out of date, because the length shared with the previous key can be enough. toward
-// does not read payloads. ok is false at the end and after a fault.
+// not, the cursor's key may be out of date: sometimes the length shared with the previous key is enough. toward does
+// not read payloads. ok is false at the end and after a fault.
 func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false

@@ -10,9 +10,8 @@ import (
 	"sheaf/internal/must"
 )
 
-// TestTableSeek checks that seek finds present keys and returns the next key for absent ones, with
-// known block heads or without. Keys share their first eight bytes, are shorter, or hold zeros, in
-// letters or as plain bytes.
+// TestTableSeek checks that seek finds present keys and returns the next key for absent ones. Keys share their first
+// eight bytes, are shorter, or hold zeros, in letters or as plain bytes.
 func TestTableSeek(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 7))
 	parts := []string{"", "\x00", "\x00\x00", "a", "b", "\xff", "long beginning ", "\x00\x00\x00\x00\x00\x00\x00\x00"}

@@ -14,8 +14,8 @@ type Value struct {
 	Number float64
 }
 
-// The key of a value in the table of columns has the column's name, a zero byte, the kind, and the value. The value
-// is the text, or eight bytes of the number that sort as numbers do. For an empty text the key ends with the kind.
+// The key of a value in the table of columns: the column's name, a zero byte, the kind, the value. The value is the
+// text, or eight bytes of the number that sort as numbers do. For an empty text the key ends with the kind.
 
 // appendColumn appends the prefix that all keys of a column have. It writes a zero byte in the column's name as 1 1,
 // and a byte of 1 as 1 2. So the zero byte that ends the name does not occur in it.

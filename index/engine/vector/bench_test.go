@@ -98,9 +98,9 @@ func stored(path string, dims int) corpus {
 	return c
 }
 
-// collect returns the vectors of the benchmarks: SHEAF_TEST_COUNT (default 100,000) from texts
-// below SHEAF_TEST_DIR (256 dimensions), from the file SHEAF_TEST_VECTORS (SHEAF_TEST_DIMS), or
-// random clusters.
+// collect returns the vectors of the benchmarks: from texts below SHEAF_TEST_DIR, from the file SHEAF_TEST_VECTORS,
+// or random clusters. SHEAF_TEST_COUNT (default 100,000) and SHEAF_TEST_DIMS set their sizes; texts have 256
+// dimensions.
 var collect = sync.OnceValue(func() corpus {
 	count, dims := number("SHEAF_TEST_COUNT", 100_000), number("SHEAF_TEST_DIMS", 256)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -187,9 +187,8 @@ func (c *corpus) recall(q []float32, found []vector.Neighbor, exact []float64) (
 	return hit, len(exact)
 }
 
-// BenchmarkSearch prints p50 and p99 of two-step searches, of searches that compare each row, and
-// of float32 brute force, with and without a filter. It also prints their recall against brute
-// force.
+// BenchmarkSearch prints p50 and p99 of two-step, one-step and float32 searches, with and without a filter. It also
+// prints their recall against brute force.
 func BenchmarkSearch(b *testing.B) {
 	c := collect()
 	dims := len(c.vectors[0])

@@ -32,8 +32,7 @@ func nearestCenter(centers [][]float32, v []float32) int {
 	return at
 }
 
-// cluster sorts vectors into clusters, as many as the square root of their number, by k-means over
-// a sample of 64 vectors for each cluster.
+// cluster sorts vectors into clusters, as many as the square root of their number, by k-means over a sample.
 func cluster(b *testing.B, c corpus) *clustered {
 	r := rand.New(rand.NewPCG(3, 3))
 	n, dims := int(math.Sqrt(float64(len(c.vectors)))), len(c.vectors[0])

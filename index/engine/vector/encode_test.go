@@ -81,8 +81,8 @@ func TestDocumentedVector(t *testing.T) {
 	}
 }
 
-// TestEncoding checks that a stored vector gives back each number within 0.005, similarities within
-// 0.002, and the similarity to itself within 0.00002.
+// TestEncoding checks that a stored vector gives back numbers within 0.005, and similarities within 0.002. The
+// similarity to itself is within 0.00002.
 func TestEncoding(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -213,8 +213,7 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 }
 
-// TestMeasurementOfEqualVectors checks that a measurement of many equal vectors keeps no more than it needs,
-// for chunks of one or several passages.
+// TestMeasurementOfEqualVectors checks that a measurement of many equal vectors keeps no more than it needs.
 func TestMeasurementOfEqualVectors(t *testing.T) {
 	for _, passages := range []uint32{1, 3} {
 		b := NewBuffer(64)

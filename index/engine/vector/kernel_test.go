@@ -113,8 +113,8 @@ func TestKernelBounds(t *testing.T) {
 	}
 }
 
-// TestPlainKernel compares the plain kernel with its definition: numbers of a query times signed
-// numbers of a row, and estimates by the number of each dimension.
+// TestPlainKernel compares the plain kernel with its definition: a query's numbers times a row's signed numbers, and
+// estimates by dimension.
 func TestPlainKernel(t *testing.T) {
 	s := newSample(rand.New(rand.NewPCG(1, 3)), 3, 4)
 	out, mask := make([]int32, 32), make([]byte, 4)

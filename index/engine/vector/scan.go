@@ -31,8 +31,8 @@ const (
 	// cancelBlocks is the number of blocks after which a scan checks whether it was canceled. These blocks take about
 	// 0.1 ms.
 	cancelBlocks = 64
-	// countedEvery is a power of two: one of this many estimates is counted, to predict how many rows an estimate
-	// selects. countedShift keeps the same number of the top bits of a 32-bit number.
+	// One of countedEvery estimates, a power of two, is counted, to predict how many rows an estimate selects.
+	// countedShift keeps the same number of the top bits of a 32-bit number.
 	countedEvery = 32
 	countedShift = 27
 )
@@ -56,7 +56,7 @@ type scanner struct {
 	index   []uint32   // rows to compare
 	out     [blockRows]int32
 	scales  [blockRows]float32
-	// Each row of a stretch has an estimate, a bit that says that it waits, and a bit that says that it is chosen.
+	// Each row of a stretch has an estimate, and two bits: whether it waits, and whether it is chosen.
 	estimates       []int32
 	waiting, chosen []byte
 }

@@ -42,8 +42,8 @@ func (c coarse) Rename(from, to string) error {
 	return c.Disk.Rename(from, to)
 }
 
-// publishEnvironment names a folder. For each line of its standard input, a second process of the
-// test binary publishes this many generations there and then answers.
+// publishEnvironment names a folder. A second process publishes this many generations there for each line of its
+// standard input, and then answers.
 const publishEnvironment = "SHEAF_TEST_PUBLISH"
 
 func TestMain(m *testing.M) {
@@ -152,9 +152,8 @@ func (o *opens) Open(name string) (vfs.File, error) {
 	return o.FS.Open(name)
 }
 
-// TestWatchOpensOnce checks that a look opens the manifest once for each publication if the system
-// can identify files, and each time otherwise. It notices a folder that is removed or made again,
-// or a copy that is put back.
+// TestWatchOpensOnce checks that a look opens the manifest once for each publication if the system can identify
+// files. It notices a folder that is removed or made again, or a copy that is put back.
 func TestWatchOpensOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		fs  vfs.FS

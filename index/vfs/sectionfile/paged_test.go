@@ -52,8 +52,7 @@ func random(n int) []byte {
 	return data
 }
 
-// TestPaged checks that slices of sections of all sizes return the written bytes, and that a slice
-// outside the section is a fault.
+// TestPaged checks that slices of sections of all sizes return the written bytes, and faults outside the section.
 func TestPaged(t *testing.T) {
 	for _, size := range []int{0, 1, page - 1, page, page + 1, 3*page + 5, 70 * page, perPage * page, perPage*page + 1,
 		2*perPage*page + 3*page + 7} {
@@ -86,9 +85,8 @@ func TestPaged(t *testing.T) {
 	}
 }
 
-// TestPagedFlips checks that a flipped byte is reported, with its page, by each reader of the page
-// and by no other. A flip in a list of checksums is reported by each reader of a page that the
-// checksum covers.
+// TestPagedFlips checks that each reader of a page with a flipped byte reports it, and no other reader. A flip in a
+// list of checksums is reported by each reader of a page that the checksum covers.
 func TestPagedFlips(t *testing.T) {
 	const size = 2*perPage*page + 100
 	const list, above = size, size + 4*(2*perPage+1) // start of the lists of checksums
@@ -190,8 +188,7 @@ func TestChecksumListsWithinFile(t *testing.T) {
 	}
 }
 
-// TestContainer1 checks that the first read verifies a whole section of a container of version 1,
-// and that opening does not.
+// TestContainer1 checks that the first read verifies a whole section of a container of version 1; opening does not.
 func TestContainer1(t *testing.T) {
 	data := random(70*page + 3)
 	file := without(t, data, 4*71, 1)
@@ -222,8 +219,7 @@ func TestContainer1(t *testing.T) {
 	}
 }
 
-// TestRecords checks that records inside the section are valid, before and after all of it was
-// read, and others are a fault.
+// TestRecords checks that records inside the section are valid, before and after reading it, and others are faults.
 func TestRecords(t *testing.T) {
 	r := must.Get(openBytes(t, pages(t, random(100*page))))
 	p := must.Get(r.Paged("numbers"))

@@ -329,8 +329,8 @@ func makeLinks(o *options) (*collection, error) {
 	return c, nil
 }
 
-// choose keeps at most n queries, at most perPage about one page, and at most two in five of class title. Queries of
-// other classes come first. pageOf returns the page of a record; nil means the record.
+// choose keeps at most n queries, at most perPage about one page, and at most two in five by title. Queries of other
+// classes come first. pageOf returns the page of a record; nil means the record.
 func choose(queries []query, n, perPage int, pageOf func(id string) string) []query {
 	if pageOf == nil {
 		pageOf = func(id string) string { return id }

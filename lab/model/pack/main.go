@@ -5,7 +5,7 @@
 //
 // The table is a NumPy file of little-endian float32, one row per piece. A vocabulary .txt is for the English table
 // and has one piece per line. A vocabulary .tsv is for the table of many languages. Its columns are the piece, its
-// score, its language number (-127..127, positive for English), and 1 if training saw it, else 0.
+// score, its language number (-127..127, positive for English), and whether training saw it.
 package main
 
 import (

@@ -32,8 +32,8 @@ func places(t *testing.T) assistant.Places {
 	})
 }
 
-// TestConfigurationPaths checks the paths of files on each system: Claude Desktop in the system's settings, or
-// in a package folder on Windows; Zed and Devin Desktop on macOS in the same place as on Linux.
+// TestConfigurationPaths checks the paths of files on each system. Claude Desktop is in the system's settings, or in
+// a package folder on Windows. Zed and Devin Desktop on macOS have the same place as on Linux.
 func TestConfigurationPaths(t *testing.T) {
 	home := t.TempDir()
 	env := func(pairs ...string) func(string) string {
@@ -146,8 +146,8 @@ func edited(t *testing.T, name, before, want string, change func(assistant.Assis
 	}
 }
 
-// TestTOML checks that an entry is changed and removed in any position, with its settings that do
-// not start the server. Comments outside stay, and so do texts that look like tables.
+// TestTOML checks that an entry is changed and removed in any position, and that its other settings stay. Comments
+// outside stay, and so do texts that look like tables.
 func TestTOML(t *testing.T) {
 	const entry = "[mcp_servers.sheaf]\nargs = [\"mcp\"]\ncommand = \"/usr/bin/sheaf\"\n"
 	const tricky = "note = \"\"\"\n[mcp_servers.sheaf]\n\"\"\"\nlist = [\n  [1],\n]\n"

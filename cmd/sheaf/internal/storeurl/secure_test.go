@@ -235,8 +235,7 @@ func TestAuthWithoutKey(t *testing.T) {
 	}
 }
 
-// TestAuthSchemes checks that a key is sent as a password, an API key or a bearer token, as the address
-// says.
+// TestAuthSchemes checks that a key is sent as the address says: as a password, API key or bearer token.
 func TestAuthSchemes(t *testing.T) {
 	for address, want := range map[string]string{
 		"elasticsearch://%s/x":                "ApiKey sesame",

@@ -125,8 +125,8 @@ func authority(t *testing.T) (cert, keyFile string, pair tls.Certificate) {
 	return cert, keyFile, pair
 }
 
-// TestCertificates checks a server with its own certificate authority that requires a client
-// certificate: a request succeeds only with the right files.
+// TestCertificates checks a server with its own certificate authority that requires a client certificate. A request
+// succeeds only with the right files.
 func TestCertificates(t *testing.T) {
 	cert, keyFile, pair := authority(t)
 	trusted := x509.NewCertPool()

@@ -1,5 +1,5 @@
-// Command weaviate runs Weaviate over gRPC as a peer of sheaf bench: BM25, HNSW with its defaults, and its hybrid
-// query. It starts and stops the server that WEAVIATE_SERVER names.
+// Command weaviate runs Weaviate over gRPC as a peer of sheaf bench: BM25, HNSW with defaults, and its hybrid query.
+// It starts and stops the server that WEAVIATE_SERVER names.
 package main
 
 import (

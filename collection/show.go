@@ -179,8 +179,8 @@ func (r *Reader) file(tree, docPath string) string {
 }
 
 // snippetSpans returns the parts of the file from which to cut a snippet of hit, the likeliest first. The first
-// ownSpans spans are text of the hit: the found passage (see cut), its body, and the best joined chunk. The last span
-// is the whole hit with its subsections. The spans include frontmatter only if it counts as text.
+// ownSpans spans are text of the hit: the found passage (see cut), its body, and a joined chunk. The last span is the
+// whole hit with its subsections. The spans include frontmatter only if it counts as text.
 func snippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
 ) (spans []sheaf.Span, ownSpans int) {

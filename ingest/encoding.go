@@ -167,8 +167,8 @@ func (e wideEncoding) lineBytes(data []byte) int {
 	return len(data)
 }
 
-// plainBytes returns how many bytes at the start of data are in UTF-8. They end after a line feed of one byte, or
-// before e's byte order mark or an ASCII character in e. Bytes that are also clean text in e are in e.
+// plainBytes returns how many bytes at the start of data are in UTF-8. They end after a line feed of one byte, before
+// e's byte order mark or before its ASCII characters. Bytes that are also clean text in e are in e.
 func (e wideEncoding) plainBytes(data []byte) int {
 	n := printableBytes(data)
 	if rest := data[n:]; len(rest) > 0 && !bytes.HasPrefix(rest, []byte(e.mark)) {

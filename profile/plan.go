@@ -238,7 +238,7 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 }
 
 // reaches panics with a fault if the value x of a parameter is below AtLeast. If the parameter written is true, x is
-// the default, and the fault points at the profile instead of the query.
+// the default, and the fault points at the profile.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return

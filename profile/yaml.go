@@ -187,8 +187,8 @@ func (n *node) onlyKeys(what string, allowed ...string) {
 	}
 }
 
-// cutAtComma panics with a fault if key i of a mapping is part of an expression that a comma has cut. This happens in
-// braces. If i is -1, cutAtComma does nothing.
+// cutAtComma panics with a fault if key i of a mapping is the rest of an expression. Inside braces, YAML cuts an
+// expression at its commas. If i is -1, cutAtComma does nothing.
 func (n *node) cutAtComma(i int) {
 	if i < 0 || n.pairs[i].value.kind != nodeNull {
 		return

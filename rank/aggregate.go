@@ -24,7 +24,7 @@ const (
 // the best rank of these hits in each leg, and the passage of the best hit. Aggregate drops chunks that the facts do
 // not know.
 //
-// Hits with equal scores are sorted by best rank in a leg, by best rank in the input, then by ID.
+// Hits with equal scores are sorted by best rank in a leg, then in the input, then by ID.
 type Aggregate struct {
 	To Level
 	Scoring

@@ -11,9 +11,9 @@ import (
 )
 
 // GraphBoost raises hits whose document is connected with other documents of the ranking. It compares the first
-// Candidates distinct documents with each other. For each document, it counts other documents of three kinds: they
-// link to it, are cited together with it, or share a tag. It skips a count whose weight is 0. The sum of the counts
-// times their weights is c. All hits of the document get the factor
+// Candidates distinct documents with each other. For each document, it counts the documents that link to it, are
+// cited together with it, or share a tag. It skips a count whose weight is 0. The sum of the counts times their
+// weights is c. All hits of the document get the factor
 //
 //	1 + Strength x ln(1 + c), at most Max
 //

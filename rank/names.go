@@ -33,8 +33,8 @@ type NameMatch struct {
 // query or of a long name. The same stage therefore works for queries that are names and for questions.
 //
 // equal is for names that equal the query. Case and the amount of white space do not matter. For the root chunk of a
-// document, equal is Title for an equal title, Alias for an equal alias or file name. For a section, equal is Equal
-// if its heading equals the query. If several names equal the query, the largest value counts.
+// document, equal is Title for an equal title, Alias for other names. For a section, equal is Equal if its heading
+// equals the query. If several names equal the query, the largest value counts.
 //
 // Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of them and one other
 // content word, so name(document) = 0.5 x 0.5. The heading consists of the two words, so name(heading) = 1. Names

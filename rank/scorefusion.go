@@ -30,7 +30,7 @@ const (
 // MeanArithmetic is the weighted sum w minmax(vector) + (1-w) minmax(text). NormLinear with MeanSum is the global phase
 // of Vespa. The OpenSearch norms with a mean are OpenSearch's normalization processor.
 //
-// Example, NormMinMax, MeanArithmetic, equal weights, legs (A 3, B 2, C 1) and (B 10, D 4): A has 0.5, B 0.75.
+// Example, NormMinMax, MeanArithmetic, equal weights, legs (A 3, B 2, C 1) and (B 10, D 4): A has 0.5.
 type Scores struct {
 	Norm Norm
 	Mean Mean

@@ -1,5 +1,5 @@
 // Package search answers a query. A [Searcher] runs a ranking profile on a store: branches in parallel under one
-// deadline, fusion, and the stages of both. Then it looks up titles and paths of the few final hits.
+// deadline, their stages, and the fusion. Then it looks up titles and paths of the few final hits.
 //
 // A branch that fails does not fail the search: the others answer, and the result says what is
 // missing. The same query on the same index gives exactly the same result.

@@ -185,7 +185,7 @@ func validateFilters(list []sheaf.Filter, depth int) error {
 }
 
 // Validate fails with sheaf.ErrInvalid if b is invalid for every store. This is so if an ID or a document is missing,
-// a field appears twice, or a passage is no unit vector.
+// a field appears twice, or a passage is invalid.
 func (b Batch) Validate() error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

@@ -54,7 +54,7 @@ func Reliability(p []float64, right []bool, bins int) []Bin {
 // probability and its share of right samples. (Naeini, Cooper, Hauskrecht: Obtaining Well Calibrated Probabilities
 // Using Bayesian Binning, 2015.) Without samples it returns 0.
 //
-// Example: two samples with 0.9, one of them right, and a wrong one with 0.2 give (2 x 0.4 + 0.2) / 3.
+// Example: two samples with 0.9, one of them right, and a wrong one with 0.2 give 1/3.
 func Error(bins []Bin) float64 {
 	total, sum := 0, 0.0
 	for _, b := range bins {

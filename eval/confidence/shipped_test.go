@@ -132,7 +132,7 @@ func faults(t *testing.T, c *search.Calibration) []string {
 	return out
 }
 
-// TestShipped checks what users need. An exact title is high, and a query about another subject, or with an unknown
+// TestShipped checks what users need. An exact title is high. A query about another subject, or with an unknown
 // number or name, is not answerable. The rules of search ensure this for any typical calibration.
 func TestShipped(t *testing.T) {
 	for name, c := range map[string]*search.Calibration{

@@ -17,8 +17,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// untilWaits returns when a goroutine in the function is in the given state of the runtime, or when ended returns
-// true.
+// untilWaits returns when a goroutine in the function has the given state of the runtime, or when ended returns true.
 func untilWaits(function, state string, ended func() bool) {
 	stacks := make([]byte, 1<<20)
 	for !ended() {

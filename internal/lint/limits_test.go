@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,14 +53,9 @@ func TestLimits(t *testing.T) {
 // measure counts the measures in limits in all Go files of the module, without lab and bench.
 func measure(t *testing.T) map[string]int {
 	t.Helper()
-	root := filepath.Join("..", "..")
-	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.go").Output()
-	if err != nil {
-		t.Skipf("git does not list this folder's files: %v", err)
-	}
 	n := map[string]int{}
 	folders := map[string]bool{}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+	for name, content := range goFiles(t) {
 		folder, _, below := strings.Cut(name, "/")
 		if below {
 			folders[folder] = true
@@ -67,10 +63,9 @@ func measure(t *testing.T) map[string]int {
 		if folder == "bench" || folder == "lab" || strings.Contains(name, "testdata/") {
 			continue
 		}
-		content := must.Get(os.ReadFile(filepath.Join(root, name)))
-		lines := strings.Count(string(content), "\n")
+		lines := strings.Count(content, "\n")
 		long := 0
-		for line := range strings.Lines(string(content)) {
+		for line := range strings.Lines(content) {
 			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 120 {
 				long++
 			}
@@ -82,10 +77,10 @@ func measure(t *testing.T) map[string]int {
 		}
 		n["lines of Go without tests"] += lines
 		n["lines over 120 columns"] += long
-		n["words that the style guide forbids"] += len(forbidden.FindAllString(string(content), -1))
-		n["context.WithValue"] += strings.Count(string(content), "context.WithValue(")
+		n["words that the style guide forbids"] += len(forbidden.FindAllString(content, -1))
+		n["context.WithValue"] += strings.Count(content, "context.WithValue(")
 		if !strings.HasPrefix(name, "index/engine/") && !strings.HasPrefix(name, "text/analysis/") {
-			n["sync.Pool outside index/engine and text/analysis"] += len(pools.FindAllString(string(content), -1))
+			n["sync.Pool outside index/engine and text/analysis"] += len(pools.FindAllString(content, -1))
 		}
 		if strings.HasPrefix(name, "index/engine/") {
 			continue
@@ -101,6 +96,23 @@ func measure(t *testing.T) map[string]int {
 	n["top-level folders of code"] = len(folders)
 	n["longest chain of imports of our packages"] = longestChain(imports(t))
 	return n
+}
+
+// goFiles yields the name and the content of every Go file of the repository.
+func goFiles(t *testing.T) iter.Seq2[string, string] {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.go").Output()
+	if err != nil {
+		t.Skipf("git does not list this folder's files: %v", err)
+	}
+	return func(yield func(name, content string) bool) {
+		for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+			if !yield(name, string(must.Get(os.ReadFile(filepath.Join(root, name))))) {
+				return
+			}
+		}
+	}
 }
 
 // forbidden are words that make a comment or a message hard to read.

@@ -24,8 +24,8 @@ type UnigramPiece struct {
 // unseenPenalty is how far the score of an unknown character is below the lowest score, as in SentencePiece.
 const unseenPenalty = 10
 
-// WriteUnigram returns the file of a table of this name, at most 40 bytes, beside an English table with vocabulary v.
-// The parameter unknown is the number of the piece for unknown characters.
+// WriteUnigram returns the file of a table of this name (at most 40 bytes). It is used beside an English table with
+// the vocabulary v. The parameter unknown is the number of the piece for unknown characters.
 func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary) ([]byte, error) {
 	switch {
 	case len(name) == 0 || len(name) > nameBytes:

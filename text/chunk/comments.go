@@ -170,7 +170,7 @@ func (c *commenter) codeEnd(i int) int {
 	return i + end
 }
 
-// html reads the HTML comment at byte i of a line and returns the end of its part in this line. A comment that begins
+// html reads the HTML comment at byte i of a line and returns where its part in this line ends. A comment that begins
 // a block ends with the block. Any other comment ends in its paragraph.
 func (c *commenter) html(i int, l line) int {
 	const sign = "<!--"

@@ -38,7 +38,7 @@ func showable(s string) string {
 }
 
 // plainWriter drops the marks of inline Markdown that CommonMark recognizes. It collects pieces of text. A mark is a
-// piece that may shrink or disappear when a run of delimiters matches or a link is complete.
+// piece that may disappear when a run of delimiters matches or a link is complete.
 type plainWriter struct {
 	inline
 	pieces []piece

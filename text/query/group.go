@@ -326,7 +326,7 @@ func oneOfWords(text string) sheaf.TextQuery {
 
 // A query of words has no filters, so a filter cannot be an alternative beside words. Tags and folders are also
 // fields, and beside OR they are searched there. A tag of a whole document then matches only its own chunk, and a
-// folder matches any path with its names. That is enough for additional hits. It is not enough to refuse or require a
+// folder matches all paths through it. That is enough for additional hits. It is not enough to refuse or require a
 // filter, because wrong parts of a document would stay or go. Such a filter gets no words.
 
 // tagWords returns the words that find a tag in the field of tags. If begins is true, tag is the beginning of a tag:

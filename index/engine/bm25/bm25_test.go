@@ -25,7 +25,7 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// TestBoundsHold checks the assumptions of pruning: scores grow with the frequency and fall with the length, and idf
+// TestBoundsHold checks the assumptions of pruning. Scores grow with the frequency and fall with the length, and idf
 // is above 0.
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -110,7 +110,7 @@ func TestMemoryIsFreed(t *testing.T) {
 		b.RemoveChunk(fmt.Sprintf("%d/7", part))
 		return b
 	}
-	// atEach calls work with a file system that fails or cancels from call n on, for each n, until work succeeds.
+	// atEach calls work with a file system that fails or cancels from call n on, until work succeeds.
 	atEach := func(name string, cancels bool, work func(ctx context.Context, disk vfs.FS) error) {
 		t.Helper()
 		failed := 0

@@ -65,8 +65,8 @@ func Read(fsys vfs.FS, dir string) (Manifest, error) {
 }
 
 // decode reads a manifest, little endian. It has the magic, the version (4 bytes), the number of files (4), the
-// generation (8), and two lengths (8 each). These are the lengths of all names and of the payload. Then come the
-// names, each with a zero byte, the payload, and the CRC-32C of all that (4).
+// generation (8), and two lengths (16). These are the lengths of all names and of the payload. Then come the names,
+// each with a zero byte, the payload, and the CRC-32C of all that (4).
 func decode(data []byte) (Manifest, error) {
 	le := binary.LittleEndian
 	if len(data) < headerBytes+4 || len(data) > maxBytes || string(data[:len(magic)]) != magic {

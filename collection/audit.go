@@ -62,7 +62,7 @@ func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) 
 	return c.audit(ctx, o, c.For)
 }
 
-// audit works like Audit and opens Readers with the function open. Tests use open to plant leaks.
+// audit works like Audit and opens Readers with the function open. Tests replace this function to plant leaks.
 func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit,
 	error) {
 	view := c.o.Catalog.View()
@@ -246,7 +246,7 @@ func (a *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	}
 }
 
-// ask makes the checks of a round, at most the number most. It returns the state of the index that the checks saw.
+// ask makes at most the number most of checks for a round. It returns the state of the index that the checks saw.
 func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, err error) {
 	a.random = rand.New(rand.NewPCG(a.seed, 0xacce55+number))
 	g := a.grant()

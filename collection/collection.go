@@ -309,7 +309,7 @@ func (c *Collection) seen(err error) {
 	}
 }
 
-// stampOf returns the stamp of a view and a store. The boolean versioned is false if the store has no version.
+// stampOf returns the stamp of a view and a store. The result versioned is false if the store has no version.
 func stampOf(view *catalog.View, st store.Backend) (s stamp, versioned bool) {
 	s.generation = view.Generation()
 	v, ok := st.(store.Versioned)

@@ -96,7 +96,7 @@ func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	return ids
 }
 
-// stepOf returns a step with its best hits. If drawn is not nil, the step has only hits in drawn.
+// stepOf returns a step with its best hits. If the set drawn is not nil, the step has only its hits.
 func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 	best := t.Ranking[:min(len(t.Ranking), maxStepHits)]
 	step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: make([]Scored, 0, len(best))}

@@ -136,8 +136,9 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 }
 
 // missing compares the given documents with the index. The result puts has some documents that the index lacks in
-// whole or in part, except versions in tried. The result deletes has documents that were deleted but are still in the
-// index. The result taken has documents whose newest change is in the index. The caller must have the right to write.
+// whole or in part. It has no version that is in the map tried. The result deletes has documents that were deleted
+// but are still in the index. The result taken has documents whose newest change is in the index. The caller must
+// have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}
@@ -243,7 +244,7 @@ func (c *Collection) unembedded() map[sheaf.ID]catalog.Hash {
 	return versions
 }
 
-// embedSome indexes some documents in the map waiting, and removes them from waiting. Others can write between two
+// embedSome indexes some documents in the map waiting, and removes them from the map. Others can write between two
 // calls.
 func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
 	give, err := c.take(ctx)

@@ -355,10 +355,10 @@ const (
 	leastCommon = 3
 )
 
-// decodeLegacy decodes text in an encoding from before UTF-8. name is "" when no encoding fits. The parameter first
-// is the position of the first byte that is not UTF-8. The parameter apart says that plain letters surround each byte
-// beyond ASCII, which happens only in Latin languages. When two encodings fit equally well, Windows-1252 wins, then
-// the first in languages.
+// decodeLegacy decodes text in an encoding from before UTF-8. The result name is "" when no encoding fits. The
+// parameter first is the position of the first byte that is not UTF-8. The parameter apart says that plain letters
+// surround each byte beyond ASCII, which happens only in Latin languages. When two encodings fit equally well,
+// Windows-1252 wins, then the first in languages.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0

@@ -284,8 +284,8 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 	return r.list.indexAgain(r.pending[doc], r.o)
 }
 
-// unchanged records the new time of a file whose content is already indexed. If the document takes its date from that
-// time, the file must be indexed again: done is false.
+// unchanged records the new time of a file whose content is already indexed. The result done is false if the document
+// takes its date from that time. The file must then be indexed again.
 func (r *runner) unchanged(it *item, c *content) (done bool, err error) {
 	if it.unsure {
 		r.mu.Lock()
@@ -326,8 +326,8 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 	return rec, err
 }
 
-// cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be indexed, reason says why. A
-// given text always makes a document. The result shown is the text that is indexed.
+// cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be indexed, the result
+// reason says why. A given text always makes a document. The result shown is the text that is indexed.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
 		return it.given.cut(it.doc), r.shown(it, c), ""

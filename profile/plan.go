@@ -18,9 +18,9 @@ import (
 // MaxLimit is the largest limit of a query.
 const MaxLimit = 10_000
 
-// Plan binds the profile to a query with this limit, 1..MaxLimit, and with the parameters in set. It returns
-// sheaf.ErrInvalid for an unknown parameter or a value out of range. It also returns it if the query makes a number of
-// the profile invalid.
+// Plan binds the profile to a query with this limit, 1..MaxLimit, and with the parameters in the map set. It returns
+// sheaf.ErrInvalid for an unknown parameter or a value out of range. It also returns it if the query makes a number
+// of the profile invalid.
 func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
@@ -182,7 +182,7 @@ func wrongParameter(name, format string, args ...any) {
 	check(&ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)})
 }
 
-// values returns the values of all parameters. If set has a wrong one, values panics with a fault.
+// values returns the values of all parameters. If the map set has a wrong one, values panics with a fault.
 func (p *Profile) values(limit int, set map[string]string) values {
 	v := values{numbers: map[string]float64{limitName: float64(limit)}, choices: map[string]string{}}
 	var names []string

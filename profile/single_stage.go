@@ -53,9 +53,10 @@ func runFusionOptions() []*Option {
 	return out
 }
 
-// NewStage returns a stage for use outside a search. name is its kind, and set has its settings as a profile writes
-// them; lists have commas. An expression may use the name limit, and limit must then be 1..MaxLimit. Errors write the
-// text called before the name of a setting, for example "--". For every fault, NewStage returns sheaf.ErrInvalid.
+// NewStage returns a stage for use outside a search. The parameter name is its kind. The map set has its settings as
+// a profile writes them; lists have commas. An expression may use the name limit, and limit must then be 1..MaxLimit.
+// In errors, the text called comes before the name of a setting, for example "--". For every fault, NewStage returns
+// sheaf.ErrInvalid.
 func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {

@@ -177,7 +177,7 @@ func (n *node) describe() string {
 	return n.kind.String()
 }
 
-// onlyKeys panics with a fault if the mapping n has a key that is not in allowed.
+// onlyKeys panics with a fault if the mapping n has a key that is not allowed.
 func (n *node) onlyKeys(what string, allowed ...string) {
 	for i := range n.pairs {
 		if key := &n.pairs[i].key; !slices.Contains(allowed, key.text) {
@@ -208,8 +208,8 @@ func (n *node) saying(text string) *node {
 	return &at
 }
 
-// unknown returns the error for the text of n, which is not in allowed. The parameter what is the kind of name in the
-// text.
+// unknown returns the error for the text of n, which is not one of the allowed texts. The parameter what is the kind
+// of name in the text.
 func (n *node) unknown(what string, allowed []string) error {
 	kind, _, _ := strings.Cut(what, " ")
 	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, prefixed(": ", Hint(kind, n.text, allowed)),

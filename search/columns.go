@@ -38,7 +38,7 @@ func (r *run) matches(plan *profile.Plan) store.Request {
 	return req
 }
 
-// withFields returns fields, followed by the fields of others that are missing in fields.
+// withFields returns a list of fields, followed by the fields of the list others that it lacks.
 func withFields(fields []store.FieldWeight, others []profile.Field) []store.FieldWeight {
 	for _, f := range others {
 		if !slices.ContainsFunc(fields, func(known store.FieldWeight) bool { return known.Name == f.Name }) {
@@ -98,8 +98,8 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// asWritten replaces values in facet by the values in written. So it counts an unusual number or date, such as
-// 12.10, under the form in which documents write it.
+// asWritten returns the counts of a facet, with unusual numbers and dates as documents write them, such as 12.10. The
+// facet written has these forms.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet

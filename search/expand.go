@@ -211,7 +211,7 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 }
 
 // standsIn reports whether a word occurs in a query. The parameter plain has only the letters and digits of the word.
-// plain may match a whole word, a part of a word joined by marks, or text without spaces.
+// This text may match a whole word, a part of a word joined by marks, or text without spaces.
 func standsIn(query, plain string) bool {
 	spaceless := strings.ContainsFunc(plain, snippet.Spaceless)
 	for word := range strings.FieldsSeq(query) {

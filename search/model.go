@@ -106,8 +106,8 @@ func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, 
 }
 
 // vectorOf returns the vector of a text, or nil when the vector is zero. It returns an error for numbers that are not
-// finite. The search survives a fault of the model, but a fault in a request ends it. counted has the words that were
-// counted for the vector; nil when none were.
+// finite. The search survives a fault of the model, but a fault in a request ends it. The result counted has the
+// words that were counted for the vector; nil when none were.
 func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *tallied, err error) {
 	if s.modelWords.embed != nil {
 		v, counted, err = s.modelWords.embed(ctx, text)

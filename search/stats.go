@@ -162,7 +162,8 @@ func (l *queryParts) addWords(words []string, factor float64) {
 	}
 }
 
-// withoutPhrases turns phrases into words, for a store without phrases. changed reports whether there was a phrase.
+// withoutPhrases turns phrases into words, for a store without phrases. The result changed reports whether there was
+// a phrase.
 func (l *queryParts) withoutPhrases() (changed bool) {
 	for i, q := range l.queries {
 		if phrase, ok := q.(sheaf.Phrase); ok {

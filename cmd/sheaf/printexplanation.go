@@ -79,8 +79,8 @@ func combines(e sheaf.Explanation) bool {
 var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ",
 	sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
 
-// formula writes e as a formula of its parts. If all is true, the formula of each part follows the part in brackets. ok
-// is false if a part has details that a formula cannot show.
+// formula writes e as a formula of its parts. If the parameter all is true, the formula of each part follows the part
+// in brackets. ok is false if a part has details that a formula cannot show.
 func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	parts := make([]string, len(e.Parts))
 	for i, p := range e.Parts {

@@ -190,7 +190,7 @@ var otherFlags = map[string]string{
 }
 
 // unknownName adds advice to the error of an unknown name. The advice is the most similar known name. If no known
-// name is similar, the advice is hint.
+// name is similar, the advice is the parameter hint.
 func unknownName(err error, name string, known []string, hint string, args ...any) error {
 	if near := suggest.Nearest(name, known); near != "" {
 		return withHint(err, "did you mean %q?", near)

@@ -176,7 +176,7 @@ func (s *session) warnings() ([]warningJSON, error) {
 // statusLines is how many files a message lists at most.
 const statusLines = 10
 
-// printStatus writes the state of the index. It writes at most ten lines, or everything if all is true.
+// printStatus writes the state of the index. It writes at most ten lines, or everything if the parameter all is true.
 func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	rows := [][]string{}
 	for i, t := range out.Trees {

@@ -216,7 +216,7 @@ func (t *tuning) run(ctx context.Context, set map[string]string) ([]float64, err
 	return t.values(run), nil
 }
 
-// profile returns the base profile with the values in set as new defaults.
+// profile returns the base profile with the values in the map set as new defaults.
 func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
 	if len(set) == 0 {
 		return t.base, nil
@@ -273,8 +273,8 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched returns the parameters to search. If named is empty, these are all parameters that can change the order of
-// results.
+// searched returns the parameters to search. If the list named is empty, these are all parameters that can change the
+// order of results.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -345,7 +345,7 @@ func grid(p *profile.Parameter) []string {
 	return nearValues(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// nearValues multiplies the value standard by each factor, and returns the products between low and high. If the
+// nearValues multiplies the number standard by each factor, and returns the products from low to high. If the
 // function round is not nil, it rounds each product.
 func nearValues(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64

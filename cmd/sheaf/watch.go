@@ -34,7 +34,7 @@ changed something is one line of JSON.`,
 	return cmd
 }
 
-// watch updates the index. It returns when the command ends, or when the caller must reopen the index. first is set
+// watch updates the index. It returns when the command ends, or when the caller must reopen the index. It sets *first
 // to false after the first run.
 func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	s, err := a.open(cmd, open)

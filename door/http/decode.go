@@ -180,7 +180,7 @@ func pointer(parent, name string) string {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// bind stores a parsed value in v. If the value breaks a rule of the field, bind adds a fault to out.
+// bind stores a parsed value in v. If the value breaks a rule of the field, bind adds a fault to the list out.
 func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	if v.Kind() == reflect.Pointer {
 		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // null is allowed: v points to nothing

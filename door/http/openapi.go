@@ -162,7 +162,7 @@ var answerHeaders = schema{
 		"schema": schema{"type": "integer", "minimum": 1}},
 }
 
-// headers describes the headers of an answer: X-Request-Id, which every answer has, and the others.
+// headers describes the headers of an answer: X-Request-Id, which every answer has, and the named ones.
 func headers(others ...string) schema {
 	out := schema{}
 	for _, name := range append(others, "X-Request-Id") {

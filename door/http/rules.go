@@ -193,7 +193,7 @@ func (f *faults) add(at fault, format string, args ...any) {
 	}
 }
 
-// checkText adds the faults of a text to out. It returns true if the text has no fault.
+// checkText adds the faults of a text to the list out. It returns true if the text has no fault.
 func (r *rules) checkText(s string, at fault, out *faults) bool {
 	n := utf8.RuneCountInString(s)
 	switch {

@@ -71,7 +71,8 @@ func jsonSize(value any) int {
 	return len(text)
 }
 
-// shortText writes an answer without details as text. The first line uses values of the answer full.
+// shortText writes an answer without details as text. The parameter full is the answer with details; the first line
+// uses its values.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)

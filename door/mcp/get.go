@@ -228,7 +228,8 @@ func (o *getOut) leastTokens(p *collection.Part) float64 {
 // thousands of headings.
 const listShare = 0.25
 
-// take returns a passage with as much of its text as the budget allows. It subtracts the tokens from the budget left.
+// take returns a passage with as much of its text as the budget allows. It subtracts the tokens from the variable
+// left, the rest of the budget.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.leastTokens(p)
@@ -264,8 +265,8 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	return one
 }
 
-// listed appends an item to a list and subtracts its price from the budget left. If the budget is too small, it appends
-// nothing and returns 1, otherwise 0.
+// listed appends an item to a list and subtracts its price from the variable left, the rest of the budget. If the
+// budget is too small, it appends nothing and returns 1, otherwise 0.
 func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1

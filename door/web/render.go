@@ -66,8 +66,8 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 // behindHeading matches what follows the text of a heading: closing hashes, or the underline.
 var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
 
-// withoutAttributes replaces the attribute list after a chunk's heading by spaces, unless the title contains the list.
-// source is the document without its first front bytes.
+// withoutAttributes replaces the attribute list after a chunk's heading by spaces, unless the title contains the
+// list. source is the document without its first bytes, as many as the number front says.
 func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
 	if !c.HasHeading() || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {

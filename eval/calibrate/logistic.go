@@ -90,7 +90,7 @@ func FitLogistic(rows [][]float64, right []bool, weights []float64, ridge float6
 }
 
 // standardized returns the rows with a leading 1, and with each feature scaled to weighted mean 0 and deviation 1. A
-// constant feature becomes 0. total is the sum of the sample weights.
+// constant feature becomes 0. The parameter total is the sum of the sample weights.
 func standardized(rows [][]float64, weights []float64, total float64) (x [][]float64, mean, scale []float64) {
 	width := 0
 	for _, row := range rows {

@@ -170,7 +170,7 @@ func (m *maker) terms(text string) []string {
 	return out
 }
 
-// says reports whether text has low to high content terms with a letter.
+// says reports whether text has at least low and at most high content terms with a letter.
 func (m *maker) says(text string, low, high int) bool {
 	n := 0
 	for _, t := range m.terms(text) {

@@ -441,9 +441,9 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes the catalog's files, except the files of the current generation and of the one before. A reader that
-// has read the manifest can therefore open its files even after one more update. After two updates the files are
-// missing, and the reader reads the manifest again. If sweep fails, the next writer tries again.
+// sweep removes the catalog's files, except the files of the current generation and of the generation before. A
+// reader that has read the manifest can therefore open its files even after one more update. After two updates the
+// files are missing, and the reader reads the manifest again. If sweep fails, the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m, closed := c.current.manifest, c.closed

@@ -75,7 +75,7 @@ func (t *keyTable) number(offset, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// find appends to the parameter to the documents that have this key, and returns the result.
+// find appends the documents that have this key to the slice to, and returns the result.
 func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 	count, err := t.number(0, 4)
 	if err != nil {

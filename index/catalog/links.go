@@ -107,8 +107,8 @@ type called struct {
 	plain, suffix string
 }
 
-// ends reports whether the path ends with the text plain, and plain begins at the start of a path part. The path must
-// also have the suffix, unless suffix is empty.
+// ends reports whether the path ends with the text plain, at the start of a path part. The path must also have the
+// suffix, unless suffix is empty.
 func (c *called) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
@@ -194,8 +194,8 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// LinksAmong returns what Links would return if only doc and the documents in among existed. The result is not
-// cached.
+// LinksAmong returns what Links would return if only doc and the documents in the set among existed. The result is
+// not cached.
 func (v *View) LinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	r, err := v.Record(doc)
 	if err != nil {
@@ -224,8 +224,8 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// BacklinksAmong returns what Backlinks would return if only doc and the documents in among existed. The result is
-// not cached.
+// BacklinksAmong returns what Backlinks would return if only doc and the documents in the set among existed. The
+// result is not cached.
 func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {

@@ -47,8 +47,8 @@ var errUnpack = errors.New("the compressed data cannot be read")
 // maxRatio is an upper bound of the ratio by which Zstandard compresses: 128 KiB, the largest block, to four bytes.
 const maxRatio = 1 << 15
 
-// unpack decompresses packed to exactly size bytes. It checks the size that packed states before it
-// allocates memory.
+// unpack decompresses a block to exactly size bytes. It checks the size that the block states before it allocates
+// memory.
 func unpack(packed []byte, size uint64) ([]byte, error) {
 	if size > maxUnpacked || size > uint64(len(packed))*maxRatio {
 		return nil, errUnpack

@@ -42,7 +42,7 @@ type Among func(doc sheaf.ID) bool
 // the document.
 func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
-// ResolveAmong returns what Resolve would return if only the documents in among existed.
+// ResolveAmong returns what Resolve would return if only the documents in the set among existed.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
@@ -230,8 +230,8 @@ func (v *View) rootEnds(tree string) (ends []string) {
 	return ends
 }
 
-// documentsAt returns the documents at a folded path. First come documents whose path is full, then those where only
-// the Markdown ending is missing, then others by ID.
+// documentsAt returns the documents at a folded path. First come documents whose path is the text full, then those
+// where only the Markdown ending is missing, then others.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.called(pathKey(tree, plain), kindPath).all {

@@ -40,8 +40,8 @@ func (v *View) Spellings(written string) (found []string) {
 	return found
 }
 
-// beginning returns the part at the start of a path that equals folded after folding. It returns "" if there is no such
-// part, or if found has this part already.
+// beginning returns the part at the start of a path that equals the text folded after folding. It returns "" without
+// such a part, or if the list found has it already.
 func beginning(text, folded string, found []string) string {
 	if !strings.HasPrefix(fold.Text(text), folded) ||
 		slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) {

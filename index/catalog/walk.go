@@ -12,7 +12,7 @@ type walk struct {
 	newest   int  // number of the newest segment with the current ID
 }
 
-// newWalk returns a walk that begins at start, or at the first ID after start.
+// newWalk returns a walk that begins at the ID start, or at the first ID after it.
 func newWalk(segments []*segment, start string) (*walk, error) {
 	w := &walk{segments: segments, cursors: make([]idCursor, len(segments))}
 	for k, s := range segments {
@@ -21,8 +21,8 @@ func newWalk(segments []*segment, start string) (*walk, error) {
 	return w, w.seek(start)
 }
 
-// existing yields the documents whose ID is start or after start, with their states, in order of ID. An ID is valid
-// until the next step. If the catalog is corrupt, the sequence ends early, and Err returns the fault.
+// existing yields the documents from the ID start on, with their states, in order of ID. An ID is valid until the
+// next step. If the catalog is corrupt, the sequence ends early, and Err returns the fault.
 func (v *View) existing(start string) iter.Seq2[string, *state] {
 	return func(yield func(string, *state) bool) {
 		w, err := newWalk(v.segments, start)
@@ -39,7 +39,7 @@ func (v *View) existing(start string) iter.Seq2[string, *state] {
 	}
 }
 
-// seek moves to the ID start, or to the first ID after start.
+// seek moves to the ID start, or to the first ID after it.
 func (w *walk) seek(start string) error {
 	for k := range w.cursors {
 		c := &w.cursors[k]

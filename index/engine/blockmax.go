@@ -247,8 +247,8 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals from begin to the end of the window that begins at start. It returns the end of the
-// window.
+// window evaluates the ordinals from begin to the end of a window; the window begins at the ordinal start. It returns
+// the end of the window.
 func (m *maxScore) window(start, begin uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
@@ -289,8 +289,8 @@ func (m *maxScore) window(start, begin uint32) uint32 {
 	return end
 }
 
-// prefetchLengths requests the lengths of the chunks from start up to end, for the clauses from index first on. The
-// lengths arrive while the cursors decode postings.
+// prefetchLengths requests the lengths of the chunks from ordinal start up to ordinal end. It does so for the clauses
+// from index first on. The lengths arrive while the cursors decode postings.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
 		return
@@ -328,8 +328,8 @@ func (m *maxScore) offerAll(n int) {
 }
 
 // scanOne finds the candidates from the ordinal begin up to the ordinal end when only the last clause is essential. A
-// candidate needs a score that reaches the threshold together with rest, the most that the other clauses add. scanOne
-// does not decode blocks without candidates. It returns the number of candidates.
+// candidate needs a score that reaches the threshold. The parameter rest is the most that the other clauses add to
+// it. scanOne does not decode blocks without candidates. It returns the number of candidates.
 func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
@@ -365,8 +365,8 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 }
 
 // scanMany adds the scores of the clauses from index first on, for the ordinals from begin up to end. A candidate
-// needs a sum that reaches the threshold together with rest, the most that the other clauses add. scanMany returns
-// the number of candidates.
+// needs a sum that reaches the threshold. The parameter rest is the most that the other clauses add to it. scanMany
+// returns the number of candidates.
 func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
@@ -437,8 +437,8 @@ func (m *maxScore) lawful(n int) int {
 	return kept
 }
 
-// add adds the scores of a clause's postings to the sums of the window that begins at start. It marks the changed
-// sums, unless full is set.
+// add adds the scores of a clause's postings to the sums of the window that begins at the ordinal start. It marks the
+// changed sums, unless the parameter full is set.
 func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
 	scored := b.scores(&s.scored, ordinals, frequencies)
 	ordinals = ordinals[:len(scored)]

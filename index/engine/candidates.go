@@ -96,7 +96,7 @@ func (s *Snapshot) planOf(req *Request) (*plan, error) {
 }
 
 // matching returns the chunks of the sets in allowed that match the words of a vector request. If the request has no
-// words, it returns allowed.
+// words, it returns these sets.
 func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset) ([]segment.Bitset, error) {
 	if req.Words == nil {
 		return allowed, nil

@@ -29,7 +29,7 @@ type expanded struct {
 
 // acceptor says which terms a query accepts.
 type acceptor interface {
-	// accept returns the weight of a term, or 0 to reject it. If skip is not nil, it is the next key that may be
+	// accept returns the weight of a term, or 0 to reject it. The result skip is nil, or the next key that may be
 	// accepted. The result done reports that no later term is accepted.
 	accept(term []byte) (weight float64, skip []byte, done bool)
 	// start returns the first term that the query may accept.

@@ -127,7 +127,7 @@ func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	return &e, root.err()
 }
 
-// explainClauses adds to why the parts that addScores adds to the score.
+// explainClauses explains, in the parameter why, what addScores adds to the score.
 func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm, ordinal uint32, u *virtual) {
 	if p.words.Combine != CombineBM25F {
 		for i := range clauses {
@@ -232,7 +232,7 @@ func (n *phraseNode) explain(why *reasons) {
 	}
 }
 
-// explain adds to why the parts that the method score adds to the score of the chunk.
+// explain explains, in the parameter why, what the method score adds to the score of the chunk.
 func (f *phraseField) explain(n *phraseNode, why *reasons) {
 	for _, t := range n.phrase.tokens {
 		for i := range f.list {

@@ -57,7 +57,7 @@ func passing(r *segment.Reader, filter sheaf.Filter) (segment.Bitset, error) {
 	return set, addPassing(set, r, filter)
 }
 
-// addPassing adds the chunks of a segment that pass a filter to set.
+// addPassing adds to a set the chunks of a segment that pass a filter.
 func addPassing(set segment.Bitset, r *segment.Reader, filter sheaf.Filter) error {
 	switch f := filter.(type) {
 	case sheaf.And:

@@ -298,8 +298,8 @@ func (l *Load) begun(w *worker) bool {
 	return !w.builder.Empty()
 }
 
-// forget removes the documents in replace and the identifiers of chunks from this load. It also records them for
-// removal from the committed data. The result again reports that an identifier of chunks occurred before, perhaps
+// forget removes the documents in the list replace and the identifiers of chunks from this load. It also records them
+// for removal from the committed data. The result again reports that an identifier of chunks occurred before, perhaps
 // within chunks.
 //
 // Most documents occur once in a load, and then a look-up in the set seen is enough. The caller holds w.mu. forget may
@@ -599,7 +599,7 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 }
 
 // remainingEntry returns the entry of a view after a commit. It leaves out the removed documents and the chunks that
-// added replaces. If no chunk is left, the name of the entry is "".
+// the segments in added replace. If no chunk is left, the name of the entry is "".
 func (v *view) remainingEntry(removed map[string]struct{}, added []*flushed) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {

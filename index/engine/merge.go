@@ -90,8 +90,8 @@ func (ix *Index) pause(ctx context.Context) error {
 // errStale ends a merge when an earlier publication has failed. The next commit tries the merge again.
 var errStale = errors.New("the last publication failed")
 
-// mergeInBackground runs all merges that the merge policy asks for. If rests is set, it also joins the segments that
-// the function rested chooses. A failed merge changes nothing, and the next commit tries again.
+// mergeInBackground runs all merges that the merge policy asks for. If the parameter rests is set, it also joins the
+// segments that the function rested chooses. A failed merge changes nothing, and the next commit tries again.
 func (ix *Index) mergeInBackground(rests bool) {
 	m := &ix.merge
 	m.mu.Lock()

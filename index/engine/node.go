@@ -15,7 +15,7 @@ type node interface {
 	seek(target uint32) uint32
 	// score adds to s the score of the match that the last seek returned.
 	score(s *scores)
-	// explain adds to why a description of the scores that the method score adds.
+	// explain explains, in the parameter why, the scores that the method score adds.
 	explain(why *reasons)
 	// rewind moves the node to the beginning, so that seek may get a smaller target.
 	rewind()

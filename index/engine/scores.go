@@ -9,8 +9,8 @@ import (
 )
 
 // Scores sets out[i][k] to the score of chunk ids[k] for word request reqs[i]. A chunk that the request does not
-// match keeps its value in out, which the caller must set to 0. Scores ignores Within and Limit of requests. It uses
-// at most helpers goroutines besides the caller's.
+// match keeps its value, which the caller must set to 0. Scores ignores Within and Limit of requests. It uses at most
+// helpers goroutines besides the caller's.
 func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []sheaf.ID, helpers int) error {
 	asked := make([][]askedChunk, len(s.views))
 	for k, id := range ids {
@@ -42,8 +42,8 @@ type askedChunk struct {
 	at      int32
 }
 
-// scoreAmong computes the scores of the chunks in asked for one request. The sets in within have the same chunks,
-// without deleted ones; all requests share these sets.
+// scoreAmong computes the scores of the chunks in the list asked for one request. The sets within have the same
+// chunks, without deleted ones; all requests share these sets.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {
 	allowed := within

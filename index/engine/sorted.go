@@ -69,8 +69,8 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	return hits, nil
 }
 
-// firstOf returns the first limit chunks of set in the order of the parameter by. set has chunks of one view; firstOf
-// empties it.
+// firstOf returns the first limit chunks of a set in the order by. The set has chunks of one view; firstOf empties
+// it.
 func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order, limit int) ([]keyed, error) {
 	r := s.views[view].reader
 	var out []keyed
@@ -99,8 +99,8 @@ func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by
 	return s.appendGroup(out, nil, view, group, limit)
 }
 
-// appendGroup appends the chunks of group, which have the same value. If out would then have more than limit chunks,
-// it appends only those with the first identifiers.
+// appendGroup appends the chunks of group, which have the same value. If the result would then have more than limit
+// chunks, it appends only those with the first identifiers.
 func (s *Snapshot) appendGroup(out []keyed, key []byte, view int, group []uint32, limit int) ([]keyed, error) {
 	r := s.views[view].reader
 	if len(out)+len(group) > limit {

@@ -28,7 +28,7 @@ type throttle struct {
 	owed    time.Duration // rest that the merge still owes searches
 }
 
-// wait pauses a merge as long as necessary. written is the number of bytes that the merge has written.
+// wait pauses a merge as long as necessary. The parameter written is the number of bytes that the merge has written.
 func (t *throttle) wait(ctx context.Context, written int64) error {
 	if err := t.pause(ctx); err != nil {
 		return err

@@ -148,7 +148,7 @@ func (c *wordCache) findLong(raw string, head uint64) *knownWord {
 	}
 }
 
-// insert adds a word whose tokens begin at first. It returns false if the word cannot be cached.
+// insert adds a word whose tokens begin at index first. It returns false if the word cannot be cached.
 func (c *wordCache) insert(raw string, head uint64, first int, positions uint32) bool {
 	count := len(c.tokens.Items) - first
 	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 ||

@@ -133,7 +133,7 @@ func (w *worker) text(field int, text string) {
 }
 
 // inOrder appends the tokens of a word at a position, together with waiting tokens of earlier words. It orders tokens
-// by position, and appends the tokens before next, the position of the next word. Later tokens wait.
+// by position, and appends the tokens before the position next, where the next word begins. Later tokens wait.
 func (w *worker) inOrder(found, tokens []segment.Token, position, next uint32) []segment.Token {
 	w.late = appendTokens(w.late, tokens, position)
 	slices.SortStableFunc(w.late, func(a, b segment.Token) int { return int(a.Position) - int(b.Position) })

@@ -168,9 +168,10 @@ type Texts struct {
 // pieceBytes is the size of the first piece of memory for texts. A longer text gets its own piece.
 const pieceBytes = 64 << 10
 
-// PieceSize returns the size of the next piece of a list that already has n pieces. The parameter first is the size of
-// the first piece. After every 64 pieces the size doubles, to at most 16 times first. Sizes grow because systems limit
-// the number of mappings (usually 65,530 on Linux). The unused end of the last piece stays small beside the list.
+// PieceSize returns the size of the next piece of a list that already has n pieces. The parameter first is the size
+// of the first piece. After every 64 pieces the size doubles, to at most 16 times the first size. Sizes grow because
+// systems limit the number of mappings (usually 65,530 on Linux). The unused end of the last piece stays small beside
+// the list.
 func PieceSize(first, n int) int { return first << min(n/64, 4) }
 
 // Add stores a text and returns the stored string. The string is valid until Free.

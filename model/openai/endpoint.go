@@ -149,8 +149,8 @@ func redact(address string) string {
 	return address
 }
 
-// post sends body and passes the answer to the function read. If read fails, post does not try again. If the server
-// closes the connection, post sends the request once more, even when Attempts is 1.
+// post sends body and passes the answer to the function read. If this function fails, post does not try again. If the
+// server closes the connection, post sends the request once more, even when Attempts is 1.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.known(); err != nil {

@@ -24,8 +24,8 @@ type encoder struct {
 	sum       []float32
 }
 
-// newEncoder returns an encoder that reads English with m and other languages with the model others, which may be nil.
-// Both must have the same dimensions, and others must belong to the vocabulary of m.
+// newEncoder returns an encoder that reads English with m and other languages with the model others, which may be
+// nil. Both must have the same dimensions, and the second must belong to the vocabulary of m.
 func newEncoder(m *Model, others *Unigram) (*encoder, error) {
 	e := &encoder{model: m, tokenizer: newTokenizer(m.vocab), others: others}
 	if others != nil {

@@ -41,7 +41,8 @@ type Settings struct {
 	Dims  int
 }
 
-// New returns an index over a store and its contents. The clock now dates windows of time; nil is time.Now.
+// New returns an index over a store and its contents. The function now is the clock for windows of time; nil is
+// time.Now.
 func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 	if now == nil {
 		now = time.Now

@@ -95,7 +95,7 @@ func (w *matcher) file(i int, f *ingest.File) match {
 	return m
 }
 
-// look returns the needles in text, except the needles in known.
+// look returns the needles in text, except the needles in the set known.
 func (w *matcher) look(text []byte, known uint64) uint64 {
 	folded := withoutLineHyphens(w.folder.fold(text))
 	var mask uint64

@@ -135,8 +135,8 @@ func (s *scorer) explain(c *chunk) *sheaf.Explanation {
 	return root
 }
 
-// node adds the scores of plan node n for chunk c to out, and reports whether c matches n. If c does not match, the
-// content of out is undefined.
+// node adds the scores of plan node n for chunk c to the parameter out. It reports whether c matches n. If c does
+// not match, the content of out is undefined.
 func (s *scorer) node(out *parts, n storekit.Node, c *chunk) bool {
 	switch n := n.(type) {
 	case storekit.Term:
@@ -179,7 +179,7 @@ func (s *scorer) bool(out *parts, n storekit.Bool, c *chunk) bool {
 	return matched
 }
 
-// term adds the score of one term to out, and reports whether the chunk contains the term.
+// term adds the score of one term to the parameter out, and reports whether the chunk contains the term.
 func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *chunk) (found bool) {
 	if s.req.Combine == store.CombineBM25F {
 		score, ok := s.virtual(term, fields, factor, c)
@@ -297,7 +297,7 @@ func (f *field) holds(tokens []storekit.Token, slop int) bool {
 	return false
 }
 
-// within reports whether every token occurs with a shift between low and low+slop; see the method holds.
+// within reports whether every token occurs with a shift from low to low+slop; see the method holds.
 func (f *field) within(tokens []storekit.Token, low, slop int) bool {
 	for _, token := range tokens {
 		if !slices.ContainsFunc(f.terms[token.Text], func(at int) bool {
@@ -310,8 +310,8 @@ func (f *field) within(tokens []storekit.Token, low, slop int) bool {
 	return true
 }
 
-// expand finds, in each field, the accepted term with the highest score, and adds these scores to out. Of terms with
-// equal scores, expand takes the first in byte order.
+// expand finds, in each field, the accepted term with the highest score, and adds its score to the parameter out. Of
+// terms with equal scores, expand takes the first in byte order.
 func (s *scorer) expand(out *parts, e storekit.Expand, c *chunk) bool {
 	accepted := map[string]float64{}
 	for _, i := range e.Fields {

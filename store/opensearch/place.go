@@ -110,7 +110,7 @@ func (s *Store) follow(ctx context.Context) {
 	s.place.Store(p)
 }
 
-// sameVectors fails if a vector field of old has another model in s.
+// sameVectors fails if a vector field of the store old has another model in s.
 func (s *Store) sameVectors(old *Store) error {
 	for _, want := range old.vectors.All() {
 		if err := s.vectors.Get(want.Name).Same(want, "index"); err != nil {

@@ -82,7 +82,7 @@ func encoded(v []float32) []byte {
 	return out
 }
 
-// conflicts reports whether the part more replaces a chunk of p. If so, p must be sent first.
+// conflicts reports whether the part more replaces a chunk of p. If so, the caller must send p first.
 func (p *part) conflicts(more *part) bool {
 	return slices.ContainsFunc(more.replace, func(doc sheaf.ID) bool { return p.docs[doc] }) ||
 		slices.ContainsFunc(more.chunks, func(c chunk) bool { return p.ids[c.ID] })

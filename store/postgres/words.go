@@ -348,7 +348,7 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// restrict restricts the relation from to chunks in every relation of must that match no part of not.
+// restrict restricts the relation from: its chunks must be in every relation of must, and match no part of not.
 func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {

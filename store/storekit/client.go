@@ -63,8 +63,9 @@ type Bytes struct {
 	Data []byte
 }
 
-// Call sends body and decodes the answer into out. It sends Lines and Bytes unchanged, and everything else as JSON.
-// If body is nil, it sends none; if out is nil, it decodes nothing. An error names the store and the request.
+// Call sends body and decodes the answer into the variable out. It sends Lines and Bytes unchanged, and everything
+// else as JSON. If body is nil, it sends none; if the variable is nil, it decodes nothing. An error names the store
+// and the request.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
 	var data []byte
@@ -112,7 +113,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	}
 }
 
-// decode decodes an answer into out, unless out is nil.
+// decode decodes an answer into the variable out, unless this is nil.
 func (c *Client) decode(what string, answer []byte, out any) error {
 	if out == nil {
 		return nil

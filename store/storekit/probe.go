@@ -13,7 +13,7 @@ import (
 // NotTold is the result of a check if the server does not answer the question.
 const NotTold = "not told"
 
-// Finding returns the result of a check. If err is nil, the result has the text in found, else only err.
+// Finding returns the result of a check. If err is nil, the result has the text found, else only err.
 func Finding(check, found string, err error) store.Finding {
 	if err != nil {
 		found = ""

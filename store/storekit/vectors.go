@@ -50,7 +50,7 @@ func (v *Vectors) Answers(req *store.VectorRequest) (bool, error) {
 }
 
 // Check fails with sheaf.ErrInvalid if a batch is invalid or its vectors do not fit the fields. The fields are the
-// fields in v, and the vector fields of the options, in wanted.
+// fields in v and the options' vector fields, in the list wanted.
 func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims int) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims 
 	return batch.ValidateDims(store.DimsOf(append(slices.Clone(wanted), v.All()...)), maxDims)
 }
 
-// Missing returns the vector fields of a chunk that v does not have. The parameter wanted has the vector fields of the
-// options. If a field is in wanted, the result has its model from wanted.
+// Missing returns the vector fields of a chunk that v does not have. The parameter wanted has the vector fields of
+// the options. If a field is in this list, the result has its model from there.
 func (v *Vectors) Missing(c *store.Chunk, wanted []store.VectorField) (out []store.VectorField) {
 	for _, f := range c.Vectors {
 		if v.Get(f.Name).Dims != 0 {

@@ -172,7 +172,8 @@ func (s *Store) passages(ctx context.Context, field string, indexes map[string]i
 	return nil
 }
 
-// timed calls call with the whole time limit of one store call. The limit includes all requests that call sends.
+// timed runs the function call with the whole time limit of one store call. The limit includes all requests that the
+// function sends.
 func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {

@@ -147,7 +147,8 @@ type Token struct {
 	Prefix bool
 }
 
-// token returns t as a token of a text. position and start are the position and the first byte of the raw word.
+// token returns t as a token of a text. The parameters position and start are the position and the first byte of the
+// raw word.
 func (t *Term) token(position, start int) Token {
 	return Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End, Form: t.Form}
 }

@@ -563,8 +563,8 @@ func endsHTML(s string, kind int) bool {
 	return kind == 1 && rawEnd.MatchString(s) || kind > 1 && strings.Contains(s, htmlEnds[kind])
 }
 
-// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the byte after the closing '>'. If ok
-// is false, this is not a tag, and end is the byte at which the search stopped.
+// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the byte after the closing '>'. If ok is
+// false, this is not a tag, and the result end is where the search stopped.
 func htmlTag(s string, i int, closing bool) (end int, ok bool) {
 	i, spaced := skipTagSpace(s, i)
 	if closing {

@@ -342,9 +342,9 @@ func oneLine(s string) string {
 var moduleStatement = regexp.MustCompile(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])|` +
 	`export[ \t]*([{*]|[ \t](async|class|const|default|function|let|var)[ \t({]))`)
 
-// moduleEnd returns the end of the imports and exports at byte begin of an MDX file, or begin. A block of imports and
-// exports ends at a blank line, as in MDX. Like frontmatter, these bytes belong to the document but are not text. An
-// export later in the file is text.
+// moduleEnd returns the end of the imports and exports at byte begin of an MDX file. Without any, it returns begin. A
+// block of imports and exports ends at a blank line, as in MDX. Like frontmatter, these bytes belong to the document
+// but are not text. An export later in the file is text.
 func moduleEnd(src string, begin int) int {
 	end, inside := begin, false
 	all := linesFrom(src, begin)

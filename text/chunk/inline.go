@@ -542,7 +542,7 @@ func skipSpace(text string, i int) int {
 }
 
 // readTarget reads a link's target at byte i. The target is "<...>", or bytes with balanced brackets and without
-// white space and control characters. after is -1 when there is no target.
+// white space and control characters. The result after is -1 when there is no target.
 func readTarget(text string, i int) (target string, after int) {
 	if i < len(text) && text[i] == '<' {
 		for j := i + 1; j < len(text); j++ {

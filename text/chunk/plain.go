@@ -79,7 +79,7 @@ func (w *plainWriter) flush(i int) {
 	w.from = i
 }
 
-// put writes text in place of the source bytes i to end. It returns end.
+// put writes text in place of the source bytes i to end. It returns the number end.
 func (w *plainWriter) put(i, end int, text string) int {
 	w.flush(i)
 	w.pieces = append(w.pieces, piece{text: text})

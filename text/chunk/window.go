@@ -204,7 +204,7 @@ func (c *windowCut) ranges() []span {
 }
 
 // nextStart returns where the window after tokens start..end begins. It begins at the first unit within the overlap
-// if the next unit then also fits, otherwise at end.
+// if the next unit then also fits, otherwise at token end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {
@@ -284,9 +284,9 @@ func (c *windowCut) endOf(token int) int {
 	return c.tokens[token-1].end
 }
 
-// sentenceEnd returns where a sentence ends in gap, or -1. The text gap is between two letters or digits. A sentence
-// ends after a full stop and white space, after an unspaced script's stop, or at a blank line. It also ends at a line
-// break before a mark, such as a list or heading mark.
+// sentenceEnd returns where a sentence ends in the text gap, or -1. This text is between two letters or digits. A
+// sentence ends after a full stop and white space, after an unspaced script's stop, or at a blank line. It also ends
+// at a line break before a mark, such as a list or heading mark.
 func sentenceEnd(gap string) int {
 	if i := strings.LastIndexAny(gap, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(gap[i:])

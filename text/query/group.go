@@ -329,8 +329,8 @@ func oneOfWords(text string) sheaf.TextQuery {
 // folder matches all paths through it. That is enough for additional hits. It is not enough to refuse or require a
 // filter, because wrong parts of a document would stay or go. Such a filter gets no words.
 
-// tagWords returns the words that find a tag in the field of tags. If begins is true, tag is the beginning of a tag:
-// the result is nil unless it is one word.
+// tagWords returns the words that find a tag in the field of tags. If the parameter begins is true, tag is the
+// beginning of a tag. The result is then nil unless tag is one word.
 func tagWords(tag string, begins bool) sheaf.TextQuery {
 	switch {
 	case !begins:

@@ -56,8 +56,8 @@ func InSets(names []string) (sheaf.Filter, error) {
 	return sets, nil
 }
 
-// windowOf reads START..END. The window includes start, but not end. The zero time means no limit; both times are
-// zero when the text is empty.
+// windowOf reads START..END. The window includes its start, but not its end. The zero time means no limit; both times
+// are zero when the text is empty.
 func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -87,8 +87,8 @@ func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	return start, end, nil
 }
 
-// datedIn returns the filter for documents with a date from start to before end in one of the columns. If both are
-// zero, it returns nil. If undated is true, documents without any of these columns also pass.
+// datedIn returns the filter for documents with a date in one of the columns, from start up to end. If both are zero,
+// it returns nil. If the parameter undated is true, documents without any of these columns also pass.
 func datedIn(start, end time.Time, columns []string, undated bool) sheaf.Filter {
 	if start.IsZero() && end.IsZero() {
 		return nil

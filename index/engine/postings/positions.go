@@ -113,8 +113,8 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether the n numbers from all[at] on repeat the previous list of positions. This list ends
-// before all[at], and its length is the parameter before.
+// sameAsBefore reports whether the n numbers from index at on repeat the previous list of positions. This list ends
+// before index at, and its length is the parameter before.
 func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ColumnEquals adds the chunks that have the value v in the column to set.
+// ColumnEquals adds to a set the chunks that have the value v in the column.
 func (r *Reader) ColumnEquals(set Bitset, column string, v Value) error {
 	key := appendValue(appendColumn(nil, column), v)
 	var c tableCursor
@@ -17,12 +17,12 @@ func (r *Reader) ColumnEquals(set Bitset, column string, v Value) error {
 	return r.addRuns(set, &c)
 }
 
-// ColumnExists adds the chunks that have a value in the column to set.
+// ColumnExists adds to a set the chunks that have a value in the column.
 func (r *Reader) ColumnExists(set Bitset, column string) error {
 	return r.columnPrefix(set, appendColumn(nil, column))
 }
 
-// ColumnPrefix adds to set the chunks with a text value in the column that has this kind and prefix.
+// ColumnPrefix adds to a set the chunks with a text value in the column that has this kind and prefix.
 func (r *Reader) ColumnPrefix(set Bitset, column string, prefix Value) error {
 	return r.columnPrefix(set, appendValue(appendColumn(nil, column), prefix))
 }
@@ -44,7 +44,7 @@ type Bound struct {
 	Open  bool // excludes the value itself
 }
 
-// ColumnRange adds to set the chunks with a value of this kind between two bounds. At least one bound must be set.
+// ColumnRange adds to a set the chunks with a value of this kind between two bounds. At least one bound must be set.
 func (r *Reader) ColumnRange(set Bitset, column string, kind byte, low, high *Bound) error {
 	prefix := append(appendColumn(nil, column), kind)
 	start := prefix

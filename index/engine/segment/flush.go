@@ -143,8 +143,8 @@ func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live returns the data of all remaining chunks, as one slice. Unless a part's own slice is that, live collects the
-// data in out.
+// live returns the data of all remaining chunks, as one slice. It collects the data in the list out, unless one part
+// has exactly this data.
 func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
 		return of(p.Builder)
@@ -156,7 +156,7 @@ func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	return out.Items
 }
 
-// appendLive appends to out the elements of list whose chunks remain.
+// appendLive appends to the slice out the elements of the slice list whose chunks remain.
 func appendLive[T any](out, list []T, remap []uint32) []T {
 	if remap == nil {
 		return append(out, list...)

@@ -253,7 +253,8 @@ func (m *merger) columns() error {
 	return err
 }
 
-// runs merges tables that have runs of chunks as payloads. It calls add for every key, with the remaining chunks.
+// runs merges tables that have runs of chunks as payloads. It calls the function add for every key, with the
+// remaining chunks.
 func (m *merger) runs(section string, of func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
 		in.cursor.reset(of(in.Reader))

@@ -338,7 +338,7 @@ func (r *Reader) documents() *table {
 	return r.docs
 }
 
-// Document adds the ordinals of a document's chunks to set. It reports whether there are any.
+// Document adds to a set the ordinals of a document's chunks. It reports whether there are any.
 func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 	var c tableCursor
 	c.reset(r.documents())

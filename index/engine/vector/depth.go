@@ -119,8 +119,8 @@ func Perturb(v, from, to []float32) {
 	}
 }
 
-// sampleOf returns a random vector of parts that is not deleted. total is the number of rows in parts. It returns nil
-// if it draws only deleted rows.
+// sampleOf returns a random vector of parts that is not deleted. The parameter total is the number of rows in parts.
+// It returns nil if it draws only deleted rows.
 func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	for range 20 {
 		at := rng.IntN(total)

@@ -126,8 +126,8 @@ func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows
 	others.Wait()
 }
 
-// limit keeps the n rows with the best estimates in the list. Of rows with equal estimates it removes the last. It
-// returns how many of the first known rows are left.
+// limit keeps the n rows with the best estimates in the list. Of rows with equal estimates it removes the last. The
+// number known counts the first rows of the list; limit returns how many of these are left.
 func (c *scanner) limit(n, padded, known int) int {
 	if len(c.list) <= n {
 		return known
@@ -192,8 +192,8 @@ func (c *scanner) lowestKept() int32 {
 	return c.lost + 1
 }
 
-// keep adds the candidate rows in c.index to c.list, and keeps the best n rows of the list. In c.index, it leaves only
-// candidates that are still in the list. The stretch begins at row at.
+// keep adds the candidate rows in c.index to c.list, and keeps the best n rows of the list. In c.index, it leaves
+// only candidates that are still in the list. The stretch begins at row number at.
 func (c *scanner) keep(n, padded, at int) {
 	known := len(c.list)
 	c.list = slices.Grow(c.list, len(c.index))
@@ -210,8 +210,8 @@ func (c *scanner) keep(n, padded, at int) {
 	}
 }
 
-// estimate computes the estimates of a stretch of rows that begins at row at. It marks rows whose estimate reaches the
-// parameter least as waiting.
+// estimate computes the estimates of a stretch of rows that begins at row number at. It marks rows whose estimate
+// reaches the parameter least as waiting.
 func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint64, at, rows int, least int32) error {
 	words := (rows + wordBits - 1) / wordBits
 	c.estimates = resize(c.estimates, words*wordBits)

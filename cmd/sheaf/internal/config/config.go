@@ -277,8 +277,8 @@ func unknownKey(place, name string) error {
 	return sheaf.Invalidf("%sunknown key %q: the keys are %s", place, name, strings.Join(names, ", "))
 }
 
-// findProjectFile looks for a project's file in dir, then in each folder above dir. If the folder also has a file with
-// the other name, second is that file.
+// findProjectFile looks for a project's file in dir, then in each folder above dir. If the folder also has a file
+// with the other name, the result second is that file.
 func findProjectFile(dir string) (file, second string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {

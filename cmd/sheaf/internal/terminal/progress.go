@@ -27,7 +27,7 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-// NewProgress starts the clock. out is usually the error stream of the process.
+// NewProgress starts the clock. The parameter out is usually the error stream of the process.
 func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
@@ -39,8 +39,8 @@ func (p *Progress) GoOn(done int) {
 	p.begun = done
 }
 
-// Update says how many of total units are done, and how many bytes the work has read. A total of 0 means unknown. unit
-// is a plural noun, for example "files".
+// Update reports that done of total units are done, and how many bytes the work has read. A total of 0 means unknown.
+// unit is a plural noun, for example "files".
 func (p *Progress) Update(done, total int, bytes int64, unit string) {
 	if !p.out.Terminal {
 		return

@@ -284,12 +284,12 @@ func (t *trial) legs() error {
 	words := store.Request{Limit: 100, Text: everyField(sheaf.Match{Text: t.text})}
 	reqs := []store.Request{words}
 	if embed := t.c.o.Embed; embed != nil {
-		v, err := embed(t.ctx, t.text)
+		vectors, err := embed(t.ctx, []string{t.text})
 		if err != nil {
 			t.lacks(err.Error())
 		} else {
 			for _, field := range []string{store.VectorBody, store.VectorTitle} {
-				reqs = append(reqs, store.Request{Limit: 100, Vector: &store.VectorRequest{Field: field, Vector: v}})
+				reqs = append(reqs, store.Request{Limit: 100, Vector: &store.VectorRequest{Field: field, Vector: vectors[0]}})
 			}
 		}
 	}

@@ -159,11 +159,11 @@ func gatedOf(t *testing.T, files map[string]string,
 	calls = &atomic.Int64{}
 	return collectiontest.Open(t, files, func(o *collection.Options) {
 		embed := o.Embed
-		o.Embed = func(ctx context.Context, text string) ([]float32, error) {
+		o.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
 			if err := wait(ctx, calls.Add(1)); err != nil {
 				return nil, err
 			}
-			return embed(ctx, text)
+			return embed(ctx, texts)
 		}
 	}), calls
 }

@@ -59,8 +59,8 @@ type Options struct {
 	// ShowComments shows comments of Markdown files to restricted callers. If it is false, words of a comment can
 	// still find its section, unless ingest.Options.HideComments excluded them.
 	ShowComments bool
-	// Embed returns the vector of a query. Without a model, Embed is nil.
-	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Embed returns a vector for each text of a query, in order. Without a model, Embed is nil.
+	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 	// Passages says how texts were cut into passages for the model. A snippet can then show the passage that was found.
 	// With the zero value, a snippet shows the beginning of the text.
 	Passages chunk.Passages

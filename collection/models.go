@@ -163,8 +163,8 @@ func (x *Index) LocalModel() model.Embedder {
 	return x.Embedder
 }
 
-// EmbedQuery returns a function that embeds a query. If the index has no vectors, EmbedQuery returns nil.
-func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, error) {
+// EmbedQuery returns a function that embeds the texts of a query. If the index has no vectors, EmbedQuery returns nil.
+func (x *Index) EmbedQuery() func(ctx context.Context, texts []string) ([][]float32, error) {
 	if x.View.Settings().Embedder == "" {
 		return nil
 	}
@@ -173,16 +173,12 @@ func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, 
 
 // QueryVector works like EmbedQuery, but also if the index has no vectors yet. Servers that will soon have vectors
 // need this, and searches that embed each candidate. Without a model, it returns nil.
-func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32, error) {
+func (x *Index) QueryVector() func(ctx context.Context, texts []string) ([][]float32, error) {
 	if x.Embedder == nil {
 		return nil
 	}
-	return func(ctx context.Context, text string) ([]float32, error) {
-		vectors, err := x.Embedder.Embed(ctx, model.Query, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return vectors[0], nil
+	return func(ctx context.Context, texts []string) ([][]float32, error) {
+		return x.Embedder.Embed(ctx, model.Query, texts)
 	}
 }
 

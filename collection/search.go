@@ -199,9 +199,9 @@ func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 		Text: search.TextOf(r.guard, r.guard.text),
 	}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
-		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-			vector, err := embed(ctx, text)
-			return vector, fromRemote(err)
+		s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+			vectors, err := embed(ctx, texts)
+			return vectors, fromRemote(err)
 		}
 	}
 	if local := r.c.o.Local; local != nil {

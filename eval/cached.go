@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -89,16 +90,17 @@ func keyOf(req *store.Request) xxh3.Uint128 {
 }
 
 // embedOnce returns an embedder that computes the vector of each text only once.
-func embedOnce(embed func(ctx context.Context, text string) ([]float32,
-	error)) func(ctx context.Context, text string) ([]float32, error) {
-	var memory sync.Map // vectors by text
-	return func(ctx context.Context, text string) ([]float32, error) {
-		if v, ok := memory.Load(text); ok {
-			return v.([]float32), nil
+func embedOnce(embed func(ctx context.Context, texts []string) ([][]float32,
+	error)) func(ctx context.Context, texts []string) ([][]float32, error) {
+	var memory sync.Map // vectors by texts
+	return func(ctx context.Context, texts []string) ([][]float32, error) {
+		key := strings.Join(texts, "\x00")
+		if v, ok := memory.Load(key); ok {
+			return v.([][]float32), nil
 		}
-		v, err := embed(ctx, text)
+		v, err := embed(ctx, texts)
 		if err == nil {
-			memory.Store(text, v)
+			memory.Store(key, v)
 		}
 		return v, err
 	}

@@ -238,7 +238,7 @@ func (s *script) search(t *testing.T, explain bool) *search.Result {
 	searcher := &search.Searcher{Backend: s, Facts: s, Now: func() time.Time {
 		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	},
-		Embed: func(context.Context, string) ([]float32, error) { return []float32{1}, nil }}
+		Embed: func(context.Context, []string) ([][]float32, error) { return [][]float32{{1}}, nil }}
 	searcher.Scanner = scripted{s}
 	return must.Get(searcher.Search(context.Background(),
 		sheaf.Query{Text: s.query, Words: sheaf.Match{Text: s.query}, Limit: s.limit}, p,

@@ -144,9 +144,8 @@ func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 	view := c.View()
 	b.Cleanup(view.Close)
 	return &search.Searcher{Backend: &timedStore{Store: st}, Facts: view, Analyzer: a,
-		Embed: func(ctx context.Context, text string) ([]float32, error) {
-			v, err := embedder.Embed(ctx, model.Query, []string{text})
-			return v[0], err
+		Embed: func(ctx context.Context, texts []string) ([][]float32, error) {
+			return embedder.Embed(ctx, model.Query, texts)
 		}}, view.Chunks()
 }
 

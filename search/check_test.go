@@ -86,7 +86,7 @@ func TestUnsupportedAtLoad(t *testing.T) {
 			store := newShelf(map[string][]string{"a.md": {"one: cat"}})
 			s := &search.Searcher{Backend: picky{store}, Store: "the picky store", Facts: store}
 			if test.embed {
-				s.Embed = func(context.Context, string) ([]float32, error) { return vector("cat"), nil }
+				s.Embed = animalVectors
 			}
 			plan, err := p.Plan(5, nil)
 			must.Do(t, err)

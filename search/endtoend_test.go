@@ -104,12 +104,8 @@ func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options
 	open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 	t.Helper()
 	a := must.Get(analysis.New(analysis.Options{Language: "en"}))
-	embed := func(ctx context.Context, text string) ([]float32, error) {
-		v, err := embedder.Embed(ctx, model.Query, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return v[0], nil
+	embed := func(ctx context.Context, texts []string) ([][]float32, error) {
+		return embedder.Embed(ctx, model.Query, texts)
 	}
 	scanner := must.Get(scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: embedder}))
 	c := must.Get(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))

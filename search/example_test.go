@@ -12,8 +12,7 @@ import (
 // The example needs a store, facts about its documents, a model for queries, and a profile.
 func ExampleSearcher_Search() {
 	store := animals()
-	s := &search.Searcher{Backend: store, Facts: store,
-		Embed: func(_ context.Context, text string) ([]float32, error) { return vector(text), nil }}
+	s := &search.Searcher{Backend: store, Facts: store, Embed: animalVectors}
 	p, err := profile.Load("sonar", profile.Builtin)
 	if err != nil {
 		fmt.Println(err)

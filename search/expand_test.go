@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -204,9 +204,9 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 	s := searcher(animals())
 	var embedded []string
 	plain := s.Embed
-	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-		embedded = append(embedded, text)
-		return plain(ctx, text)
+	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+		embedded = append(embedded, texts...)
+		return plain(ctx, texts)
 	}
 	reply := `{"queries": ["fish"], "terms": ["purrs"], "passage": "a dog barks"}`
 	var asked *atomic.Int64
@@ -243,21 +243,18 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 }
 
 // TestVariantsAreEmbeddedWithTheAnswer checks that variants of the query are searched by meaning,
-// too, when a profile asks for an invented answer. Each hit has its best score. Without an answer,
-// variants only add candidates. A text that the model cannot embed causes a warning.
+// too, when a profile asks for an invented answer. One request to the model has both. Each hit has its
+// best score. Without an answer, variants only add candidates. A fault of the model causes a warning.
 func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 	s := searcher(animals())
-	var mu sync.Mutex
-	var embedded []string
+	var embedded [][]string // the texts of each request
 	plain, refused := s.Embed, ""
-	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-		mu.Lock()
-		embedded = append(embedded, text)
-		mu.Unlock()
-		if text == refused {
+	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+		embedded = append(embedded, texts)
+		if slices.Contains(texts, refused) {
 			return nil, errors.New("too long")
 		}
-		return plain(ctx, text)
+		return plain(ctx, texts)
 	}
 	s.Expander, _ = chatModel(func(_, _ string) string {
 		return `{"queries": ["a stone", "a cat sleeps"], "terms": [], "passage": "a dog barks"}`
@@ -271,15 +268,14 @@ func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 		for _, h := range r.Hits {
 			out[h.ID] = h.Score
 		}
-		slices.Sort(embedded)
 		return out, r
 	}
 	alone, _ := scores("{variants: 2}")
-	if !slices.Equal(embedded, []string{"what purrs"}) {
+	if want := [][]string{{"what purrs"}}; !reflect.DeepEqual(embedded, want) {
 		t.Errorf("without an answer %q are embedded", embedded)
 	}
 	all, _ := scores("{variants: 2, passage: true}")
-	if !slices.Equal(embedded, []string{"a cat sleeps", "a dog barks", "a stone", "what purrs"}) {
+	if want := [][]string{{"what purrs"}, {"a stone", "a cat sleeps", "a dog barks"}}; !reflect.DeepEqual(embedded, want) {
 		t.Errorf("with an answer %q are embedded", embedded)
 	}
 	answer, _ := scores("{variants: 0, passage: true}")

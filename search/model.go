@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,15 +79,16 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 			return math.Sqrt(math.Ln2) // a word without a term weighs like a word in every second chunk
 		}), &tallied{queries, dfs}, nil
 	}
-	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-		vector, _, err := embed(ctx, text)
-		return vector, err
+	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+		vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
+		store.Together(len(texts), func(i int) { vectors[i], _, errs[i] = embed(ctx, texts[i]) })
+		return vectors, cmp.Or(errs...)
 	}
 	s.modelWords.embed = embed
 }
 
 // SetEmbed replaces Embed after SetModel.
-func (s *Searcher) SetEmbed(embed func(ctx context.Context, text string) ([]float32, error)) {
+func (s *Searcher) SetEmbed(embed func(ctx context.Context, texts []string) ([][]float32, error)) {
 	s.Embed, s.modelWords.embed = embed, nil
 }
 
@@ -105,29 +107,55 @@ func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, 
 	return vectors[0], nil
 }
 
-// vectorOf returns the vector of a text, or nil when the vector is zero. It returns an error for numbers that are not
-// finite. The search survives a fault of the model, but a fault in a request ends it. The result counted has the
-// words that were counted for the vector; nil when none were.
+// vectorOf returns the vector of a query, as vectorsOf does. The result counted has the words that were
+// counted for the vector; nil when none were.
 func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *tallied, err error) {
-	if s.modelWords.embed != nil {
-		v, counted, err = s.modelWords.embed(ctx, text)
-	} else {
-		v, err = s.Embed(ctx, text)
+	if s.modelWords.embed == nil {
+		vectors, err := s.vectorsOf(ctx, []string{text})
+		if err != nil {
+			return nil, nil, err
+		}
+		return vectors[0], nil, nil
 	}
-	if err != nil {
+	if v, counted, err = s.modelWords.embed(ctx, text); err != nil {
 		return nil, nil, err
 	}
+	v, err = usableVector(v)
+	return v, counted, err
+}
+
+// vectorsOf returns the vector of each text, in order, with nil for a vector that is zero.
+func (s *Searcher) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, err := s.Embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != len(texts) {
+		return nil, fmt.Errorf("the model gave %d vectors for %d texts", len(vectors), len(texts))
+	}
+	out := make([][]float32, len(vectors))
+	for i, v := range vectors {
+		if out[i], err = usableVector(v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// usableVector returns v, or nil when v is zero. It returns an error for numbers that are not finite. The search
+// survives a fault of the model, but a fault in a request ends it.
+func usableVector(v []float32) ([]float32, error) {
 	var square float64
 	for _, x := range v {
 		square += float64(x) * float64(x)
 	}
 	switch {
 	case square-square != 0: // NaN when a number is NaN or infinite
-		return nil, nil, errors.New("the model gave a vector with numbers that are not finite")
+		return nil, errors.New("the model gave a vector with numbers that are not finite")
 	case square == 0:
-		return nil, nil, nil
+		return nil, nil
 	}
-	return v, counted, nil
+	return v, nil
 }
 
 // maxWeighed is the number of words from which a text counts as a document, not a query. For a

@@ -57,19 +57,19 @@ func TestModelWithoutCounts(t *testing.T) {
 		s := *plainly
 		s.Backend = c.store
 		s.SetModel(e, a, 100)
-		got, err := s.Embed(context.Background(), text)
+		got, err := s.Embed(context.Background(), []string{text})
 		if err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
-		if got := slices.Equal(got, plain[0]); got != c.alike {
+		if got := slices.Equal(got[0], plain[0]); got != c.alike {
 			t.Errorf("%s: the vector weighs all words the same: %v, want %v", c.what, got, c.alike)
 		}
 		embed := s.Embed
-		s.SetEmbed(func(ctx context.Context, text string) ([]float32, error) { // as many dimensions as in the store
-			if _, err := embed(ctx, text); err != nil {
+		s.SetEmbed(func(ctx context.Context, texts []string) ([][]float32, error) { // as many dimensions as in the store
+			if _, err := embed(ctx, texts); err != nil {
 				return nil, err
 			}
-			return vector(text), nil
+			return animalVectors(ctx, texts)
 		})
 		notes := strings.Join(mustSearch(t, &s, query(text, 3), load(t, "rrf"), search.Options{}).Notes, "; ")
 		if strings.Contains(notes, "cannot count words") != c.alike {
@@ -89,7 +89,7 @@ func TestWrongVectors(t *testing.T) {
 		"no number":         {[]float32{1, float32(math.NaN())}, true, "numbers that are not finite"},
 		"infinite":          {[]float32{1, float32(math.Inf(-1))}, true, "numbers that are not finite"},
 		"another dimension": {[]float32{1, 0, 0}, true, "model wrong gave a vector of 3 dimensions, not 2"},
-		"zeros":             {[]float32{0, 0}, false, "the model does not know these words"},
+		"zeros":             {[]float32{0, 0}, false, "the model knows none of them"},
 	} {
 		s := searcher(animals())
 		s.SetModel(wrong(c.vector), a, 100)

@@ -6,7 +6,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +34,10 @@ type Searcher struct {
 	// Shared says that other programs may write to the backend. A note then reports hits of documents that Facts do
 	// not know.
 	Shared bool
-	// Embed returns the vector of a query, of unit length and of the dimension of the index. When it is nil, no
-	// model is configured and branches that need vectors are skipped. After SetModel, only SetEmbed may change it.
-	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Embed returns a vector for each text of a query, in order. A vector has unit length and the dimension of the
+	// index. When Embed is nil, no model is configured and branches that need vectors are skipped. After SetModel, only
+	// SetEmbed may change it.
+	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 	// Analyzer is the store's analyzer, which makes terms of a query. When it is nil, white space separates
 	// terms.
 	Analyzer *analysis.Analyzer
@@ -399,7 +399,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	if len(vector) == 0 {
-		r.note("searched by words only: the model does not know these words")
+		r.note("searched by words only: the model knows none of them")
 		return nil
 	}
 	r.vector, r.stats.tallied = vector, counted
@@ -413,16 +413,18 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	return ctx.Err()
 }
 
-// embedInvented computes the vectors of the invented answer and of other wordings.
+// embedInvented computes the vectors of the invented answer and of other wordings in one request to the model.
 func (r *run) embedInvented(ctx, retrieval context.Context) {
 	texts := slices.Clone(r.expansion.Queries)
 	if r.expansion.Passage != "" {
 		texts = append(texts, r.expansion.Passage)
 	}
-	vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
-	store.Together(len(texts), func(i int) { vectors[i], _, errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
+	if len(texts) == 0 {
+		return
+	}
+	vectors, err := r.searcher.vectorsOf(retrieval, texts)
 	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
-	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one message is enough
+	if err != nil && ctx.Err() == nil {
 		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
 	}
 }

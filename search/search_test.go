@@ -213,7 +213,7 @@ func TestWithoutAModel(t *testing.T) {
 		sheaf.ErrUnsupported) {
 		t.Errorf("only vectors and no model: %v", err)
 	}
-	s.Embed = func(context.Context, string) ([]float32, error) { return nil, errDown }
+	s.Embed = func(context.Context, []string) ([][]float32, error) { return nil, errDown }
 	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); !r.Degraded ||
 		!strings.Contains(r.Warnings[0], "embed the query") {
 		t.Errorf("a model that is down: %v %v", r.Degraded, r.Warnings)
@@ -248,7 +248,10 @@ func TestNoteOfWordsOnly(t *testing.T) {
 func TestWeightZero(t *testing.T) {
 	shelf := animals()
 	s := searcher(shelf)
-	s.Embed = func(context.Context, string) ([]float32, error) { t.Error("embedded for nothing"); return nil, errDown }
+	s.Embed = func(context.Context, []string) ([][]float32, error) {
+		t.Error("embedded for nothing")
+		return nil, errDown
+	}
 	r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{Parameters: map[string]string{"meaning": "0"}})
 	if shelf.requests.Load() != 1 || len(r.Legs) != 1 || r.Degraded {
 		t.Errorf("%d requests, legs %v", shelf.requests.Load(), r.Legs)

@@ -50,6 +50,15 @@ func vector(text string) []float32 {
 	return v
 }
 
+// animalVectors is vector for each text, as Searcher.Embed wants it.
+func animalVectors(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		out[i] = vector(text)
+	}
+	return out, nil
+}
+
 // newShelf returns a shelf of documents. The keys are paths, and the values are sections "title: text".
 func newShelf(docs map[string][]string) *shelf {
 	s := &shelf{chunks: map[sheaf.ID]*sheaf.Chunk{}, docs: map[sheaf.ID]*sheaf.Document{}}
@@ -238,7 +247,7 @@ func searcher(s *shelf) *search.Searcher {
 	out := &search.Searcher{Backend: s, Store: "shelf", Facts: s, Now: func() time.Time {
 		return time.Unix(1767225600, 0)
 	},
-		Embed: func(_ context.Context, text string) ([]float32, error) { return vector(text), nil }}
+		Embed: animalVectors}
 	out.Scanner = everything{out}
 	return out
 }

@@ -89,12 +89,8 @@ func (f *Fixture) open(t testing.TB, change func(*collection.Options)) {
 	}
 	st := must.Get(embedded.Open(o))
 	f.Options = collection.Options{Name: Tree, Catalog: c, Backend: st, Store: "the index", Analyzer: a,
-		Embed: func(ctx context.Context, text string) ([]float32, error) {
-			vectors, err := e.Embed(ctx, model.Query, []string{text})
-			if err != nil {
-				return nil, err
-			}
-			return vectors[0], nil
+		Embed: func(ctx context.Context, texts []string) ([][]float32, error) {
+			return e.Embed(ctx, model.Query, texts)
 		},
 		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: Tree, Root: f.Root}}, Embedder: e,
 			Settings: func(s *catalog.Settings) {

@@ -168,7 +168,7 @@ func TestFailedBranchHidesReason(t *testing.T) {
 	const place = "https://models.internal:8443"
 	failed := errors.New("embedding server: " + place + " refuses the key")
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
-		o.Model, o.Embed = nil, func(context.Context, string) ([]float32, error) { return nil, failed }
+		o.Model, o.Embed = nil, func(context.Context, []string) ([][]float32, error) { return nil, failed }
 	}), func(o *httpdoor.Options) { o.SignOn = scoped })
 	for _, c := range []struct{ method, path, body string }{
 		{"GET", "/v1/search?query=undo", ""},

@@ -204,7 +204,7 @@ func TestFiltersOfQueriesNarrow(t *testing.T) {
 			{"t:secret", onyx.Metadata{Source: "slack"}}} {
 			write(t, x, onyx.Document{ID: d.id, Metadata: d.m, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}})
 		}
-		embed := func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }
+		embed := func(context.Context, []string) ([][]float32, error) { return [][]float32{{1, 0}}, nil }
 		for own, want := range map[sheaf.ID]string{"t:slack": "[t:slack#0]", "t:web": "[]", "t:secret": "[]"} {
 			q := sheaf.Query{Text: "cat", Words: cat, Limit: 5,
 				Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(own))}}}

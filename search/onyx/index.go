@@ -341,7 +341,7 @@ func (x *Index) retrieve(ctx context.Context, req store.Request, f Filters) (she
 
 // Search answers a query with any profile, such as onyx-elastic, within filters.
 func (x *Index) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, f Filters,
-	embed func(context.Context, string) ([]float32, error), o search.Options) (*search.Result, error) {
+	embed func(context.Context, []string) ([][]float32, error), o search.Options) (*search.Result, error) {
 	filter, err := f.Filter(x.now())
 	if err != nil {
 		return nil, err

@@ -330,7 +330,8 @@ func TestProfiles(t *testing.T) {
 			loaded := must.Get(profile.Load(p, profile.Builtin))
 			r, err := x.Search(ctx, sheaf.Query{Text: "cat", Words: cat, Limit: 5}, loaded,
 				onyx.Filters{Sources: []string{"slack"}},
-				func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }, search.Options{Explain: true})
+				func(context.Context, []string) ([][]float32, error) { return [][]float32{{1, 0}}, nil },
+				search.Options{Explain: true})
 			if err != nil || len(r.Hits) != 1 || r.Hits[0].ID != "t:old#0" || r.Degraded {
 				t.Fatalf("%s on %s: %+v, %v", p, name, r, err)
 			}

@@ -73,12 +73,8 @@ branches:
 fuse: {method: rrf, k: 60}
 `), profile.Builtin))
 	e := hashed.New(64)
-	embed := func(ctx context.Context, text string) ([]float32, error) {
-		v, err := e.Embed(ctx, model.Query, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return v[0], nil
+	embed := func(ctx context.Context, texts []string) ([][]float32, error) {
+		return e.Embed(ctx, model.Query, texts)
 	}
 	for _, c := range []struct {
 		text    string

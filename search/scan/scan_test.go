@@ -331,10 +331,7 @@ func TestMeaningFindsOnlyCandidates(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{"a.md": "alpha beta\n", "b.md": "gamma delta\n",
 		"c.md": "alpha gamma\n"}))
 	e := hashed.New(64)
-	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-		v, err := e.Embed(ctx, 1, []string{text})
-		return v[0], err
-	}
+	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) { return e.Embed(ctx, 1, texts) }
 	r := ask(t, s, "alpha", search.Options{Parameters: map[string]string{"semantic": "1"}})
 	if got := ids(r); len(got) != 2 || !slices.Contains(got, "a.md#0") || !slices.Contains(got, "c.md#0") {
 		t.Errorf("found %v", got)
@@ -645,10 +642,7 @@ func TestSignals(t *testing.T) {
 		"other/1.md": "-\n", "other/2.md": "-\n", "other/3.md": "-\n",
 	}))
 	e := hashed.New(64)
-	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-		v, err := e.Embed(ctx, 1, []string{text})
-		return v[0], err
-	}
+	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) { return e.Embed(ctx, 1, texts) }
 	r := ask(t, s, "oauth", search.Options{Explain: true,
 		Parameters: map[string]string{"semantic": "1", "min_similarity": "0"}})
 	for _, h := range r.Hits {

@@ -70,11 +70,11 @@ func BenchmarkOverhead(b *testing.B) {
 	ctx := context.Background()
 	plain := make([]branches, len(collectiontest.Asked))
 	for i, text := range collectiontest.Asked {
-		vector, err := f.Options.Embed(ctx, text)
+		vectors, err := f.Options.Embed(ctx, []string{text})
 		must.Do(b, err)
 		words := storetest.Words(sheaf.Match{Text: text})
 		words.Limit, words.Text.Fields[0].Weight = 50, 1
-		near := store.Request{Limit: 50, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}}
+		near := store.Request{Limit: 50, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vectors[0]}}
 		if plain[i].sql, plain[i].args, err = st.statements(ctx, words, near); err != nil {
 			b.Fatal(err)
 		}

@@ -65,12 +65,8 @@ func TestSystem(t *testing.T) {
 	view := c.View()
 	t.Cleanup(view.Close)
 	searcher := &search.Searcher{Backend: st, Facts: view, Now: func() time.Time { return now },
-		Embed: func(ctx context.Context, text string) ([]float32, error) {
-			v, err := embedder.Embed(ctx, model.Query, []string{text})
-			if err != nil {
-				return nil, err
-			}
-			return v[0], nil
+		Embed: func(ctx context.Context, texts []string) ([][]float32, error) {
+			return embedder.Embed(ctx, model.Query, texts)
 		}}
 	p := must.Get(profile.Load("onyx-vespa", profile.Builtin))
 	plan := must.Get(p.Plan(1000, nil))

@@ -42,93 +42,64 @@ func (f *Faulty) fail(op Op, name string) error {
 	return nil
 }
 
+// try calls the function call, unless Fail returns an error.
+func try[T any](f *Faulty, op Op, name string, call func(name string) (T, error)) (result T, err error) {
+	if err := f.fail(op, name); err != nil {
+		return result, err
+	}
+	return call(name)
+}
+
+// tryOnly is try for calls without a result.
+func (f *Faulty) tryOnly(op Op, name string, call func(name string) error) error {
+	_, err := try(f, op, name, func(name string) (struct{}, error) { return struct{}{}, call(name) })
+	return err
+}
+
+// opened returns a function that calls the function open. Calls of the opened file can fail too.
+func (f *Faulty) opened(open func(name string) (File, error)) func(name string) (File, error) {
+	return func(name string) (File, error) {
+		file, err := open(name)
+		if err != nil {
+			return nil, err
+		}
+		return &faultyFile{file, f, name}, nil
+	}
+}
+
 // Create implements [FS].
 func (f *Faulty) Create(name string) (File, error) {
-	if err := f.fail(OpCreate, name); err != nil {
-		return nil, err
-	}
-	file, err := f.FS.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	return &faultyFile{file, f, name}, nil
+	return try(f, OpCreate, name, f.opened(f.FS.Create))
 }
 
 // Open implements [FS].
-func (f *Faulty) Open(name string) (File, error) {
-	if err := f.fail(OpOpen, name); err != nil {
-		return nil, err
-	}
-	file, err := f.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return &faultyFile{file, f, name}, nil
-}
+func (f *Faulty) Open(name string) (File, error) { return try(f, OpOpen, name, f.opened(f.FS.Open)) }
 
 // Rename implements [FS].
 func (f *Faulty) Rename(from, to string) error {
-	if err := f.fail(OpRename, from); err != nil {
-		return err
-	}
-	return f.FS.Rename(from, to)
+	return f.tryOnly(OpRename, from, func(string) error { return f.FS.Rename(from, to) })
 }
 
 // Remove implements [FS].
-func (f *Faulty) Remove(name string) error {
-	if err := f.fail(OpRemove, name); err != nil {
-		return err
-	}
-	return f.FS.Remove(name)
-}
+func (f *Faulty) Remove(name string) error { return f.tryOnly(OpRemove, name, f.FS.Remove) }
 
 // MkdirAll implements [FS].
-func (f *Faulty) MkdirAll(name string) error {
-	if err := f.fail(OpMkdir, name); err != nil {
-		return err
-	}
-	return f.FS.MkdirAll(name)
-}
+func (f *Faulty) MkdirAll(name string) error { return f.tryOnly(OpMkdir, name, f.FS.MkdirAll) }
 
 // List implements [FS].
-func (f *Faulty) List(dir string) ([]string, error) {
-	if err := f.fail(OpList, dir); err != nil {
-		return nil, err
-	}
-	return f.FS.List(dir)
-}
+func (f *Faulty) List(dir string) ([]string, error) { return try(f, OpList, dir, f.FS.List) }
 
 // Stat implements [FS].
-func (f *Faulty) Stat(name string) (fs.FileInfo, error) {
-	if err := f.fail(OpStat, name); err != nil {
-		return nil, err
-	}
-	return f.FS.Stat(name)
-}
+func (f *Faulty) Stat(name string) (fs.FileInfo, error) { return try(f, OpStat, name, f.FS.Stat) }
 
 // SyncDir implements [FS].
-func (f *Faulty) SyncDir(dir string) error {
-	if err := f.fail(OpSyncDir, dir); err != nil {
-		return err
-	}
-	return f.FS.SyncDir(dir)
-}
+func (f *Faulty) SyncDir(dir string) error { return f.tryOnly(OpSyncDir, dir, f.FS.SyncDir) }
 
 // Map implements [FS].
-func (f *Faulty) Map(name string) (Mapping, error) {
-	if err := f.fail(OpMap, name); err != nil {
-		return nil, err
-	}
-	return f.FS.Map(name)
-}
+func (f *Faulty) Map(name string) (Mapping, error) { return try(f, OpMap, name, f.FS.Map) }
 
 // Lock implements [FS].
-func (f *Faulty) Lock(name string) (io.Closer, error) {
-	if err := f.fail(OpLock, name); err != nil {
-		return nil, err
-	}
-	return f.FS.Lock(name)
-}
+func (f *Faulty) Lock(name string) (io.Closer, error) { return try(f, OpLock, name, f.FS.Lock) }
 
 type faultyFile struct {
 	File
@@ -137,17 +108,11 @@ type faultyFile struct {
 }
 
 func (f *faultyFile) Read(b []byte) (int, error) {
-	if err := f.f.fail(OpRead, f.name); err != nil {
-		return 0, err
-	}
-	return f.File.Read(b)
+	return try(f.f, OpRead, f.name, func(string) (int, error) { return f.File.Read(b) })
 }
 
 func (f *faultyFile) ReadAt(b []byte, at int64) (int, error) {
-	if err := f.f.fail(OpRead, f.name); err != nil {
-		return 0, err
-	}
-	return f.File.ReadAt(b, at)
+	return try(f.f, OpRead, f.name, func(string) (int, error) { return f.File.ReadAt(b, at) })
 }
 
 func (f *faultyFile) Write(b []byte) (int, error) {
@@ -159,10 +124,7 @@ func (f *faultyFile) Write(b []byte) (int, error) {
 }
 
 func (f *faultyFile) Sync() error {
-	if err := f.f.fail(OpSync, f.name); err != nil {
-		return err
-	}
-	return f.File.Sync()
+	return f.f.tryOnly(OpSync, f.name, func(string) error { return f.File.Sync() })
 }
 
 func (f *faultyFile) Close() error {

@@ -103,214 +103,192 @@ func (n *memNode) afterCrash(r *rand.Rand) []byte {
 	return data
 }
 
-func (m *Mem) fault(op, name string, err error) error {
-	return &fs.PathError{Op: op, Path: name, Err: err}
-}
-
 var (
 	errCrashed  = errors.New("the file system has crashed")
 	errNotEmpty = errors.New("the folder is not empty")
 )
 
-// clean returns the key of a name, or an error after a crash. The caller holds mu.
-func (m *Mem) clean(op, name string) (string, error) {
-	if m.crashed {
-		return "", m.fault(op, name, errCrashed)
+// on locks m and calls the function work with the key of a name. An error gets the operation op and the name. After a
+// crash, on returns an error.
+func on[T any](m *Mem, op, name string, work func(key string) (T, error)) (result T, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err = errCrashed; !m.crashed {
+		result, err = work(keyOf(name))
 	}
-	return path.Clean(filepath.ToSlash(name)), nil
+	if err != nil {
+		err = &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return result, err
 }
+
+func keyOf(name string) string { return path.Clean(filepath.ToSlash(name)) }
+
+// nothing is the result of calls that only return an error.
+type nothing struct{}
 
 // Create implements [FS].
 func (m *Mem) Create(name string) (File, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("create", name)
-	if err != nil {
-		return nil, err
+	return on(m, "create", name, func(key string) (File, error) {
+		if !m.dirs[path.Dir(key)] {
+			return nil, fs.ErrNotExist
+		}
+		node := m.live[key]
+		if node == nil {
+			node = &memNode{}
+			m.live[key] = node
+		}
+		// An existing file keeps its place on the disk, so a crash may leave it empty without any new content.
+		node.data, node.clean, node.emptied, node.mod = nil, false, true, time.Now()
+		return &memFile{m: m, name: name, node: node, writable: true}, nil
+	})
+}
+
+// node returns the file with a key. The caller holds mu.
+func (m *Mem) node(key string) (*memNode, error) {
+	if node := m.live[key]; node != nil {
+		return node, nil
 	}
-	if !m.dirs[path.Dir(key)] {
-		return nil, m.fault("create", name, fs.ErrNotExist)
-	}
-	node := m.live[key]
-	if node == nil {
-		node = &memNode{}
-		m.live[key] = node
-	}
-	// An existing file keeps its place on the disk, so a crash may leave it empty without any new content.
-	node.data, node.clean, node.emptied, node.mod = nil, false, true, time.Now()
-	return &memFile{m: m, name: name, node: node, writable: true}, nil
+	return nil, fs.ErrNotExist
 }
 
 // Open implements [FS].
 func (m *Mem) Open(name string) (File, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("open", name)
-	if err != nil {
-		return nil, err
-	}
-	node := m.live[key]
-	if node == nil {
-		return nil, m.fault("open", name, fs.ErrNotExist)
-	}
-	return &memFile{m: m, name: name, node: node}, nil
+	return on(m, "open", name, func(key string) (File, error) {
+		node, err := m.node(key)
+		if err != nil {
+			return nil, err
+		}
+		return &memFile{m: m, name: name, node: node}, nil
+	})
 }
 
 // Rename implements [FS].
 func (m *Mem) Rename(from, to string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("rename", from)
-	if err != nil {
-		return err
-	}
-	node := m.live[key]
-	if node == nil {
-		return m.fault("rename", from, fs.ErrNotExist)
-	}
-	target := path.Clean(filepath.ToSlash(to))
-	if !m.dirs[path.Dir(target)] {
-		return m.fault("rename", to, fs.ErrNotExist)
-	}
-	delete(m.live, key)
-	m.live[target] = node
-	return nil
+	_, err := on(m, "rename", from, func(key string) (nothing, error) {
+		node, err := m.node(key)
+		if err == nil && !m.dirs[path.Dir(keyOf(to))] {
+			err = fs.ErrNotExist
+		}
+		if err == nil {
+			delete(m.live, key)
+			m.live[keyOf(to)] = node
+		}
+		return nothing{}, err
+	})
+	return err
 }
 
 // Remove implements [FS].
 func (m *Mem) Remove(name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("remove", name)
-	if err != nil {
-		return err
-	}
-	if m.live[key] != nil {
-		delete(m.live, key)
-		return nil
-	}
-	if !m.dirs[key] {
-		return m.fault("remove", name, fs.ErrNotExist)
-	}
-	for other := range m.live {
-		if path.Dir(other) == key {
-			return m.fault("remove", name, errNotEmpty)
+	_, err := on(m, "remove", name, func(key string) (nothing, error) {
+		switch {
+		case m.live[key] != nil:
+			delete(m.live, key)
+		case !m.dirs[key]:
+			return nothing{}, fs.ErrNotExist
+		case len(m.names(key)) > 0:
+			return nothing{}, errNotEmpty
+		default:
+			delete(m.dirs, key)
+		}
+		return nothing{}, nil
+	})
+	return err
+}
+
+// names returns the names in a folder, sorted. The caller holds mu.
+func (m *Mem) names(dir string) []string {
+	var names []string
+	for name := range m.live {
+		if path.Dir(name) == dir {
+			names = append(names, path.Base(name))
 		}
 	}
-	for other := range m.dirs {
-		if other != key && path.Dir(other) == key {
-			return m.fault("remove", name, errNotEmpty)
+	for name := range m.dirs {
+		if name != dir && path.Dir(name) == dir {
+			names = append(names, path.Base(name))
 		}
 	}
-	delete(m.dirs, key)
-	return nil
+	slices.Sort(names)
+	return names
 }
 
 // MkdirAll implements [FS].
 func (m *Mem) MkdirAll(name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("mkdir", name)
-	for ; err == nil && !m.dirs[key]; key = path.Dir(key) {
-		m.dirs[key] = true
-	}
+	_, err := on(m, "mkdir", name, func(key string) (nothing, error) {
+		for ; !m.dirs[key]; key = path.Dir(key) {
+			m.dirs[key] = true
+		}
+		return nothing{}, nil
+	})
 	return err
 }
 
 // List implements [FS].
 func (m *Mem) List(dir string) ([]string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("list", dir)
-	if err != nil {
-		return nil, err
-	}
-	if !m.dirs[key] {
-		return nil, m.fault("list", dir, fs.ErrNotExist)
-	}
-	var names []string
-	for name := range m.live {
-		if path.Dir(name) == key {
-			names = append(names, path.Base(name))
+	return on(m, "list", dir, func(key string) ([]string, error) {
+		if !m.dirs[key] {
+			return nil, fs.ErrNotExist
 		}
-	}
-	for name := range m.dirs {
-		if name != key && path.Dir(name) == key {
-			names = append(names, path.Base(name))
-		}
-	}
-	slices.Sort(names)
-	return names, nil
+		return m.names(key), nil
+	})
 }
 
 // Stat implements [FS].
 func (m *Mem) Stat(name string) (fs.FileInfo, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("stat", name)
-	if err != nil {
-		return nil, err
-	}
-	if node := m.live[key]; node != nil {
+	return on(m, "stat", name, func(key string) (fs.FileInfo, error) {
+		if m.dirs[key] {
+			return memInfo{path.Base(key), 0, time.Time{}, true}, nil
+		}
+		node, err := m.node(key)
+		if err != nil {
+			return nil, err
+		}
 		return memInfo{path.Base(key), int64(len(node.data)), node.mod, false}, nil
-	}
-	if m.dirs[key] {
-		return memInfo{path.Base(key), 0, time.Time{}, true}, nil
-	}
-	return nil, m.fault("stat", name, fs.ErrNotExist)
+	})
 }
 
 // SyncDir implements [FS].
 func (m *Mem) SyncDir(dir string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("sync", dir)
-	if err != nil {
-		return err
-	}
-	for name := range m.durable {
-		if path.Dir(name) == key && m.live[name] == nil {
-			delete(m.durable, name)
+	_, err := on(m, "sync", dir, func(key string) (nothing, error) {
+		for name := range m.durable {
+			if path.Dir(name) == key && m.live[name] == nil {
+				delete(m.durable, name)
+			}
 		}
-	}
-	for name, node := range m.live {
-		if path.Dir(name) == key {
-			m.durable[name] = node
+		for name, node := range m.live {
+			if path.Dir(name) == key {
+				m.durable[name] = node
+			}
 		}
-	}
-	return nil
+		return nothing{}, nil
+	})
+	return err
 }
 
 // Map implements [FS]. It returns a copy of the current bytes of the file.
 func (m *Mem) Map(name string) (Mapping, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("map", name)
-	if err != nil {
-		return nil, err
-	}
-	node := m.live[key]
-	if node == nil {
-		return nil, m.fault("map", name, fs.ErrNotExist)
-	}
-	data := aligned(len(node.data))
-	copy(data, node.data)
-	return bytesMapping(data), nil
+	return on(m, "map", name, func(key string) (Mapping, error) {
+		node, err := m.node(key)
+		if err != nil {
+			return nil, err
+		}
+		data := aligned(len(node.data))
+		copy(data, node.data)
+		return bytesMapping(data), nil
+	})
 }
 
 // Lock implements [FS]. Locks end with a crash.
 func (m *Mem) Lock(name string) (io.Closer, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key, err := m.clean("lock", name)
-	if err != nil {
-		return nil, err
-	}
-	if m.locks[key] {
-		return nil, m.fault("lock", name, fmt.Errorf("%w by this process", ErrLocked))
-	}
-	m.locks[key] = true
-	return memLock{m, key}, nil
+	return on(m, "lock", name, func(key string) (io.Closer, error) {
+		if m.locks[key] {
+			return nil, fmt.Errorf("%w by this process", ErrLocked)
+		}
+		m.locks[key] = true
+		return memLock{m, key}, nil
+	})
 }
 
 type memLock struct {
@@ -354,14 +332,24 @@ type memFile struct {
 	closed   bool
 }
 
-func (f *memFile) check(op string) error {
+// on locks the file system of f and calls the function work. An error except io.EOF gets the operation op and the name
+// of f. After a crash, or when f is closed, on returns an error.
+func (f *memFile) on(op string, work func() error) error {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	var err error
 	switch {
 	case f.m.crashed:
-		return f.m.fault(op, f.name, errCrashed)
+		err = errCrashed
 	case f.closed:
-		return f.m.fault(op, f.name, fs.ErrClosed)
+		err = fs.ErrClosed
+	default:
+		err = work()
 	}
-	return nil
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &fs.PathError{Op: op, Path: f.name, Err: err}
+	}
+	return err
 }
 
 func (f *memFile) Read(b []byte) (int, error) {
@@ -373,62 +361,50 @@ func (f *memFile) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (f *memFile) ReadAt(b []byte, at int64) (int, error) {
-	f.m.mu.Lock()
-	defer f.m.mu.Unlock()
-	if err := f.check("read"); err != nil {
-		return 0, err
-	}
-	if at < 0 || at > int64(len(f.node.data)) {
-		return 0, io.EOF
-	}
-	n := copy(b, f.node.data[at:])
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
+func (f *memFile) ReadAt(b []byte, at int64) (n int, err error) {
+	err = f.on("read", func() error {
+		if at < 0 || at > int64(len(f.node.data)) {
+			return io.EOF
+		}
+		if n = copy(b, f.node.data[at:]); n < len(b) {
+			return io.EOF
+		}
+		return nil
+	})
+	return n, err
 }
 
-func (f *memFile) Write(b []byte) (int, error) {
-	f.m.mu.Lock()
-	defer f.m.mu.Unlock()
-	if err := f.check("write"); err != nil {
-		return 0, err
-	}
-	if !f.writable {
-		return 0, f.m.fault("write", f.name, fs.ErrPermission)
-	}
-	f.node.data, f.node.clean = append(f.node.data, b...), false
-	f.node.mod = time.Now()
-	return len(b), nil
+func (f *memFile) Write(b []byte) (n int, err error) {
+	err = f.on("write", func() error {
+		if !f.writable {
+			return fs.ErrPermission
+		}
+		f.node.data, f.node.clean, n = append(f.node.data, b...), false, len(b)
+		f.node.mod = time.Now()
+		return nil
+	})
+	return n, err
 }
 
 func (f *memFile) Sync() error {
-	f.m.mu.Lock()
-	defer f.m.mu.Unlock()
-	if err := f.check("sync"); err != nil {
-		return err
-	}
-	f.node.synced, f.node.clean, f.node.emptied = slices.Clone(f.node.data), true, false
-	return nil
+	return f.on("sync", func() error {
+		f.node.synced, f.node.clean, f.node.emptied = slices.Clone(f.node.data), true, false
+		return nil
+	})
 }
 
-func (f *memFile) Stat() (fs.FileInfo, error) {
-	f.m.mu.Lock()
-	defer f.m.mu.Unlock()
-	if err := f.check("stat"); err != nil {
-		return nil, err
-	}
-	name := f.name[strings.LastIndexAny(f.name, `/\`)+1:]
-	return memInfo{name, int64(len(f.node.data)), f.node.mod, false}, nil
+func (f *memFile) Stat() (info fs.FileInfo, err error) {
+	err = f.on("stat", func() error {
+		name := f.name[strings.LastIndexAny(f.name, `/\`)+1:]
+		info = memInfo{name, int64(len(f.node.data)), f.node.mod, false}
+		return nil
+	})
+	return info, err
 }
 
 func (f *memFile) Close() error {
-	f.m.mu.Lock()
-	defer f.m.mu.Unlock()
-	if err := f.check("close"); err != nil {
-		return err
-	}
-	f.closed = true
-	return nil
+	return f.on("close", func() error {
+		f.closed = true
+		return nil
+	})
 }

@@ -69,12 +69,14 @@ func intricate(source []byte) bool {
 		if !entering || n.Type() != ast.TypeBlock || n.IsRaw() {
 			return ast.WalkContinue, nil
 		}
-		emphasis, links, begun, others, size := 0, 0, 0, 0, 0
-		var code runs
+		emphasis, links, begun, others, size, search := 0, 0, 0, 0, 0, 0
+		runs := map[int]bool{} // the lengths of the runs of backticks
 		for _, line := range n.Lines().Sliced(0, n.Lines().Len()) {
 			text := line.Value(source)
-			size += len(text)
-			code.add(text)
+			size, search = size+len(text), search+lineCost+len(text)/2
+			for run := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r != '`' }) {
+				runs[len(run)] = true
+			}
 			all, open := linksIn(text)
 			links, begun = links+all, begun+open
 			for _, b := range text {
@@ -86,7 +88,9 @@ func intricate(source []byte) bool {
 				}
 			}
 		}
-		if total += emphasis*emphasis + links*links + others*others/40 + begun*size/2 + code.cost(); total > maxIntricacy {
+		// A run of backticks searches for the next run of the same length. Only the last run of a length finds none.
+		total += emphasis*emphasis + links*links + others*others/40 + begun*size/2 + 2*len(runs)*search
+		if total > maxIntricacy {
 			return ast.WalkStop, nil
 		}
 		return ast.WalkContinue, nil
@@ -124,52 +128,8 @@ func linksIn(line []byte) (all, open int) {
 	}
 }
 
-// runs holds the runs of backticks in a paragraph.
-type runs struct {
-	length, at []int // length of each run, and cost of the search for an end up to it
-	end        int
-}
-
-// lineCost is added for each line when the renderer searches for the end of code. The bytes of the line cost more.
+// lineCost is the cost of each line in a search for the end of code. The bytes of the line cost more.
 const lineCost = 70
-
-// add adds the next line of the paragraph.
-func (r *runs) add(line []byte) {
-	for i := 0; i < len(line); i++ {
-		if line[i] != '`' {
-			continue
-		}
-		begin := i
-		for i < len(line) && line[i] == '`' {
-			i++
-		}
-		r.length, r.at = append(r.length, i-begin), append(r.at, r.end+begin/2)
-	}
-	r.end += lineCost + len(line)/2
-}
-
-// cost returns the cost of all searches for the end of code. A search ends at the next run of the same length, or at
-// the end of the paragraph.
-func (r *runs) cost() (total int) {
-	next, last := make([]int, len(r.length)), map[int]int{}
-	for i := len(next) - 1; i >= 0; i-- {
-		j, found := last[r.length[i]]
-		if !found {
-			j = len(next)
-		}
-		next[i], last[r.length[i]] = j, i
-	}
-	for i := 0; i < len(next); {
-		if next[i] == len(next) {
-			total += r.end - r.at[i]
-			i++
-			continue
-		}
-		total += r.at[next[i]] - r.at[i]
-		i = next[i] + 1
-	}
-	return total
-}
 
 // nesting counts the marks of quotes and list items at the beginning of a line. It also returns the indentation of the
 // line, and the rest after the marks.

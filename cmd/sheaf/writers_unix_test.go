@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/collection"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/internal/must"
@@ -45,9 +45,7 @@ func TestWriters(t *testing.T) {
 			command := [][]string{{"watch", w.root}, {"serve", "--addr", "127.0.0.1:0", "--in", w.root}}[(seed+i)/2%2]
 			watching := w.start(command...)
 			w.change(seed+i, 2*time.Second, nil)
-			w.same("index")
-			w.stop(watching)
-			w.check("index")
+			w.end(watching)
 		})
 	}
 }
@@ -72,9 +70,7 @@ func TestKilledWatch(t *testing.T) {
 		}
 	})
 	watching := w.start("watch", w.root)
-	w.same("index")
-	w.stop(watching)
-	w.check("index")
+	w.end(watching)
 }
 
 // TestSearchDuringWrite checks that a search waits for a process that finishes writing soon, and
@@ -192,39 +188,57 @@ func (w *writers) check(index string) {
 	}
 }
 
-// same waits until an index equals a new index of the same folder.
-func (w *writers) same(index string) {
+// end waits until the index equals a new index of the same folder. Then it stops the program, and compares the answers of
+// both indexes.
+func (w *writers) end(watching *exec.Cmd) {
 	w.t.Helper()
-	fresh := "fresh-" + index
-	w.run(fresh, 0, "index", w.root)
-	want := w.contents(fresh)
+	w.run("fresh", 0, "index", w.root)
+	want := w.contents("fresh")
 	// This is less than the time between full scans: no change event may be missed.
 	deadline := time.Now().Add(40 * time.Second)
-	for differences(w.contents(index), want) != "" {
+	for differences(w.contents("index"), want) != "" {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("the index is not what one made now is:\n%s", differences(w.contents(index), want))
+			w.t.Fatalf("the index is not what one made now is:\n%s", differences(w.contents("index"), want))
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
 	w.t.Logf("%d documents and files that were left out", len(want))
+	w.stop(watching)
+	w.check("index")
+	kept, remade := w.opened("index"), w.opened("fresh")
 	for i := range 20 {
 		query := vocabulary[(i*7)%len(vocabulary)] + " " + vocabulary[(i*11+3)%len(vocabulary)]
-		args := []string{"search", "--in", w.root, "--no-refresh", "--json", "-n", "30", query}
-		var got, want struct{ Results []json.RawMessage }
-		for index, to := range map[string]any{index: &got, fresh: &want} {
-			must.Do(w.t, json.Unmarshal([]byte(w.run(index, 1, args...)), to))
-		}
-		for i, hit := range got.Results {
-			if i >= len(want.Results) || !bytes.Equal(hit, want.Results[i]) {
+		got, want := w.results(kept, query), w.results(remade, query)
+		for i, hit := range got {
+			if i >= len(want) || hit != want[i] {
 				w.t.Errorf("%s: hit %d differs from that of an index made now:\n%s\nwant:\n%s", query, i+1, hit,
-					append(want.Results, nil)[min(i, len(want.Results))])
+					append(want, "")[min(i, len(want))])
 				break
 			}
 		}
-		if len(got.Results) < len(want.Results) {
-			w.t.Errorf("%s: %d hits, and %d with an index made now", query, len(got.Results), len(want.Results))
+		if len(got) < len(want) {
+			w.t.Errorf("%s: %d hits, and %d with an index made now", query, len(got), len(want))
 		}
 	}
+}
+
+// opened opens an index of the folder. Programs of another user cannot use the index afterwards.
+func (w *writers) opened(index string) *collection.Collection {
+	w.t.Helper()
+	c := must.Get(collection.Open(w.root, collection.WithIndex(filepath.Join(w.data, index)), collection.WithoutUpdate(),
+		collection.WithoutRepair()))
+	w.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// results returns the first 30 results of a query, each as JSON.
+func (w *writers) results(c *collection.Collection, query string) (results []string) {
+	w.t.Helper()
+	answer := must.Get(c.Search(w.t.Context(), query, func(q *collection.SearchRequest) { q.Limit = 30 }))
+	for _, r := range answer.Results {
+		results = append(results, string(must.Get(json.Marshal(r))))
+	}
+	return results
 }
 
 // contents returns the documents of an index with their chunks and the skipped files, as JSON by

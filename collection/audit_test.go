@@ -78,6 +78,7 @@ func TestAuditAcceptsVisibleWords(t *testing.T) {
 
 // TestAuditFindsLeaks checks that an audit finds leaks through every door if access checks are weakened.
 func TestAuditFindsLeaks(t *testing.T) {
+	must.Whole(t, "1,500 checks")
 	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), nil)
 	doors := map[string]bool{}
 	for name, weaken := range map[string]func(*access.Grant){
@@ -124,6 +125,7 @@ func TestAuditFindsLeakingStore(t *testing.T) {
 // TestAuditFindsNumbers checks that numbers about hidden documents are leaks: counts, facets, suggested values, and
 // the rarity of words.
 func TestAuditFindsNumbers(t *testing.T) {
+	must.Whole(t, "6,000 checks")
 	for _, c := range []struct {
 		leaks string   // the verb that ignores filters; "statistics" for counting words in all documents
 		doors []string // that must show the leak
@@ -159,6 +161,7 @@ func TestAuditFindsNumbers(t *testing.T) {
 // TestAuditOfSections checks that counting sections of scanned files is no leak, even if the index
 // has fewer chunks.
 func TestAuditOfSections(t *testing.T) {
+	must.Whole(t, "1,000 checks")
 	files := map[string]string{}
 	for i := range 12 {
 		list := "public"

@@ -273,6 +273,7 @@ func heap() int64 {
 // TestCachedSimilarHasNoSourceText checks that cached answers of Similar do not keep the text of the source
 // document.
 func TestCachedSimilarHasNoSourceText(t *testing.T) {
+	must.Whole(t, "it measures memory")
 	const size = 1 << 20
 	docs := map[string]string{"big.md": "# Big\n\n" + strings.Repeat("zebra giraffe lion pasture ", size/27)}
 	for i := range 10 {

@@ -114,6 +114,7 @@ func oddQueries() map[string]string {
 
 // TestOddQueries checks that no part leaves its bounds, for unusual queries and documents.
 func TestOddQueries(t *testing.T) {
+	must.Whole(t, "thousands of searches")
 	titled := func(n int, title func(i int) string) map[string][]string {
 		docs := map[string][]string{}
 		for i := range n {
@@ -170,6 +171,7 @@ func TestOddQueries(t *testing.T) {
 // TestManyEqualHeadings checks that 10,000 sections with the same heading are ranked fast, in the same order each
 // time.
 func TestManyEqualHeadings(t *testing.T) {
+	must.Whole(t, "thousands of searches")
 	docs := map[string][]string{}
 	for i := range 10_000 {
 		docs[fmt.Sprintf("%05d.md", i)] = []string{"Food: cat eats " + []string{"fish", "fish and meat"}[i%2]}
@@ -189,6 +191,7 @@ func TestManyEqualHeadings(t *testing.T) {
 
 // TestWordsShareOfCompounds checks that the words part is at most 1 for plain words and compounds.
 func TestWordsShareOfCompounds(t *testing.T) {
+	must.Whole(t, "thousands of searches")
 	list := []string{"ref", "current", "ref.current", "git", "hub", "GitHub", "git_hub", "x.y.z", "useState", "state",
 		"use", "the", "a.the", "e-mail", "mail", "C++", "10.5", "foo/bar", "bar", "naïve", "日本語", "日本", "ab12"}
 	text := func(rng *rand.Rand, n int) string {

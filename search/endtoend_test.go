@@ -216,11 +216,9 @@ const scripts = "word λόγος слово բառ სიტყვა מילה �
 // TestMishandledTexts indexes a folder of texts that programs often mishandle. It checks that search
 // takes bounded time, and gives the same answers twice.
 func TestMishandledTexts(t *testing.T) {
+	must.Whole(t, "megabytes of text")
 	root := t.TempDir()
-	long := 1 << 20 // bytes
-	if testing.Short() {
-		long = 1 << 17
-	}
+	const long = 1 << 20 // bytes
 	texts := map[string]string{
 		"scripts":       scripts,
 		"right to left": "\u202e\u200fشجرة\u200f\u202c olive \u2067עץ זית\u2069",

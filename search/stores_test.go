@@ -55,6 +55,7 @@ var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, 
 // TestSystemsOnTheirStores checks that each of the nine systems answers on its store as on the embedded engine. It
 // skips servers that are not running.
 func TestSystemsOnTheirStores(t *testing.T) {
+	must.Whole(t, "it indexes the whole documentation for each store")
 	root := must.Get(filepath.Abs(filepath.Join("..", "doc")))
 	queries := headings(t, root, 80)
 	model := must.Get(english.New())

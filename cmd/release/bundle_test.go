@@ -20,9 +20,7 @@ import (
 // TestBundleStarts checks the bundle for this machine. It unpacks the bundle as an assistant does, starts the
 // manifest's server over the user's folder, and searches.
 func TestBundleStarts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
+	must.Whole(t, "builds the program")
 	t.Setenv("SOURCE_DATE_EPOCH", "1767323045")
 	dir, home := t.TempDir(), t.TempDir()
 	program := filepath.Join(dir, "sheaf")

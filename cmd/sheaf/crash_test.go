@@ -18,9 +18,7 @@ import (
 // checks that each acknowledged change is kept and each accepted task completes. Some tasks have
 // conditions that fail if the task runs twice.
 func TestCrash(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	must.Whole(t, "takes seconds")
 	n := newNotes(t)
 	acknowledged := map[string]string{}
 	var answered []answeredRequest

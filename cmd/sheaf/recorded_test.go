@@ -39,9 +39,7 @@ var updateRecorded = flag.Bool("update-recorded", false, "write the answers of t
 // follows, indented by two spaces. To record new answers: go test ./cmd/sheaf -run TestRecorded
 // -update-recorded, then read the difference.
 func TestRecorded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs without the race detector")
-	}
+	must.Whole(t, "runs without the race detector")
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("scores are recorded on linux/amd64")
 	}

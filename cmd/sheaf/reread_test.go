@@ -180,9 +180,7 @@ func TestRereadEmbedsNothing(t *testing.T) {
 // TestKilledReread checks that killing a program that rereads documents damages and loses nothing.
 // The next program goes on.
 func TestKilledReread(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	must.Whole(t, "takes seconds")
 	n := newNotes(t)
 	for i := range 300 {
 		n.write(t, fmt.Sprintf("n%d.md", i),

@@ -129,9 +129,7 @@ func TestReadmeSession(t *testing.T) {
 
 // TestSlowConnections checks that slow or silent connections delay no request, and end.
 func TestSlowConnections(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a timeout")
-	}
+	must.Whole(t, "waits for a timeout")
 	n := newNotes(t)
 	address := n.serve(t)
 	ready(t, address)

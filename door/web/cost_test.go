@@ -12,6 +12,7 @@ import (
 // TestCostlyTextIsIntricate checks that text which costs minutes or gigabytes to render counts as intricate.
 // Long text of usual kinds does not.
 func TestCostlyTextIsIntricate(t *testing.T) {
+	must.Whole(t, "megabytes of text")
 	repeated := func(unit string) func(int) string {
 		return func(n int) string { return strings.Repeat(unit, n) + " a\n" }
 	}

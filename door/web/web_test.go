@@ -192,9 +192,10 @@ func TestDocumentLinksAfterPictures(t *testing.T) {
 }
 
 // browser opens a headless Chromium session without data of other tests. The test is skipped
-// without Chromium.
+// without Chromium and in short runs: the tests of door/http show races of requests.
 func browser(t *testing.T) context.Context {
 	t.Helper()
+	must.Whole(t, "short runs do not start the browser")
 	one := must.Get(chromium())
 	if one == nil {
 		t.Skip("no Chromium, so the page is not driven: install the package chromium, or name one in SHEAF_TEST_CHROMIUM")

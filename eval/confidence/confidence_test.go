@@ -81,9 +81,7 @@ func never() *search.Calibration {
 // TestLearn learns from the documentation of this repository. It checks that the learned calibration separates right
 // and wrong results, and that it beats a bad calibration.
 func TestLearn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it asks hundreds of questions")
-	}
+	must.Whole(t, "it asks hundreds of questions")
 	answers := ask(t, pages, "sheaf", 60)
 	r := must.Get(confidence.Learn(answers, never(), 1))
 	q := r.Learned

@@ -461,9 +461,7 @@ func TestJekyll(t *testing.T) {
 // is not visible. The time must grow in proportion to their number. One of ten tries must succeed,
 // since the machine may be busy.
 func TestLinksToEqualNamesAreLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it measures times")
-	}
+	must.Whole(t, "it measures times")
 	const few, times, tries = 750, 16, 10
 	ofFew, ofMany := linksOfOneName(t, few), linksOfOneName(t, times*few)
 	for try := 1; ; try++ {

@@ -167,6 +167,7 @@ func TestCrash(t *testing.T) {
 // TestFaults lets single calls of the file system fail. It checks that a failed commit changes
 // nothing or everything, and that later commits succeed.
 func TestFaults(t *testing.T) {
+	must.Whole(t, "no goroutine runs beside it")
 	first := rand.Uint64N(1 << 32)
 	for n := range rounds(t, 120) {
 		seed := first + uint64(n)

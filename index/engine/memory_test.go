@@ -20,17 +20,12 @@ import (
 // memory beside the heap plus twice the live heap, which the collector allows. The added chunks belong to the test
 // and do not count.
 func TestMemoryBounds(t *testing.T) {
+	must.Whole(t, "it measures memory")
 	type bounds struct {
 		memory     int64
 		goroutines int
 	}
-	cases, rounds := []bounds{{2 << 20, 1}, {4 << 20, 3}}, 12
-	switch {
-	case raced: // ten times slower; the case with several goroutines is enough
-		cases = cases[1:]
-	case !testing.Short():
-		cases, rounds = append(cases, bounds{8 << 20, 2}, bounds{16 << 20, 1}, bounds{16 << 20, 4}), 60
-	}
+	cases, rounds := []bounds{{2 << 20, 1}, {4 << 20, 3}, {8 << 20, 2}, {16 << 20, 1}, {16 << 20, 4}}, 60
 	a := must.Get(analysis.New(analysis.Options{}))
 	for _, c := range cases {
 		t.Run(fmt.Sprintf("%d MiB for %d", c.memory>>20, c.goroutines), func(t *testing.T) {

@@ -18,9 +18,7 @@ const openedPages = 12
 
 // TestOpeningReads checks that opening reads the same few pages of any segment, and a manifest of the same size.
 func TestOpeningReads(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it makes large indexes")
-	}
+	must.Whole(t, "it makes large indexes")
 	a := must.Get(analysis.New(analysis.Options{}))
 	const dims = 1024
 	var before touchedFiles

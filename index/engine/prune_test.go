@@ -145,7 +145,7 @@ func TestPruningIsExact(t *testing.T) {
 	for seed := range uint64(4) {
 		chunks, queries, commits := 9000, 150, 3
 		if testing.Short() {
-			chunks, queries = 5000, 40
+			chunks, queries = 5000, 10
 		}
 		if seed == 3 { // more windows than the first pass evaluates
 			chunks, queries, commits = (probes+6)*windowLen, queries/2, 1
@@ -235,9 +235,7 @@ func TestStretchesAreExact(t *testing.T) {
 // TestQueryMemoryPerGoroutine checks that a query takes memory for each goroutine that evaluates it, not
 // for each stretch.
 func TestQueryMemoryPerGoroutine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short")
-	}
+	must.Whole(t, "short")
 	usual, construct := parallelPostings, scratches.New
 	t.Cleanup(func() {
 		parallelPostings = usual

@@ -1,6 +1,8 @@
 // Package must ends a test at an error. Only tests use it.
 package must
 
+import "testing"
+
 // T is a running test: a *testing.T, a *testing.B or a *rapid.T.
 type T interface {
 	Helper()
@@ -20,5 +22,14 @@ func Do(t T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Whole skips the test in a short run, with the reason why it takes long. The gate runs short tests with the race
+// detector, and then whole tests without it.
+func Whole(t *testing.T, reason string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip(reason)
 	}
 }

@@ -42,9 +42,7 @@ func fillLarge(t *testing.T, b *Builder, rng *rand.Rand, names int, allowed int6
 // While they are written, alone or together, they may also use the spare memory. Afterwards they
 // use none. Builders have few or many names.
 func TestMemoryIsCounted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it fills builders with many megabytes")
-	}
+	must.Whole(t, "it fills builders with many megabytes")
 	rng := rand.New(rand.NewPCG(51, 2))
 	before := offheap.InUse()
 	for _, c := range []struct{ builders, names int }{{1, 1000}, {1, 100_000}, {3, 1000}, {3, 50_000}} {

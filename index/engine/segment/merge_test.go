@@ -18,9 +18,7 @@ import (
 // TestMergeMemory checks that a merge uses at most MergeBytes for chunks, whatever identifiers and documents they
 // have.
 func TestMergeMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it merges 60,000 chunks")
-	}
+	must.Whole(t, "it merges 60,000 chunks")
 	t.Run("chunks of documents", func(t *testing.T) { mergeMemory(t, 0) })
 	t.Run("some are documents", func(t *testing.T) { mergeMemory(t, 2) })
 }

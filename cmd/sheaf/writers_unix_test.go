@@ -188,8 +188,8 @@ func (w *writers) check(index string) {
 	}
 }
 
-// end waits until the index equals a new index of the same folder. Then it stops the program, and compares the answers of
-// both indexes.
+// end waits until the index equals a new index of the same folder. Then it stops the program, and
+// compares the answers of both indexes.
 func (w *writers) end(watching *exec.Cmd) {
 	w.t.Helper()
 	w.run("fresh", 0, "index", w.root)

@@ -228,9 +228,9 @@ func (a *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 		if at != since || waited {
 			return at != since, nil
 		}
-		pause := writing
+		wait := writing
 		if len(a.out.Leaks) > maxLeaks {
-			pause = 0
+			wait = 0
 		}
 		select {
 		case a.c.given.turn <- struct{}{}: // a write of this process has ended
@@ -238,10 +238,8 @@ func (a *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 		case <-ctx.Done():
 			return false, ctx.Err()
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return false, ctx.Err()
+		if err := pause(ctx, wait); err != nil {
+			return false, err
 		}
 	}
 }

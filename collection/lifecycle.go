@@ -97,14 +97,22 @@ func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.D
 			l.Notice("waiting: %v", err)
 			*said = true
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lockStep):
+		if ended := pause(ctx, lockStep); ended != nil {
+			return ended
 		}
 		if isFree(err) || l.Moved() {
 			return nil
 		}
+	}
+}
+
+// pause waits for the time long. If ctx ends first, it returns the error of ctx.
+func pause(ctx context.Context, long time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(long):
+		return nil
 	}
 }
 

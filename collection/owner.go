@@ -63,10 +63,8 @@ func (c *Collection) disown() {
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.acquireOwner() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents
-		select {
-		case <-ctx.Done():
+		if pause(ctx, ownerStep) != nil {
 			return false
-		case <-time.After(ownerStep):
 		}
 	}
 	return true

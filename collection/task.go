@@ -147,10 +147,8 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 			return fmt.Errorf("%w: accepted documents are still being indexed: repeat this when /readyz answers 200",
 				sheaf.ErrUnavailable)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(recoverStep):
+		if err := pause(ctx, recoverStep); err != nil {
+			return err
 		}
 	}
 	return c.given.queue.waitForEarlier(ctx, changes)
@@ -392,12 +390,8 @@ func (c *Collection) notice(err error) {
 // insist calls work again while the error is temporary, until ctx ends. It returns the last error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
-	for wait := 100 * time.Millisecond; forNow(err) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-			err = work()
-		}
+	for wait := 100 * time.Millisecond; forNow(err) && pause(ctx, wait) == nil; wait = min(2*wait, 5*time.Second) {
+		err = work()
 	}
 	return err
 }

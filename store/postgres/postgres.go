@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -223,11 +222,8 @@ func (s *Store) read(ctx context.Context, what string, f func(ctx context.Contex
 		if err == nil || attempt == readAttempts || ctx.Err() != nil || !broken(err) {
 			return fail(what, err)
 		}
-		pause := time.Duration(attempt) * 50 * time.Millisecond
-		select {
-		case <-time.After(pause/2 + rand.N(pause)):
-		case <-ctx.Done():
-		}
+		// If ctx ends meanwhile, the next attempt reports it.
+		_ = storekit.Wait(ctx, attempt, time.Duration(attempt)*50*time.Millisecond)
 	}
 }
 

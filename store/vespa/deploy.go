@@ -45,7 +45,7 @@ func (s *Store) deploy(ctx context.Context) error {
 	return s.wait(ctx)
 }
 
-// waitPause is the pause between two requests for the state of the container.
+// waitPause is the approximate pause between two requests for the state of the container.
 const waitPause = 200 * time.Millisecond
 
 // wait waits until the container knows the schema. That takes some time after a deployment.
@@ -55,9 +55,7 @@ func (s *Store) wait(ctx context.Context) error {
 		if err == nil || errors.Is(err, errEmpty) || errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
 			return nil // Open reports the fault
 		}
-		select {
-		case <-time.After(waitPause):
-		case <-ctx.Done():
+		if storekit.Wait(ctx, 1, waitPause) != nil {
 			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or "+
 				"raise timeout in the address: %w", storekit.OutOfTime(ctx, err))
 		}

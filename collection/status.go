@@ -3,6 +3,7 @@ package collection
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -138,9 +139,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 			return nil, fromRemote(store.Gone(err))
 		}
 		s.Vectors = stats.Vectors
-		for part, n := range stats.Parts {
-			s.Bytes[part] = n
-		}
+		maps.Copy(s.Bytes, stats.Parts)
 	}
 	skipped, err := r.view.Skipped()
 	if err != nil {

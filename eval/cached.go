@@ -19,8 +19,8 @@ import (
 // the copy.
 func (c *Collection) Cached() *Collection {
 	out, s := *c, *c.Searcher
-	if full, ok := s.Backend.(capable); ok {
-		s.Backend = &cachedBackend{capable: full, legs: map[xxh3.Uint128]sheaf.Ranking{}}
+	if full, ok := s.Backend.(completeStore); ok {
+		s.Backend = &cachedBackend{completeStore: full, legs: map[xxh3.Uint128]sheaf.Ranking{}}
 	}
 	if s.Embed != nil {
 		s.SetEmbed(embedOnce(s.Embed))
@@ -29,9 +29,9 @@ func (c *Collection) Cached() *Collection {
 	return &out
 }
 
-// capable has all interfaces that a search looks for in a store. A wrapper that lacks one of them would change the
-// ranking.
-type capable interface {
+// completeStore has all interfaces that a search looks for in a store. A wrapper that lacks one of them would change
+// the ranking.
+type completeStore interface {
 	store.Backend
 	store.Batcher
 	store.Counter
@@ -44,7 +44,7 @@ type capable interface {
 
 // cachedBackend caches the rankings that a store returned.
 type cachedBackend struct {
-	capable
+	completeStore
 	mu   sync.Mutex
 	legs map[xxh3.Uint128]sheaf.Ranking
 }
@@ -59,7 +59,7 @@ func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.
 	if ok {
 		return leg, nil
 	}
-	leg, err := b.capable.Retrieve(ctx, req)
+	leg, err := b.completeStore.Retrieve(ctx, req)
 	if err == nil {
 		b.mu.Lock()
 		b.legs[key] = leg

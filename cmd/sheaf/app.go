@@ -31,12 +31,12 @@ type app struct {
 	flags
 
 	config *config.Config
-	// elsewhere is the flag that chose the store in config. It is "" if the settings chose the store.
-	elsewhere string
-	// warned has the warnings of this run, for example about an index that cannot be updated.
-	warned []string
-	// mended is the time when the program last tried to repair an open index.
-	mended time.Time
+	// storeFlag is the flag that chose the store in config. It is "" if the settings chose the store.
+	storeFlag string
+	// runWarnings has the warnings of this run, for example about an index that cannot be updated.
+	runWarnings []string
+	// lastRepair is the time when the program last tried to repair an open index.
+	lastRepair time.Time
 }
 
 // streams are the streams of the process. out and err describe the output and error streams; until settings is
@@ -140,16 +140,16 @@ func (a *app) notices(texts ...string) {
 // warn prints a note once. The JSON output lists it among the warnings.
 func (a *app) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if slices.Contains(a.warned, text) {
+	if slices.Contains(a.runWarnings, text) {
 		return
 	}
-	a.warned = append(a.warned, text)
+	a.runWarnings = append(a.runWarnings, text)
 	a.notice("%s", text)
 }
 
 // allWarnings returns the warnings of this run, then the warnings in the parameter more. The result is never nil.
 func (a *app) allWarnings(more ...string) []string {
-	return append(orEmpty(slices.Clone(a.warned)), more...)
+	return append(orEmpty(slices.Clone(a.runWarnings)), more...)
 }
 
 // reportError prints err on the error stream. If the arguments ask for JSON, it prints one JSON object, otherwise one
@@ -229,15 +229,15 @@ func agrees(answer string) bool {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// awaited is standard input with reads that end when ctx ends. A plain read would continue after a handled signal,
-// maybe forever.
-type awaited struct {
-	ctx  context.Context
-	from io.Reader
+// contextReader is standard input with reads that end when ctx ends. A plain read would continue after a handled
+// signal, maybe forever.
+type contextReader struct {
+	ctx   context.Context
+	input io.Reader
 }
 
 // Read implements [io.Reader]. It drops input that arrives after ctx ended.
-func (a awaited) Read(p []byte) (int, error) {
+func (a contextReader) Read(p []byte) (int, error) {
 	type read struct {
 		n   int
 		err error
@@ -245,7 +245,7 @@ func (a awaited) Read(p []byte) (int, error) {
 	// The read may end long after the caller reuses p.
 	buffer, done := make([]byte, len(p)), make(chan read, 1)
 	go func() {
-		n, err := a.from.Read(buffer)
+		n, err := a.input.Read(buffer)
 		done <- read{n, err}
 	}()
 	select {

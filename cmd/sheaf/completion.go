@@ -44,8 +44,8 @@ the package bash-completion, which most systems have.`,
 // fileFlags are the flags whose value is a file. [markFolder] marks the flags whose value is a folder.
 var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report", "run", "svg", "topics"}
 
-// fileless lists the commands whose arguments are not files or folders.
-var fileless = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
+// commandsWithoutFiles lists the commands whose arguments are not files or folders.
+var commandsWithoutFiles = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
 // completeValues gives a completion to every flag and argument of a command and of its subcommands that has none yet.
 // Without a completion, shells offer file names, which are right for few flags.
@@ -75,7 +75,7 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	})
 	switch takes := strings.Contains(cmd.Use, " "); {
 	case cmd.ValidArgsFunction != nil || len(cmd.ValidArgs) > 0:
-	case !takes || slices.Contains(fileless, cmd.CommandPath()):
+	case !takes || slices.Contains(commandsWithoutFiles, cmd.CommandPath()):
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	case cmd.HasSubCommands(): // eval; otherwise shells would show no files
 		cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
@@ -110,10 +110,10 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 	return names, directive
 }
 
-// mends are replacements in cobra's completion scripts, by shell. Each has the old and the new text. Cobra's scripts
-// evaluate the words on the command line, so a query such as $(rm x) would run a command. In PowerShell, a
+// scriptFixes are replacements in cobra's completion scripts, by shell. Each has the old and the new text. Cobra's
+// scripts evaluate the words on the command line, so a query such as $(rm x) would run a command. In PowerShell, a
 // parenthesis or a brace can start a command too. The script therefore completes nothing after these characters.
-var mends = map[string][][2]string{
+var scriptFixes = map[string][][2]string{
 	"bash": {{`    out=$(eval "${requestComp}" 2>/dev/null)
 `, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then
         # What a query holds is not run: its words are given as they are, without what quotes them
@@ -164,7 +164,7 @@ func completionScript(root *cobra.Command, shell string) (string, error) {
 		err = sheaf.Invalidf("shell %q: must be bash, zsh, fish or powershell", shell)
 	}
 	script := written.String()
-	for _, mend := range mends[shell] {
+	for _, mend := range scriptFixes[shell] {
 		if err == nil && strings.Count(script, mend[0]) != 1 {
 			err = fmt.Errorf("the script for %s has no single %q", shell, mend[0])
 		}

@@ -100,7 +100,7 @@ type copyJSON struct {
 func (a *app) withStore(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
-	b.config, b.elsewhere = &c, flag
+	b.config, b.storeFlag = &c, flag
 	return &b
 }
 
@@ -206,8 +206,8 @@ func (a *app) placeOf(base location.Location, flag, address string) (string, err
 	return base.Store(target.String()).Dir, nil
 }
 
-// sampled is the number of copied chunks that verifyCopy compares with their source.
-const sampled = 200
+// verifySample is the number of copied chunks that verifyCopy compares with their source.
+const verifySample = 200
 
 // verifyCopy checks the store after a copy. It compares the counts, and searches for every chunk by ID and by tree.
 // If the server can lose vectors, it also searches by meaning.
@@ -347,7 +347,7 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 		return err
 	}
 	// Continuing cannot repair a difference.
-	if _, err = transfer.Verify(ctx, from, to, sampled); errors.Is(err, sheaf.ErrCorrupt) {
+	if _, err = transfer.Verify(ctx, from, to, verifySample); errors.Is(err, sheaf.ErrCorrupt) {
 		err = withHint(errors.Join(err, writeState(file, copyState{From: state.From})),
 			"one of the two changed while it was copied: repeat the command, which copies everything again, or copy into "+
 				"another store")

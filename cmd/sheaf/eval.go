@@ -350,15 +350,15 @@ func measuresOf(names []string) ([]metric.Measure, error) {
 	return out, nil
 }
 
-// bound is the minimum allowed value of a measure.
-type bound struct {
+// minimum is the minimum allowed value of a measure.
+type minimum struct {
 	measure string
-	least   float64
+	value   float64
 }
 
 // boundsOf reads --fail-below, and adds its measures to measures.
-func boundsOf(texts []string, measures *[]metric.Measure) ([]bound, error) {
-	var out []bound
+func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
+	var out []minimum
 	for _, text := range texts {
 		i := strings.LastIndexByte(text, '=')
 		if i < 0 {
@@ -375,19 +375,19 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]bound, error) {
 		if !slices.Contains(*measures, parsed[0]) {
 			*measures = append(*measures, parsed[0])
 		}
-		out = append(out, bound{parsed[0].String(), least})
+		out = append(out, minimum{parsed[0].String(), least})
 	}
 	return out, nil
 }
 
 // checkBounds returns an error with status 1 if any data set's first column has a measure below its bound.
-func (a *app) checkBounds(bounds []bound, reports []*eval.Report) error {
+func (a *app) checkBounds(bounds []minimum, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {
 		for _, b := range bounds {
 			i := slices.Index(r.Measures, b.measure)
-			if got := r.Columns[0].Scores[i].Mean; got < b.least {
-				a.notice("%s: %s of %s is %.4f, below %v", r.Dataset, b.measure, r.Columns[0].Name, got, b.least)
+			if got := r.Columns[0].Scores[i].Mean; got < b.value {
+				a.notice("%s: %s of %s is %.4f, below %v", r.Dataset, b.measure, r.Columns[0].Name, got, b.value)
 				failed = true
 			}
 		}

@@ -24,13 +24,13 @@ const (
 
 // httpServer is the HTTP server at one address. The program can replace its handler without closing connections.
 type httpServer struct {
-	server *http.Server
-	ended  chan error // holds the error that ended the server
-	now    atomic.Pointer[handling]
+	server  *http.Server
+	ended   chan error // holds the error that ended the server
+	current atomic.Pointer[countedHandler]
 }
 
-// handling is a handler with the number of requests that it is answering.
-type handling struct {
+// countedHandler is a handler with the number of requests that it is answering.
+type countedHandler struct {
 	http.Handler
 	running atomic.Int64
 }
@@ -38,7 +38,7 @@ type handling struct {
 // startServer starts an HTTP server for the connections of listener.
 func startServer(listener net.Listener, handler http.Handler) *httpServer {
 	s := &httpServer{ended: make(chan error, 1)}
-	s.now.Store(&handling{Handler: handler})
+	s.current.Store(&countedHandler{Handler: handler})
 	s.server = &http.Server{
 		Handler: s, ReadHeaderTimeout: headTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead,
@@ -50,7 +50,7 @@ func startServer(listener net.Listener, handler http.Handler) *httpServer {
 
 // ServeHTTP implements [http.Handler].
 func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := s.now.Load()
+	h := s.current.Load()
 	h.running.Add(1)
 	defer h.running.Add(-1)
 	h.ServeHTTP(w, r)
@@ -59,7 +59,7 @@ func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // setHandler replaces the handler. It waits until the previous handler has answered its requests, for at most
 // graceTimeout.
 func (s *httpServer) setHandler(handler http.Handler) {
-	before := s.now.Swap(&handling{Handler: handler})
+	before := s.current.Swap(&countedHandler{Handler: handler})
 	for began := time.Now(); before.running.Load() > 0 && time.Since(began) < graceTimeout; {
 		time.Sleep(time.Millisecond)
 	}

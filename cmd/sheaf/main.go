@@ -34,7 +34,7 @@ func run() int {
 	context.AfterFunc(ctx, stop)
 
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
-	a.args, a.stdin = os.Args[1:], awaited{ctx, os.Stdin}
+	a.args, a.stdin = os.Args[1:], contextReader{ctx, os.Stdin}
 	err := a.command().ExecuteContext(ctx)
 	err = errors.Join(err, a.flush())
 	switch {

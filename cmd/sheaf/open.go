@@ -110,7 +110,7 @@ func (a *app) openAt(ctx context.Context, folder string, place location.Location
 	}
 	err = s.Open(ctx, server, o)
 	if o.Damaged {
-		a.mended = time.Now() // opening may have taken long
+		a.lastRepair = time.Now() // opening may have taken long
 	}
 	if err != nil {
 		s.Close()
@@ -122,8 +122,8 @@ func (a *app) openAt(ctx context.Context, folder string, place location.Location
 // ofStore adds the flag that chose the store to an error of this store.
 func (a *app) ofStore(err error) error {
 	var store collection.StoreError
-	if a.elsewhere != "" && errors.As(err, &store) {
-		return fmt.Errorf("%s: %w", a.elsewhere, err)
+	if a.storeFlag != "" && errors.As(err, &store) {
+		return fmt.Errorf("%s: %w", a.storeFlag, err)
 	}
 	return err
 }

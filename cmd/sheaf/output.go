@@ -67,7 +67,7 @@ func counted(counts []count) []string {
 	var out []string
 	for _, c := range counts {
 		if c.n > 0 {
-			out = append(out, wording.Count(c.n)+" "+c.what)
+			out = append(out, wording.Count(c.n)+" "+c.noun)
 		}
 	}
 	return out
@@ -76,7 +76,7 @@ func counted(counts []count) []string {
 // count is a number with its noun.
 type count struct {
 	n    int
-	what string
+	noun string
 }
 
 // printTable prints rows in columns. Each column is as wide as its widest cell, and two spaces separate columns. The

@@ -17,21 +17,21 @@ import (
 // long for a line, it follows on the next lines, indented. printExplanation omits steps without effect, such as a
 // factor of 1.
 func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
-	a := arithmetic{w: w, out: out}
+	a := formulaPrinter{w: w, out: out}
 	a.print(plainly(e), indent)
 }
 
-// arithmetic prints explanations. If several formulas use the same number, arithmetic explains the number once.
-type arithmetic struct {
-	w    io.Writer
-	out  *terminal.Output
-	told []sheaf.Explanation
+// formulaPrinter prints explanations. It explains a number once, even if several formulas use the number.
+type formulaPrinter struct {
+	w         io.Writer
+	out       *terminal.Output
+	explained []sheaf.Explanation
 }
 
 // arithmeticWidth is how many characters of a formula fit on one line.
 const arithmeticWidth = 110
 
-func (a *arithmetic) print(e sheaf.Explanation, indent int) {
+func (a *formulaPrinter) print(e sheaf.Explanation, indent int) {
 	line := strings.Repeat(" ", indent) + a.out.Paint(terminal.Number, number(e.Value)) + " " + wording.Clean(e.Label)
 	if !combines(e) {
 		fmt.Fprintln(a.w, line)
@@ -47,7 +47,7 @@ func (a *arithmetic) print(e sheaf.Explanation, indent int) {
 	}
 	short, _ := formula(e, false)
 	fits := len(short) <= arithmeticWidth
-	before := slices.ContainsFunc(a.told, func(t sheaf.Explanation) bool { return reflect.DeepEqual(t, e) })
+	before := slices.ContainsFunc(a.explained, func(t sheaf.Explanation) bool { return reflect.DeepEqual(t, e) })
 	switch {
 	case fits:
 		line += equals + short
@@ -60,7 +60,7 @@ func (a *arithmetic) print(e sheaf.Explanation, indent int) {
 	if before {
 		return
 	}
-	a.told = append(a.told, e)
+	a.explained = append(a.explained, e)
 	for _, p := range e.Parts {
 		if !fits || len(p.Parts) > 0 {
 			a.print(p, indent+2)

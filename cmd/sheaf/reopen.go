@@ -35,7 +35,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 		err := run(o, again)
 		remade := errors.Is(err, ingest.ErrRebuilt)
 		busy := again && errors.Is(err, vfs.ErrLocked)
-		damaged := errors.Is(err, vfs.ErrCorrupt) && time.Since(a.mended) >= damagedRest
+		damaged := errors.Is(err, vfs.ErrCorrupt) && time.Since(a.lastRepair) >= damagedRest
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return nil
 		}
@@ -50,7 +50,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 			began = time.Now().Add(refusedRest - reopenStep)
 		}
 		if o.Damaged = damaged || busy && o.Damaged; damaged {
-			a.mended = time.Now()
+			a.lastRepair = time.Now()
 		}
 		if remade {
 			a.notice("%v: it is opened again", ingest.ErrRebuilt)
@@ -63,8 +63,8 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 	}
 }
 
-// changing reports events of an open index. [collection.Collection] implements it.
-type changing interface {
+// eventSource reports events of an open index. [collection.Collection] implements it.
+type eventSource interface {
 	Replaced() <-chan struct{}
 	Damaged() <-chan struct{}
 	Damage() error
@@ -72,7 +72,7 @@ type changing interface {
 
 // untilReplaced waits until the caller must reopen the collection, or until ctx ends. It also waits while a damaged
 // index cannot be repaired yet and serves its intact parts.
-func (s *session) untilReplaced(ctx context.Context, door changing) error {
+func (s *session) untilReplaced(ctx context.Context, door eventSource) error {
 	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
 	for {
 		select {
@@ -96,4 +96,4 @@ func (s *session) untilReplaced(ctx context.Context, door changing) error {
 }
 
 // rested returns a channel that receives a value when the next repair is allowed.
-func (a *app) rested() <-chan time.Time { return time.After(damagedRest - time.Since(a.mended)) }
+func (a *app) rested() <-chan time.Time { return time.After(damagedRest - time.Since(a.lastRepair)) }

@@ -82,7 +82,7 @@ func TestWhenDamagedIndexIsReopened(t *testing.T) {
 			{filepath.Join(here, "later"), 5 * damagedRest / 2, time.Hour, damage, 3 * damagedRest},
 		} {
 			s := quietSession(location.Location{Dir: c.dir})
-			s.mended = time.Now()
+			s.lastRepair = time.Now()
 			open := &broken{make(chan struct{}), make(chan struct{}), damage}
 			close(open.damaged)
 			time.AfterFunc(c.made, func() { _ = os.MkdirAll(c.dir, 0o700) })

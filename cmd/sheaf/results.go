@@ -27,8 +27,8 @@ type searchJSON struct {
 	Answerable *bool        `json:"answerable,omitempty"`
 	Warnings   []string     `json:"warnings"`
 	Notes      []string     `json:"notes"`
-	read       []string     // notes that say how the query was read
-	unmet      []string     // notes that say why no result was found
+	readNotes  []string     // notes that say how the query was read
+	missNotes  []string     // notes that say why no result was found
 	Results    []resultJSON `json:"results"`
 	// Facets are set only if a flag asks for them.
 	Facets []facetJSON `json:"facets,omitempty"`

@@ -141,7 +141,7 @@ func (s *session) searched() int {
 }
 
 // show answers a question in the requested format. If there are no results, it returns status 1.
-func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
+func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
 	var out *searchJSON
 	life, first := s.Mending(), true
 	life.Reopen = func(ctx context.Context) error {
@@ -164,7 +164,7 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 		if len(o.set) > 0 || o.sort != "" || cmd.Flags().Changed("profile") {
 			s.notices(out.Notes...) // notes say which stages of the chosen profile did not run
 		} else {
-			s.notices(append(out.read, out.unmet...)...)
+			s.notices(append(out.readNotes, out.missNotes...)...)
 		}
 		if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {
 			unlike := "likely to answer this"

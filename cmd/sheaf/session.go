@@ -47,7 +47,7 @@ type session struct {
 func (a *app) newSession(folder string, where location.Location) *session {
 	c := a.config
 	s := &session{app: a, started: time.Now()}
-	s.Index = collection.NewIndex(collection.Site{Folder: folder, Where: where, Address: c.Store.URL, Flag: a.elsewhere,
+	s.Index = collection.NewIndex(collection.Site{Folder: folder, Where: where, Address: c.Store.URL, Flag: a.storeFlag,
 		In: a.in, Named: a.index != ""}, a.making(), a.events())
 	s.Answering = collection.Options{
 		ShowComments: c.Comments == config.CommentsSearch, ProfileDirs: []string{profileFolder()}, Profile: c.Profile,
@@ -245,11 +245,11 @@ func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer 
 	return answer, err
 }
 
-// asking is a function that sends one question to a reader.
-type asking func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error)
+// askFunc is a function that sends one question to a reader.
+type askFunc func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error)
 
 // answer converts an answer to the JSON of searchSchema.
-func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
+func (s *session) answer(o *searchOptions, ask askFunc) (*searchJSON, error) {
 	q, err := s.request(o)
 	if err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
 	s.files = d.Files
 	out := &searchJSON{Schema: searchSchema, Query: a.Query, Profile: a.Profile, Total: d.Found, Degraded: a.Degraded,
 		Answerable: a.Answerable, Warnings: a.Warnings, Notes: slices.Insert(a.Notes, len(d.Read), o.notes...),
-		read: append(d.Read, o.notes...), unmet: d.Unmet, Results: []resultJSON{}, Facets: facetsJSON(d.Facets)}
+		readNotes: append(d.Read, o.notes...), missNotes: d.Unmet, Results: []resultJSON{}, Facets: facetsJSON(d.Facets)}
 	gone := 0
 	for i := range a.Results {
 		if errors.Is(a.Results[i].Unread, fs.ErrNotExist) {

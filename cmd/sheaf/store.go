@@ -36,9 +36,9 @@ func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	t, err := storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile,
 		CertKeyFile: o.CertKeyFile})
 	switch {
-	case a.elsewhere != "" && err != nil:
-		return nil, fmt.Errorf("%s: %w", a.elsewhere, err)
-	case a.elsewhere != "":
+	case a.storeFlag != "" && err != nil:
+		return nil, fmt.Errorf("%s: %w", a.storeFlag, err)
+	case a.storeFlag != "":
 	case err != nil:
 		return nil, setIn(a.config, "store", err)
 	case t.Named && a.config.Origin("store").Source == config.SourceUser:

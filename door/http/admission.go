@@ -12,13 +12,13 @@ type admission struct {
 	limits Limits
 	slots  chan struct{} // holds a value for each request that works
 
-	mu      sync.Mutex
-	waiting int
-	of      map[string]int // requests that entered, by caller
+	mu       sync.Mutex
+	waiting  int
+	byCaller map[string]int // requests that entered, by caller
 }
 
 func newAdmission(l Limits) *admission {
-	return &admission{limits: l, slots: make(chan struct{}, l.Running), of: map[string]int{}}
+	return &admission{limits: l, slots: make(chan struct{}, l.Running), byCaller: map[string]int{}}
 }
 
 // slot waits for a slot, for at most Limits.Patience. The result leave gives the slot back. The error is a problem, or
@@ -63,12 +63,12 @@ func (a *admission) queue(n int) bool {
 func (a *admission) enter(caller string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.of[caller] >= a.limits.OfOne {
+	if a.byCaller[caller] >= a.limits.OfOne {
 		return problem("too-many-requests", "%d requests of this caller are running, which is the limit: wait for one "+
 			"of them",
 			a.limits.OfOne)
 	}
-	a.of[caller]++
+	a.byCaller[caller]++
 	return nil
 }
 
@@ -76,8 +76,8 @@ func (a *admission) enter(caller string) error {
 func (a *admission) leave(caller string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.of[caller]--; a.of[caller] == 0 {
-		delete(a.of, caller)
+	if a.byCaller[caller]--; a.byCaller[caller] == 0 {
+		delete(a.byCaller, caller)
 	}
 }
 

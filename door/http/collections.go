@@ -89,8 +89,8 @@ type Ranking struct {
 
 func collectionRoutes() []*route {
 	return []*route{
-		reading(endpoint{at: "GET /v1/documents/{id}", id: "document", summary: "Describe a document",
-			scope: access.ScopeSearch, others: []int{http.StatusPreconditionFailed},
+		reading(endpoint{route: "GET /v1/documents/{id}", id: "document", summary: "Describe a document",
+			scope: access.ScopeSearch, statuses: []int{http.StatusPreconditionFailed},
 			about: "What does not exist and what the caller may not see are answered alike."},
 			func(ctx context.Context, c *call, r *collection.Reader, in *documentGet) (*collection.Document, error) {
 				d, err := r.Document(ctx, in.ID)
@@ -106,19 +106,19 @@ func collectionRoutes() []*route {
 				}
 				return d, nil
 			}),
-		reading(endpoint{at: "GET /v1/documents", id: "documents", summary: "List documents",
+		reading(endpoint{route: "GET /v1/documents", id: "documents", summary: "List documents",
 			scope: access.ScopeSearch,
 			about: "In order of their identifiers. next, given as after, is the next page."},
 			func(ctx context.Context, _ *call, r *collection.Reader, in *documentsGet) (*collection.DocumentList, error) {
 				return r.Documents(ctx, in.Prefix, in.After, in.Limit)
 			}),
-		changing(endpoint{at: "GET /v1/profiles", id: "profiles", summary: "List ranking profiles",
+		changing(endpoint{route: "GET /v1/profiles", id: "profiles", summary: "List ranking profiles",
 			scope: access.ScopeSearch},
 			func(_ context.Context, _ *call, coll *collection.Collection, _ *Where) (*ProfileList, error) {
 				list, err := coll.Profiles()
 				return &ProfileList{list}, err
 			}),
-		operation(endpoint{at: "GET /v1/collections", id: "collections", summary: "List collections",
+		operation(endpoint{route: "GET /v1/collections", id: "collections", summary: "List collections",
 			scope: access.ScopeSearch,
 			about: "With the numbers of what the caller may see."},
 			func(ctx context.Context, c *call, _ *Nothing) (*CollectionList, error) {
@@ -137,20 +137,20 @@ func collectionRoutes() []*route {
 				}
 				return out, nil
 			}),
-		reading(endpoint{at: "GET /v1/status", id: "status", summary: "Say what a collection holds and how it is",
+		reading(endpoint{route: "GET /v1/status", id: "status", summary: "Say what a collection holds and how it is",
 			scope: access.ScopeSearch,
 			about: "To a caller from whom something is kept it tells only the numbers of what they may see."},
 			func(ctx context.Context, _ *call, r *collection.Reader, _ *Where) (*collection.Status, error) {
 				return r.Status(ctx)
 			}),
-		operation(endpoint{at: "GET /v1/stages", id: "stages", summary: "List the stages that can be run",
+		operation(endpoint{route: "GET /v1/stages", id: "stages", summary: "List the stages that can be run",
 			scope: access.ScopeSearch},
 			func(context.Context, *call, *Nothing) (*StageList, error) {
 				return stageList(), nil
 			}),
-		reading(endpoint{at: "POST /v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
+		reading(endpoint{route: "POST /v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
 			`"score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`,
-			summary: "Run a stage on given rankings", scope: access.ScopeSearch, others: []int{422},
+			summary: "Run a stage on given rankings", scope: access.ScopeSearch, statuses: []int{422},
 			about: "Stages are pure functions: the same rankings and settings give the same ranking. Give several rankings to " +
 				"fuse, one to any other stage. Scores set the order; equal scores keep the given order. An identifier that " +
 				"occurs twice in a ranking counts once, with its better score. weights is for fuse: a number for each ranking, " +
@@ -170,13 +170,14 @@ func collectionRoutes() []*route {
 func serverRoutes() []*route {
 	const plain = "text/plain; charset=utf-8"
 	text := func(id, path, summary, media string, run func(context.Context, *call) ([]byte, error)) *route {
-		return operation(endpoint{at: "GET " + path, id: id, summary: summary, media: media},
+		return operation(endpoint{route: "GET " + path, id: id, summary: summary, media: media},
 			func(ctx context.Context, c *call, _ *Nothing) (*raw, error) {
 				body, err := run(ctx, c)
 				return &raw{media, body}, err
 			})
 	}
-	ready := operation(endpoint{at: "GET /readyz", id: "ready", summary: "Whether the server can answer", media: plain},
+	ready := operation(endpoint{route: "GET /readyz", id: "ready", summary: "Whether the server can answer",
+		media: plain},
 		func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) })
 	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia,
 		func(_ context.Context, c *call) ([]byte, error) {
@@ -190,7 +191,7 @@ func serverRoutes() []*route {
 			func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
 		ready,
 		metrics,
-		operation(endpoint{at: "GET /openapi.json", id: "openapi", summary: "This document",
+		operation(endpoint{route: "GET /openapi.json", id: "openapi", summary: "This document",
 			media: "application/json"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				document, err := c.api.document()
@@ -199,7 +200,7 @@ func serverRoutes() []*route {
 				}
 				return c.tagged(in.None, "application/json", document), nil
 			}),
-		operation(endpoint{at: "GET /docs", id: "docs", summary: "This document, for people",
+		operation(endpoint{route: "GET /docs", id: "docs", summary: "This document, for people",
 			media: "text/html; charset=utf-8"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; "+

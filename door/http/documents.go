@@ -109,9 +109,9 @@ const batchNow = 100
 func documentRoutes() []*route {
 	written := []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
 	return []*route{
-		changing(endpoint{at: "PUT /v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a ` +
+		changing(endpoint{route: "PUT /v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a ` +
 			`commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true,
-			others: append([]int{http.StatusCreated}, written...),
+			statuses: append([]int{http.StatusCreated}, written...),
 			about: "201 when the document is new, 200 when it replaces one. After the answer the document is durable and " +
 				"can be found. The tree of the identifier is the tenant; api means no tenant; trees of files cannot be written. " +
 				"If-Match needs the ETag of the document, or * for any version. If-None-Match refuses this ETag, and with * " +
@@ -120,37 +120,37 @@ func documentRoutes() []*route {
 				stored, err := coll.Write(ctx, c.grant, []collection.Change{in.change(&in.Body)}, in.keys(c)...)
 				return c.stored(stored, err)
 			}),
-		changing(endpoint{at: "PATCH /v1/documents/{id}", id: "documentPatch",
+		changing(endpoint{route: "PATCH /v1/documents/{id}", id: "documentPatch",
 			example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document",
-			scope: access.ScopeIngest, others: written,
+			scope: access.ScopeIngest, statuses: written,
 			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; " +
 				"otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPatch) (*collection.Stored, error) {
 				stored, err := coll.Patch(ctx, c.grant, in.change(nil), &in.Body, in.keys(c)...)
 				return c.stored([]collection.Stored{stored}, err)
 			}),
-		changing(endpoint{at: "DELETE /v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
-			scope: access.ScopeIngest, others: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
+		changing(endpoint{route: "DELETE /v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
+			scope: access.ScopeIngest, statuses: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *documentAt) (*collection.Stored, error) {
 				stored, err := coll.Write(ctx, c.grant, []collection.Change{in.change(nil)})
 				return c.stored(stored, err)
 			}),
-		changing(endpoint{at: "POST /v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
+		changing(endpoint{route: "POST /v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
 			`"api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`,
 			summary: "Change many documents", scope: access.ScopeIngest, large: true,
-			others: append([]int{http.StatusAccepted}, written...),
+			statuses: append([]int{http.StatusAccepted}, written...),
 			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: " +
 				"then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done " +
 				"later: what was accepted is kept, whatever happens to the server."},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *batchPost) (*BatchAnswer, error) {
 				return c.batch(ctx, coll, in)
 			}),
-		changing(endpoint{at: "GET /v1/tasks/{id}", id: "task", summary: "Say how a task is",
+		changing(endpoint{route: "GET /v1/tasks/{id}", id: "task", summary: "Say how a task is",
 			scope: access.ScopeIngest},
 			func(_ context.Context, c *call, coll *collection.Collection, in *taskGet) (*collection.Task, error) {
 				return coll.Task(c.grant, c.grant.Caller, in.ID)
 			}),
-		changing(endpoint{at: "GET /v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
+		changing(endpoint{route: "GET /v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
 			about: "Those that this caller made, or all for one who may see everything: up to 1,000 that wait and the last " +
 				"1,000 that ended."},
 			func(_ context.Context, c *call, coll *collection.Collection, in *tasksGet) (*TaskList, error) {

@@ -71,7 +71,7 @@ func (a *API) serve(w http.ResponseWriter, req *http.Request) {
 			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error",
 				p.cause.Error())
 		}
-		if r != nil && r.own != nil && p.Status != http.StatusUnauthorized {
+		if r != nil && r.parseBody != nil && p.Status != http.StatusUnauthorized {
 			writePlain(w, p)
 			return
 		}

@@ -31,23 +31,23 @@ type metrics struct {
 	began time.Time
 
 	mu       sync.Mutex
-	requests map[answered]uint64
+	requests map[operationStatus]uint64
 	times    map[string]*series // by operation
 	steps    map[string]*series // by step of a ranking
 }
 
 func newMetrics() *metrics {
-	return &metrics{began: time.Now(), requests: map[answered]uint64{}, times: map[string]*series{},
+	return &metrics{began: time.Now(), requests: map[operationStatus]uint64{}, times: map[string]*series{},
 		steps: map[string]*series{}}
 }
 
-// answered is an operation with a status. Requests are counted per answered.
-type answered struct {
+// operationStatus is an operation with a status. The metrics count the requests of each.
+type operationStatus struct {
 	operation string
 	status    int
 }
 
-func (a answered) labels() string {
+func (a operationStatus) labels() string {
 	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
 }
 
@@ -56,9 +56,9 @@ func (a answered) labels() string {
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	as := answered{operation, status}
+	as := operationStatus{operation, status}
 	if _, ok := m.requests[as]; !ok && len(m.requests) >= maxSeries {
-		as = answered{operation: "other"}
+		as = operationStatus{operation: "other"}
 	}
 	m.requests[as]++
 	observe(m.times, operation, took)

@@ -123,7 +123,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	responses := schema{strconv.Itoa(r.status): a.success(r, s)}
 	for _, status := range r.failures() {
 		content := schema{"application/problem+json": schema{"schema": failure}}
-		if r.own != nil {
+		if r.parseBody != nil {
 			content["application/json"] = schema{"schema": plain}
 		}
 		told := schema{"description": http.StatusText(status), "content": content, "headers": headers()}
@@ -135,7 +135,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	if f, ok := r.set.byName["If-None-Match"]; ok && !f.rules.unlisted {
 		responses["304"] = schema{"description": "The caller has this version.", "headers": headers("ETag", "Server-Timing")}
 	}
-	for _, status := range r.others {
+	for _, status := range r.statuses {
 		if status >= http.StatusBadRequest {
 			continue
 		}
@@ -198,10 +198,10 @@ func (r *route) failures() []int {
 	if r.body() != nil {
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	if slices.Contains(r.others, http.StatusUnprocessableEntity) {
+	if slices.Contains(r.statuses, http.StatusUnprocessableEntity) {
 		list = append(list, http.StatusConflict) // a valid part may contradict another
 	}
-	for _, status := range r.others {
+	for _, status := range r.statuses {
 		if status >= http.StatusBadRequest {
 			list = append(list, status)
 		}

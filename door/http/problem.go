@@ -169,7 +169,7 @@ func (r *route) asksForID() bool {
 		return false
 	}
 	body := r.body()
-	return r.set.byName["id"] != nil || body != nil && r.own == nil && jsonFields(body).byName["id"] != nil
+	return r.set.byName["id"] != nil || body != nil && r.parseBody == nil && jsonFields(body).byName["id"] != nil
 }
 
 // fault returns a fault of one field. It points into the body, or names the parameter. r is nil if the request has no

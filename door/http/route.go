@@ -36,8 +36,8 @@ type Where struct {
 
 func (w Where) name() string { return w.Collection }
 
-// named is an input that names a collection. It embeds Where.
-type named interface{ name() string }
+// collectionInput is an input that names a collection. It embeds Where.
+type collectionInput interface{ name() string }
 
 // raw is an answer that is sent as it is.
 type raw struct {
@@ -47,7 +47,7 @@ type raw struct {
 
 // endpoint is the description of a route in the OpenAPI document.
 type endpoint struct {
-	at string // the method and the path, as "GET /v1/search"
+	route string // the method and the path, as "GET /v1/search"
 	// id is the name of the operation in the document and in metrics.
 	id, summary, about string
 	scope              access.Scope // "" admits every caller
@@ -56,8 +56,8 @@ type endpoint struct {
 	// the server is busy.
 	media  string
 	status int
-	// others lists more statuses: other statuses of success, and statuses of problems that only some routes have.
-	others []int
+	// statuses lists other statuses of success, and statuses of problems that only some routes have.
+	statuses []int
 	// large means that the limit of the body is IngestBody.
 	large bool
 }
@@ -67,17 +67,17 @@ type route struct {
 	endpoint
 	method, path  string
 	input, output reflect.Type
-	// own, unless nil, parses the body. The body is then not parsed by the rules of its fields, and errors have the
-	// form of spec/reciprocal-rank-fusion.
-	own func(a *API, body []byte) (any, error)
-	run func(ctx context.Context, c *call, input any) (any, error)
-	set *fieldSet
+	// parseBody, unless nil, parses the body. The body is then not parsed by the rules of its fields, and errors have
+	// the form of spec/reciprocal-rank-fusion.
+	parseBody func(a *API, body []byte) (any, error)
+	run       func(ctx context.Context, c *call, input any) (any, error)
+	set       *fieldSet
 }
 
 // operation makes a route that calls the function run.
 func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, error)) *route {
 	r := &route{endpoint: e, input: reflect.TypeFor[I](), output: reflect.TypeFor[O]()}
-	r.method, r.path, _ = strings.Cut(e.at, " ")
+	r.method, r.path, _ = strings.Cut(e.route, " ")
 	r.status = cmp.Or(r.status, http.StatusOK)
 	r.run = func(ctx context.Context, c *call, input any) (any, error) {
 		out, err := run(ctx, c, input.(*I))
@@ -109,7 +109,7 @@ func (r *route) body() reflect.Type {
 }
 
 // changing makes a route whose function gets the collection that the request names.
-func changing[I named, O any](e endpoint, run func(context.Context, *call, *collection.Collection,
+func changing[I collectionInput, O any](e endpoint, run func(context.Context, *call, *collection.Collection,
 	*I) (*O, error)) *route {
 	return operation(e, func(ctx context.Context, c *call, in *I) (*O, error) {
 		coll, err := c.api.Collection((*in).name())
@@ -121,7 +121,7 @@ func changing[I named, O any](e endpoint, run func(context.Context, *call, *coll
 }
 
 // reading makes a route. Its function gets the caller's Reader of the collection that the request names.
-func reading[I named, O any](e endpoint, run func(context.Context, *call, *collection.Reader,
+func reading[I collectionInput, O any](e endpoint, run func(context.Context, *call, *collection.Reader,
 	*I) (*O, error)) *route {
 	return changing(e, func(ctx context.Context, c *call, coll *collection.Collection, in *I) (*O, error) {
 		reader, err := coll.For(c.grant)
@@ -203,13 +203,13 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 // bindBody parses the body of a request into the input v. list has the faults that were found in parameters.
 func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any, error) {
 	switch {
-	case r.own != nil && len(list) == 0:
-		in, err := r.own(a, body)
+	case r.parseBody != nil && len(list) == 0:
+		in, err := r.parseBody(a, body)
 		if err != nil {
 			return nil, err
 		}
 		v.FieldByName("Body").Set(reflect.ValueOf(in))
-	case r.own == nil && r.body() != nil:
+	case r.parseBody == nil && r.body() != nil:
 		if in, ok := parseJSON(body, &list); ok {
 			bind(in, v.FieldByName("Body"), &rules{}, fault{Pointer: "#"}, &list)
 		}

@@ -126,7 +126,7 @@ type RRFMetadata struct {
 }
 
 func rrfRoutes() []*route {
-	r := reading(endpoint{at: "POST /v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", ` +
+	r := reading(endpoint{route: "POST /v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", ` +
 		`"fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`,
 		summary: "Plain hybrid search of chunks (reciprocal rank fusion)", scope: access.ScopeSearch,
 		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty " +
@@ -135,7 +135,7 @@ func rrfRoutes() []*route {
 		func(ctx context.Context, c *call, r *collection.Reader, in *rrfPost) (*RRFAnswer, error) {
 			return c.rrf(ctx, r, in.Body)
 		})
-	r.own = func(a *API, body []byte) (any, error) { return a.bindRRF(body) }
+	r.parseBody = func(a *API, body []byte) (any, error) { return a.bindRRF(body) }
 	return []*route{r}
 }
 
@@ -239,7 +239,7 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	case utf8.RuneCountInString(text) > 1000:
 		return out, problem("invalid-input", "query must not exceed 1000 characters")
 	case !rule.pattern.MatchString(text):
-		return out, problem("invalid-input", "query %s", rule.asks)
+		return out, problem("invalid-input", "query %s", rule.patternText)
 	}
 	out.Query = text
 	return out, nil

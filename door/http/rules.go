@@ -18,19 +18,19 @@ import (
 // rules limit the values of a field. They come from the tags of the field. The decoder and the OpenAPI document both
 // use them.
 type rules struct {
-	name     string
-	doc      string
-	example  string
-	required bool
-	deflt    string
-	hasDeflt bool
-	enum     []string
-	pattern  *regexp.Regexp
-	asks     string // the rule of the pattern in words
-	min, max *float64
-	length   bounds // in characters
-	items    bounds
-	unique   bool
+	name        string
+	doc         string
+	example     string
+	required    bool
+	deflt       string
+	hasDeflt    bool
+	enum        []string
+	pattern     *regexp.Regexp
+	patternText string // the rule of the pattern in words
+	min, max    *float64
+	length      bounds // in characters
+	items       bounds
+	unique      bool
 	// unlisted means that no schema can say which values are right. The OpenAPI document then describes the field in
 	// words.
 	unlisted bool
@@ -45,18 +45,19 @@ var patterns = map[string]struct {
 	expression, asks string
 	length           bounds
 }{
-	"name":   {`^` + written + `+$`, "must have no white space and no control characters", bounds{1, 64}},
+	"name":   {`^` + visible + `+$`, "must have no white space and no control characters", bounds{1, 64}},
 	"line":   {line, oneLine, bounds{0, 1000}},
 	"period": {line, oneLine, bounds{0, 100}},
 	"text":   {`^` + texts + `*$`, "must have no control characters but tabs and line breaks", bounds{}},
-	"written": {`^` + texts + `*` + written + texts + `*$`, "must be more than white space, without control characters " +
-		"but tabs and line breaks", bounds{}},
+	"written": {`^` + texts + `*` + visible + texts + `*$`,
+		"must be more than white space, without control characters " +
+			"but tabs and line breaks", bounds{}},
 	"query": {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters",
 		bounds{0, 1000}},
 	// the ID of a chunk or document: any text
 	"id": {length: bounds{1, 4096}},
 	// the ID of a given document: see collection.Change
-	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` +
+	"document": {`^(?:[^` + notEnd + `:*]|[^` + notEnd + `:][^` + notIn + `:]*[^` + notEnd + `:]):` + part + `(?:/` +
 		part + `)*$`,
 		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, #, U+FFFD and control characters, " +
 			"whose parts are not empty, . or .., nor begin or end with white space", bounds{1, 1024}},
@@ -77,13 +78,13 @@ var patterns = map[string]struct {
 // These are parts of patterns. If a part is used inside a character class, it has no brackets of its own.
 const (
 	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
-	written = `[^` + blank + `]`
+	visible = `[^` + blank + `]`
 	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
-	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no identifier contains these
-	outside = blank + `\x{fffd}\\#`                           // no identifier begins or ends with these
+	notIn   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no identifier contains these
+	notEnd  = blank + `\x{fffd}\\#`                           // no identifier begins or ends with these
 	// one part of a path: one or two characters, but not only dots, or more characters
-	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` +
-		outside + `/])`
+	part = `(?:[^` + notEnd + `/.][^` + notEnd + `/]?|\.[^` + notEnd + `/.]|[^` + notEnd + `/][^` + notIn + `/]+[^` +
+		notEnd + `/])`
 	line    = `^[^\x{0000}-\x{001f}\x{007f}]*$`
 	oneLine = "must be one line without control characters"
 	tag     = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
@@ -137,7 +138,7 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 		if !ok {
 			panic(fmt.Sprintf("tag pattern of field %s: there is no %s", f.Name, p))
 		}
-		r.asks, r.length = shared.asks, shared.length
+		r.patternText, r.length = shared.asks, shared.length
 		if shared.expression != "" {
 			r.pattern = regexp.MustCompile(shared.expression)
 		}
@@ -204,7 +205,7 @@ func (r *rules) checkText(s string, at fault, out *faults) bool {
 	case r.enum != nil && !slices.Contains(r.enum, s):
 		out.add(at, "%s: must be one of %s", quote(s), strings.Join(r.enum, ", "))
 	case r.pattern != nil && !r.pattern.MatchString(s):
-		out.add(at, "%s: %s", quote(s), r.asks)
+		out.add(at, "%s: %s", quote(s), r.patternText)
 	default:
 		return true
 	}

@@ -187,38 +187,39 @@ func searchRoutes() []*route {
 		"is degraded. All pages belong to one ranking: while the index changes, no page repeats or loses a result. With " +
 		"cursor, a query, filter, profile or sort must be as before, and all else is ignored."
 	return []*route{
-		reading(endpoint{at: "GET /v1/search", id: "search", summary: "Search", about: about,
-			scope: access.ScopeSearch, others: []int{422}},
+		reading(endpoint{route: "GET /v1/search", id: "search", summary: "Search", about: about,
+			scope: access.ScopeSearch, statuses: []int{422}},
 			func(ctx context.Context, c *call, r *collection.Reader, in *searchGet) (*collection.Answer, error) {
 				return c.search(ctx, r, in.Cursor, "", in.request())
 			}),
-		reading(endpoint{at: "POST /v1/search", id: "searchPost",
+		reading(endpoint{route: "POST /v1/search", id: "searchPost",
 			example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`,
-			summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, others: []int{422}},
+			summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch,
+			statuses: []int{422}},
 			func(ctx context.Context, c *call, r *collection.Reader, in *searchPost) (*collection.Answer, error) {
 				return c.search(ctx, r, in.Body.Cursor, "", in.Body.request())
 			}),
-		reading(endpoint{at: "GET /v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document",
+		reading(endpoint{route: "GET /v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document",
 			scope: access.ScopeSearch,
 			about: "What does not exist and what the caller may not see are answered alike."},
 			func(ctx context.Context, _ *call, r *collection.Reader, in *chunkGet) (*collection.Part, error) {
 				return r.Get(ctx, in.ID, collection.GetOptions{Body: in.OwnBody, Neighbors: in.Neighbors})
 			}),
-		reading(endpoint{at: "GET /v1/similar", id: "similar", summary: "Find passages like one",
-			scope: access.ScopeSearch, others: []int{422},
+		reading(endpoint{route: "GET /v1/similar", id: "similar", summary: "Find passages like one",
+			scope: access.ScopeSearch, statuses: []int{422},
 			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and " +
 				"by meaning."},
 			func(ctx context.Context, c *call, r *collection.Reader, in *similarGet) (*collection.Answer, error) {
 				return c.search(ctx, r, in.Cursor, in.ID, in.request())
 			}),
-		reading(endpoint{at: "POST /v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", ` +
+		reading(endpoint{route: "POST /v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", ` +
 			`"limit": 5}`, summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch,
-			others: []int{422}},
+			statuses: []int{422}},
 			func(ctx context.Context, c *call, r *collection.Reader, in *similarPost) (*collection.Answer, error) {
 				return c.search(ctx, r, in.Body.Cursor, in.Body.ID, in.Body.request())
 			}),
-		reading(endpoint{at: "POST /v1/explain", id: "explain", example: `{"query": "undo a commit"}`,
-			summary: "Say how results came about", scope: access.ScopeSearch, others: []int{422},
+		reading(endpoint{route: "POST /v1/explain", id: "explain", example: `{"query": "undo a commit"}`,
+			summary: "Say how results came about", scope: access.ScopeSearch, statuses: []int{422},
 			about: "The answer to a search with the ranking after every step of the profile and the arithmetic of every score."},
 			func(ctx context.Context, c *call, r *collection.Reader, in *explainPost) (*collection.Explanation, error) {
 				q := in.Body.request()
@@ -230,15 +231,15 @@ func searchRoutes() []*route {
 				}
 				return e, err
 			}),
-		reading(endpoint{at: "POST /v1/explain/absence", id: "explainAbsence",
+		reading(endpoint{route: "POST /v1/explain/absence", id: "explainAbsence",
 			example: `{"query": "undo a commit", "id": "notes:guides/git.md"}`, summary: "Say why a chunk is not among " +
-				"the results", scope: access.ScopeSearch, others: []int{422}},
+				"the results", scope: access.ScopeSearch, statuses: []int{422}},
 			func(ctx context.Context, _ *call, r *collection.Reader, in *absencePost) (*collection.Absence, error) {
 				return r.WhyNot(ctx, in.Body.request(), in.Body.ID)
 			}),
-		reading(endpoint{at: "POST /v1/explain/changes", id: "explainChanges",
+		reading(endpoint{route: "POST /v1/explain/changes", id: "explainChanges",
 			example: `{"query": "undo a commit", "change": {"meaning": 0}}`, summary: "Say which results move when " +
-				"parameters change", scope: access.ScopeSearch, others: []int{422}},
+				"parameters change", scope: access.ScopeSearch, statuses: []int{422}},
 			func(ctx context.Context, _ *call, r *collection.Reader, in *changesPost) (*Moves, error) {
 				moves, err := r.WhatIf(ctx, in.Body.request(), settings(in.Body.Change))
 				return &Moves{moves}, err

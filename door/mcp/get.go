@@ -40,15 +40,15 @@ type part struct {
 }
 
 type getOut struct {
-	Collection string    `json:"collection" jsonschema:"the collection"`
-	Parts      []part    `json:"parts" jsonschema:"the passages, in order"`
-	Missing    []missing `json:"missing" jsonschema:"what could not be read"`
-	LeftOut    int       `json:"left_out,omitempty" jsonschema:"how many neighbors the budget left out"`
-	Tokens     int       `json:"tokens" jsonschema:"about how many tokens the answer takes"`
-	Notice     string    `json:"notice" jsonschema:"how to treat the texts"`
+	Collection string            `json:"collection" jsonschema:"the collection"`
+	Parts      []part            `json:"parts" jsonschema:"the passages, in order"`
+	Missing    []missingDocument `json:"missing" jsonschema:"what could not be read"`
+	LeftOut    int               `json:"left_out,omitempty" jsonschema:"how many neighbors the budget left out"`
+	Tokens     int               `json:"tokens" jsonschema:"about how many tokens the answer takes"`
+	Notice     string            `json:"notice" jsonschema:"how to treat the texts"`
 }
 
-type missing struct {
+type missingDocument struct {
 	ID     string `json:"id" jsonschema:"the id asked for"`
 	Reason string `json:"reason" jsonschema:"why it is missing"`
 }
@@ -67,8 +67,8 @@ func (s *server) get(ctx context.Context, in getIn) (*getOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}, LeftOut: len(p.Before) + len(p.After),
-			Tokens: int(budget), Notice: dataNotice}
+		out := &getOut{Collection: r.Collection().Name(), Missing: []missingDocument{},
+			LeftOut: len(p.Before) + len(p.After), Tokens: int(budget), Notice: dataNotice}
 		left := budget - size(out) // counting numbers with the most digits
 		out.LeftOut = 0
 		out.takeBetween(p, &left)
@@ -96,13 +96,13 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 		return nil, err
 	}
 	return withReader(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
-		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}, Tokens: int(budget),
-			Notice: dataNotice}
+		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missingDocument{},
+			Tokens: int(budget), Notice: dataNotice}
 		left := budget - size(out)
-		targets, unread := make([]address.Target, len(in.IDs)), make([]missing, len(in.IDs))
+		targets, unread := make([]address.Target, len(in.IDs)), make([]missingDocument, len(in.IDs))
 		for i, id := range in.IDs { // each gets at least its name; texts share the rest
 			var err error
-			unread[i] = missing{short(id), budgetUsed}
+			unread[i] = missingDocument{short(id), budgetUsed}
 			if targets[i], err = find(r, id); err != nil {
 				unread[i].Reason = advise(s.publicError(err)).Error()
 			}

@@ -18,12 +18,12 @@ const (
 	stopGrace   = 5 * time.Second  // after the server was stopped
 )
 
-// stdio is a transport that makes sessions. A session ends when stop is canceled. It calls finished after it has read
+// stdio is a transport that makes sessions. A session ends when stop is canceled. It calls onFinish after it has read
 // the last message and every call has an answer.
 type stdio struct {
 	sdk.IOTransport
 	stop     context.Context
-	finished func()
+	onFinish func()
 }
 
 // Connect implements [sdk.Transport].
@@ -33,12 +33,12 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 		return nil, err
 	}
 	s := newSession(c, t.stop)
-	s.finished = t.finished
+	s.onFinish = t.onFinish
 	return s, nil
 }
 
 func newSession(c sdk.Connection, stop context.Context) *session {
-	return &session{Connection: c, stop: stop, finished: func() {}, due: map[jsonrpc.ID]bool{},
+	return &session{Connection: c, stop: stop, onFinish: func() {}, openCalls: map[jsonrpc.ID]bool{},
 		cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
 }
 
@@ -47,10 +47,10 @@ func newSession(c sdk.Connection, stop context.Context) *session {
 type session struct {
 	sdk.Connection
 	stop     context.Context
-	finished func()
+	onFinish func()
 
 	mu        sync.Mutex
-	due       map[jsonrpc.ID]bool // calls without an answer; true while the answer is written
+	openCalls map[jsonrpc.ID]bool // calls without an answer; true while the answer is written
 	cancelled map[jsonrpc.ID]bool // calls that the client canceled; their answers are dropped
 	ended     bool                // no more answers are written
 	changed   chan struct{}       // receives a value after each answer
@@ -64,7 +64,7 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := s.Connection.Read(reading)
 	if err != nil {
 		s.finish(ctx)
-		s.finished()
+		s.onFinish()
 		if s.stop.Err() != nil {
 			err = io.EOF
 		}
@@ -74,8 +74,8 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	switch {
 	case ok && r.IsCall():
 		s.mu.Lock()
-		if _, twice := s.due[r.ID]; !twice {
-			s.due[r.ID] = false
+		if _, twice := s.openCalls[r.ID]; !twice {
+			s.openCalls[r.ID] = false
 		}
 		s.mu.Unlock()
 	case ok && r.Method == "notifications/cancelled":
@@ -97,8 +97,8 @@ func (s *session) cancel(params json.RawMessage) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if writing, due := s.due[id]; due && !writing {
-		delete(s.due, id)
+	if writing, due := s.openCalls[id]; due && !writing {
+		delete(s.openCalls, id)
 		s.cancelled[id] = true
 	}
 }
@@ -119,8 +119,8 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 		s.mu.Unlock()
 		return nil
 	}
-	if _, known := s.due[r.ID]; known {
-		s.due[r.ID] = true
+	if _, known := s.openCalls[r.ID]; known {
+		s.openCalls[r.ID] = true
 	}
 	s.mu.Unlock()
 	var has *jsonrpc.Error
@@ -129,7 +129,7 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	err := s.Connection.Write(ctx, r)
 	s.mu.Lock()
-	delete(s.due, r.ID)
+	delete(s.openCalls, r.ID)
 	s.mu.Unlock()
 	select {
 	case s.changed <- struct{}{}:
@@ -143,7 +143,7 @@ func (s *session) finish(ctx context.Context) {
 	late, why, stopped := time.After(lastAnswers), "the input ended, and the call took too long after it", s.stop.Done()
 	for {
 		s.mu.Lock()
-		s.ended = len(s.due) == 0
+		s.ended = len(s.openCalls) == 0
 		done := s.ended
 		s.mu.Unlock()
 		if done {
@@ -166,7 +166,7 @@ func (s *session) refuse(ctx context.Context, why string) {
 	s.mu.Lock()
 	s.ended = true
 	var left []jsonrpc.ID
-	for id, writing := range s.due {
+	for id, writing := range s.openCalls {
 		if writing {
 			s.mu.Unlock()
 			return // the client does not read

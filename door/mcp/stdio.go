@@ -22,7 +22,7 @@ func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Wri
 	reading, finished := context.WithCancel(ctx)
 	defer finished()
 	t := &stdio{IOTransport: sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said},
-		Writer: said}, stop: ctx, finished: finished}
+		Writer: said}, stop: ctx, onFinish: finished}
 	ended := make(chan error, 1)
 	// The SDK drops the answers of a session when its context ends.
 	go func() { ended <- server.Run(context.WithoutCancel(ctx), t) }()

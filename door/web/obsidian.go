@@ -53,17 +53,17 @@ func (p inlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) as
 	return p.parse(block, pc)
 }
 
-// interrupting has the methods that all block parsers here share. Such a block can interrupt a paragraph.
-type interrupting struct{}
+// interruptingParser has the methods that all block parsers here share. Such a block can interrupt a paragraph.
+type interruptingParser struct{}
 
 // Close implements parser.BlockParser.
-func (interrupting) Close(ast.Node, text.Reader, parser.Context) {}
+func (interruptingParser) Close(ast.Node, text.Reader, parser.Context) {}
 
 // CanInterruptParagraph implements parser.BlockParser.
-func (interrupting) CanInterruptParagraph() bool { return true }
+func (interruptingParser) CanInterruptParagraph() bool { return true }
 
 // CanAcceptIndentedLine implements parser.BlockParser.
-func (interrupting) CanAcceptIndentedLine() bool { return false }
+func (interruptingParser) CanAcceptIndentedLine() bool { return false }
 
 var (
 	kindInline = ast.NewNodeKind("ObsidianInline")
@@ -204,7 +204,7 @@ func parseEnclosed(block text.Reader, _ parser.Context) ast.Node {
 }
 
 // fencedParser parses comments and formulas of several lines, which begin and end with a sign.
-type fencedParser struct{ interrupting }
+type fencedParser struct{ interruptingParser }
 
 // Trigger implements parser.BlockParser.
 func (fencedParser) Trigger() []byte { return []byte{'%', '$'} }
@@ -296,7 +296,7 @@ func footnotesOf(pc parser.Context) footnotes {
 }
 
 // footnoteParser parses a footnote. The page shows the footnote in the place where it was written.
-type footnoteParser struct{ interrupting }
+type footnoteParser struct{ interruptingParser }
 
 // Trigger implements parser.BlockParser.
 func (footnoteParser) Trigger() []byte { return []byte{'['} }

@@ -186,7 +186,7 @@ func TestNearest(t *testing.T) {
 
 // TestWiderVectors checks that wide vectors have unit length and 1.5 times the dimensions; nil stays nil.
 func TestWiderVectors(t *testing.T) {
-	e := wide{hashed.New(64)}
+	e := wideEmbedder{hashed.New(64)}
 	list, err := e.Embed(t.Context(), model.Passage, []string{"one title\nand its text", "one title", "\n, ."})
 	if err != nil || len(list) != 3 || list[2] != nil {
 		t.Fatalf("%v %v", list, err)
@@ -284,7 +284,7 @@ func TestMain(m *testing.M) {
 // TestStoppedBuildReleasesMemory checks that a build that ends early releases its memory.
 func TestStoppedBuildReleasesMemory(t *testing.T) {
 	before := offheap.InUse()
-	e := &own{task: TaskWords}
+	e := &ownTask{task: TaskWords}
 	docs := slices.Repeat([]Document{{ID: "a", Title: "one", Text: "some words"}}, 2*batchChunks)
 	docs[len(docs)-1].ID = ""
 	if err := e.Build(t.Context(), t.TempDir(), docs, nil); !errors.Is(err, sheaf.ErrInvalid) {

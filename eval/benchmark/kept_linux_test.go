@@ -55,9 +55,9 @@ func keptCorpus(b *testing.B) kept {
 }
 
 // build indexes the corpus in dir with a memory limit; 0 is the engine's default.
-func (k kept) build(b *testing.B, dir string, memory int64) *own {
+func (k kept) build(b *testing.B, dir string, memory int64) *ownTask {
 	b.Helper()
-	engine := &own{task: TaskWords, memory: memory}
+	engine := &ownTask{task: TaskWords, memory: memory}
 	must.Do(b, engine.Build(b.Context(), dir, k.docs.Items, nil))
 	return engine
 }
@@ -88,7 +88,7 @@ func processTime() time.Duration {
 // because other programs disturb these least. Words/open opens and closes the index.
 func BenchmarkWords(b *testing.B) {
 	k := keptCorpus(b)
-	engine := &own{task: TaskWords}
+	engine := &ownTask{task: TaskWords}
 	if _, err := os.Stat(k.index); err != nil {
 		engine = k.build(b, k.index, 0)
 	}

@@ -15,11 +15,11 @@ const (
 	warmupPasses = 3
 )
 
-// ask is a function that answers one query.
-type ask func(ctx context.Context, i int) ([]string, error)
+// askFunc is a function that answers one query.
+type askFunc func(ctx context.Context, i int) ([]string, error)
 
 // measure runs the queries in the way that the protocol in peer.go describes.
-func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) error {
+func measure(ctx context.Context, queries []Query, m Meta, r *Result, f askFunc) error {
 	byClass := map[string][]int{}
 	for i, q := range queries {
 		byClass[q.Class] = append(byClass[q.Class], i)
@@ -65,7 +65,7 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) err
 }
 
 // runTogether runs the queries with several clients at the same time. Each client starts at a different query.
-func runTogether(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64,
+func runTogether(ctx context.Context, list []int, clients int, limit time.Duration, f askFunc) (qps float64,
 	micros []float64, err error) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup

@@ -19,12 +19,12 @@ import (
 func Own(task Task, m Meta) Engine {
 	switch task {
 	case TaskWords, TaskVectors, TaskHybrid:
-		return &own{task: task, dims: m.Dims}
+		return &ownTask{task: task, dims: m.Dims}
 	}
 	return nil
 }
 
-type own struct {
+type ownTask struct {
 	task   Task
 	dims   int
 	memory int64 // memory limit of a build; 0 is the engine's default
@@ -32,10 +32,10 @@ type own struct {
 }
 
 // Version implements [Engine]. It returns "", because the engine has the version of this program.
-func (e *own) Version() string { return "" }
+func (e *ownTask) Version() string { return "" }
 
 // Open implements [Engine].
-func (e *own) Open(dir string) error {
+func (e *ownTask) Open(dir string) error {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
 		return err
@@ -49,13 +49,13 @@ func (e *own) Open(dir string) error {
 }
 
 // Close implements [Engine].
-func (e *own) Close() error { return e.store.Close() }
+func (e *ownTask) Close() error { return e.store.Close() }
 
 // batchChunks is how many chunks the engine gets in one batch.
 const batchChunks = 2000
 
 // Build implements [Engine]. It adds batches on all processors at the same time.
-func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error {
+func (e *ownTask) Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error {
 	if err := e.Open(dir); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors []
 }
 
 // batch returns one batch of documents as chunks of the engine. It starts at a position in documents.
-func (e *own) batch(docs []Document, vectors [][]float32, from int) (batch store.Batch) {
+func (e *ownTask) batch(docs []Document, vectors [][]float32, from int) (batch store.Batch) {
 	for i := from; i < min(from+batchChunks, len(docs)); i++ {
 		c := store.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}
 		if e.task != TaskVectors {
@@ -97,7 +97,7 @@ func (e *own) batch(docs []Document, vectors [][]float32, from int) (batch store
 }
 
 // Ask implements [Engine].
-func (e *own) Ask(ctx context.Context, text string, vector []float32) ([]string, error) {
+func (e *ownTask) Ask(ctx context.Context, text string, vector []float32) ([]string, error) {
 	words := store.Request{Limit: Top, Text: &store.TextRequest{
 		Query: sheaf.Match{Text: text}, K1: store.DefaultK1, B: store.DefaultB,
 		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}},

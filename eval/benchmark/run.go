@@ -110,21 +110,21 @@ type run struct {
 	Options
 	report  *Report
 	began   time.Time
-	corpora []prepared
+	corpora []preparedCorpus
 	step    int
 	steps   int
 }
 
-// prepared is a corpus in a folder. It has the right answers that are known.
-type prepared struct {
-	dir         string
-	chunks      int
-	made        int
-	bytes       int64
-	vectorBytes int64
-	queries     []Query
-	nearest     map[string][]string
-	wide        bool // with the longer vectors of TaskWide
+// preparedCorpus is a corpus in a folder. It has the right answers that are known.
+type preparedCorpus struct {
+	dir            string
+	chunks         int
+	made           int
+	bytes          int64
+	vectorBytes    int64
+	queries        []Query
+	nearestByQuery map[string][]string
+	wide           bool // with the longer vectors of TaskWide
 }
 
 // say reports progress, with the time since the start.
@@ -139,8 +139,8 @@ func (r *run) prepare(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range []model.Embedder{r.Embedder, wide{r.Embedder}} {
-		_, wider := e.(wide)
+	for _, e := range []model.Embedder{r.Embedder, wideEmbedder{r.Embedder}} {
+		_, wider := e.(wideEmbedder)
 		if !slices.ContainsFunc(r.Tasks, func(t Task) bool { return (t == TaskWide) == wider }) {
 			continue
 		}
@@ -148,12 +148,12 @@ func (r *run) prepare(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		r.corpora = append(r.corpora, prepared{dir: dir, chunks: n, made: c.Made, bytes: c.Bytes, queries: c.Queries,
-			vectorBytes: 4 * int64(e.Dims()) * int64(n), wide: wider})
+		r.corpora = append(r.corpora, preparedCorpus{dir: dir, chunks: n, made: c.Made, bytes: c.Bytes,
+			queries: c.Queries, vectorBytes: 4 * int64(e.Dims()) * int64(n), wide: wider})
 		if err := c.Write(dir); err != nil {
 			return err
 		}
-		if r.corpora[len(r.corpora)-1].nearest, err = r.vectors(ctx, c, dir, e); err != nil {
+		if r.corpora[len(r.corpora)-1].nearestByQuery, err = r.vectors(ctx, c, dir, e); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (r *run) prepare(ctx context.Context, n int) error {
 }
 
 // measure runs a task of every engine on one corpus.
-func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
+func (r *run) measure(ctx context.Context, task Task, c *preparedCorpus) error {
 	var ours *Result
 	for i, p := range append([]Peer{r.Ours}, r.Peers...) {
 		r.step++
@@ -187,7 +187,7 @@ func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 			ours = row.Result
 		}
 		if row.Result != nil {
-			row.judge(c.queries, c.nearest, ours)
+			row.judge(c.queries, c.nearestByQuery, ours)
 		}
 		r.report.Rows = append(r.report.Rows, row)
 		if r.Step != nil {
@@ -201,7 +201,7 @@ func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 
 // ask runs a task of one engine and stops it at the time limit. fault says what went wrong with the engine; the run
 // then goes on. err ends the run.
-func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *Result, fault string, err error) {
+func (r *run) ask(ctx context.Context, p Peer, task Task, c *preparedCorpus) (result *Result, fault string, err error) {
 	if why := r.tooLong(p, task, c.chunks); why != "" {
 		return nil, why, nil
 	}

@@ -164,8 +164,8 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 }
 
 // judge joins queries, judgements and documents into the data set. It returns an error if they contradict each other.
-func (d *Dataset) judge(queries []query, j *judged) error {
-	d.Qrels, d.Sections, d.Where = j.qrels, j.sections, j.where
+func (d *Dataset) judge(queries []query, j *judgementFile) error {
+	d.Qrels, d.Sections, d.Where = j.qrels, j.sections, j.firstLines
 	d.Warnings = append(d.Warnings, j.warnings...)
 	known := map[string]bool{}
 	for _, q := range queries {
@@ -183,7 +183,7 @@ func (d *Dataset) judge(queries []query, j *judged) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.Qrels)) {
 		if !known[id] {
-			return sheaf.Invalidf("%s: judges query %q, which the queries do not have", j.where[id], id)
+			return sheaf.Invalidf("%s: judges query %q, which the queries do not have", j.firstLines[id], id)
 		}
 	}
 	if len(d.Queries) == 0 {
@@ -194,7 +194,7 @@ func (d *Dataset) judge(queries []query, j *judged) error {
 
 // checkTargets adds a warning for judgements of documents that do not exist. The judgements stay, as in the reference
 // tools, although no search can find these documents.
-func (d *Dataset) checkTargets(j *judged) error {
+func (d *Dataset) checkTargets(j *judgementFile) error {
 	if d.Folder != "" {
 		return nil
 	}

@@ -59,7 +59,7 @@ func Notes(file, notes string) (*Dataset, error) {
 	}
 	d := &Dataset{Name: filepath.Base(notes), Folder: notes, QueryHash: fmt.Sprintf("%016x", xxh3.Hash128(raw).Hi),
 		Qrels: map[string]metric.Judgements{}}
-	j := &judged{file: name, qrels: d.Qrels, where: map[string]string{}}
+	j := &judgementFile{file: name, qrels: d.Qrels, firstLines: map[string]string{}}
 	var queries []query
 	for i := range y.Queries {
 		q, err := y.Queries[i].judge(j, strconv.Itoa(i+1))
@@ -143,7 +143,7 @@ func (e *noteExpect) one(n ast.Node) error {
 }
 
 // judge adds the expectations of one query to the judgements.
-func (q *noteQuery) judge(j *judged, number string) (query, error) {
+func (q *noteQuery) judge(j *judgementFile, number string) (query, error) {
 	out := query{Query: Query{ID: q.ID, Text: q.Query, Class: map[string]string{}},
 		where: fmt.Sprintf("%s:%d", j.file, q.Expect.line)}
 	if out.ID == "" {
@@ -156,7 +156,7 @@ func (q *noteQuery) judge(j *judged, number string) (query, error) {
 		return out, sheaf.Invalidf("%s: query %q (%s) expects nothing: say which note is right, as in expect: a.md", j.file,
 			out.ID, q.Query)
 	}
-	j.qrels[out.ID], j.where[out.ID] = metric.Judgements{}, out.where
+	j.qrels[out.ID], j.firstLines[out.ID] = metric.Judgements{}, out.where
 	for i, target := range q.Expect.targets {
 		doc, heading, _ := strings.Cut(target, "#")
 		if doc == "" && heading != "" { // the name of the note starts with '#'

@@ -11,14 +11,14 @@ import (
 	"sheaf/eval/metric"
 )
 
-// judged has the content of a file of judgements.
-type judged struct {
-	file     string
-	columns  *columns // nil before the first line
-	qrels    map[string]metric.Judgements
-	where    map[string]string // query to the first line that judges it
-	sections bool
-	warnings []string
+// judgementFile has the content of a file of judgements.
+type judgementFile struct {
+	file       string
+	columns    *columns // nil before the first line
+	qrels      map[string]metric.Judgements
+	firstLines map[string]string // query to the first line that judges it
+	sections   bool
+	warnings   []string
 	// These fields count small faults.
 	negative, repeated int
 }
@@ -30,8 +30,8 @@ type columns struct{ query, doc, gain, slug, fields int }
 // readQrels reads judgements in one of two formats. In BEIR's format, tabs separate the fields, and the first line is
 // a header. It is query-id, corpus-id, score, or for sections query-id, corpus-id, heading-slug. In TREC's format,
 // white space separates query, iteration, document and gain, and there is no header.
-func readQrels(file string, sum hash.Hash) (*judged, error) {
-	j := &judged{qrels: map[string]metric.Judgements{}, where: map[string]string{}}
+func readQrels(file string, sum hash.Hash) (*judgementFile, error) {
+	j := &judgementFile{qrels: map[string]metric.Judgements{}, firstLines: map[string]string{}}
 	name, err := readLines(file, sum, func(name string, line int, raw []byte) error {
 		text := strings.TrimRight(string(raw), "\r\n")
 		if j.columns == nil {
@@ -58,7 +58,7 @@ func readQrels(file string, sum hash.Hash) (*judged, error) {
 }
 
 // layout finds out the format from the first line. It reports whether this line is a header.
-func (j *judged) layout(text, name string, line int) (header bool, err error) {
+func (j *judgementFile) layout(text, name string, line int) (header bool, err error) {
 	fields := strings.Split(text, "\t")
 	find := func(names ...string) int {
 		return slices.IndexFunc(fields, func(f string) bool {
@@ -84,7 +84,7 @@ func (j *judged) layout(text, name string, line int) (header bool, err error) {
 		"0, document, gain: this line is %q", text)
 }
 
-func (j *judged) add(text, name string, line int) error {
+func (j *judgementFile) add(text, name string, line int) error {
 	c := j.columns
 	fields := strings.Split(text, "\t")
 	if c.fields == 0 {
@@ -113,7 +113,7 @@ func (j *judged) add(text, name string, line int) error {
 	}
 	if j.qrels[query] == nil {
 		j.qrels[query] = metric.Judgements{}
-		j.where[query] = fmt.Sprintf("%s:%d", name, line)
+		j.firstLines[query] = fmt.Sprintf("%s:%d", name, line)
 	}
 	if before, ok := j.qrels[query][target]; ok {
 		if before != gain {

@@ -27,7 +27,7 @@ import (
 // Backend is the store. Make one with New.
 type Backend struct {
 	analyzer *analysis.Analyzer
-	wanted   *wanted // nil keeps every term
+	wanted   *wantedTerms // nil keeps every term
 	kept     func(length int) int
 	whole    bool // idf counts all chunks
 
@@ -125,15 +125,15 @@ func (b *Backend) analyze(v *vocabulary, in *store.Chunk) *chunk {
 	return c
 }
 
-// prepared is a batch with analyzed texts. It shares no memory with the caller.
-type prepared struct {
+// preparedBatch is a batch with analyzed texts. It shares no memory with the caller.
+type preparedBatch struct {
 	replace []sheaf.ID
 	chunks  []*chunk
 	dims    map[string]int // of the vector fields after the batch
 }
 
-func (b *Backend) prepare(batch *store.Batch, dims map[string]int) (prepared, error) {
-	p := prepared{replace: slices.Clone(batch.Replace), dims: maps.Clone(dims)}
+func (b *Backend) prepare(batch *store.Batch, dims map[string]int) (preparedBatch, error) {
+	p := preparedBatch{replace: slices.Clone(batch.Replace), dims: maps.Clone(dims)}
 	if err := batch.Validate(); err != nil {
 		return p, err
 	}
@@ -152,11 +152,11 @@ func (b *Backend) Write(ctx context.Context, batch store.Batch) error {
 	if err != nil {
 		return err
 	}
-	return b.apply(ctx, []prepared{p})
+	return b.apply(ctx, []preparedBatch{p})
 }
 
 // apply writes batches. The caller must hold b.writing.
-func (b *Backend) apply(ctx context.Context, batches []prepared) error {
+func (b *Backend) apply(ctx context.Context, batches []preparedBatch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (b *Backend) Bulk(ctx context.Context) (store.BulkWriter, error) {
 type bulk struct {
 	b       *Backend
 	mu      sync.Mutex
-	batches []prepared
+	batches []preparedBatch
 	closed  bool
 }
 

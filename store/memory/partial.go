@@ -18,7 +18,7 @@ import (
 // the caller's columns and vectors, so the caller must not change them later.
 func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	b := New(a)
-	b.wanted = &wanted{exact: map[string]bool{}}
+	b.wanted = &wantedTerms{exact: map[string]bool{}}
 	for _, q := range queries {
 		plan := storekit.Compile(a, &store.TextRequest{Query: q})
 		storekit.Walk(plan.Root, b.wanted.add)
@@ -26,13 +26,13 @@ func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	return b
 }
 
-// wanted has the terms of the queries of NewFor.
-type wanted struct {
-	exact map[string]bool
-	like  []storekit.Expand
+// wantedTerms has the terms of the queries of NewFor.
+type wantedTerms struct {
+	exact   map[string]bool
+	expands []storekit.Expand
 }
 
-func (w *wanted) add(n storekit.Node) {
+func (w *wantedTerms) add(n storekit.Node) {
 	switch n := n.(type) {
 	case storekit.Term:
 		w.exact[n.Text] = true
@@ -41,13 +41,13 @@ func (w *wanted) add(n storekit.Node) {
 			w.exact[t.Text] = true
 		}
 	case storekit.Expand:
-		w.like = append(w.like, n)
+		w.expands = append(w.expands, n)
 	}
 }
 
 // begins returns the set of the first bytes of the wanted terms, or nil if any word may be wanted.
-func (w *wanted) begins() *[256]bool {
-	if w == nil || len(w.like) > 0 {
+func (w *wantedTerms) begins() *[256]bool {
+	if w == nil || len(w.expands) > 0 {
 		return nil
 	}
 	var begins [256]bool
@@ -57,9 +57,11 @@ func (w *wanted) begins() *[256]bool {
 	return &begins
 }
 
-func (w *wanted) accepts(t *analysis.Term) bool {
+func (w *wantedTerms) accepts(t *analysis.Term) bool {
 	return !t.Form && w.exact[t.Text] ||
-		slices.ContainsFunc(w.like, func(e storekit.Expand) bool { return (e.Forms || !t.Form) && e.Weight(t.Text) > 0 })
+		slices.ContainsFunc(w.expands, func(e storekit.Expand) bool {
+			return (e.Forms || !t.Form) && e.Weight(t.Text) > 0
+		})
 }
 
 // parallelChunks is how many chunks a worker analyzes at a time. Neighboring chunks often share texts.

@@ -142,7 +142,7 @@ func (b *Backend) Explain(ctx context.Context, req store.Request, ids []sheaf.ID
 	var s *scorer
 	if req.Text != nil {
 		s = b.scorer(&req, allowed)
-		s.says = true
+		s.explains = true
 	}
 	out := make([]*sheaf.Explanation, len(ids))
 	for i, id := range ids {

@@ -13,15 +13,15 @@ import (
 
 // scorer scores chunks for one request by words.
 type scorer struct {
-	b     *Backend
-	req   *store.TextRequest
-	plan  storekit.Plan
-	stats map[string]*fieldStats // by field
-	over  []*chunk               // the chunks over which statistics are counted
-	// holding has the chunks of the list over that contain at least one kept term.
-	holding []*chunk
-	df      map[string]int // by field, zero byte, term
-	says    bool           // keep the parts of scores
+	b       *Backend
+	req     *store.TextRequest
+	plan    storekit.Plan
+	stats   map[string]*fieldStats // by field
+	counted []*chunk               // the chunks over which statistics are counted
+	// countedWithTerms has the chunks of the list counted that contain at least one kept term.
+	countedWithTerms []*chunk
+	df               map[string]int // by field, zero byte, term
+	explains         bool           // keep the parts of scores
 }
 
 type fieldStats struct{ chunks, tokens int }
@@ -40,14 +40,14 @@ func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 	switch {
 	case !asked.CountsAmong():
 		for _, c := range b.chunks {
-			s.over = append(s.over, c)
+			s.counted = append(s.counted, c)
 		}
 	case req.Statistics == store.StatisticsCorpus:
-		s.over = b.allowed(store.Request{Filter: req.Among})
+		s.counted = b.allowed(store.Request{Filter: req.Among})
 	default:
-		s.over = allowed
+		s.counted = allowed
 	}
-	for _, c := range s.over {
+	for _, c := range s.counted {
 		for i := range c.fields {
 			st := s.stats[c.fields[i].name]
 			if st == nil {
@@ -58,7 +58,7 @@ func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 			st.tokens += max(c.fields[i].length, b.kept(c.fields[i].length))
 		}
 		if !c.blank {
-			s.holding = append(s.holding, c)
+			s.countedWithTerms = append(s.countedWithTerms, c)
 		}
 	}
 	return s
@@ -80,7 +80,7 @@ type parts struct {
 
 func (s *scorer) parts() *parts {
 	p := &parts{scores: make([]float64, len(s.plan.Fields))}
-	if s.says {
+	if s.explains {
 		p.labels = make([][]sheaf.Explanation, len(s.plan.Fields))
 	}
 	return p
@@ -213,7 +213,7 @@ func (s *scorer) fieldScore(term, name string, f *field) float64 {
 	norm := s.req.K1 * (1 - s.req.B + s.req.B*float64(s.b.kept(f.length))/st.average())
 	n := st.chunks
 	if s.b.whole {
-		n = len(s.over)
+		n = len(s.counted)
 	}
 	return idf(s.count(term, []string{name}), n) * (tf / (tf + norm))
 }
@@ -229,7 +229,7 @@ func (s *scorer) count(term string, names []string) int {
 		return n
 	}
 	n := 0
-	for _, c := range s.holding {
+	for _, c := range s.countedWithTerms {
 		for _, name := range names {
 			if f := c.field(name); f != nil && f.frequency(term) > 0 {
 				n++
@@ -257,13 +257,13 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	if frequency == 0 {
 		return 0, false
 	}
-	if len(s.over) > 0 && average > 0 {
-		average /= float64(len(s.over))
+	if len(s.counted) > 0 && average > 0 {
+		average /= float64(len(s.counted))
 	} else {
 		average = 1
 	}
 	norm := s.req.K1 * (1 - s.req.B + s.req.B*length/average)
-	return factor * idf(s.count(term, names), len(s.over)) * (frequency / (frequency + norm)), true
+	return factor * idf(s.count(term, names), len(s.counted)) * (frequency / (frequency + norm)), true
 }
 
 // phrase scores the terms of a phrase in those fields that contain the phrase; under BM25F, in all fields. It reports

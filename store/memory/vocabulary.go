@@ -16,19 +16,19 @@ type word struct {
 
 // vocabulary remembers the terms of raw words. It serves one goroutine.
 type vocabulary struct {
-	analyzer *analysis.Analyzer
-	wanted   *wanted // nil keeps every term
-	words    map[string]*word
-	last     map[string]analyzed // by field
-	terms    []analysis.Term
-	begins   *[256]bool // first bytes of wanted terms; nil when any word may be wanted
+	analyzer  *analysis.Analyzer
+	wanted    *wantedTerms // nil keeps every term
+	words     map[string]*word
+	lastTexts map[string]analyzedText // by field
+	terms     []analysis.Term
+	begins    *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }
 
 // single is the word for raw words that have exactly one term. The vocabulary does not keep this term.
 var single = word{length: 1, positions: 1}
 
-// analyzed is a text and the field that its analysis made.
-type analyzed struct {
+// analyzedText is a text and the field that its analysis made.
+type analyzedText struct {
 	text  string
 	field *field
 }
@@ -40,11 +40,11 @@ const maxVocabulary = 1 << 16
 func (b *Backend) vocabulary(worker int) *vocabulary {
 	if worker < len(b.vocabularies) {
 		v := b.vocabularies[worker]
-		clear(v.last) // drops the texts of an earlier write
+		clear(v.lastTexts) // drops the texts of an earlier write
 		return v
 	}
-	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]*word{}, last: map[string]analyzed{},
-		begins: b.wanted.begins()}
+	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]*word{},
+		lastTexts: map[string]analyzedText{}, begins: b.wanted.begins()}
 	if b.wanted != nil && worker == len(b.vocabularies) {
 		b.vocabularies = append(b.vocabularies, v)
 	}
@@ -89,10 +89,10 @@ func (v *vocabulary) make(raw string) *word {
 // shared returns the analyzed field for a text. If the last chunk had the same text in this field, both chunks share
 // the result. Chunks of one document often do, which saves memory.
 func (v *vocabulary) shared(f store.Field) *field {
-	last, ok := v.last[f.Name]
+	last, ok := v.lastTexts[f.Name]
 	if !ok || last.text != f.Text {
-		last = analyzed{f.Text, v.field(f.Text)}
-		v.last[f.Name] = last
+		last = analyzedText{f.Text, v.field(f.Text)}
+		v.lastTexts[f.Name] = last
 	}
 	return last.field
 }

@@ -66,20 +66,20 @@ func (e serverError) asTooLarge(status int) error {
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 
-// known describes an error of the server: its category, the advice, and texts that identify the error.
-type known struct {
+// knownError describes an error of the server: its category, the advice, and texts that identify the error.
+type knownError struct {
 	category error
 	advice   string
-	says     []string // one of these texts is in the error
+	texts    []string // one of these texts is in the error
 }
 
-func problem(category error, advice string, says ...string) known {
-	return known{category, advice, says}
+func problem(category error, advice string, says ...string) knownError {
+	return knownError{category, advice, says}
 }
 
 // problems are the known errors of the server. The test of doc/errors.md searches the source for calls of the function
 // problem.
-var problems = []known{
+var problems = []knownError{
 	problem(sheaf.ErrInvalid, "for OpenSearch begin the address with opensearch://",
 		"No handler for type [dense_vector]"),
 	problem(sheaf.ErrUnsupported, "install the plug-in opensearch-knn, or for Elasticsearch begin the address with "+
@@ -112,7 +112,7 @@ func refusal(status int, body []byte) error {
 func (e serverError) refused(status int) error {
 	text := e.Type + ": " + e.String()
 	for _, k := range problems {
-		if slices.ContainsFunc(k.says, func(part string) bool { return strings.Contains(text, part) }) {
+		if slices.ContainsFunc(k.texts, func(part string) bool { return strings.Contains(text, part) }) {
 			return fmt.Errorf("%w: status %d (%s): %.500s", k.category, status, k.advice, e)
 		}
 	}

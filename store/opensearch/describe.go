@@ -7,9 +7,9 @@ import (
 	"sheaf"
 )
 
-// described has the parts of a mapping that show whether this program made the index. It reads no other parts,
+// mappingParts has the parts of a mapping that show whether this program made the index. It reads no other parts,
 // because a foreign index may have any mapping.
-type described struct {
+type mappingParts struct {
 	Mappings struct {
 		Meta struct {
 			Sheaf *json.RawMessage
@@ -29,29 +29,29 @@ type described struct {
 }
 
 // describe reads the mapping of the index with this name. It fails if the name leads to several indices.
-func (s *Store) describe(ctx context.Context, name string) (described, error) {
-	var found map[string]described
+func (s *Store) describe(ctx context.Context, name string) (mappingParts, error) {
+	var found map[string]mappingParts
 	if err := s.client.Call(ctx, "GET", "/"+name+"/_mapping", nil, &found); err != nil {
-		return described{}, err
+		return mappingParts{}, err
 	}
 	if len(found) != 1 {
-		return described{}, s.several(name, len(found))
+		return mappingParts{}, s.several(name, len(found))
 	}
-	var out described
+	var out mappingParts
 	for _, out = range found { // the index may have another name
 	}
 	return out, nil
 }
 
 // index returns the settings that the mapping records. The result ours is false if this program did not make the index.
-func (d *described) index() (m meta, ours bool) {
+func (d *mappingParts) index() (m meta, ours bool) {
 	raw := d.Mappings.Meta.Sheaf
 	ours = raw != nil && json.Unmarshal(*raw, &m) == nil
 	return m, ours
 }
 
 // ourIndex describes the store's index. It fails with sheaf.ErrInvalid if this program did not make the index.
-func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
+func (s *Store) ourIndex(ctx context.Context) (mappingParts, meta, error) {
 	d, err := s.describe(ctx, s.index())
 	if err != nil {
 		return d, meta{}, err
@@ -77,7 +77,7 @@ func (s *Store) ourDictionary(ctx context.Context) error {
 
 // isDictionary reports whether an index is a dictionary. An earlier version made dictionaries without a record; their
 // mapping accepts only terms and stores no source.
-func (d *described) isDictionary() bool {
+func (d *mappingParts) isDictionary() bool {
 	m := &d.Mappings
 	return m.Meta.Terms != nil ||
 		m.Meta.Sheaf == nil && m.Dynamic == "strict" && m.Source.Enabled == false && len(m.Properties) == 1 &&

@@ -51,7 +51,7 @@ func TestElasticsearch(t *testing.T) {
 			continue
 		}
 		w := words{s: s, req: r.Request.Text, plan: storekit.Compile(o.Analyzer, r.Request.Text)}
-		w.grown, _ = w.plan.Grow(func(storekit.Expand) ([]storekit.Grown, error) {
+		w.expansions, _ = w.plan.Grow(func(storekit.Expand) ([]storekit.Grown, error) {
 			return []storekit.Grown{{Term: "oolong", Weight: 1}, {Term: storekit.FormMark + "oolongs", Weight: 0.5}}, nil
 		})
 		add(r.Name, object{"filter": clauses, "query": w.root()}, nil)

@@ -35,7 +35,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	var lines [][]byte
 	size := 0
 	flush := func() error {
-		err := s.actions(ctx, s.dictionaryName(), lines, func(_ int, r acted) error {
+		err := s.actions(ctx, s.dictionaryName(), lines, func(_ int, r actionAnswer) error {
 			if r.Status >= 300 && r.Status != http.StatusConflict {
 				return s.fault(sheaf.ErrUnavailable, "the dictionary refuses terms: status %d: %s", r.Status, r.Error)
 			}

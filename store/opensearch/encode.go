@@ -101,16 +101,16 @@ const (
 	betweenTerms  = "\x1f" // between terms at one position; alone it is a gap
 )
 
-// placed is a term at a position.
-type placed struct {
+// termPosition is a term at a position.
+type termPosition struct {
 	position int32
 	term     string
 }
 
 // places sorts terms by position and encodes them for the server's analyzer. It shortens gaps to maxGap. Longer gaps
 // come only from many stop words in a row.
-func places(terms []placed) string {
-	slices.SortStableFunc(terms, func(a, b placed) int { return cmp.Compare(a.position, b.position) })
+func places(terms []termPosition) string {
+	slices.SortStableFunc(terms, func(a, b termPosition) int { return cmp.Compare(a.position, b.position) })
 	var out strings.Builder
 	for i, t := range terms {
 		switch {
@@ -135,7 +135,7 @@ const present = "\x02"
 
 // fieldTexts returns the terms and the forms of a field in the form that the server's analyzer reads.
 func fieldTexts(f storekit.Field) (terms, forms string) {
-	at := make([]placed, 0, f.Length)
+	at := make([]termPosition, 0, f.Length)
 	rest := []string{present}
 	for _, p := range f.Postings {
 		if form, ok := strings.CutPrefix(p.Term, storekit.FormMark); ok {
@@ -145,12 +145,12 @@ func fieldTexts(f storekit.Field) (terms, forms string) {
 			continue
 		}
 		for _, place := range p.Positions {
-			at = append(at, placed{place, p.Term})
+			at = append(at, termPosition{place, p.Term})
 		}
 	}
 	if n := filling(f.Length); n > 0 && len(at) > 0 {
-		end := slices.MaxFunc(at, func(a, b placed) int { return cmp.Compare(a.position, b.position) }).position
-		at = append(at, slices.Repeat([]placed{{end + 1, filler}}, n)...)
+		end := slices.MaxFunc(at, func(a, b termPosition) int { return cmp.Compare(a.position, b.position) }).position
+		at = append(at, slices.Repeat([]termPosition{{end + 1, filler}}, n)...)
 	}
 	return places(at), strings.Join(rest, betweenPlaces)
 }

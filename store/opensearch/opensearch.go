@@ -83,7 +83,7 @@ type Store struct {
 
 	mu    sync.Mutex
 	terms knownTerms
-	alias followed
+	alias nameLookups
 	flat  map[string]bool // vector fields that Elasticsearch compares one by one
 
 	place  atomic.Pointer[place] // nil until the index is found
@@ -115,10 +115,10 @@ type knownTerms struct {
 	indices string // the indices of the name when the store learned these terms
 }
 
-// followed records the look-ups of the store's name, which may move to another index.
-type followed struct {
-	moved error     // why the store does not follow the name to its present index
-	asked time.Time // time of the last look-up of the name
+// nameLookups records the look-ups of the store's name, which may move to another index.
+type nameLookups struct {
+	fault    error     // why the store does not follow the name to its present index
+	lastTime time.Time // time of the last look-up of the name
 }
 
 // object is a JSON object in a request.

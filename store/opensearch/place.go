@@ -53,7 +53,7 @@ func (s *Store) pin(ctx context.Context) error {
 	p, err := s.named(ctx)
 	if p != nil && p.index != s.o.Index {
 		s.place.Store(p)
-		s.alias.asked = time.Now()
+		s.alias.lastTime = time.Now()
 	}
 	if errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrNotFound) {
 		return nil
@@ -72,9 +72,9 @@ func (s *Store) follow(ctx context.Context) {
 		return
 	}
 	s.mu.Lock()
-	due := time.Since(s.alias.asked) >= followEvery
+	due := time.Since(s.alias.lastTime) >= followEvery
 	if due {
-		s.alias.asked = time.Now()
+		s.alias.lastTime = time.Now()
 	}
 	s.mu.Unlock()
 	if !due {
@@ -103,7 +103,7 @@ func (s *Store) follow(ctx context.Context) {
 	}
 	s.vectors.Set(other.vectors.All())
 	s.mu.Lock()
-	s.flat, s.alias.moved = other.flat, nil
+	s.flat, s.alias.fault = other.flat, nil
 	s.mu.Unlock()
 	s.made.shards.Store(other.made.shards.Load())
 	s.made.version.Store(other.made.version.Load())
@@ -123,12 +123,12 @@ func (s *Store) sameVectors(old *Store) error {
 func (s *Store) setMoved(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.alias.moved = err
+	s.alias.fault = err
 }
 
 // Moved implements [store.Mover].
 func (s *Store) Moved() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.alias.moved
+	return s.alias.fault
 }

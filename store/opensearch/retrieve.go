@@ -123,7 +123,7 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 		return nil, s.fault(sheaf.ErrUnsupported, "a phrase with slop that holds a word twice: Lucene wants a word of the "+
 			"text for each: leave the slop out, or use another store")
 	}
-	w.grown, err = w.plan.Grow(func(e storekit.Expand) ([]storekit.Grown, error) { return s.grow(ctx, e) })
+	w.expansions, err = w.plan.Grow(func(e storekit.Expand) ([]storekit.Grown, error) { return s.grow(ctx, e) })
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +220,11 @@ func bounded(knn object, clauses []any) object {
 
 // words builds the query for a request by words.
 type words struct {
-	s       *Store
-	req     *store.TextRequest
-	plan    storekit.Plan
-	grown   map[string][]storekit.Grown
-	clauses int
+	s          *Store
+	req        *store.TextRequest
+	plan       storekit.Plan
+	expansions map[string][]storekit.Grown
+	clauses    int
 }
 
 // root returns the whole query. It returns nil if nothing can match. Under CombineBest, a separate query computes the
@@ -258,8 +258,8 @@ func plain(parts []storekit.Node) bool {
 	return !slices.ContainsFunc(parts, func(n storekit.Node) bool { _, ok := n.(storekit.Bool); return ok })
 }
 
-// scoped is a part of a query that scores in some fields. It scores only if it matches over all fields together.
-type scoped struct {
+// scoredPart is a part of a query that scores in some fields. It scores only if it matches over all fields together.
+type scoredPart struct {
 	storekit.Node
 	match storekit.Node
 }
@@ -274,7 +274,7 @@ func (w *words) scoring(n storekit.Node) storekit.Node {
 	var out storekit.Bool
 	for _, part := range slices.Concat(b.Must, b.Should) {
 		if inner, ok := part.(storekit.Bool); ok {
-			out.Should = append(out.Should, scoped{Node: w.scoring(inner), match: inner})
+			out.Should = append(out.Should, scoredPart{Node: w.scoring(inner), match: inner})
 		} else {
 			out.Should = append(out.Should, part)
 		}
@@ -293,7 +293,7 @@ func (w *words) node(n storekit.Node, fields []int) object {
 		return w.phrase(n, fields)
 	case storekit.Bool:
 		return w.bool(n, fields)
-	case scoped:
+	case scoredPart:
 		all := make([]int, len(w.plan.Fields))
 		for i := range all {
 			all[i] = i
@@ -353,7 +353,7 @@ func (w *words) term(n storekit.Term, fields []int) object {
 }
 
 func (w *words) expand(n storekit.Expand, fields []int) object {
-	list := w.grown[n.Key()]
+	list := w.expansions[n.Key()]
 	if len(list) == 0 {
 		return nil
 	}
@@ -370,9 +370,9 @@ func (w *words) expand(n storekit.Expand, fields []int) object {
 
 // phrase returns the query of a phrase. In each field the query requires the phrase and scores its terms.
 func (w *words) phrase(n storekit.Phrase, fields []int) object {
-	at := make([]placed, len(n.Tokens))
+	at := make([]termPosition, len(n.Tokens))
 	for i, t := range n.Tokens {
-		at[i] = placed{int32(t.Position), t.Text}
+		at[i] = termPosition{int32(t.Position), t.Text}
 	}
 	text := places(at)
 	var parts []any

@@ -287,7 +287,7 @@ func (b *bulk) reject(doc sheaf.ID, because error) {
 
 // send sends actions. If the server refuses an action, send rejects its document.
 func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
-	return b.s.actions(ctx, b.s.index(), lines, func(i int, result acted) error {
+	return b.s.actions(ctx, b.s.index(), lines, func(i int, result actionAnswer) error {
 		switch {
 		case result.Status < 300, docs[i] == "" && result.Status == http.StatusNotFound:
 		case docs[i] == "":
@@ -303,15 +303,16 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 	})
 }
 
-// acted is the server's answer to one action of a bulk request.
-type acted struct {
+// actionAnswer is the server's answer to one action of a bulk request.
+type actionAnswer struct {
 	Status int
 	Error  serverError
 }
 
 // actions sends actions on an index in one request and passes each result to the function done. It repeats the
 // actions that the server is too busy for.
-func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done func(i int, result acted) error) error {
+func (s *Store) actions(ctx context.Context, index string, lines [][]byte,
+	done func(i int, result actionAnswer) error) error {
 	rest := make([]int, len(lines))
 	for i := range rest {
 		rest[i] = i
@@ -323,7 +324,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 		for k, i := range rest {
 			body[k] = lines[i]
 		}
-		var said struct{ Items []map[string]acted }
+		var said struct{ Items []map[string]actionAnswer }
 		if err := s.client.Call(ctx, "POST", "/"+index+"/_bulk"+bulkAnswer, storekit.Lines(bytes.Join(body, nil)),
 			&said); err != nil {
 			return err

@@ -22,19 +22,19 @@ import (
 // words builds the statement for a request by words.
 type words struct {
 	statement
-	req   *store.TextRequest
-	plan  storekit.Plan
-	grown map[string][]storekit.Grown // by the key of an Expand
-	n     int                         // parts so far
-	count bool                        // leaves scores out
-	// allowed is the relation of the chunks that pass Filter and Within; "" means all chunks. If the request has a list
-	// Within, the field called named is true.
-	allowed string
-	named   bool
-	// over is the relation of the chunks that the statistics count; "" means all chunks. overNamed means that the
-	// list Within restricts them.
-	over      string
-	overNamed bool
+	req        *store.TextRequest
+	plan       storekit.Plan
+	expansions map[string][]storekit.Grown // by the key of an Expand
+	n          int                         // parts so far
+	count      bool                        // leaves scores out
+	// allowedChunks is the relation of the chunks that pass Filter and Within; "" means all chunks. If the request has
+	// a list Within, allowedWithin is true.
+	allowedChunks string
+	allowedWithin bool
+	// countedChunks is the relation of the chunks that the statistics count; "" means all chunks. countedWithin means
+	// that the list Within restricts them.
+	countedChunks string
+	countedWithin bool
 }
 
 // bound makes the relation of the chunks that pass Filter and Within. It returns "" if the request has neither.
@@ -138,15 +138,15 @@ func (w *words) nothing() string {
 	return w.withTable("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
 }
 
-// looked has the arrays with which a leaf looks up its terms.
-type looked struct {
+// lookup has the arrays with which a leaf looks up its terms.
+type lookup struct {
 	term, field []string
 	f, n        []int32
 	factor      []float64
 	several     bool // some n has several terms; the best counts
 }
 
-func (w *words) add(l *looked, fields []int, factor float64, terms ...storekit.Grown) {
+func (w *words) add(l *lookup, fields []int, factor float64, terms ...storekit.Grown) {
 	w.n++
 	l.several = l.several || len(terms) > 1
 	for _, t := range terms {
@@ -165,7 +165,7 @@ func (w *words) add(l *looked, fields []int, factor float64, terms ...storekit.G
 // leaf makes the relation of the chunks that match at least one of the parts, which are terms and expansions. The
 // parameter among is one more condition on the posting p, or "".
 func (w *words) leaf(parts []storekit.Node, among string) string {
-	var l looked
+	var l lookup
 	var fields []int
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -174,7 +174,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 			w.add(&l, p.Fields, p.Factor, storekit.Grown{Term: p.Text, Weight: 1})
 		case storekit.Expand:
 			fields = p.Fields
-			w.add(&l, p.Fields, p.Factor, w.grown[p.Key()]...)
+			w.add(&l, p.Fields, p.Factor, w.expansions[p.Key()]...)
 		}
 	}
 	if len(l.term) == 0 {
@@ -195,16 +195,16 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 
 // counted returns the condition that restricts document frequencies to the chunks that the statistics count.
 func (w *words) counted() string {
-	if w.over == "" {
+	if w.countedChunks == "" {
 		return ""
 	}
-	return " AND " + in(w.over, w.overNamed)
+	return " AND " + in(w.countedChunks, w.countedWithin)
 }
 
 // let returns the condition that a posting's chunk passes Filter and Within. The server underestimates how many
 // chunks pass a filter. Without a hash table it would read all postings of each chunk. IS TRUE forces a hash table.
 // If the request names the chunks, the server's estimate is right.
-func (w *words) let() string { return in(w.allowed, w.named) }
+func (w *words) let() string { return in(w.allowedChunks, w.allowedWithin) }
 
 func in(relation string, named bool) string {
 	let := "p.chunk IN (SELECT ord FROM " + relation + ")"
@@ -217,7 +217,7 @@ func in(relation string, named bool) string {
 const idf = "ln(1 + (%s - d.df + 0.5) / (d.df + 0.5))"
 
 // fielded returns the query that scores every term in each field separately.
-func (w *words) fielded(l looked, where string) string {
+func (w *words) fielded(l lookup, where string) string {
 	list := fmt.Sprintf("unnest(%s, %s, %s, %s, %s) AS l(text, name, f, n, factor) JOIN term t ON t.text = l.text",
 		w.arg(l.term, "text[]"), w.arg(l.field, "text[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"),
 		w.arg(l.factor, "float8[]"))
@@ -239,7 +239,7 @@ func (w *words) fielded(l looked, where string) string {
 }
 
 // virtual returns the query that scores every term in one virtual field, which combines all of fields.
-func (w *words) virtual(l looked, fields []int, where string) string {
+func (w *words) virtual(l lookup, fields []int, where string) string {
 	var names []string
 	var weights []float64
 	length, average := "0", "0"
@@ -316,7 +316,7 @@ func (w *words) phrase(p storekit.Phrase) string {
 }
 
 func (w *words) among() string {
-	if w.allowed == "" {
+	if w.allowedChunks == "" {
 		return ""
 	}
 	return " AND " + w.let()
@@ -325,8 +325,8 @@ func (w *words) among() string {
 func (w *words) bool(q storekit.Bool) string {
 	if q.All {
 		from := "SELECT ord FROM chunk"
-		if w.allowed != "" {
-			from = "SELECT ord FROM " + w.allowed
+		if w.allowedChunks != "" {
+			from = "SELECT ord FROM " + w.allowedChunks
 		}
 		all := w.withTable("q", "SELECT ord AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s FROM ("+from+") a")
 		return w.restrict(all, q.MustNot, nil)
@@ -370,12 +370,12 @@ func (w *words) statistics() {
 	if w.count {
 		return
 	}
-	if w.over != "" {
+	if w.countedChunks != "" {
 		w.parts = append(w.parts,
-			"counted AS (SELECT count(*) AS chunks FROM "+w.over+")",
+			"counted AS (SELECT count(*) AS chunks FROM "+w.countedChunks+")",
 			`counts AS (SELECT f.id, f.name, count(*) FILTER (WHERE a.lens[f.id] > 0) AS chunks,
 		coalesce(sum(a.lens[f.id]), 0) AS tokens
-	FROM field f CROSS JOIN `+w.over+` a GROUP BY f.id)`)
+	FROM field f CROSS JOIN `+w.countedChunks+` a GROUP BY f.id)`)
 	} else {
 		w.parts = append(w.parts, "counted AS (SELECT chunks FROM total)",
 			"counts AS (SELECT id, name, chunks, tokens FROM field)")
@@ -425,17 +425,17 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 			longest, MaxPhrase)
 	}
 	var err error
-	w.grown, err = w.plan.Grow(func(e storekit.Expand) ([]storekit.Grown, error) { return grow(ctx, conn, e) })
+	w.expansions, err = w.plan.Grow(func(e storekit.Expand) ([]storekit.Grown, error) { return grow(ctx, conn, e) })
 	if err != nil {
 		return nil, "", err
 	}
-	w.allowed, w.named = w.bound(req), req.Within != nil
+	w.allowedChunks, w.allowedWithin = w.bound(req), req.Within != nil
 	switch {
 	case count || !req.CountsAmong():
-	case text.Statistics == store.StatisticsCorpus && (w.named || !reflect.DeepEqual(req.Filter, text.Among)):
-		w.over = w.bound(&store.Request{Filter: text.Among})
+	case text.Statistics == store.StatisticsCorpus && (w.allowedWithin || !reflect.DeepEqual(req.Filter, text.Among)):
+		w.countedChunks = w.bound(&store.Request{Filter: text.Among})
 	default:
-		w.over, w.overNamed = w.allowed, w.named
+		w.countedChunks, w.countedWithin = w.allowedChunks, w.allowedWithin
 	}
 	w.statistics()
 	return w, w.node(w.plan.Root), nil

@@ -30,12 +30,12 @@ type Exchanges struct {
 	// in the file. Nil changes nothing.
 	Alter func(path string, answer []byte) []byte
 
-	t    testing.TB
-	path string
-	real bool // the server answers, and the file is written again
-	mu   sync.Mutex
-	kept []exchange
-	used []bool
+	t         testing.TB
+	path      string
+	real      bool // the server answers, and the file is written again
+	mu        sync.Mutex
+	exchanges []exchange
+	used      []bool
 }
 
 // exchange is a request and its answer. A body of several JSON lines is stored as a list. If the store sends no
@@ -59,10 +59,10 @@ func NewExchanges(t testing.TB, path string, update bool) *Exchanges {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(text, &e.kept); err != nil {
+		if err := json.Unmarshal(text, &e.exchanges); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		e.used = make([]bool, len(e.kept))
+		e.used = make([]bool, len(e.exchanges))
 	}
 	t.Cleanup(e.finish)
 	return e
@@ -74,7 +74,7 @@ func (e *Exchanges) finish() {
 		enc := json.NewEncoder(&out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "\t")
-		if err := enc.Encode(e.kept); err != nil {
+		if err := enc.Encode(e.exchanges); err != nil {
 			e.t.Fatal(err)
 		}
 		if err := os.WriteFile(e.path, out.Bytes(), 0o666); err != nil {
@@ -83,7 +83,8 @@ func (e *Exchanges) finish() {
 	}
 	for i, used := range e.used {
 		if !used && e.Alter == nil {
-			e.t.Errorf("%s: %s %s is not sent any more", e.kept[i].About, e.kept[i].Request, e.kept[i].Refused)
+			x := &e.exchanges[i]
+			e.t.Errorf("%s: %s %s is not sent any more", x.About, x.Request, x.Refused)
 			return
 		}
 	}
@@ -135,14 +136,14 @@ func (e *Exchanges) keep(one exchange) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	one.About = e.About
-	e.kept = append(e.kept, one)
+	e.exchanges = append(e.exchanges, one)
 }
 
 // take finds the first unused answer to a request, and marks it as used.
 func (e *Exchanges) take(want exchange) (exchange, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for i, x := range e.kept {
+	for i, x := range e.exchanges {
 		if !e.used[i] && x.About == e.About && x.Request == want.Request && x.Refused == want.Refused &&
 			same(x.Body, want.Body) {
 			e.used[i] = true

@@ -18,7 +18,7 @@ type Stores[O any] struct {
 	// With opens a store.
 	With func(ctx context.Context, o O) (store.Backend, error)
 
-	made map[store.Backend]O
+	options map[store.Backend]O
 }
 
 // Open opens a store.
@@ -28,10 +28,10 @@ func (s *Stores[O]) Open(t testing.TB, o O) store.Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.made == nil {
-		s.made = map[store.Backend]O{}
+	if s.options == nil {
+		s.options = map[store.Backend]O{}
 	}
-	s.made[b] = o
+	s.options[b] = o
 	return b
 }
 
@@ -47,7 +47,7 @@ func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return s.Open(t, s.made[b])
+	return s.Open(t, s.options[b])
 }
 
 // Refusing returns a function that checks a refusal: with a change to the options good, no store may open.

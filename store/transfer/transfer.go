@@ -33,7 +33,7 @@ const (
 // twice without harm, so an interrupted copy can restart at any earlier cursor. If the other store rejects documents,
 // Copy copies the rest and then returns a store.PartialError that names the rejected documents.
 func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options) (int, error) {
-	c := copying{to: to, o: o, rejected: map[sheaf.ID]error{}}
+	c := copyRun{to: to, o: o, rejected: map[sheaf.ID]error{}}
 	err := from.Stream(ctx, o.Cursor, func(chunks []store.Chunk, cursor string) error {
 		for i := range chunks {
 			c.size += size(&chunks[i])
@@ -53,8 +53,8 @@ func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options)
 	return c.copied, err
 }
 
-// copying is a running copy.
-type copying struct {
+// copyRun is a running copy.
+type copyRun struct {
 	to       store.Backend
 	o        Options
 	batch    []store.Chunk
@@ -64,7 +64,7 @@ type copying struct {
 	rejected map[sheaf.ID]error
 }
 
-func (c *copying) flush(ctx context.Context) error {
+func (c *copyRun) flush(ctx context.Context) error {
 	if len(c.batch) == 0 {
 		return nil
 	}

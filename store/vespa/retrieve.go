@@ -70,8 +70,8 @@ func (s *Store) count(ctx context.Context, where string, q *query) (int, error) 
 	return found.Root.Fields.TotalCount, nil
 }
 
-// asked is a request that the store repeats, with more hits each time, until the first hits cannot change.
-type asked struct {
+// growingRequest is a request that the store repeats, with more hits each time, until the first hits cannot change.
+type growingRequest struct {
 	q *query
 	// window sets how many candidates the server examines.
 	window func(hits int)
@@ -80,10 +80,10 @@ type asked struct {
 }
 
 // prepare makes the query of a request. If no chunk can match, the query's condition is the constant nothing.
-func (s *Store) prepare(req *store.Request) (*asked, error) {
+func (s *Store) prepare(req *store.Request) (*growingRequest, error) {
 	q := newQuery(s.o.Schema)
 	q.body["presentation.summary"] = "hit"
-	a := &asked{q: q, window: func(int) {}}
+	a := &growingRequest{q: q, window: func(int) {}}
 	where, err := s.bounds(q, req.Filter, req.Within)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *Store) vectorField(req *store.VectorRequest) (field store.VectorField, 
 }
 
 // near adds the search for the nearest passages to a. Vespa scores passages by their angle to the query's vector.
-func (s *Store) near(a *asked, req *store.VectorRequest, where string) error {
+func (s *Store) near(a *growingRequest, req *store.VectorRequest, where string) error {
 	v, ok, err := s.vectorField(req)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func similarity(closeness float64) float64 {
 
 // firstHits returns the first limit hits. It asks for more and more hits until no other hit can be among these. One
 // request is not enough, because the server orders equal scores in its own way.
-func (s *Store) firstHits(ctx context.Context, a *asked, limit int) (sheaf.Ranking, error) {
+func (s *Store) firstHits(ctx context.Context, a *growingRequest, limit int) (sheaf.Ranking, error) {
 	if a.q.where == nothing {
 		return nil, nil
 	}

@@ -30,14 +30,14 @@ func refusal(status int, body []byte) error {
 	return storekit.Refusal(status, body)
 }
 
-// said is the answer to a GraphQL query.
-type said[T any] struct {
+// graphAnswer is the answer to a GraphQL query.
+type graphAnswer[T any] struct {
 	Data   T
 	Errors []struct{ Message string }
 }
 
 // dataOf returns the data of the answer, or the error that the answer contains.
-func (a *said[T]) dataOf(s *Store) (T, error) {
+func (a *graphAnswer[T]) dataOf(s *Store) (T, error) {
 	if len(a.Errors) > 0 && strings.Contains(a.Errors[0].Message, "authorization, forbidden") {
 		return a.Data, s.fault(store.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or "+
 			"name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
@@ -64,7 +64,7 @@ func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
 
 // ask sends a GraphQL query and returns its data.
 func ask[T any](ctx context.Context, s *Store, query string) (T, error) {
-	var answer said[T]
+	var answer graphAnswer[T]
 	if err := s.client.Call(ctx, "POST", "/v1/graphql", object{"query": query}, &answer); err != nil {
 		return answer.Data, err
 	}

@@ -15,15 +15,15 @@ import (
 // page has the hits of one answer that pass the filter. If more hits may follow, last is the score of the last hit,
 // else nil.
 type page struct {
-	found sheaf.Ranking
-	last  *float64
+	ranking   sheaf.Ranking
+	lastScore *float64
 }
 
 // pages asks the server for the hits of each element of list.
-func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
+func (s *Store) pages(ctx context.Context, list []growingRequest) ([]page, error) {
 	out := make([]page, len(list))
 	return out, store.Each(ctx, len(list), func(ctx context.Context, i int) error {
-		answer, err := ask[got](ctx, s, list[i].query())
+		answer, err := ask[answerData](ctx, s, list[i].query())
 		if err != nil {
 			return err
 		}
@@ -36,10 +36,10 @@ func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
 }
 
 // query returns the GraphQL query for a.
-func (a asked) query() string {
-	arguments := []string{fmt.Sprintf("limit:%d", a.want)}
-	if a.how != "" {
-		arguments = append(arguments, a.how)
+func (a growingRequest) query() string {
+	arguments := []string{fmt.Sprintf("limit:%d", a.hits)}
+	if a.operator != "" {
+		arguments = append(arguments, a.operator)
 	} else {
 		arguments = append(arguments, `sort:[{path:["cid"] order:asc}]`)
 	}
@@ -50,7 +50,7 @@ func (a asked) query() string {
 	switch {
 	case a.meaning:
 		fields = "n cid _additional{distance}"
-	case a.how != "":
+	case a.operator != "":
 		fields = "cid _additional{score}"
 	}
 	if a.where.loose {
@@ -59,11 +59,11 @@ func (a asked) query() string {
 	return fmt.Sprintf("{Get{%s(%s){%s}}}", a.class, strings.Join(arguments, " "), fields)
 }
 
-// got is the data of an answer.
-type got struct{ Get map[string][]gotten }
+// answerData is the data of an answer.
+type answerData struct{ Get map[string][]answerObject }
 
-// gotten is an object in an answer.
-type gotten struct {
+// answerObject is an object in an answer.
+type answerObject struct {
 	CID        string   `json:"cid"`
 	C          []string `json:"c"`
 	N          int      `json:"n"`
@@ -74,7 +74,7 @@ type gotten struct {
 }
 
 // page reads the hits of a from the objects of an answer.
-func (s *Store) page(a asked, list []gotten) (page, error) {
+func (s *Store) page(a growingRequest, list []answerObject) (page, error) {
 	var out page
 	for _, o := range list {
 		h := sheaf.Hit{Passage: o.N}
@@ -88,7 +88,7 @@ func (s *Store) page(a asked, list []gotten) (page, error) {
 			return out, s.fault(sheaf.ErrUnavailable, "a hit without a distance: the answer is not from such a server")
 		case a.meaning:
 			h.Score = 1 - *o.Additional.Distance
-		case a.how != "":
+		case a.operator != "":
 			score, err := strconv.ParseFloat(o.Additional.Score, 64)
 			if err != nil {
 				return out, s.fault(sheaf.ErrUnavailable, "a score of %q: the answer is not from such a server",
@@ -96,14 +96,14 @@ func (s *Store) page(a asked, list []gotten) (page, error) {
 			}
 			h.Score = score
 		}
-		out.last = &h.Score
+		out.lastScore = &h.Score
 		if a.where.loose && a.exact != nil && !a.exact.Match(storekit.ReadWords(o.C)) {
 			continue
 		}
-		out.found = append(out.found, h)
+		out.ranking = append(out.ranking, h)
 	}
-	if len(list) < a.want {
-		out.last = nil
+	if len(list) < a.hits {
+		out.lastScore = nil
 	}
 	return out, nil
 }

@@ -39,7 +39,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 		case err != nil || a.where.none:
 			return 0, err
 		case !a.meaning && !a.where.loose:
-			return s.count(ctx, a.class, and(a.where, a.matching))
+			return s.count(ctx, a.class, and(a.where, a.wordCondition))
 		}
 		found, err := s.firstHits(ctx, a, MaxLimit-1)
 		if err == nil && len(found) >= MaxLimit-1 {
@@ -49,32 +49,32 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	})
 }
 
-// asked is a request that the store repeats, with more hits each time, until there are enough hits.
-type asked struct {
+// growingRequest is a request that the store repeats, with more hits each time, until there are enough hits.
+type growingRequest struct {
 	class string
-	// how is the GraphQL operator that finds and scores objects: bm25 or nearVector. If it is empty, the query lists
-	// all objects that meet its condition.
-	how string
+	// operator is the GraphQL operator that finds and scores objects: bm25 or nearVector. If it is empty, the query
+	// lists all objects that meet its condition.
+	operator string
 	// lists are the word lists whose scores make up the score of a chunk.
 	lists []list
 	// combine computes the score of a chunk from its scores in the plan's fields.
 	combine func(fields []float64) float64
 	fields  int
-	// matching is the condition that a chunk has words of the query. It is used for counting.
-	matching condition
-	where    condition
-	exact    sheaf.Filter
-	meaning  bool
-	// want is the number of hits to request.
-	want int
+	// wordCondition is the condition that a chunk has words of the query. It is used for counting.
+	wordCondition condition
+	where         condition
+	exact         sheaf.Filter
+	meaning       bool
+	// hits is the number of hits to request.
+	hits int
 }
 
 // list is a group of words with the same factor in one field. The server scores each list by itself. The query does
 // not use the server's own weights: with a weight above 1, version 1.35 loses the best hits.
 type list struct {
-	how    string
-	field  int
-	weight float64
+	operator string
+	field    int
+	weight   float64
 }
 
 // Supports implements [store.Selective]: it refuses requests that the server cannot compute.
@@ -88,14 +88,14 @@ func (s *Store) Supports(req store.Request) error {
 	return nil
 }
 
-func (s *Store) prepare(req *store.Request) (asked, error) {
+func (s *Store) prepare(req *store.Request) (growingRequest, error) {
 	if err := s.Supports(*req); err != nil {
-		return asked{}, err
+		return growingRequest{}, err
 	}
 	if err := store.ValidateParts(req.Filter, "weaviate "+s.o.Class+": search", maxParts); err != nil {
-		return asked{}, err
+		return growingRequest{}, err
 	}
-	a := asked{class: s.o.Class, where: s.filter(req.Filter), exact: req.Filter, matching: everything}
+	a := growingRequest{class: s.o.Class, where: s.filter(req.Filter), exact: req.Filter, wordCondition: everything}
 	if req.Within != nil {
 		a.where = and(a.where, anyOf("chunk", storekit.Hashes(req.Within)))
 	}
@@ -108,7 +108,7 @@ func (s *Store) prepare(req *store.Request) (asked, error) {
 		a.where = nothing
 	}
 	a.class, a.meaning = s.passageClass(req.Vector.Field), true
-	a.how = "nearVector:{vector:" + numbers(req.Vector.Vector) + "}"
+	a.operator = "nearVector:{vector:" + numbers(req.Vector.Vector) + "}"
 	return a, nil
 }
 
@@ -126,7 +126,7 @@ func numbers(vector []float32) string {
 
 // words adds the words of a request to a. The server scores one list of words in one list of properties. So words
 // makes filters for required and forbidden words.
-func (s *Store) words(req *store.Request, a *asked) error {
+func (s *Store) words(req *store.Request, a *growingRequest) error {
 	plan := storekit.Compile(s.o.Analyzer, req.Text)
 	root, err := plan.Flat()
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Store) words(req *store.Request, a *asked) error {
 		for i, part := range root.Should {
 			any[i] = s.anyTerm(part, plan)
 		}
-		a.matching = or(any...)
+		a.wordCondition = or(any...)
 	}
 	s.bm25(req.Text, scoring, plan, a)
 	return nil
@@ -180,7 +180,7 @@ func (s *Store) hasField(field string) bool {
 }
 
 // bm25 makes the word lists that score the terms.
-func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storekit.Plan, a *asked) {
+func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storekit.Plan, a *growingRequest) {
 	type group struct {
 		field  int
 		factor float64
@@ -217,7 +217,7 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 			}
 		}
 		w := plan.Fields[g.field]
-		a.lists = append(a.lists, list{field: g.field, weight: w.Weight * g.factor, how: "bm25:{query:" +
+		a.lists = append(a.lists, list{field: g.field, weight: w.Weight * g.factor, operator: "bm25:{query:" +
 			quote(strings.Join(text, " ")) + " properties:[" + quote(textProperty(w.Name)) + "]}"})
 	}
 	a.fields = len(plan.Fields)
@@ -234,7 +234,7 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 }
 
 // total returns the score of a chunk from its score in each list.
-func (a asked) total(scores []float64) float64 {
+func (a growingRequest) total(scores []float64) float64 {
 	fields := make([]float64, a.fields)
 	for i, l := range a.lists {
 		fields[l.field] += l.weight * scores[i]
@@ -245,11 +245,11 @@ func (a asked) total(scores []float64) float64 {
 // joined asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
 // version 1.35 drops some of the best hits. If a list has more hits than MaxLimit, the result is only as good as the
 // server's.
-func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
-	whole := make([]asked, len(a.lists))
+func (s *Store) joined(ctx context.Context, a growingRequest) (sheaf.Ranking, error) {
+	whole := make([]growingRequest, len(a.lists))
 	for i, l := range a.lists {
 		whole[i] = a
-		whole[i].how, whole[i].want = l.how, MaxLimit
+		whole[i].operator, whole[i].hits = l.operator, MaxLimit
 	}
 	pages, err := s.pages(ctx, whole)
 	if err != nil {
@@ -257,7 +257,7 @@ func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 	}
 	scores := map[sheaf.ID][]float64{}
 	for i, page := range pages {
-		for _, h := range page.found {
+		for _, h := range page.ranking {
 			if scores[h.ID] == nil {
 				scores[h.ID] = make([]float64, len(a.lists))
 			}
@@ -277,15 +277,15 @@ func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 
 // complete asks for missing scores. A list may have more hits than its page. For such a list, complete asks for the
 // scores of the chunks that only other lists returned.
-func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[sheaf.ID][]float64) error {
-	var some []asked
+func (s *Store) complete(ctx context.Context, a growingRequest, pages []page, scores map[sheaf.ID][]float64) error {
+	var some []growingRequest
 	var of []int // the list of each page
 	for i, page := range pages {
-		if page.last == nil {
+		if page.lastScore == nil {
 			continue // this list is complete
 		}
 		seen := map[sheaf.ID]bool{}
-		for _, h := range page.found {
+		for _, h := range page.ranking {
 			seen[h.ID] = true
 		}
 		var missing []string
@@ -296,7 +296,8 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 		}
 		slices.Sort(missing)
 		for part := range slices.Chunk(missing, 1000) {
-			some = append(some, asked{class: a.class, how: a.lists[i].how, where: anyOf("chunk", part), want: len(part)})
+			some = append(some, growingRequest{class: a.class, operator: a.lists[i].operator,
+				where: anyOf("chunk", part), hits: len(part)})
 			of = append(of, i)
 		}
 	}
@@ -305,7 +306,7 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 		return err
 	}
 	for k, page := range found {
-		for _, h := range page.found {
+		for _, h := range page.ranking {
 			scores[h.ID][of[k]] = h.Score
 		}
 	}
@@ -314,20 +315,20 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 
 // firstHits asks for more and more hits until no other hit can be among the first limit hits. One request is not
 // enough: equal scores have no fixed order, chunks have several passages, and filters may be loose.
-func (s *Store) firstHits(ctx context.Context, a asked, limit int) (sheaf.Ranking, error) {
+func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joined(ctx, a)
 	}
 	// The chunks seen so far, which the next request excludes.
 	var before sheaf.Ranking
 	where := a.where
-	a.want = guess(limit)
+	a.hits = guess(limit)
 	for left := 0; ; {
-		pages, err := s.pages(ctx, []asked{a})
+		pages, err := s.pages(ctx, []growingRequest{a})
 		if err != nil {
 			return nil, err
 		}
-		found, last := pages[0].found, pages[0].last
+		found, last := pages[0].ranking, pages[0].lastScore
 		out := slices.Clone(before)
 		best := map[sheaf.ID]int{}
 		for _, h := range found {
@@ -346,8 +347,8 @@ func (s *Store) firstHits(ctx context.Context, a asked, limit int) (sheaf.Rankin
 			return out, nil
 		}
 		switch {
-		case a.want < MaxLimit:
-			a.want = min(a.want*4, MaxLimit)
+		case a.hits < MaxLimit:
+			a.hits = min(a.hits*4, MaxLimit)
 		case len(out) >= limit:
 			return out, nil
 		case a.meaning && len(best) > 0 && left < maxLeft:
@@ -358,7 +359,7 @@ func (s *Store) firstHits(ctx context.Context, a asked, limit int) (sheaf.Rankin
 			for i, h := range before {
 				seen[i] = storekit.Hash(string(h.ID))
 			}
-			a.where, a.want = and(where, negate(anyOf("chunk", seen))), guess(limit-len(before))
+			a.where, a.hits = and(where, negate(anyOf("chunk", seen))), guess(limit-len(before))
 		default:
 			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates for %d hits: use a narrower filter or "+
 				"query", MaxLimit*(left+1), limit)

@@ -17,8 +17,8 @@ import (
 // terms.
 const keptProperty = "kept"
 
-// kept is the JSON value of keptProperty. Its texts are bytes, because IDs and texts may be any bytes.
-type kept struct {
+// keptData is the JSON value of keptProperty. Its texts are bytes, because IDs and texts may be any bytes.
+type keptData struct {
 	Doc     []byte       `json:"d"`
 	Fields  [][2][]byte  `json:"f,omitempty"`
 	Columns []keptColumn `json:"c,omitempty"`
@@ -36,7 +36,7 @@ type keptValue struct {
 }
 
 func keep(c *store.Chunk) string {
-	out := kept{Doc: []byte(c.Doc)}
+	out := keptData{Doc: []byte(c.Doc)}
 	for _, f := range c.Fields {
 		out.Fields = append(out.Fields, [2][]byte{[]byte(f.Name), []byte(f.Text)})
 	}
@@ -72,8 +72,8 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	}
 }
 
-// stored is the data of an answer with chunks as they were written.
-type stored struct {
+// storedData is the data of an answer with chunks as they were written.
+type storedData struct {
 	Get map[string][]struct {
 		CID        string `json:"cid"`
 		Chunk      string
@@ -85,7 +85,7 @@ type stored struct {
 func (s *Store) chunks(ctx context.Context, cursor string) ([]store.Chunk, string, error) {
 	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor),
 		keptProperty)
-	answer, err := timed(ctx, s, func(ctx context.Context) (stored, error) { return ask[stored](ctx, s, query) })
+	answer, err := timed(ctx, s, func(ctx context.Context) (storedData, error) { return ask[storedData](ctx, s, query) })
 	if err != nil {
 		return nil, "", err
 	}
@@ -97,7 +97,7 @@ func (s *Store) chunks(ctx context.Context, cursor string) ([]store.Chunk, strin
 	at := map[string]int{}
 	for _, o := range list {
 		id, err := hex.DecodeString(o.CID)
-		var k kept
+		var k keptData
 		switch {
 		case err != nil || len(id) == 0:
 			return nil, "", s.fault(sheaf.ErrUnavailable, "an object without an ID: the answer is not from such a server")
@@ -118,7 +118,7 @@ func (s *Store) chunks(ctx context.Context, cursor string) ([]store.Chunk, strin
 	return chunks, cursor, nil
 }
 
-func (k *kept) chunk(id sheaf.ID) store.Chunk {
+func (k *keptData) chunk(id sheaf.ID) store.Chunk {
 	c := store.Chunk{ID: id, Doc: sheaf.ID(k.Doc)}
 	for _, f := range k.Fields {
 		c.Fields = append(c.Fields, store.Field{Name: string(f[0]), Text: string(f[1])})

@@ -462,6 +462,10 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 		for j, f := range frequencies {
 			out[j] = b.given[f-1]
 		}
+	case b.virtual != nil:
+		for j, o := range ordinals {
+			out[j] = weight * bm25.Saturation(scale*float64(frequencies[j]), b.virtual.norm(o))
+		}
 	case short != nil:
 		for j, o := range ordinals {
 			n := short[o]

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"sheaf"
 	"sheaf/index/engine/postings"
@@ -80,7 +81,7 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 		}
 		found(i, ordinal)
 		if v.deleted == nil || !v.deleted.Has(ordinal) { // the next word of the query needs the set again
-			s.places.put(id, place{i, ordinal})
+			s.places.put(strings.Clone(id), place{i, ordinal})
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"sync"
@@ -21,7 +20,7 @@ type collector struct {
 	mu       sync.Mutex // guards the fields below
 	heap     []found
 	promised []float64 // the limit best lower bounds of scores, a heap with the least on top
-	a, b     []byte    // memory for identifiers
+	buffer   []byte    // memory for an identifier
 	fault    error
 }
 
@@ -60,12 +59,7 @@ func (c *collector) worse(x, y *found) bool {
 		c.fail(err2)
 		return rx > ry
 	}
-	var err error
-	c.a, err = c.views[x.view].reader.ID(c.a[:0], x.ordinal)
-	c.fail(err)
-	c.b, err = c.views[y.view].reader.ID(c.b[:0], y.ordinal)
-	c.fail(err)
-	return bytes.Compare(c.a, c.b) > 0
+	return c.id(x.view, x.ordinal) > c.id(y.view, y.ordinal)
 }
 
 func (c *collector) fail(err error) {
@@ -189,9 +183,9 @@ func (c *collector) id(view int, ordinal uint32) string {
 		return id
 	}
 	var err error
-	c.a, err = c.views[view].reader.ID(c.a[:0], ordinal)
+	c.buffer, err = c.views[view].reader.ID(c.buffer[:0], ordinal)
 	c.fail(err)
-	id := string(c.a)
+	id := string(c.buffer)
 	if err == nil {
 		c.places.put(id, at)
 	}

@@ -41,6 +41,7 @@ type bound struct {
 	short   []byte // lengths.Plain()
 	wide    []byte
 	norms   *norms
+	virtual *virtual // the virtual field of BM25F; nil if the field has a score of its own
 	// norms ends at longField. The norm of a longer field is the Norm of the length times factor.
 	params          bm25.Parameters
 	average, factor float64
@@ -75,8 +76,11 @@ func (b *bound) at(ordinal, frequency uint32) float64 {
 	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normAt(ordinal))
 }
 
-// normAt returns BM25's norm for the field of the chunk ordinal.
+// normAt returns the norm of the field of a chunk, or of the virtual field.
 func (b *bound) normAt(ordinal uint32) float64 {
+	if b.virtual != nil {
+		return b.virtual.norm(ordinal)
+	}
 	if b.short != nil {
 		if n := b.short[ordinal]; n < segment.LongByte {
 			return b.norms[n]
@@ -217,7 +221,7 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	*m = maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s,
 		pending: s.pending[:0], brought: s.brought[:0],
 		sums: p.words.Combine == CombineSum, scores: scores{byField: s.byField}}
-	if m.bounds, err = p.bounds(s, terms); err == nil {
+	if m.bounds, err = p.bounds(s, terms, view); err == nil {
 		m.ordered = s.ordered
 		copy(m.ordered, m.bounds)
 		var match *planMatch
@@ -237,8 +241,8 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	return m, nil
 }
 
-// bounds makes a bound for each clause.
-func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
+// bounds makes a bound for each clause in one view.
+func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err error) {
 	n := len(s.clauses)
 	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],
 		slices.Grow(s.ordered[:0], n)[:n]
@@ -255,12 +259,11 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 		}
 		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths,
 			norms: c.model.norms, asked: -1, block: -1}
-		b.short, b.wide = b.lengths.Plain()
 		b.params, b.average, b.factor = p.params, c.model.average, 1
-		if p.words.Combine == CombineBM25F {
-			if err := p.virtualBound(b, terms[c.term], c.model); err != nil {
-				return nil, err
-			}
+		if p.words.Combine != CombineBM25F {
+			b.short, b.wide = b.lengths.Plain()
+		} else if err = p.virtualBound(b, terms[c.term], c.model, view); err != nil {
+			return nil, err
 		}
 		b.most = b.ofList()
 	}
@@ -271,19 +274,15 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 }
 
 // virtualBound bounds the part of one field in a BM25F score. The score is concave in the frequency: the score of a
-// sum is at most the sum of the scores. A longer virtual field only lowers the score.
-func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
-	tokens := 0.0
-	for _, f := range t.fields {
-		tokens += p.fields[f].weight * float64(p.fields[f].stats.Tokens)
-	}
-	average := 1.0
-	if p.chunks > 0 && tokens > 0 {
-		average = tokens / float64(p.chunks)
+// sum is at most the sum of the scores. A posting has the length of the virtual field. An impact has only the length
+// of its own field, which is never longer.
+func (p *plan) virtualBound(b *bound, t *planTerm, m *model, view int) (err error) {
+	if b.virtual, err = p.virtual(t.fields, view); err != nil {
+		return err
 	}
 	b.scale = m.weight
-	b.average, b.factor = average, m.weight
-	b.norms = p.snapshot.normsFor(p.params, average/m.weight)
+	b.average, b.factor = b.virtual.average, m.weight
+	b.norms = p.snapshot.normsFor(p.params, b.average/m.weight)
 	return nil
 }
 

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"strings"
-	"sync"
-)
+import "sync"
 
 const (
 	// placesKept is enough for the chunks of a folder of notes. Reading an identifier from the segment takes several
@@ -31,12 +28,11 @@ type places struct {
 
 func newPlaces() *places { return &places{ids: map[place]string{}, byID: map[string]place{}} }
 
-// put caches the place of the chunk with this id, unless id is very long.
+// put caches the place of the chunk with this id, unless id is very long. id must not be a part of a larger text.
 func (c *places) put(id string, at place) {
 	if len(id) > placeBytes {
 		return
 	}
-	id = strings.Clone(id) // id may be a part of a large text
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.ids) == placesKept {

@@ -3,9 +3,9 @@
 #
 #   sh scripts/publish-as.sh MODULE/PATH     for example example.org/you/sheaf
 #
-# It changes go.mod files, imports, the layering test and the clone line of the documents. The formula and the labels of
-# the container take the name from go.mod when release.sh runs. The script builds everything before it commits; when
-# that fails, it puts all files back.
+# It changes go.mod files, imports, the layering test, and the clone line and the Go commands of the documents. The
+# formula and the labels of the container take the name from go.mod when release.sh runs. The script builds everything
+# before it commits. If the build fails, the script puts all files back.
 set -eu
 fail() {
 	echo "publish-as: $1" >&2
@@ -41,9 +41,15 @@ done
 sed "s#^const module = \"$escaped\"#const module = \"$new\"#" internal/lint/layering_test.go >layering.new
 mv layering.new internal/lint/layering_test.go
 for file in README.md doc/getting-started.md; do
-	sed "s|git clone \"[$]REPOSITORY\" \(.*[^ ]\)  *# REPOSITORY is .*|git clone https://$new \1|
-		s|git clone \"[$]REPOSITORY\"|git clone https://$new|
+	sed "s|git clone ADDRESS \(.*[^ ]\)  *# ADDRESS: .*|git clone https://$new \1|
 		s|git clone https://$escaped |git clone https://$new |" "$file" >"$file.new"
+	mv "$file.new" "$file"
+done
+for file in doc/go-library.md collection/collection.go; do
+	sed "s|\"$escaped/collection\"|\"$new/collection\"|; s|go doc $escaped/|go doc $new/|
+		s|-require $escaped@v0.0.0 -replace $escaped=|-require $new@v0.0.0 -replace $new=|
+		s|is called \`$escaped\`.*go get. cannot fetch it[.]|is called \`$new\`.|
+		s|is called \`$escaped\`|is called \`$new\`|" "$file" >"$file.new"
 	mv "$file.new" "$file"
 done
 gofmt -w $(git diff --name-only -- '*.go')

@@ -18,6 +18,15 @@ func TestPublishAs(t *testing.T) {
 	}
 	script := must.Get(os.ReadFile(filepath.Join("..", "..", "scripts", "publish-as.sh")))
 	dir := t.TempDir()
+	lines := func(page, part string) string { // the lines of a page of this repository that the script must change
+		var found string
+		for line := range strings.Lines(string(must.Get(os.ReadFile(filepath.Join("..", "..", page))))) {
+			if strings.Contains(line, part) {
+				found += line
+			}
+		}
+		return found
+	}
 	for name, text := range map[string]string{
 		"go.mod":       "module sheaf\n\ngo 1.26.0\n",
 		"bench/go.mod": "module sheaf/bench\n\nrequire (\n\tsheaf v0.0.0\n)\n\nreplace sheaf => ..\n",
@@ -26,10 +35,12 @@ func TestPublishAs(t *testing.T) {
 			"var B = sheaf.Name + os.DevNull\n",
 		"c/c.go":                         "package c\n\nimport \"sheaf/b\"\n\nvar C = b.B\n",
 		"internal/lint/layering_test.go": "package lint\n\nconst module = \"sheaf\"\n",
-		"README.md": "git clone \"$REPOSITORY\" sheaf && cd sheaf   # REPOSITORY is the address of this " +
-			"repository\n",
-		"doc/getting-started.md": "git clone \"$REPOSITORY\" sheaf && cd sheaf\n",
-		"scripts/publish-as.sh":  string(script),
+		"README.md":                      lines("README.md", "git clone"),
+		"doc/getting-started.md":         lines("doc/getting-started.md", "git clone"),
+		"doc/go-library.md":              lines("doc/go-library.md", "sheaf"),
+		"collection/collection.go": "package collection\n\n" +
+			lines("collection/collection.go", "go mod edit"),
+		"scripts/publish-as.sh": string(script),
 	} {
 		name = filepath.Join(dir, name)
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
@@ -78,11 +89,23 @@ func TestPublishAs(t *testing.T) {
 			"b/b.go":                         "\t\"" + module + "\"\n",
 			"c/c.go":                         "import \"" + module + "/b\"",
 			"internal/lint/layering_test.go": "const module = \"" + module + "\"",
-			"README.md":                      "git clone https://" + module + " sheaf",
+			"README.md":                      "git clone https://" + module + " sheaf && cd sheaf\n",
+			"doc/getting-started.md":         "git clone https://" + module + " sheaf && cd sheaf\n",
+			"doc/go-library.md":              "\t\"" + module + "/collection\"\n",
 		} {
 			text, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil || !strings.Contains(string(text), want) {
 				t.Errorf("%s: %v, %q, want %q", name, err, text, want)
+			}
+		}
+		text := string(must.Get(os.ReadFile(filepath.Join(dir, "doc", "go-library.md"))))
+		for _, want := range []string{
+			"The module is called `" + module + "`.",
+			"go mod edit -require " + module + "@v0.0.0 -replace " + module + "=../sheaf\n",
+			"`go doc " + module + "/collection`",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("doc/go-library.md lacks %q:\n%s", want, text)
 			}
 		}
 		if out, err := run("git", "status", "--porcelain"); err != nil || out != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Reason is one reason for the score of a result.
@@ -24,8 +25,15 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%.0f %%)", r.Text, percent)
 }
 
-// maxReasons is how many reasons a summary has at most. The other reasons become one reason, "other reasons".
-const maxReasons = 6
+// These bounds keep a summary within three lines. Reasons beyond maxReasons, or beyond maxLength characters, become one
+// reason, "other reasons". maxNamed is how many words a reason lists, and maxQuoted is how many characters of a name it
+// shows.
+const (
+	maxReasons = 6
+	maxLength  = 255
+	maxNamed   = 5
+	maxQuoted  = 40
+)
 
 // leastShare is the smallest share of a reason that a summary names, and leastRest the smallest share of other reasons.
 const (
@@ -51,13 +59,15 @@ func (e *Explanation) Summary(words SummaryWords) []Reason {
 		return cmp.Compare(math.Abs(b.share), math.Abs(a.share))
 	})
 	var out []Reason
-	rest := 0.0
+	rest, length := 0.0, 0
 	for _, g := range s.order {
-		if len(out) > 0 && (len(out) == maxReasons || math.Abs(g.share) < leastShare) {
+		r := Reason{g.text(), g.share}
+		length += utf8.RuneCountInString(r.String()) + len("; ")
+		if len(out) > 0 && (len(out) == maxReasons || length > maxLength || math.Abs(g.share) < leastShare) {
 			rest += g.share
 			continue
 		}
-		out = append(out, Reason{g.text(), g.share})
+		out = append(out, r)
 	}
 	if math.Abs(rest) >= leastRest {
 		out = append(out, Reason{"other reasons", rest})
@@ -108,11 +118,28 @@ func (g *reasonGroup) text() string {
 		return g.before
 	}
 	slices.SortStableFunc(g.words, func(a, b weighedWord) int { return cmp.Compare(b.share, a.share) })
-	words := make([]string, len(g.words))
-	for i, w := range g.words {
-		words[i] = w.word
+	words := make([]string, min(len(g.words), maxNamed))
+	for i := range words {
+		words[i] = g.words[i].word
 	}
-	return g.before + ": " + strings.Join(words, ", ")
+	more := ""
+	if n := len(g.words) - len(words); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return g.before + ": " + strings.Join(words, ", ") + more
+}
+
+// shortened cuts text after a whole word, so that it has at most maxQuoted characters.
+func shortened(text string) string {
+	runes := []rune(text)
+	if len(runes) <= maxQuoted {
+		return text
+	}
+	head := string(runes[:maxQuoted])
+	if i := strings.LastIndexByte(head, ' '); i > 0 {
+		head = head[:i]
+	}
+	return head + "…"
 }
 
 func similarityText(count int, best float64) string {
@@ -257,11 +284,11 @@ func (s *summary) add(e *Explanation, share float64) {
 		}
 		s.group(fmt.Sprintf("place %.0f by %s", e.Details["rank"].Number, text("branch")), share)
 	case KindName:
-		s.group(fmt.Sprintf("the query names the %s %q", text("of"), text("name")), share)
+		s.group(fmt.Sprintf("the query names the %s %q", text("of"), shortened(text("name"))), share)
 	case KindEqual:
 		s.group("the query equals the "+text("of"), share)
 	case KindPairs:
-		s.group("words side by side: "+text("pairs"), share)
+		s.group("words side by side: "+shortened(text("pairs")), share)
 	case KindFolder:
 		s.group(fmt.Sprintf("%.0f of %.0f documents of the folder %q are found", e.Details["documents"].Number,
 			e.Details["of"].Number, text("folder")), share)

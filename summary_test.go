@@ -1,6 +1,7 @@
 package sheaf_test
 
 import (
+	"strings"
 	"testing"
 
 	"sheaf"
@@ -82,6 +83,19 @@ func TestSummary(t *testing.T) {
 			inField("d", "d", 12), inField("e", "e", 10), inField("f", "f", 9), inField("g", "g", 4)),
 			"in the a: a (30 %); in the b: b (20 %); in the c: c (15 %); in the d: d (12 %); in the e: e (10 %); " +
 				"in the f: f (9 %)"},
+		"long": {node("", 100, sheaf.CombineSum, inField("a", strings.Repeat("a", 80), 40),
+			inField("b", strings.Repeat("b", 80), 30), inField("c", strings.Repeat("c", 80), 20), inField("d", "d", 10)),
+			"in the " + strings.Repeat("a", 80) + ": a (40 %); in the " + strings.Repeat("b", 80) + ": b (30 %); " +
+				"other reasons (30 %)"},
+		"many words": {node("", 10, sheaf.CombineSum, inField("a", "body", 3), inField("b", "body", 2),
+			inField("c", "body", 1), inField("d", "body", 1), inField("e", "body", 1), inField("f", "body", 1),
+			inField("g", "body", 1)), "in the text: a, b, c, d, e and 2 more (100 %)"},
+		"a long name": {called(leaf("", 1), sheaf.KindName, map[string]sheaf.Value{"of": sheaf.TextValue("heading"),
+			"name": sheaf.TextValue("Why a commit that others have already pulled must stay")}),
+			"the query names the heading \"Why a commit that others have already…\" (100 %)"},
+		"long pairs": {called(leaf("", 1), sheaf.KindPairs, map[string]sheaf.Value{"pairs": sheaf.TextValue(
+			"undo a, a commit, commit that, that others, others have, have pulled")}),
+			"words side by side: undo a, a commit, commit that, that… (100 %)"},
 	} {
 		got := sheaf.SummaryText(c.e.Summary(sheaf.SummaryWords{
 			Word: func(term string) string {

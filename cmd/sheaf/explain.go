@@ -143,24 +143,33 @@ func (s *session) explain(ctx context.Context, q collection.SearchRequest, full 
 	return err
 }
 
-// printSummary writes the reasons for a score for people, in lines of at most summaryWidth characters.
+// printSummary writes the reasons for a score for people. Each line has whole reasons, unless these lines are more than
+// three.
 func (s *session) printSummary(reasons []sheaf.Reason, indent int) {
-	const summaryWidth = 100
+	text := wording.Clean(sheaf.SummaryText(reasons))
+	lines := summaryLines(strings.SplitAfter(text, "; "), indent)
+	if len(lines) > 3 {
+		// No line begins with a percent sign.
+		words := strings.SplitAfter(strings.ReplaceAll(text, " %)", "\u00a0%)"), " ")
+		lines = summaryLines(words, indent)
+	}
+	for _, line := range lines {
+		fmt.Fprintln(s.stdout, strings.Repeat(" ", indent)+strings.ReplaceAll(line, "\u00a0%)", " %)"))
+	}
+}
+
+// summaryLines joins the parts of a summary into lines of at most 100 characters with indent.
+func summaryLines(parts []string, indent int) []string {
+	var lines []string
 	line := ""
-	for i, r := range reasons {
-		text := wording.Clean(r.String())
-		if i < len(reasons)-1 {
-			text += "; "
-		}
-		if line != "" && indent+utf8.RuneCountInString(line+text) > summaryWidth {
-			fmt.Fprintln(s.stdout, strings.Repeat(" ", indent)+strings.TrimRight(line, " "))
+	for _, part := range parts {
+		if line != "" && indent+utf8.RuneCountInString(strings.TrimRight(line+part, " ")) > 100 {
+			lines = append(lines, strings.TrimRight(line, " "))
 			line = ""
 		}
-		line += text
+		line += part
 	}
-	if line != "" {
-		fmt.Fprintln(s.stdout, strings.Repeat(" ", indent)+line)
-	}
+	return append(lines, line)
 }
 
 func (s *session) printExplained(out *explainJSON, full bool) {

@@ -15,12 +15,13 @@ import (
 	"sheaf/text/chunk"
 )
 
-var markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+var markdownLink = regexp.MustCompile(`(?:\]\(|\bsrc(?:set)?=")([^)"\s]+)[)"]`)
 
-// TestLinksOfDocuments checks every relative link of the repository's Markdown files, also to headings.
+// TestLinksOfDocuments checks every relative link of the repository's Markdown files and of llms.txt, also to headings
+// and pictures.
 func TestLinksOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
-	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.md").Output()
+	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.md", "llms.txt").Output()
 	if err != nil {
 		t.Skipf("git does not list this folder's files: %v", err)
 	}

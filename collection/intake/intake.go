@@ -52,14 +52,7 @@ func (in *Intake) View(read func(*Tx) error) error {
 	if _, err := os.Stat(in.Path()); errors.Is(err, fs.ErrNotExist) {
 		return read(&Tx{})
 	}
-	return in.transact(true, func(db *bbolt.DB) error {
-		return db.View(func(tx *bbolt.Tx) error {
-			if err := checkFormat(tx); err != nil {
-				return err
-			}
-			return read(&Tx{tx})
-		})
-	})
+	return in.transact(true, func(db *bbolt.DB) error { return db.View(ofFormat(read)) })
 }
 
 // Update calls the function change with a transaction that can write. If Update succeeds, all writes are durable; if it
@@ -70,14 +63,7 @@ func (in *Intake) Update(change func(*Tx) error) error {
 	if err := in.make(); err != nil {
 		return err
 	}
-	return in.transact(false, func(db *bbolt.DB) error {
-		return db.Update(func(tx *bbolt.Tx) error {
-			if err := checkFormat(tx); err != nil {
-				return err
-			}
-			return change(&Tx{tx})
-		})
-	})
+	return in.transact(false, func(db *bbolt.DB) error { return db.Update(ofFormat(change)) })
 }
 
 // make creates a missing file. After a crash, the file is either complete or missing.

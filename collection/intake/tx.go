@@ -46,12 +46,15 @@ func makeBuckets(tx *bbolt.Tx) error {
 	return tx.Bucket(meta).Put(formatKey, []byte(format))
 }
 
-func checkFormat(tx *bbolt.Tx) error {
-	if b := tx.Bucket(meta); b != nil && string(b.Get(formatKey)) != format {
-		return fmt.Errorf("%w: given documents have format %q, this program reads %s: use a newer version",
-			sheaf.ErrUnsupported, b.Get(formatKey), format)
+// ofFormat makes the function use accept a transaction of bbolt. It refuses a file with another format.
+func ofFormat(use func(*Tx) error) func(*bbolt.Tx) error {
+	return func(tx *bbolt.Tx) error {
+		if b := tx.Bucket(meta); b != nil && string(b.Get(formatKey)) != format {
+			return fmt.Errorf("%w: given documents have format %q, this program reads %s: use a newer version",
+				sheaf.ErrUnsupported, b.Get(formatKey), format)
+		}
+		return use(&Tx{tx})
 	}
-	return nil
 }
 
 // Tx is one transaction. Use it only inside the function that gets it. Its results are copies and stay valid.

@@ -2,6 +2,7 @@ package vespa
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,38 +49,19 @@ func (q *query) yql() string {
 }
 
 // The functions and, or and not remove the conditions everything and nothing from a combination.
-func and(list ...string) string {
-	var parts []string
-	for _, c := range list {
-		switch c {
-		case nothing:
-			return nothing
-		case everything:
-		default:
-			parts = append(parts, c)
-		}
-	}
-	return joined(parts, " and ", everything)
-}
+func and(list ...string) string { return combined(list, " and ", everything, nothing) }
 
-func or(list ...string) string {
-	var parts []string
-	for _, c := range list {
-		switch c {
-		case everything:
-			return everything
-		case nothing:
-		default:
-			parts = append(parts, c)
-		}
-	}
-	return joined(parts, " or ", nothing)
-}
+func or(list ...string) string { return combined(list, " or ", nothing, everything) }
 
-func joined(parts []string, operator, none string) string {
+// combined joins conditions. The condition neutral adds nothing, and the condition decisive makes the others useless.
+func combined(list []string, operator, neutral, decisive string) string {
+	if slices.Contains(list, decisive) {
+		return decisive
+	}
+	parts := slices.DeleteFunc(slices.Clone(list), func(c string) bool { return c == neutral })
 	switch len(parts) {
 	case 0:
-		return none
+		return neutral
 	case 1:
 		return parts[0]
 	}

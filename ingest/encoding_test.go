@@ -19,6 +19,7 @@ import (
 
 // TestTextThatIsNotUTF8 checks that texts in older encodings and in UTF-16 are decoded correctly.
 func TestTextThatIsNotUTF8(t *testing.T) {
+	must.Whole(t, "it decodes megabytes in one goroutine")
 	wide := func(order unicode.Endianness, mark unicode.BOMPolicy) encoding.Encoding {
 		return unicode.UTF16(order, mark)
 	}
@@ -146,6 +147,7 @@ func TestEncodingThatChanges(t *testing.T) {
 // TestUTF16AndUTF8InOneFile checks that lines in the other encoding are decoded, wherever a program appended them.
 // A stray zero byte does not make a text UTF-16.
 func TestUTF16AndUTF8InOneFile(t *testing.T) {
+	must.Whole(t, "it decodes megabytes in one goroutine")
 	const plain, long = "# Key\n\nThe key is here.\n", "Der Schlüssel zum Büro fehlt: Größe.\n"
 	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
 		wide := func(text string, mark unicode.BOMPolicy) string {

@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sheaf": main})
 }
 
-// concurrentScripts are the scripts with servers, several processes or parallel work.
-var concurrentScripts = []string{"mcp", "meaning", "serve", "store", "together", "watch"}
+// concurrentScripts are the scripts in which a server or several processes work at the same time.
+var concurrentScripts = []string{"mcp", "serve", "together", "watch"}
 
 // TestScripts runs every script in testdata/script with the real command, each in its own home
 // folder. Short tests run only concurrentScripts: the gate runs short tests with the race detector, and all

@@ -84,6 +84,7 @@ func jsonOf(t *testing.T, v any) string {
 // TestEveryAnswerWithinBudget checks that every answer stays within its budget, or within the default,
 // however long the documents are. This holds for text and structured content.
 func TestEveryAnswerWithinBudget(t *testing.T) {
+	must.Whole(t, "hundreds of calls, one after another")
 	s := connectWith(t, long())
 	all := []string{"headings.md", "links.md", "tags.md", "text.md"}
 	for tool, arguments := range map[string]map[string]any{
@@ -95,11 +96,7 @@ func TestEveryAnswerWithinBudget(t *testing.T) {
 		"get neighbors": {"id": "headings.md#heading-9-of-the-walrus", "neighbors": 50},
 	} {
 		name, _, _ := strings.Cut(tool, " ")
-		budgets := []int{300, 0, 2000}
-		if testing.Short() {
-			budgets = budgets[:1]
-		}
-		for _, budget := range budgets {
+		for _, budget := range []int{300, 0, 2000} {
 			arguments, most := maps.Clone(arguments), 8000
 			if budget > 0 {
 				arguments["budget"], most = budget, budget
@@ -129,6 +126,7 @@ func TestEveryAnswerWithinBudget(t *testing.T) {
 // TestBudgetsOfAllSizes checks that answers stay within budgets of many sizes, also with names
 // whose length differs between the two forms.
 func TestBudgetsOfAllSizes(t *testing.T) {
+	must.Whole(t, "hundreds of calls, one after another")
 	notes := long()
 	var lines, sections strings.Builder
 	for i := range 3000 {
@@ -139,11 +137,7 @@ func TestBudgetsOfAllSizes(t *testing.T) {
 	}
 	notes["lines.txt"], notes["мор\u00a0жи.md"] = lines.String(), "# Моржи\n\n"+sections.String()
 	s := connectWith(t, notes)
-	step := 83
-	if testing.Short() {
-		step *= 6
-	}
-	for budget := 300; budget < 1800; budget += step {
+	for budget := 300; budget < 1800; budget += 83 {
 		for tool, arguments := range map[string]map[string]any{
 			"get lines": {"id": "lines.txt"}, "get line": {"id": "lines.txt:128:900"},
 			"get neighbors": {"id": "мор\u00a0жи.md:4", "neighbors": 50}, "get name": {"id": "мор\u00a0жи.md"},
@@ -323,6 +317,7 @@ func TestErrorShortensLongName(t *testing.T) {
 // TestMissingPassagesWithinBudget checks that missing passages are listed with their reasons, and
 // that texts leave space for them.
 func TestMissingPassagesWithinBudget(t *testing.T) {
+	must.Whole(t, "hundreds of calls, one after another")
 	s := connectWith(t, long())
 	ids := []string{"text.md", "headings.md"}
 	for i := range 48 {

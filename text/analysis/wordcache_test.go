@@ -40,6 +40,7 @@ func TestCacheChangesNoTerms(t *testing.T) {
 
 // TestTermsKeepBeginning checks Initial with made-up words of each language: one term besides forms, and none longer.
 func TestTermsKeepBeginning(t *testing.T) {
+	must.Whole(t, "it analyzes megabytes in one goroutine")
 	endings := []string{"", "s", "ed", "ing", "ingly", "ational", "isation", "izer", "ement", "ung", "heid", "heden",
 		"lijk", "amente", "ation", "eux", "logie", "ences", "aient", "issions", "mente", "ilor", "iilor", "ului", "ssa",
 		"lla", "inen", "ban", "nek", "jainak", "erna", "arne", "erende", "lost", "y", "ies", "ied", "ying"}

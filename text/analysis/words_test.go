@@ -248,6 +248,7 @@ func TestValueEnd(t *testing.T) {
 
 // TestLongWords checks that a very long word of any characters is cut into words of limited length.
 func TestLongWords(t *testing.T) {
+	must.Whole(t, "it analyzes megabytes in one goroutine")
 	a := analyzer(t, "en")
 	for _, part := range []string{"a", "aB", "a-\n", "1", "é", "\u200B", "a\u200B", "中", "👩\u200D", "🏽", "_", "v1.",
 		"aB-"} {
@@ -419,6 +420,7 @@ func TestSpansOfComposedRuns(t *testing.T) {
 // TestNoTermIsEmpty checks that no term is empty in any language, for any marks in a word, also
 // invisible ones.
 func TestNoTermIsEmpty(t *testing.T) {
+	must.Whole(t, "it analyzes megabytes in one goroutine")
 	rng := rand.New(rand.NewPCG(41, 8))
 	parts := []rune("aZéßΣя7数ع'’‘.-@_,#\u0300\u0301\u0306\u00ad\u200b\u200d\u0e33")
 	texts := []string{"x-\u200d'\u200d", "Z-\u00ad'\u00ad", "É-\u0301'\u0301", "hello Z-\u0300\u2019\u0300 world"}

@@ -213,6 +213,7 @@ func TestTwoSteps(t *testing.T) {
 // TestRowsAtEqualDistance checks filtered or near rows at equal distances or side by side. A search finds them
 // like others and compares no more rows than the depth.
 func TestRowsAtEqualDistance(t *testing.T) {
+	must.Whole(t, "many searches in one goroutine")
 	const rows, dims, k = 40000, 128, 10
 	r := rand.New(rand.NewPCG(*seed, 8))
 	queries := make([][]float32, 30)

@@ -36,7 +36,8 @@ import (
 // ErrUnknown means this program has no analyzer of that name.
 var ErrUnknown = errors.New("unknown analyzer")
 
-// version changes whenever some text gets other terms.
+// version changes whenever many texts get other terms; then every index is made again. When few texts get other terms,
+// the parser version of package ingest changes instead.
 const version = "sheaf-4"
 
 // Options choose an analyzer.

@@ -37,6 +37,15 @@ func TestDiacritics(t *testing.T) {
 		{"en", "façade", "facade"},
 		{"en", "Zürich", "zurich"},
 		{"en", "ﬁancé’s", "fiance's"},
+		{"", "ім\u02bcя", "ім'я"}, // Ukrainian
+		{"", "ім’я", "ім\u02bcя"},
+		{"", "Hawai\u02bbi", "hawai'i"},
+		{"", "\u02bbOkina", "okina"},
+		{"", "mes\u02b9yats", "mes’yats"}, // transliterated Russian
+		{"", "Rus\u02b9", "Rus'"},
+		{"", "Qur\u02beān", "Qur'an"},
+		{"en", "don\u00b4t", "don't"},
+		{"fr", "l\u02bchomme", "l'homme"},
 		{"en", "Crème-Brûlée", "Creme-Brulee"},
 		{"da", "rødgrøder", "rodgroder"},
 		{"de", "Häusern", "hausern"},

@@ -13,19 +13,29 @@ func lower(s string) string {
 	if isSettled(s) {
 		return strings.ToLower(s) // returns s itself when nothing changes
 	}
-	s = strings.ToLower(norm.NFKC.String(s))
-	if !strings.Contains(s, punctuation) {
-		return s
-	}
-	return marks.Replace(s)
+	return strings.ToLower(norm.NFKC.String(strings.Map(plainMark, s)))
 }
 
-// marks unifies apostrophes and hyphens, which have several spellings. NFKC unifies only some of
-// them.
-var marks = strings.NewReplacer("’", "'", "‘", "'", "‐", "-", "‑", "-")
+// plainMark unifies apostrophes and hyphens, which have several spellings. NFKC unifies only some of them.
+func plainMark(r rune) rune {
+	switch {
+	case isApostrophe(r):
+		return '\''
+	case isHyphen(r):
+		return '-'
+	}
+	return r
+}
 
-// punctuation is the first two bytes of each of marks.
-const punctuation = "\xe2\x80"
+// isApostrophe reports whether a character is an apostrophe, or a sign that people write like an apostrophe: modifier
+// letters of Ukrainian, Hawaiian, Arabic and transliterated Russian, and an accent on its own.
+func isApostrophe(r rune) bool {
+	switch r {
+	case '\'', '’', '‘', '＇', '´', '′', '‛', 'ʹ', 'ʻ', 'ʼ', 'ʽ', 'ʾ', 'ʿ', 'ꞌ':
+		return true
+	}
+	return false
+}
 
 // isSettled reports whether NFKC and Fold keep all characters of s, except for case. Examples are ASCII, Russian,
 // Chinese and Hangul.

@@ -61,6 +61,8 @@ func lookUpClass(r rune) runeClass {
 		return classDense
 	case unicode.Is(unicode.Nd, r), unicode.Is(unicode.No, r):
 		return classWord
+	case isApostrophe(r):
+		return classOther
 	case !unicode.IsLetter(r) && !unicode.Is(unicode.Nl, r) && !unicode.Is(unicode.Other_Alphabetic, r):
 		if unicode.Is(emoji, r) {
 			return classEmoji

@@ -321,7 +321,9 @@ func (a *Analyzer) whole(dst []Term, raw string) []Term {
 
 // isLetters reports whether a raw word has only letters and their marks. Then only capitals can separate words in it.
 func isLetters(raw string) bool {
-	return !strings.ContainsFunc(raw, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	return !strings.ContainsFunc(raw, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) || isApostrophe(r)
+	})
 }
 
 // withoutMarks returns 1000000 for 1,000,000 and usa for u.s.a; ok is false for anything else.
@@ -370,7 +372,7 @@ func split(parts []part, raw string, elide bool) []part {
 		start, letters = -1, 0
 	}
 	for i, r := range raw {
-		apostrophe := r == '\'' || r == '’'
+		apostrophe := isApostrophe(r)
 		if r == '_' || r == '.' || r == '@' || r == ',' || r == '#' || apostrophe && (elide || isDigit(before)) {
 			end(i, true)
 			before = r

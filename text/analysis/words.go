@@ -176,7 +176,7 @@ func joins(text string, i int, r rune, size int) bool {
 	case '·', '‧', '״', '\u0387', '\u055F':
 		return inLetters(before) && inLetters(after)
 	}
-	return false
+	return isApostrophe(r) && inLetters(before) && inLetters(after)
 }
 
 // isHyphen reports whether a character is a hyphen that may be inside a word.

@@ -28,6 +28,14 @@ const AccessPublic = "public"
 // have the Unicode form NFC.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
+// CreatedProperties and UpdatedProperties are the properties that say when a document was created and updated, most
+// important first. Many programs write them, each with its own name. Do not change them.
+var (
+	CreatedProperties = []string{"created", "date.created", "date created"}
+	UpdatedProperties = []string{"updated", "date.updated", "modified", "date modified", "lastmod", "lastupdated",
+		"last_update.date", "last_modified_at"}
+)
+
 // WrittenColumn returns the column for a property's numbers and dates as text, in the spelling of the document. A
 // document has values in this column only if one of them has an unusual spelling, such as 000032.
 func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }

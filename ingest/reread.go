@@ -23,7 +23,7 @@ import (
 // finds their old state. Documents with a higher version stay as they are. Otherwise an old and an upgraded program
 // that share an index would read everything again and again. Documents that the old program reads wait for the new
 // program.
-const ParserVersion = 19
+const ParserVersion = 20
 
 // parserKey is the key in the settings for the ParserVersion. Documents that are not yet read with this version are
 // pending.

@@ -183,7 +183,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 		case "tags", "tag":
 			f.tags = f.appendNames(f.tags, e, ", ", "#")
 		default:
-			if slices.Contains(dateProperties[:], strings.ToLower(e.key)) {
+			if slices.Contains(dateProperties, strings.ToLower(e.key)) {
 				f.checkDate(e)
 			}
 		}

@@ -126,6 +126,11 @@ func TestFields(t *testing.T) {
 			"task=open task=open task=open task=open task=open"},
 		{"other tasks", "- [x] a\n- [X] b\n- [/] c\n- [-] d\n- [!] e\n", "task=done task=done task=started task=open " +
 			"task=cancelled task=open"},
+		{"tasks as words", "- TODO a\n- LATER b\n- WAITING c\n- DOING d\n- NOW e\n* DONE f\n- CANCELED g\n", "task=open " +
+			"task=open task=open task=started task=open task=started task=open task=done task=cancelled"},
+		{"days of tasks as words", "- TODO a\n  SCHEDULED: <2026-03-01 Sun>\n  DEADLINE: <2026-03-02 Mon>\n- DONE\n",
+			"task=open due=2026-03-02 task.open=2026-03-02 task=done"},
+		{"words that are no task", "TODO a\n\n- TODO: b\n- todo c\n- TODOS d\n- DONEC e\n\n## DONE f\n", ""},
 		{"tasks in tasks", "- [ ] a\n  - [x] b\n", "task=open task=done"},
 		{"tasks in quotes", "> - [ ] a\n", "task=open"},
 		{"due dates", "- [ ] a 📅 2026-03-01\n- [x] b [due:: 2026-03-02]\n- [ ] c (due:: 2026-03-03) ^x\n- [ ] d " +

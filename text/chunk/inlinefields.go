@@ -83,11 +83,13 @@ func (r *fieldReader) line(run textRun) {
 		for _, s := range r.states {
 			r.add(base, PropertyTask, sheaf.TextValue(s))
 		}
-		if day := dueDay(rest); day != "" {
-			r.add(base, PropertyDue, plainValue(day))
-		}
 		base += len(text) - len(rest)
 		text = rest
+	}
+	if len(r.states) > 0 {
+		if day := dueDay(text); day != "" {
+			r.add(base, PropertyDue, plainValue(day))
+		}
 	}
 	if !strings.Contains(text, "::") {
 		return
@@ -182,8 +184,17 @@ func fieldValue(text string) sheaf.Value {
 	return plainValue(showable(text))
 }
 
+// taskWords are the words that begin a task in an outline, with its state.
+var taskWords = map[string]string{
+	"TODO": TaskOpen, "LATER": TaskOpen, "WAITING": TaskOpen, "WAIT": TaskOpen, "DOING": TaskStarted, "NOW": TaskStarted,
+	"IN-PROGRESS": TaskStarted, "DONE": TaskDone, "CANCELED": TaskCancelled, "CANCELLED": TaskCancelled,
+}
+
 // task returns the state of a task and its text. The result state is "" for a line that is not a task.
 func task(text string) (state, rest string) {
+	if word, after, _ := strings.Cut(text, " "); taskWords[word] != "" {
+		return taskWords[word], after
+	}
 	if len(text) < len("[ ]") || text[0] != '[' {
 		return "", text
 	}
@@ -217,10 +228,10 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueDay returns the day after a sign or word for due tasks, as in 📅 2026-03-01, @due(2026-03-01) or due:
-// 2026-03-01. It returns "" when there is no such day.
+// dueDay returns the day after a sign or word for due tasks, as in 📅 2026-03-01, @due(2026-03-01), due: 2026-03-01 or
+// DEADLINE: <2026-03-01 Sun>. It returns "" when there is no such day.
 func dueDay(text string) string {
-	for _, sign := range [...]string{"📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"} {
+	for _, sign := range [...]string{"📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2", "DEADLINE: <"} {
 		_, rest, ok := strings.Cut(text, sign)
 		if !ok {
 			continue

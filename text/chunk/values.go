@@ -4,6 +4,7 @@ import (
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -192,7 +193,8 @@ func parseZone(s string) (*time.Location, bool) {
 }
 
 // dateProperties are the properties that date a document, most important first.
-var dateProperties = [...]string{"date", "created", "published", "updated", "modified", "lastmod"}
+var dateProperties = slices.Concat([]string{"date"}, sheaf.CreatedProperties,
+	[]string{"published", "publishdate", "pubdate"}, sheaf.UpdatedProperties)
 
 // DateOf returns the date of a document, from its frontmatter, else its file's name, else the modification time.
 func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {

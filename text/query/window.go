@@ -17,27 +17,20 @@ func MayBeUndated(start, end, now time.Time) bool {
 	return end.IsZero() && !start.IsZero() && start.Before(now.Add(-undatedAge))
 }
 
-// The properties that say when a document was created and updated.
-var (
-	createdColumns = []string{sheaf.PropertyColumn("created")}
-	updatedColumns = []string{sheaf.PropertyColumn("updated"), sheaf.PropertyColumn("modified"),
-		sheaf.PropertyColumn("lastmod")}
-)
-
 // CreatedIn returns the filter for documents that were created in a window, START..END. The dates have the form of
-// after:, the window includes both days, and one of them may be missing. Documents without the property created
-// pass. "" means no filter.
+// after:, the window includes both days, and one of them may be missing. Documents without a property of
+// [sheaf.CreatedProperties] pass. "" means no filter.
 func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	start, end, err := windowOf(window, now)
-	return datedIn(start, end, createdColumns, true), err
+	return datedIn(start, end, sheaf.CreatedProperties, true), err
 }
 
 // UpdatedIn returns the filter for documents whose last update was in a window, as in [CreatedIn]. The properties
-// updated, modified and lastmod have the date. Documents without these properties count as 90 days old: they pass a
+// [sheaf.UpdatedProperties] have the date. Documents without these properties count as 90 days old. They pass a
 // window without END that starts earlier than that.
 func UpdatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	start, end, err := windowOf(window, now)
-	return datedIn(start, end, updatedColumns, MayBeUndated(start, end, now)), err
+	return datedIn(start, end, sheaf.UpdatedProperties, MayBeUndated(start, end, now)), err
 }
 
 // InSets returns the filter for documents in any of the sets. Without names it returns nil. The filter only narrows
@@ -87,14 +80,15 @@ func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	return start, end, nil
 }
 
-// datedIn returns the filter for documents with a date in one of the columns, from start up to end. If both are zero,
-// it returns nil. If the parameter undated is true, documents without any of these columns also pass.
-func datedIn(start, end time.Time, columns []string, undated bool) sheaf.Filter {
+// datedIn returns the filter for documents with a date in one of the properties, from start up to end. If both are zero,
+// it returns nil. If the parameter undated is true, documents without any of these properties also pass.
+func datedIn(start, end time.Time, properties []string, undated bool) sheaf.Filter {
 	if start.IsZero() && end.IsZero() {
 		return nil
 	}
 	var any, dated sheaf.Or
-	for _, column := range columns {
+	for _, name := range properties {
+		column := sheaf.PropertyColumn(name)
 		within := sheaf.Range{Column: column, MaxOpen: !end.IsZero()}
 		if !start.IsZero() {
 			within.Min = sheaf.DateValue(start)

@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,9 +44,9 @@ func TestWindows(t *testing.T) {
 		{"2026-04-02..", false, false, false, false, true, false}, // exactly 90 days ago, but for the time of day
 		{" 2026-02 .. 2026-03 ", false, true, true, false, true, false},
 	} {
-		for _, property := range []string{"created", "updated", "modified", "lastmod"} {
+		for _, property := range []string{"created", "date.created", "updated", "modified", "lastmod", "last_update.date"} {
 			in, undated := query.UpdatedIn, c.notUpdated
-			if property == "created" {
+			if strings.Contains(property, "created") {
 				in, undated = query.CreatedIn, c.uncreated
 			}
 			f := must.Get(in(c.window, now))

@@ -27,8 +27,8 @@ func plainMark(r rune) rune {
 	return r
 }
 
-// isApostrophe reports whether a character is an apostrophe, or a sign that people write like an apostrophe: modifier
-// letters of Ukrainian, Hawaiian, Arabic and transliterated Russian, and an accent on its own.
+// isApostrophe reports whether people write a character as an apostrophe. Ukrainian, Hawaiian and transliterations of
+// Arabic and Russian have their own signs. An accent without a letter is often one by mistake.
 func isApostrophe(r rune) bool {
 	switch r {
 	case '\'', '’', '‘', '＇', '´', '′', '‛', 'ʹ', 'ʻ', 'ʼ', 'ʽ', 'ʾ', 'ʿ', 'ꞌ':

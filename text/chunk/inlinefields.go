@@ -228,8 +228,8 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueDay returns the day after a sign or word for due tasks, as in 📅 2026-03-01, @due(2026-03-01), due: 2026-03-01 or
-// DEADLINE: <2026-03-01 Sun>. It returns "" when there is no such day.
+// dueDay returns the day after a sign or word for due tasks, as in 📅 2026-03-01, @due(2026-03-01) or due: 2026-03-01.
+// Outlines have DEADLINE: <2026-03-01 Sun>. It returns "" when there is no such day.
 func dueDay(text string) string {
 	for _, sign := range [...]string{"📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2", "DEADLINE: <"} {
 		_, rest, ok := strings.Cut(text, sign)

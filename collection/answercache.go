@@ -41,7 +41,7 @@ type answer struct {
 	// documents holds the documents of scanned results. If documents is nil, the results are documents of the catalog.
 	documents documents
 	scanned   *search.Scanned // for a person on this machine, if files were scanned
-	at        stamp
+	state     stamp
 	visible   string       // fingerprint of what the caller sees
 	used      atomic.Int64 // time of the last use, in Unix nanoseconds
 }

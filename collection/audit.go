@@ -93,7 +93,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 }
 
 type auditor struct {
-	learned
+	knownDocuments
 	c      *Collection
 	open   func(access.Grant) (*Reader, error)
 	seed   uint64
@@ -102,7 +102,7 @@ type auditor struct {
 }
 
 // sees decides from the record of the document whether a grant sees the document.
-func (d *audited) sees(g *access.Grant) bool {
+func (d *auditedDocument) sees(g *access.Grant) bool {
 	tenant := g.Tenant == access.All || g.Tenant == "" && len(d.tenant) == 0 ||
 		g.Tenant != "" && slices.Contains(d.tenant, g.Tenant)
 	person := false
@@ -118,7 +118,7 @@ func (d *audited) sees(g *access.Grant) bool {
 }
 
 // passes decides whether the document passes a filter that auditor.grant made.
-func (d *audited) passes(filter string) bool {
+func (d *auditedDocument) passes(filter string) bool {
 	tag, without := strings.CutPrefix(filter, "-")
 	tag, some := strings.CutPrefix(tag, "tag:")
 	if !some {
@@ -280,7 +280,7 @@ func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, e
 		if err := door.ask(); err != nil && !refused(err) {
 			err = fmt.Errorf("audit, %s, query %q: %w", door.name, t.text, err)
 			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
-				return r.at, err
+				return r.state, err
 			}
 			t.lacks(err.Error()) // a model or a part of the store may be unreachable; later checks may succeed
 		}
@@ -289,7 +289,7 @@ func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, e
 			a.out.Fault = cmp.Or(a.out.Fault, t.fault)
 		}
 	}
-	return r.at, nil
+	return r.state, nil
 }
 
 // trial asks all questions for one grant.
@@ -368,7 +368,7 @@ func (t *trial) withoutVisible(text, name string) string {
 
 // hides reports whether id is a document or a chunk that the caller may not see.
 func (t *trial) hides(id sheaf.ID) bool {
-	i, ok := t.at[id]
+	i, ok := t.index[id]
 	return ok && !t.docs[i].sees(&t.grant)
 }
 
@@ -461,7 +461,7 @@ func (t *trial) explain() error {
 }
 
 // target picks a document or chunk. It picks a hidden one more often than a visible one.
-func (t *trial) target() (id sheaf.ID, doc *audited) {
+func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
 	i := t.random.IntN(len(t.docs))
 	if len(t.hidden) > 0 && t.random.IntN(3) > 0 {
 		i = t.hidden[t.random.IntN(len(t.hidden))]

@@ -12,8 +12,8 @@ import (
 	"sheaf/profile"
 )
 
-// audited is a document with the values that determine who may see the document.
-type audited struct {
+// auditedDocument is a document with the values that determine who may see the document.
+type auditedDocument struct {
 	id     sheaf.ID
 	chunks []sheaf.ID
 	tenant []string
@@ -26,11 +26,11 @@ type audited struct {
 	columns map[string][]string
 }
 
-// learned holds the documents of one generation of the catalog.
-type learned struct {
+// knownDocuments holds the documents of one generation of the catalog.
+type knownDocuments struct {
 	generation uint64
-	docs       []audited
-	at         map[sheaf.ID]int // documents and chunks
+	docs       []auditedDocument
+	index      map[sheaf.ID]int // of documents and chunks in docs
 	tenants    []string
 	people     []string
 	sets       []string
@@ -46,14 +46,14 @@ func (of *auditor) learn(view *catalog.View) error {
 	if of.docs != nil && of.generation == view.Generation() {
 		return nil
 	}
-	a := learned{generation: view.Generation(), at: map[sheaf.ID]int{}}
+	a := knownDocuments{generation: view.Generation(), index: map[sheaf.ID]int{}}
 	var names []string
 	for id := range view.Files() {
 		rec, err := view.Record(id)
 		if err != nil {
 			return err
 		}
-		d := audited{id: id, columns: map[string][]string{}}
+		d := auditedDocument{id: id, columns: map[string][]string{}}
 		for _, c := range ingest.Columns(&rec.Document, rec.Date) {
 			d.columns[c.Name] = append(d.columns[c.Name], textsOf(c.Values)...)
 		}
@@ -77,9 +77,9 @@ func (of *auditor) learn(view *catalog.View) error {
 			ch := &rec.Document.Chunks[i]
 			d.chunks = append(d.chunks, ch.ID)
 			d.words = append(d.words, strings.Fields(ch.Title)...)
-			a.at[ch.ID] = len(a.docs)
+			a.index[ch.ID] = len(a.docs)
 		}
-		a.at[id] = len(a.docs)
+		a.index[id] = len(a.docs)
 		a.docs = append(a.docs, d)
 		a.tenants, a.people, a.sets = append(a.tenants, d.tenant...), append(a.people, d.access...), append(a.sets, d.sets...)
 		a.tags = append(a.tags, d.tags...)
@@ -111,7 +111,7 @@ func (of *auditor) learn(view *catalog.View) error {
 		return fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index",
 			sheaf.ErrNotFound)
 	}
-	of.learned = a
+	of.knownDocuments = a
 	return view.Err()
 }
 

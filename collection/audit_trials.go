@@ -83,7 +83,7 @@ func (t *trial) suggestion(door, text string) {
 
 // shows reports whether a visible document has a value in any column, or has it in its text.
 func (t *trial) shows(value string) bool {
-	return t.anyVisible(func(d *audited) bool {
+	return t.anyVisible(func(d *auditedDocument) bool {
 		for _, values := range d.columns {
 			if slices.Contains(values, value) {
 				return true
@@ -94,7 +94,7 @@ func (t *trial) shows(value string) bool {
 	})
 }
 
-func (t *trial) anyVisible(is func(d *audited) bool) bool {
+func (t *trial) anyVisible(is func(d *auditedDocument) bool) bool {
 	for i := range t.docs {
 		if d := &t.docs[i]; d.sees(&t.grant) && is(d) {
 			return true
@@ -172,7 +172,7 @@ func (t *trial) find() error {
 			for _, i := range t.hidden {
 				path := t.docs[i].id.Path()
 				if none.Hint == fmt.Sprintf("did you mean %s?", sheaf.PathText(path)) &&
-					!t.anyVisible(func(d *audited) bool { return d.id.Path() == path }) {
+					!t.anyVisible(func(d *auditedDocument) bool { return d.id.Path() == path }) {
 					t.leak("find", t.docs[i].id, "it is suggested for %q", asked)
 				}
 			}
@@ -192,7 +192,7 @@ func (t *trial) find() error {
 
 // property checks how a query reads the name of a property. If only hidden documents have the property, the query must
 // not take the name for a property.
-func (t *trial) property(doc *audited) error {
+func (t *trial) property(doc *auditedDocument) error {
 	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
 		name, ok := strings.CutPrefix(column, "prop.")
 		if !ok || !isPlain(name) || query.Parse(name+":x", query.Options{}).Filter != nil {
@@ -202,7 +202,7 @@ func (t *trial) property(doc *audited) error {
 		if err != nil {
 			return err
 		}
-		if read.Filter != nil && !t.anyVisible(func(d *audited) bool { return d.columns[column] != nil }) {
+		if read.Filter != nil && !t.anyVisible(func(d *auditedDocument) bool { return d.columns[column] != nil }) {
 			t.leak("find", doc.id, "%q counts as a property, and only hidden documents have it", name)
 		}
 		return nil

@@ -126,12 +126,12 @@ func (x *Index) agreement(ctx context.Context) (faults []error, err error) {
 	case len(lost.ours) > 0:
 		faults = append(faults, fmt.Errorf("%w: %s holds %s of unknown documents, %s: another machine wrote them, or "+
 			"an indexing run was stopped", errStrays, x.Target, extra, lost.names(lost.ours)))
-	case len(lost.others) == 0:
+	case len(lost.foreign) == 0:
 		faults = append(faults, fmt.Errorf("%s holds %s more than the documents have: sheaf check --repair", x.Target, extra))
 	}
-	if len(lost.others) > 0 {
+	if len(lost.foreign) > 0 {
 		x.Foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts their words too: %s", x.Target,
-			wording.Plural(len(lost.others), "document", "documents"), lost.names(lost.others), x.otherPlace())
+			wording.Plural(len(lost.foreign), "document", "documents"), lost.names(lost.foreign), x.otherPlace())
 	}
 	return faults, nil
 }
@@ -157,7 +157,7 @@ type Reach struct {
 	// Unreached is the number of passages that the server stores but that search by meaning does not find. The field
 	// doubt lists the chunks that may have such passages.
 	Unreached int
-	doubt     []sheaf.ID
+	doubtful  []sheaf.ID
 }
 
 // SearchOurs searches the server for every chunk of the catalog, by ID and tree. Comparing total numbers is not
@@ -191,7 +191,7 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 				return err
 			}
 			if out.Unreached += n; n > 0 {
-				out.doubt = append(out.doubt, batch...)
+				out.doubtful = append(out.doubtful, batch...)
 			}
 		}
 		batch = batch[:0]

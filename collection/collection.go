@@ -106,7 +106,7 @@ type Collection struct {
 	profiles profileCache
 	closed   atomic.Bool
 	reading  sync.RWMutex // every Reader holds it for reading
-	given    given
+	given    givenState
 	recall   recallMeter
 	health
 	watch
@@ -116,7 +116,7 @@ type Collection struct {
 
 // health records what happened to the index since the collection opened.
 type health struct {
-	agreed atomic.Uint64 // generation that was made as Options says
+	agreedGeneration atomic.Uint64 // generation that was made as Options says
 	// The context replaced is canceled when another process has remade the index with other settings. The context
 	// damaged is canceled when a request finds damage; the cause of the cancellation is the damage.
 	replaced, damaged context.Context
@@ -249,7 +249,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		return nil, err
 	}
 	at, versioned := stampOf(view, st)
-	return &Reader{c: c, done: done, grant: grant, view: view, at: at, versioned: versioned, pinned: pinned,
+	return &Reader{c: c, done: done, grant: grant, view: view, state: at, versioned: versioned, pinned: pinned,
 		guard: newGuard(view, st, at, c, &grant)}, nil
 }
 
@@ -270,7 +270,7 @@ func (c *Collection) latest() (*catalog.View, error) {
 		return nil, err
 	}
 	view := c.o.Catalog.View()
-	if c.o.Ingest != nil && view.Generation() != c.agreed.Load() {
+	if c.o.Ingest != nil && view.Generation() != c.agreedGeneration.Load() {
 		err := c.o.Ingest.Agrees(view)
 		if err == nil && view.Settings().Extra[ingest.RemakingKey] != "" {
 			err = ingest.ErrRebuilt
@@ -280,7 +280,7 @@ func (c *Collection) latest() (*catalog.View, error) {
 			c.seen(err)
 			return nil, err
 		}
-		c.agreed.Store(view.Generation())
+		c.agreedGeneration.Store(view.Generation())
 	}
 	return view, nil
 }
@@ -465,10 +465,10 @@ type profileCache struct {
 
 // loadedProfile is a profile that was read from a file. Each different text of the profile gets a new edition.
 type loadedProfile struct {
-	profile *profile.Profile
-	plan    *profile.Plan // for one request; nil in the cache
-	edition uint64
-	at      time.Time
+	profile  *profile.Profile
+	plan     *profile.Plan // for one request; nil in the cache
+	edition  uint64
+	loadedAt time.Time
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
@@ -496,7 +496,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
 	before, known := cache.loaded[name]
-	if known && time.Since(before.at) < profileAge {
+	if known && time.Since(before.loadedAt) < profileAge {
 		return before, nil
 	}
 	p, _, err := profile.LoadTuned(c.o.Tuned, name, c.o.Profiles)
@@ -504,7 +504,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 		return loadedProfile{}, profile.WithoutFolders(err)
 	}
 	if known && p.Equal(before.profile) {
-		before.at = time.Now()
+		before.loadedAt = time.Now()
 		cache.loaded[name] = before
 		return before, nil
 	}
@@ -515,7 +515,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 		cache.loaded = map[string]loadedProfile{}
 	}
 	cache.editions++
-	loaded := loadedProfile{profile: p, edition: cache.editions, at: time.Now()}
+	loaded := loadedProfile{profile: p, edition: cache.editions, loadedAt: time.Now()}
 	cache.loaded[name] = loaded
 	return loaded, nil
 }
@@ -526,7 +526,7 @@ func (c *profileCache) reread() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, p := range c.loaded {
-		p.at = time.Time{}
+		p.loadedAt = time.Time{}
 		c.loaded[name] = p
 	}
 }
@@ -557,8 +557,8 @@ type Reader struct {
 	grant access.Grant
 	view  *catalog.View
 	guard *guard
-	// at is the state of the index in this snapshot. The boolean versioned is false if the store has no version.
-	at        stamp
+	// state is the state of the index in this snapshot. The boolean versioned is false if the store has no version.
+	state     stamp
 	versioned bool
 	// pinned is a snapshot of the store, or nil if the store has no snapshots.
 	pinned store.Backend

@@ -28,7 +28,7 @@ func RereadProfiles(c *Collection) { c.profiles.reread() }
 func FactsOf(r *Reader) rank.Facts { return r.guard }
 
 // AtPoints makes changes of given documents call f at named points.
-func AtPoints(f func(point string)) { reached = f }
+func AtPoints(f func(point string)) { crashPoint = f }
 
 // WasGiven returns a function that reports whether a document of an index was given.
 var WasGiven = wasGiven

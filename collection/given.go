@@ -41,8 +41,8 @@ type Stored struct {
 	Pending string   `json:"pending,omitempty" doc:"What still has to be done for the document."`
 }
 
-// given is the state of given documents: documents that programs write through the API.
-type given struct {
+// givenState is the state of given documents: documents that programs write through the API.
+type givenState struct {
 	// turn is a lock. A writer holds turn while it makes changes, so that changes run one after another.
 	turn       chan struct{}
 	owner      owner
@@ -60,17 +60,17 @@ type given struct {
 	refused, unreadable sync.Map
 }
 
-func newGiven(o *Options) given {
+func newGiven(o *Options) givenState {
 	var file *intake.Intake
 	if o.Ingest != nil && o.Intake != "" {
 		file = intake.Open(o.Intake)
 	}
-	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), file: file,
+	return givenState{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), file: file,
 		queue: &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}}
 }
 
 // breaks signals that a change failed and that the store may have written a part of the change.
-func (g *given) breaks() {
+func (g *givenState) breaks() {
 	select {
 	case g.broken <- struct{}{}:
 	default: // a value is already waiting
@@ -312,7 +312,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	}
 	// Complete the change from here on, even if the caller cancels.
 	ctx = context.WithoutCancel(ctx)
-	reached("before accept")
+	crashPoint("before accept")
 	err = c.given.file.Update(func(tx *intake.Tx) error {
 		for i := range changes {
 			if err := tx.Put(changes[i].ID, contents[i]); err != nil {
@@ -324,7 +324,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	if err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
-	reached("after accept")
+	crashPoint("after accept")
 	err = c.index(ctx, puts, deletes)
 	if partial := (*store.PartialError)(nil); errors.As(err, &partial) {
 		err = c.rejected(ctx, out, partial)
@@ -334,7 +334,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 		c.given.breaks()
 		return nil, err
 	}
-	reached("before done")
+	crashPoint("before done")
 	err = c.describe(out)
 	now := c.o.Now().UTC()
 	ended := c.given.file.Update(func(tx *intake.Tx) error {
@@ -355,13 +355,13 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	return out, err
 }
 
-// A change calls the function reached at named points. Tests kill the process at these points.
-var reached = func(string) {}
+// A change calls crashPoint at named points. Tests kill the process at these points.
+var crashPoint = func(string) {}
 
 // refuse restores the earlier versions of documents whose changes were accepted but not indexed. If intake.db cannot be
 // written now, the changes stay, and recovery indexes them later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
-	reached("in refuse")
+	crashPoint("in refuse")
 	view := c.o.Catalog.View()
 	defer view.Close()
 	failure := ""

@@ -73,11 +73,11 @@ func (g *guard) searched() store.Backend {
 	if _, ok := g.store.(store.Counter); ok {
 		return g
 	}
-	return uncounted{g, g, g}
+	return plainGuard{g, g, g}
 }
 
-// uncounted is a guard without the methods that count.
-type uncounted struct {
+// plainGuard is a guard without the methods that count.
+type plainGuard struct {
 	store.Backend
 	store.Explainer
 	store.Selective

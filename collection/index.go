@@ -36,8 +36,8 @@ type Index struct {
 	Models
 	Findings
 	language
-	want IndexOptions
-	said said
+	want    IndexOptions
+	printed printedNotices
 	// Answering holds options for the collection. The index sets the options that depend on itself.
 	Answering Options
 }
@@ -161,10 +161,10 @@ type Findings struct {
 	Copied string
 }
 
-// said remembers the printed notices, so that each is printed once.
-type said struct {
-	gone   []string // folders that are missing
-	unseen string   // why a watch misses some changes
+// printedNotices remembers the printed notices, so that each is printed once.
+type printedNotices struct {
+	missingFolders []string // folders that are missing
+	watchGap       string   // why a watch misses some changes
 }
 
 // NewIndex returns the index of a folder. It is not open: call [Index.Open].
@@ -177,7 +177,7 @@ func NewIndex(site Site, making Making, events Events) *Index {
 func (x *Index) Grown() <-chan struct{} { return x.grows }
 
 // Gone returns the folders of the index that are missing.
-func (x *Index) Gone() []string { return x.said.gone }
+func (x *Index) Gone() []string { return x.printed.missingFolders }
 
 // restAfter is the value of rest for commands that keep running. It is longer than the pause between saves of a note.
 const restAfter = 2 * time.Second

@@ -203,7 +203,7 @@ func TestAnswersAreBounded(t *testing.T) {
 // leak, and it does not mask a hidden name beside it.
 func TestAuditComparesWholeNames(t *testing.T) {
 	public := []string{"public"}
-	docs := []audited{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public},
+	docs := []auditedDocument{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public},
 		{id: "of-api:doc1", access: public}}
 	for _, c := range []struct {
 		ids  []string
@@ -214,7 +214,8 @@ func TestAuditComparesWholeNames(t *testing.T) {
 		{[]string{"api:doc10", "api:doc1"}, true},
 		{[]string{"of-api:doc1", "api:doc10", "api:doc1#part"}, true},
 	} {
-		a := &trial{auditor: &auditor{learned: learned{docs: docs}, out: &Audit{}}, grant: access.Grant{}, hidden: []int{0}}
+		a := &trial{auditor: &auditor{knownDocuments: knownDocuments{docs: docs}, out: &Audit{}},
+			grant: access.Grant{}, hidden: []int{0}}
 		must.Do(t, a.answer("search", c.ids))
 		if leak := len(a.out.Leaks) > 0; leak != c.leak {
 			t.Errorf("%v: a leak: %v, want %v", c.ids, leak, c.leak)
@@ -225,7 +226,8 @@ func TestAuditComparesWholeNames(t *testing.T) {
 // TestAuditFindsFolders checks that a folder's path is a leak for callers that may not see everything.
 func TestAuditFindsFolders(t *testing.T) {
 	for _, grant := range []access.Grant{{}, access.Unrestricted()} {
-		a := &trial{auditor: &auditor{learned: learned{roots: []string{"/home/ann/notes"}}, out: &Audit{}}, grant: grant}
+		a := &trial{auditor: &auditor{knownDocuments: knownDocuments{roots: []string{"/home/ann/notes"}},
+			out: &Audit{}}, grant: grant}
 		must.Do(t, a.answer("get", map[string]string{"warning": "/home/ann/notes/a.md is gone"}))
 		if leak := len(a.out.Leaks) > 0; leak == grant.SeesAll() {
 			t.Errorf("%+v: a leak: %v", grant, leak)

@@ -79,7 +79,7 @@ func (op *killOp) send(ctx context.Context, c *collection.Collection, round stri
 	return err
 }
 
-// killable is a store that calls reached after each write.
+// killable is a store that calls crashPoint after each write.
 type killable struct {
 	store.Backend
 	reached func(string)

@@ -58,7 +58,7 @@ func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 }
 
 // scannedRarity returns a function for the rarity of a word in scanned files, or nil if words cannot be counted.
-func (s *showing) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
+func (s *pageMaker) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
 	counter, ok := scanned.Backend.(store.Counter)
 	if !ok {
 		return nil

@@ -31,7 +31,7 @@ func (x *Index) removeLost(ctx context.Context) error {
 		return err
 	}
 	if inspector, ok := x.Backend.(store.Inspector); ok {
-		return inspector.Remove(ctx, append(x.reached.Missing, x.reached.doubt...))
+		return inspector.Remove(ctx, append(x.reached.Missing, x.reached.doubtful...))
 	}
 	return nil
 }
@@ -56,8 +56,8 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 	return x.Faults(ctx)
 }
 
-// looked is the number of chunks to read from a server to find out who wrote them.
-const looked = 1000
+// lookedChunks is the number of chunks to read from a server to find out who wrote them.
+const lookedChunks = 1000
 
 // refuseStrangers runs before the first run. It returns an error if the server already has documents of another
 // folder. Otherwise each of the two folders would count the words of both folders, and show hits of the other folder.
@@ -74,7 +74,7 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		ours.Values = append(ours.Values, sheaf.TextValue(t.Name))
 	}
 	roots := catalog.Settings{Trees: trees}
-	found, err := x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: looked, Filter: ours}))
+	found, err := x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: lookedChunks, Filter: ours}))
 	if err != nil {
 		return err
 	}
@@ -159,9 +159,9 @@ func (x *Index) noteStrays(ctx context.Context) error {
 
 // losses are documents that are lost permanently when their store is emptied.
 type losses struct {
-	// The field others lists documents in trees that do not belong to this folder. The field ours lists documents in
+	// The field foreign lists documents in trees that do not belong to this folder. The field ours lists documents in
 	// trees of this folder that have no file and are not in the catalog.
-	others, ours []sheaf.ID
+	foreign, ours []sheaf.ID
 	// gone are documents of missing folders, and documents whose files cannot be read now.
 	gone []sheaf.ID
 	// The field more means that the lists are incomplete. The field hidden says why the documents of the store cannot
@@ -177,7 +177,7 @@ const mostLosses = 1000
 const shownLosses = 5
 
 func (l *losses) all() []sheaf.ID {
-	return append(append(append([]sheaf.ID{}, l.others...), l.ours...), l.gone...)
+	return append(append(append([]sheaf.ID{}, l.foreign...), l.ours...), l.gone...)
 }
 
 func (l *losses) none() bool { return len(l.all()) == 0 && l.hidden == nil }
@@ -318,17 +318,17 @@ func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalo
 		switch {
 		case knows(doc):
 		case !own:
-			l.others = append(l.others, doc)
+			l.foreign = append(l.foreign, doc)
 		case root == "" || !is:
 			l.ours = append(l.ours, doc)
 		}
-		if l.more = len(l.others)+len(l.ours) > mostLosses; l.more {
+		if l.more = len(l.foreign)+len(l.ours) > mostLosses; l.more {
 			return errEnough
 		}
 		return nil
 	}
 	err := eachDocument(ctx, st, add)
-	slices.Sort(l.others)
+	slices.Sort(l.foreign)
 	slices.Sort(l.ours)
 	if errors.Is(err, errEnough) {
 		err = nil
@@ -353,7 +353,7 @@ func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID
 			return err
 		}
 	}
-	found, err := st.Retrieve(ctx, anyChunk(store.Request{Limit: looked}))
+	found, err := st.Retrieve(ctx, anyChunk(store.Request{Limit: lookedChunks}))
 	if err != nil {
 		return err
 	}

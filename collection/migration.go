@@ -112,10 +112,10 @@ func UnreadableTasks(index string) (list []Skip, err error) {
 type takeOver struct {
 	c    *Collection
 	view *catalog.View
-	// void has the names of files with versions of documents that must not be used.
-	void map[string]bool
-	// done lists files to move away: intake.db contains them now, or they must not be used.
-	done []string
+	// voidFiles has the names of files with versions of documents that must not be used.
+	voidFiles map[string]bool
+	// movable lists files to move away: intake.db contains them now, or they must not be used.
+	movable []string
 }
 
 // takeOverOlder moves the content of an earlier version's files to intake.db, once per process. An unreadable file
@@ -124,7 +124,7 @@ func (c *Collection) takeOverOlder() error {
 	if c.given.owner.older.Load() {
 		return nil
 	}
-	t := takeOver{c: c, view: c.o.Catalog.View(), void: map[string]bool{}}
+	t := takeOver{c: c, view: c.o.Catalog.View(), voidFiles: map[string]bool{}}
 	defer t.view.Close()
 	for _, step := range []func() error{t.batch, t.documents, t.tasks, t.answers, t.move} {
 		if err := step(); err != nil {
@@ -138,11 +138,11 @@ func (c *Collection) takeOverOlder() error {
 // move moves the files in done away. It moves the batch file last, because this file says which other files must not be
 // used.
 func (t *takeOver) move() error {
-	if len(t.done) == 0 {
+	if len(t.movable) == 0 {
 		return nil
 	}
-	reached("in move")
-	for _, path := range slices.Backward(t.done) {
+	crashPoint("in move")
+	for _, path := range slices.Backward(t.movable) {
 		from, err := filepath.Rel(t.c.o.Intake, path)
 		to := filepath.Join(t.c.o.Intake, movedName, from)
 		if err == nil {
@@ -219,13 +219,13 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 			t.c.unread(path, fmt.Errorf("read document: %w: %s", sheaf.ErrCorrupt, path))
 			continue
 		}
-		t.done = append(t.done, path)
+		t.movable = append(t.movable, path)
 		rec, err := t.view.Record(doc.ID)
 		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 			return "", nil, err
 		}
 		indexed := err == nil && rec.File.Hash == catalog.HashOf(text)
-		if t.void[filepath.Base(path)] || certain || !indexed && content != nil && info.ModTime().Before(newest) {
+		if t.voidFiles[filepath.Base(path)] || certain || !indexed && content != nil && info.ModTime().Before(newest) {
 			continue
 		}
 		id, content, newest, certain = doc.ID, text, info.ModTime(), indexed
@@ -258,12 +258,12 @@ func (t *takeOver) batch() error {
 		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
 			return err
 		case err == nil && olderName(n.ID, rec.File.Hash) == n.Fresh, err != nil && n.Fresh == "":
-			t.void[n.Old] = n.Old != n.Fresh
+			t.voidFiles[n.Old] = n.Old != n.Fresh
 		default:
-			t.void[n.Fresh] = n.Old != n.Fresh
+			t.voidFiles[n.Fresh] = n.Old != n.Fresh
 		}
 	}
-	t.done = append(t.done, path)
+	t.movable = append(t.movable, path)
 	return nil
 }
 
@@ -277,14 +277,14 @@ func (t *takeOver) tasks() error {
 	if err != nil {
 		return err
 	}
-	t.done = append(t.done, begun...)
+	t.movable = append(t.movable, begun...)
 	return inTransactions(t, files, func(tx *intake.Tx, path string) error {
 		k, err := readOlderTask(path)
 		if err != nil {
 			t.c.unread(path, err)
 			return nil
 		}
-		t.done = append(t.done, path)
+		t.movable = append(t.movable, path)
 		switch {
 		case tx.HasTask(k.ID, intake.Head):
 			return nil
@@ -317,7 +317,7 @@ func (t *takeOver) answers() error {
 	if err != nil {
 		return err
 	}
-	t.done = append(t.done, path)
+	t.movable = append(t.movable, path)
 	return inTransactions(t, slices.Collect(bytes.Lines(content)), func(tx *intake.Tx, line []byte) error {
 		var in olderAnswer
 		if json.Unmarshal(line, &in) != nil || in.Answer == nil {

@@ -20,10 +20,10 @@ import (
 )
 
 // Option is an option of [Open].
-type Option func(*opening)
+type Option func(*openRequest)
 
-// opening says how to open an index.
-type opening struct {
+// openRequest says how to open an index.
+type openRequest struct {
 	making  Making
 	index   string
 	model   model.Embedder
@@ -35,39 +35,39 @@ type opening struct {
 }
 
 // WithIndex stores the index in the folder dir, not in the user's data folder.
-func WithIndex(dir string) Option { return func(o *opening) { o.index = dir } }
+func WithIndex(dir string) Option { return func(o *openRequest) { o.index = dir } }
 
 // WithModel uses this model, not the built-in one, to search by meaning. With nil, searches use words only. The model
 // must be the one with which an existing index was made.
 func WithModel(m model.Embedder) Option {
-	return func(o *opening) { o.model, o.words = m, m == nil }
+	return func(o *openRequest) { o.model, o.words = m, m == nil }
 }
 
 // WithProfile sets the ranking profile for requests that name no profile. dirs are folders with more profiles.
 func WithProfile(name string, dirs ...string) Option {
-	return func(o *opening) { o.options.Profile, o.options.ProfileDirs = name, dirs }
+	return func(o *openRequest) { o.options.Profile, o.options.ProfileDirs = name, dirs }
 }
 
 // WithStore stores the chunks in this store, not in the embedded engine. Each store has its own catalog.
-func WithStore(s store.Opener) Option { return func(o *opening) { o.store = s } }
+func WithStore(s store.Opener) Option { return func(o *openRequest) { o.store = s } }
 
 // WithWalk says which files of the folder are documents.
-func WithWalk(walk ingest.WalkOptions) Option { return func(o *opening) { o.making.Walk = walk } }
+func WithWalk(walk ingest.WalkOptions) Option { return func(o *openRequest) { o.making.Walk = walk } }
 
 // WithLanguage sets the language of a new index. Without it, Open detects the language. "" stems no words.
 func WithLanguage(code string) Option {
-	return func(o *opening) { o.making.Language = cmp.Or(code, "none") }
+	return func(o *openRequest) { o.making.Language = cmp.Or(code, "none") }
 }
 
 // WithoutUpdate makes Search answer without updating the index first. [Collection.Refresh] still updates the index.
-func WithoutUpdate() Option { return func(o *opening) { o.making.Update = false } }
+func WithoutUpdate() Option { return func(o *openRequest) { o.making.Update = false } }
 
 // WithoutRepair makes Open fail if the index is damaged or another version made it. Without this option, Open remakes
 // such an index from the files.
-func WithoutRepair() Option { return func(o *opening) { o.want.Keep = true } }
+func WithoutRepair() Option { return func(o *openRequest) { o.want.Keep = true } }
 
 // WithNotices sets a function for messages about the index, for example that it was repaired.
-func WithNotices(tell func(text string)) Option { return func(o *opening) { o.tell = tell } }
+func WithNotices(tell func(text string)) Option { return func(o *openRequest) { o.tell = tell } }
 
 // Open opens the index of a folder, or makes an empty one. It is the same index that the command sheaf uses, but the
 // settings files of the command do not apply. [Collection.Search] updates the index before it answers. Close the
@@ -75,7 +75,7 @@ func WithNotices(tell func(text string)) Option { return func(o *opening) { o.te
 // the index if its guessed language turns out to be wrong. If the index was made with another model, the error is
 // sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
-	o := &opening{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
+	o := &openRequest{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {
 		change(o)
 	}
@@ -96,7 +96,7 @@ func Open(folder string, options ...Option) (*Collection, error) {
 }
 
 // open opens the index of a folder, with the model in the options.
-func (o *opening) open(folder string) (*Index, error) {
+func (o *openRequest) open(folder string) (*Index, error) {
 	folder, err := RealFolder(folder)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (o *opening) open(folder string) (*Index, error) {
 }
 
 // sameModel returns an error if the index was made with another model.
-func (o *opening) sameModel(view *catalog.View, folder string) error {
+func (o *openRequest) sameModel(view *catalog.View, folder string) error {
 	name := ""
 	if o.model != nil {
 		name = o.model.Model()

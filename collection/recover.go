@@ -189,8 +189,8 @@ const (
 
 // vectorLooks records when documents without vectors were last tried, and which versions.
 type vectorLooks struct {
-	refused map[sheaf.ID]catalog.Hash // documents that still lacked vectors after the last try
-	at      time.Time
+	refused  map[sheaf.ID]catalog.Hash // documents that still lacked vectors after the last try
+	lastTime time.Time
 }
 
 // embedPending embeds documents that were given while the model did not answer. If the model still does not answer,
@@ -198,7 +198,7 @@ type vectorLooks struct {
 func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 	waiting := c.unembedded()
 	if len(waiting) == 0 || c.o.Ingest.Embedder == nil ||
-		maps.Equal(waiting, v.refused) && c.o.Now().Sub(v.at) < vectorsPause ||
+		maps.Equal(waiting, v.refused) && c.o.Now().Sub(v.lastTime) < vectorsPause ||
 		!ingest.Answers(ctx, c.o.Ingest.Embedder) {
 		return nil
 	}
@@ -207,7 +207,7 @@ func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 			return err
 		}
 	}
-	v.refused, v.at = c.unembedded(), c.o.Now()
+	v.refused, v.lastTime = c.unembedded(), c.o.Now()
 	return nil
 }
 

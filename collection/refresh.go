@@ -287,11 +287,11 @@ func (x *Index) noteGone(report *ingest.Report) {
 		return
 	}
 	for _, root := range report.Gone {
-		if !slices.Contains(x.said.gone, root) {
+		if !slices.Contains(x.printed.missingFolders, root) {
 			x.Warn("the folder %s is missing, or its disk is not mounted; keeping its indexed documents until it is back", root)
 		}
 	}
-	x.said.gone = report.Gone
+	x.printed.missingFolders = report.Gone
 }
 
 // noteUnread warns about folders that cannot be read. Their documents in the index may be out of date.
@@ -307,11 +307,11 @@ func (x *Index) noteUnseen(report *ingest.Report) {
 	if report == nil {
 		return
 	}
-	if report.Unseen != "" && x.said.unseen == "" {
+	if report.Unseen != "" && x.printed.watchGap == "" {
 		x.Notice("the system reports changes in some folders only (%s); the others are checked every few seconds",
 			report.Unseen)
 	}
-	x.said.unseen = report.Unseen
+	x.printed.watchGap = report.Unseen
 }
 
 // noteMoved warns if the watched folder was named by a link that now leads to another folder. The program still watches

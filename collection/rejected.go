@@ -88,14 +88,14 @@ func (c *Collection) rejected(ctx context.Context, results []Stored, partial *st
 }
 
 // isRefused reports whether the store has refused a given document.
-func (g *given) isRefused(id sheaf.ID) bool {
+func (g *givenState) isRefused(id sheaf.ID) bool {
 	_, refused := g.refused.Load(string(id))
 	return refused
 }
 
 // refusals lists the given documents that the store refused and that have not changed since. It also lists unreadable
 // files of documents and tasks.
-func (g *given) refusals() []Skip {
+func (g *givenState) refusals() []Skip {
 	var refused, unread []Skip
 	g.refused.Range(func(id, why any) bool {
 		of := sheaf.ID(id.(string))

@@ -78,7 +78,7 @@ func (r *Reader) answer(
 	if calibration != nil {
 		what.confidence = *calibration
 	}
-	key := keyOf(what, r.at)
+	key := keyOf(what, r.state)
 	a, from, err := cache.get(key, func() (*answer, bool, error) {
 		a, err := compute(key)
 		if err != nil {
@@ -86,7 +86,7 @@ func (r *Reader) answer(
 		}
 		whole := !a.result.Degraded && len(a.result.Warnings) == 0 && !a.result.Short
 		// Another process may have written to a store without snapshots.
-		if at, versioned := stampOf(r.view, r.guard.store); whole && versioned && at == r.at {
+		if at, versioned := stampOf(r.view, r.guard.store); whole && versioned && at == r.state {
 			cache.put(a, false)
 		} else {
 			a.key = randomKey()
@@ -128,7 +128,8 @@ func (r *Reader) newAnswer(
 		own.Hits[i] = ownHit(result.Hits[i])
 	}
 	a := &answer{
-		key: key, request: request, query: parsed, result: &own, documents: docs, at: r.at, visible: r.guard.visibleTo,
+		key: key, request: request, query: parsed, result: &own, documents: docs, state: r.state,
+		visible: r.guard.visibleTo,
 	}
 	if r.c.o.Local != nil {
 		a.scanned = result.Scanned
@@ -145,8 +146,9 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	out := &Answer{
 		Query: cmp.Or(a.request.Label, a.request.Text), Profile: result.Profile, Parameters: result.Parameters,
 		Results: make([]Result, 0, max(to-from, 0)), Total: Total{Value: n, Relation: "eq"}, Matches: result.Matches,
-		Facets: shownFacets(a.request.Facets, result.Facets), Generation: a.at.generation, Answerable: result.Answerable,
-		Degraded: result.Degraded, Warnings: orEmpty(r.publicTexts(result, result.Warnings)),
+		Facets: shownFacets(a.request.Facets, result.Facets), Generation: a.state.generation,
+		Answerable: result.Answerable,
+		Degraded:   result.Degraded, Warnings: orEmpty(r.publicTexts(result, result.Warnings)),
 		Notes: orEmpty(r.publicTexts(result, slices.Concat(result.Notes, result.Unmet))),
 	}
 	if result.Degraded {
@@ -160,7 +162,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	if n >= a.request.Window || result.More || result.Degraded {
 		out.Total.Relation = "gte"
 	}
-	s := showing{Reader: r, ctx: ctx, answer: a, texts: map[sheaf.ID]textOf{}}
+	s := pageMaker{Reader: r, ctx: ctx, answer: a, texts: map[sheaf.ID]textOf{}}
 	stale := 0
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)

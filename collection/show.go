@@ -15,8 +15,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// showing makes the results of one page.
-type showing struct {
+// pageMaker makes the results of one page.
+type pageMaker struct {
 	*Reader
 	ctx    context.Context
 	answer *answer
@@ -51,7 +51,7 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 }
 
 // show returns a result. If the result is now hidden, or its document is gone, it returns false.
-func (s *showing) show(i int) (*Result, bool) {
+func (s *pageMaker) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]
 	var docs documents = s.guard
@@ -78,7 +78,7 @@ type textOf struct {
 	err     error
 }
 
-func (s *showing) text(docs documents, doc sheaf.ID) ([]byte, error) {
+func (s *pageMaker) text(docs documents, doc sheaf.ID) ([]byte, error) {
 	t, ok := s.texts[doc]
 	if !ok {
 		t.content, t.err = docs.text(doc)
@@ -88,7 +88,7 @@ func (s *showing) text(docs documents, doc sheaf.ID) ([]byte, error) {
 }
 
 // result returns a hit in the form that callers get, without its snippet.
-func (s *showing) result(docs documents, hit *search.Hit) *Result {
+func (s *pageMaker) result(docs documents, hit *search.Hit) *Result {
 	out := &Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb,
 		Hierarchy: orEmpty(hit.Hierarchy), Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score),
@@ -120,7 +120,7 @@ func (s *showing) result(docs documents, hit *search.Hit) *Result {
 
 // cutSnippet adds a snippet to a result, if the text has not changed since it was indexed. When a later page is shown,
 // the document may have lost the chunk. It may even be gone: then doc is nil.
-func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hit, out *Result) {
+func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hit, out *Result) {
 	if doc == nil {
 		out.Stale = true
 		return

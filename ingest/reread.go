@@ -68,7 +68,7 @@ func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
 }
 
 // planReread finds the documents to read again.
-func (w *waiting) planReread(view *catalog.View) {
+func (w *waitingDocuments) planReread(view *catalog.View) {
 	w.newer, w.remaking = Newer(view), view.Settings().Extra[RemakingKey] != ""
 	w.hidesNow = w.hides && !HidesComments(view)
 	w.rereads = ReadBefore(view) || !w.newer && w.hides != HidesComments(view)
@@ -82,14 +82,14 @@ func (w *waiting) planReread(view *catalog.View) {
 				pending[id] = reason
 			}
 		}
-		w.before, w.pending = w.pending, pending
+		w.earlier, w.pending = w.pending, pending
 	}
 	w.outdated = waitsFor(w.pending, ReasonReread)
 }
 
 // takesStored reports whether to read a waiting given document again. It reports false if the store
 // would lose data that exists nowhere else.
-func (w *waiting) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
+func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
 	case !w.indexAgain(reason, o):
@@ -142,7 +142,7 @@ func (r *runner) refile(it *item) error {
 		return nil
 	}
 	delete(r.pending, it.doc)
-	if reason := r.list.before[it.doc]; reason != "" {
+	if reason := r.list.earlier[it.doc]; reason != "" {
 		r.pending[it.doc] = reason
 	}
 	return nil

@@ -53,7 +53,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if onRun == nil {
 		onRun = func(*Report, error) {}
 	}
-	f := watched{stale: true}
+	f := watchFindings{stale: true}
 	o.Walk.watch, o.Walked = f.add, nil // each run walks the folders again and watches them
 	recorded := func() []catalog.Tree {
 		_ = o.Catalog.Follow() // the run reports its error
@@ -119,8 +119,8 @@ func faultOf(err error) string {
 	return err.Error()
 }
 
-// watched is what the walks of a watch found.
-type watched struct {
+// watchFindings is what the walks of a watch found.
+type watchFindings struct {
 	watch  func(folder string) error // subscribes to the events of a folder
 	mu     sync.Mutex
 	whole  map[string]bool // folders that were entered
@@ -132,7 +132,7 @@ type watched struct {
 }
 
 // begin must be called before a walk. The result again reports whether the walk must subscribe to all events again.
-func (f *watched) begin() (again bool) {
+func (f *watchFindings) begin() (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault = ""
@@ -142,7 +142,7 @@ func (f *watched) begin() (again bool) {
 
 // listen sends the events of the next walk's folders to a watch, until the caller calls unlisten.
 // No walk may run during listen or unlisten.
-func (f *watched) listen(w *watch) (unlisten func()) {
+func (f *watchFindings) listen(w *watch) (unlisten func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.whole, f.files, f.silent = map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -160,7 +160,7 @@ func (f *watched) listen(w *watch) (unlisten func()) {
 // add subscribes to the events of a folder, or of the target of a link. Each walk adds every
 // folder, because a folder that was removed and created again needs a new subscription. A folder
 // that no longer exists is not an error.
-func (f *watched) add(path string, isDir bool) {
+func (f *watchFindings) add(path string, isDir bool) {
 	if path == "" {
 		return // a broken link
 	}
@@ -199,7 +199,7 @@ func (f *watched) add(path string, isDir bool) {
 
 // end must be called after a walk. It returns why the system does not report some events, or ""
 // when it reports all. A walk that failed replaces this reason only if it found a fault itself.
-func (f *watched) end(whole bool) string {
+func (f *watchFindings) end(whole bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.fault != "" || whole {
@@ -211,7 +211,7 @@ func (f *watched) end(whole bool) string {
 // pass sends events to a watch until the watcher is closed. If an event already waits, pass drops
 // the new one: one waiting event is enough. So pass never waits for a run, which adds folders at
 // the same time.
-func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
+func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
 		select {
 		case e, ok := <-watcher.Events:
@@ -239,7 +239,7 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 
 // renamed makes the next walk subscribe again when a folder was renamed. name is "" when some folder may be renamed.
 // Otherwise events from below the folder would have the old path, and end when another folder gets that path.
-func (f *watched) renamed(name string) {
+func (f *watchFindings) renamed(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stale = f.stale || name == "" || f.whole[name]
@@ -247,7 +247,7 @@ func (f *watched) renamed(name string) {
 
 // matters reports whether an event concerns a folder or file that a walk found. When a link points
 // to a file, other files in that file's folder do not matter.
-func (f *watched) matters(name string) bool {
+func (f *watchFindings) matters(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.whole[name] || f.whole[filepath.Dir(name)] || f.files[name]

@@ -188,7 +188,7 @@ func TestWatchLinks(t *testing.T) {
 		if err != nil {
 			t.Skipf("the system does not tell of changes: %v", err)
 		}
-		f := watched{watch: w.Add, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
+		f := watchFindings{watch: w.Add, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 		_, err = NewWalk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add})
 		if err != nil || f.end(true) != "" {
 			t.Errorf("%v, unseen %q", err, f.end(true))
@@ -224,7 +224,7 @@ func TestWatchOuterIgnores(t *testing.T) {
 		must.Do(t, os.MkdirAll(dir, 0o755))
 	}
 	var got []string
-	f := watched{watch: func(dir string) error { got = append(got, dir); return nil }, whole: map[string]bool{},
+	f := watchFindings{watch: func(dir string) error { got = append(got, dir); return nil }, whole: map[string]bool{},
 		files: map[string]bool{}, silent: map[string]bool{}}
 	must.Get(NewWalk(t.Context(), root, WalkOptions{watch: f.add}))
 	slices.Sort(got)
@@ -253,7 +253,7 @@ func TestWatchOuterIgnores(t *testing.T) {
 func TestWatchAgainEndsRepeatedRuns(t *testing.T) {
 	root := t.TempDir()
 	var fault error
-	f := watched{watch: func(string) error { return fault }, whole: map[string]bool{}, files: map[string]bool{},
+	f := watchFindings{watch: func(string) error { return fault }, whole: map[string]bool{}, files: map[string]bool{},
 		silent: map[string]bool{}}
 	for i, want := range []error{nil, fs.ErrPermission, syscall.ENOSPC, nil} {
 		fault = want
@@ -278,7 +278,7 @@ func TestWatchForbidden(t *testing.T) {
 	top := t.TempDir()
 	for below, want := range map[string]bool{"root/sub": false, "root": true, "linked": true} {
 		forbidden := filepath.Join(top, below)
-		f := watched{watch: func(folder string) error {
+		f := watchFindings{watch: func(folder string) error {
 			if folder == forbidden {
 				return fs.ErrPermission
 			}

@@ -55,22 +55,22 @@ type worklist struct {
 	listed bool
 	// settings are the settings to record, nil when they do not change.
 	settings *catalog.Settings
-	seen
-	waiting
+	knownTime
+	waitingDocuments
 	disks
 }
 
-// seen is the time up to which all changes of files are known.
-type seen struct {
+// knownTime is the time up to which all changes of files are known.
+type knownTime struct {
 	until  map[string]int64 // by tree
 	unsure bool             // some work comes from reported changes alone
 }
 
-// waiting has the documents that wait to be indexed, with the reasons.
-type waiting struct {
+// waitingDocuments has the documents that wait to be indexed, with the reasons.
+type waitingDocuments struct {
 	pending map[sheaf.ID]string // reasons
-	// The field before has the content that pending had before all documents had to be read again.
-	before map[sheaf.ID]string
+	// The field earlier has the content that pending had before all documents had to be read again.
+	earlier map[sheaf.ID]string
 	// begun are documents that the catalog lacks. The store may have a part of them, because a run
 	// was stopped or the record was lost. The run first removes this part.
 	begun []sheaf.ID
@@ -119,7 +119,7 @@ func (l *worklist) findBegun(view *catalog.View) error {
 
 // indexAgain reports whether to index a document again although its file did not change. reason is why the document
 // waits, or "" when it does not wait.
-func (w *waiting) indexAgain(reason string, o *Options) bool {
+func (w *waitingDocuments) indexAgain(reason string, o *Options) bool {
 	if reason == ReasonReread {
 		return !w.newer
 	}
@@ -133,7 +133,7 @@ func wantVectors(pending map[sheaf.ID]string) int { return waitsFor(pending, Rea
 func (o *Options) documents(docs []Given, removed []sheaf.ID) (*worklist, error) {
 	view := o.Catalog.View()
 	defer view.Close()
-	l := &worklist{waiting: waiting{pending: view.Pending(), hides: o.hidesComments()}}
+	l := &worklist{waitingDocuments: waitingDocuments{pending: view.Pending(), hides: o.hidesComments()}}
 	if o.Trees == nil {
 		o.Trees = view.Settings().Trees
 	}
@@ -191,9 +191,9 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 		return nil, err
 	}
 	l := &worklist{generation: view.Generation(), renamed: map[catalog.Hash]int{},
-		seen:    seen{until: map[string]int64{}},
-		waiting: waiting{pending: view.Pending(), hides: o.hidesComments()},
-		disks:   disks{below: map[string][]string{}, mounted: map[string]bool{}}}
+		knownTime:        knownTime{until: map[string]int64{}},
+		waitingDocuments: waitingDocuments{pending: view.Pending(), hides: o.hidesComments()},
+		disks:            disks{below: map[string][]string{}, mounted: map[string]bool{}}}
 	l.planReread(view)
 	if err := l.findUnmounted(view, o); err != nil {
 		return nil, err
@@ -426,10 +426,10 @@ func (w *Walk) seenUntil() int64 {
 }
 
 // text returns the time of a tree as text for the settings.
-func (s *seen) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
+func (s *knownTime) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
 
 // differs reports whether one of these times differs from the recorded time.
-func (s *seen) differs(settings *catalog.Settings) bool {
+func (s *knownTime) differs(settings *catalog.Settings) bool {
 	for tree := range s.until {
 		if settings.Extra[seenKey(tree)] != s.text(tree) {
 			return true
@@ -440,4 +440,4 @@ func (s *seen) differs(settings *catalog.Settings) bool {
 
 // missed notes that the run could not read an unsure file, which changed at the time state. The
 // file is unsure again in the next run.
-func (s *seen) missed(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }
+func (s *knownTime) missed(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

@@ -208,7 +208,7 @@ func (d *decoder) phase(n *node) *phase {
 		raw.pairs = []pair{scalarPair(n, "method", "scores"), scalarPair(n, "norm", "none")}
 		fuse = &raw
 	}
-	ph.fuse, ph.then = d.step(&fusion, fuse), d.steps(n.get("then"))
+	ph.fuse, ph.steps = d.step(&fusion, fuse), d.steps(n.get("then"))
 	return ph
 }
 
@@ -255,7 +255,7 @@ func (d *decoder) branch(n *node, i int, before []branch) branch {
 	if b.retrieve == RetrieveText {
 		b.fields = d.fields(n, b.name)
 	}
-	b.then = d.steps(n.get("then"))
+	b.steps = d.steps(n.get("then"))
 	return b
 }
 
@@ -365,11 +365,11 @@ func (p *Profile) checkNeeds() error {
 	meaning := slices.ContainsFunc(phases, func(ph *phase) bool { return slices.ContainsFunc(ph.branches, isVector) })
 	for _, ph := range phases {
 		for _, b := range ph.branches {
-			if err := needs(b.then, isVector(b), meaning); err != nil {
+			if err := needs(b.steps, isVector(b), meaning); err != nil {
 				return err
 			}
 		}
-		if err := needs(ph.then, ph.cosines(), meaning); err != nil {
+		if err := needs(ph.steps, ph.cosines(), meaning); err != nil {
 			return err
 		}
 	}
@@ -381,7 +381,7 @@ func (p *Profile) checkNeeds() error {
 func (ph *phase) cosines() bool {
 	changes := func(s step) bool { return !s.kind.keeps }
 	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector ||
-		slices.ContainsFunc(ph.branches[0].then, changes) {
+		slices.ContainsFunc(ph.branches[0].steps, changes) {
 		return false
 	}
 	fuse := func(name string) string {

@@ -83,13 +83,13 @@ func (ph *phase) digest(b *strings.Builder) {
 			}
 		}
 		b.WriteByte('\n')
-		for j := range br.then {
-			br.then[j].digest(b)
+		for j := range br.steps {
+			br.steps[j].digest(b)
 		}
 	}
 	ph.fuse.digest(b)
-	for i := range ph.then {
-		ph.then[i].digest(b)
+	for i := range ph.steps {
+		ph.steps[i].digest(b)
 	}
 	if ph.limit != nil {
 		ph.limit.digest(b)

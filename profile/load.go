@@ -77,33 +77,34 @@ func besideFile(file string, find Source) Source {
 			return other, text, err
 		}
 		found, text, err := find(name)
-		if m := (*missing)(nil); errors.As(err, &m) {
-			return "", nil, newMissing(name, append(namesIn([]string{dir}), m.names...), append([]string{dir}, m.looked...))
+		if m := (*missingProfile)(nil); errors.As(err, &m) {
+			return "", nil, newMissing(name, append(namesIn([]string{dir}), m.names...),
+				append([]string{dir}, m.folders...))
 		}
 		return found, text, err
 	}
 }
 
-// missing is the error for the name of a profile that does not exist.
-type missing struct {
+// missingProfile is the error for the name of a profile that does not exist.
+type missingProfile struct {
 	name string
-	// names are the names of existing profiles. The field looked lists the folders that were searched.
-	names, looked []string
+	// names are the names of existing profiles. The field folders lists the folders that were searched.
+	names, folders []string
 }
 
-func newMissing(name string, names, looked []string) *missing {
+func newMissing(name string, names, looked []string) *missingProfile {
 	slices.Sort(names)
-	return &missing{name, slices.Compact(names), looked}
+	return &missingProfile{name, slices.Compact(names), looked}
 }
 
 // Error returns a message for users of other machines. It names no folder.
-func (m *missing) Error() string {
+func (m *missingProfile) Error() string {
 	return fmt.Sprintf("profile %q%s (profiles: %s): %v", m.name, m.near(), strings.Join(m.names, ", "), sheaf.ErrNotFound)
 }
 
-func (m *missing) Unwrap() error { return sheaf.ErrNotFound }
+func (m *missingProfile) Unwrap() error { return sheaf.ErrNotFound }
 
-func (m *missing) near() string {
+func (m *missingProfile) near() string {
 	if near := suggest.Nearest(m.name, m.names); near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)
 	}
@@ -111,7 +112,7 @@ func (m *missing) near() string {
 }
 
 // places says in which places Load looked. It is for the author of a profile that extends a missing profile.
-func (m *missing) places(looked []string) string {
+func (m *missingProfile) places(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
 	if len(looked) > 0 {
 		places = "in " + strings.Join(looked, ", in ") + ", and " + places
@@ -237,7 +238,7 @@ func resolve(n *node, find Source, above []string) *node {
 // extended reads the profile whose name is the value of "extends".
 func extended(extends *node, find Source) *node {
 	file, text, err := find(extends.text)
-	if m := (*missing)(nil); errors.As(err, &m) {
+	if m := (*missingProfile)(nil); errors.As(err, &m) {
 		if isFile(extends.text) {
 			plain := strings.TrimSuffix(strings.TrimSuffix(extends.text, ".yaml"), ".yml")
 			extends.fail("extends %q: a profile extends another by its name, not by its file: write %q, and put "+
@@ -247,7 +248,7 @@ func extended(extends *node, find Source) *node {
 			return fmt.Sprintf("extends %q: no profile has this name: %s", extends.text, m.places(looked))
 		}
 		check(&FileError{File: extends.file, Line: extends.line, Column: extends.col, Text: say(nil),
-			within: say(m.looked)})
+			within: say(m.folders)})
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {
 		extends.fail("extends %v", err)

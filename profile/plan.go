@@ -291,7 +291,7 @@ func (ph *phase) plan(v values) *Phase {
 		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}
 		out.FusionText = "the scores of " + only.Name
 	}
-	out.Then = planSteps(ph.then, v)
+	out.Then = planSteps(ph.steps, v)
 	return out
 }
 
@@ -318,7 +318,7 @@ func (b *branch) plan(v values) Branch {
 		out.Text = &TextBranch{Combine: args.text("combine"), TieBreaker: args.number("tie_breaker"),
 			Statistics: args.text("statistics"), K1: args.number("k1"), B: args.number("b"), Fields: b.weights(v)}
 	}
-	out.Then = planSteps(b.then, v)
+	out.Then = planSteps(b.steps, v)
 	return out
 }
 

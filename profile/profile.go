@@ -60,7 +60,7 @@ type parsed struct {
 type phase struct {
 	branches []branch
 	fuse     *step
-	then     []step
+	steps    []step
 	limit    *setting // of the first phase
 	node     *node
 }
@@ -70,7 +70,7 @@ type branch struct {
 	retrieve Retrieve
 	settings []setting
 	fields   []fieldSetting
-	then     []step
+	steps    []step
 	node     *node
 }
 

@@ -51,7 +51,7 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := env.check("tree", in); err != nil {
 		return nil, err
 	}
-	l := &lift{facts: env.Facts, in: in, byID: make(map[sheaf.ID]*treeNode, 2*len(in))}
+	l := &liftedPart{facts: env.Facts, hits: in, byID: make(map[sheaf.ID]*treeNode, 2*len(in))}
 	for i := range in {
 		if n := l.node(in[i].ID, nil, math.MaxInt); n != nil && !n.hit {
 			n.hit, n.inside = true, []int{i}
@@ -69,10 +69,10 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return answers(l.groups(), t.Scoring, "section"), nil
 }
 
-// lift is the part of a heading tree that is above some hits.
-type lift struct {
+// liftedPart is the part of a heading tree that is above some hits.
+type liftedPart struct {
 	facts Facts
-	in    sheaf.Ranking
+	hits  sheaf.Ranking
 	nodes []*treeNode // in order of first use
 	byID  map[sheaf.ID]*treeNode
 	// parents has, for each depth, the nodes that have matching children.
@@ -96,7 +96,7 @@ type treeNode struct {
 // node returns the node called id. If needed, it makes this node and the nodes above it. c is the position of the node
 // in its document; if c is nil, node looks it up. node returns nil if the ID is unknown, or if its depth is not smaller
 // than the number below. Depths get smaller on the way up, so the recursion ends.
-func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
+func (l *liftedPart) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
 		if c == nil {
@@ -118,7 +118,7 @@ func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 }
 
 // match marks a node as matching, and tells its parent.
-func (l *lift) match(n *treeNode) {
+func (l *liftedPart) match(n *treeNode) {
 	n.matched = true
 	p := n.parent
 	if p == nil {
@@ -134,7 +134,7 @@ func (l *lift) match(n *treeNode) {
 }
 
 // lift replaces the matching children of p by p if there are enough of them.
-func (l *lift) lift(p *treeNode, t Tree) {
+func (l *liftedPart) lift(p *treeNode, t Tree) {
 	share := float64(len(p.children)) / float64(p.children[0].siblings)
 	if share < t.Threshold || len(p.children) < t.MinMatches {
 		return
@@ -154,7 +154,7 @@ func (n *treeNode) absorb(below *treeNode) {
 }
 
 // swallow looks for answers that are inside another answer. It moves each of them into the outermost answer around it.
-func (l *lift) swallow() {
+func (l *liftedPart) swallow() {
 	for _, n := range l.nodes {
 		if !n.matched || n.gone {
 			continue
@@ -172,7 +172,7 @@ func (l *lift) swallow() {
 }
 
 // groups returns a group for each answer that remains.
-func (l *lift) groups() []group {
+func (l *liftedPart) groups() []group {
 	var out []group
 	for _, n := range l.nodes {
 		if !n.matched || n.gone {
@@ -181,7 +181,7 @@ func (l *lift) groups() []group {
 		slices.Sort(n.inside)
 		g := group{id: n.id, first: n.inside[0], lifted: n.lifted}
 		for _, at := range n.inside {
-			if h := &l.in[at]; h.ID == n.id { // before other hits with its score
+			if h := &l.hits[at]; h.ID == n.id { // before other hits with its score
 				g.hits = slices.Insert(g.hits, 0, h)
 			} else {
 				g.hits = append(g.hits, h)

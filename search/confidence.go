@@ -139,8 +139,8 @@ var shipped = Calibration{
 	Least:    0.18,
 }
 
-// judged is what a search collects to judge its answers.
-type judged struct {
+// judgingInput is what a search collects to judge its answers.
+type judgingInput struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
 	// scores has the best score of each document before a stage drops hits; nil before compare ran. The fields first
@@ -163,7 +163,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
 	}
-	j := &judged{}
+	j := &judgingInput{}
 	if s, ok := fusion.(rank.Scores); ok {
 		j.ideals = s.Ideals
 	}
@@ -209,7 +209,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 
 // lacksNumber reports whether an unseen compound, for example INV-4712, contains an unseen number. It returns true
 // for a compound that is a number, like 2.3.1, or has an unseen part with a digit.
-func (r *run) lacksNumber(w *worth, compound string) bool {
+func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true
 	}
@@ -227,7 +227,7 @@ func (r *run) lacksNumber(w *worth, compound string) bool {
 
 // withParts returns the worth of an unseen word plus the worth of its parts that occur. For example,
 // 978-3-16-148410-1 counts as one number.
-func (r *run) withParts(w *worth, word partWorth) float64 {
+func (r *run) withParts(w *idfWorth, word partWorth) float64 {
 	sum := word.worth
 	for _, p := range w.parts {
 		if p.chunks > 0 && p.text != word.text && slices.ContainsFunc(r.searcher.Analyzer.QueryTokens(word.text),
@@ -239,7 +239,7 @@ func (r *run) withParts(w *worth, word partWorth) float64 {
 }
 
 // compare stores the best score of each document in a ranking. Only the first call has an effect.
-func (j *judged) compare(facts rank.Facts, ranking sheaf.Ranking) {
+func (j *judgingInput) compare(facts rank.Facts, ranking sheaf.Ranking) {
 	if j.scores != nil {
 		return
 	}
@@ -263,7 +263,7 @@ func (j *judged) compare(facts rank.Facts, ranking sheaf.Ranking) {
 }
 
 // legs adds the ranks and scores of branches to the evidence of a hit.
-func (j *judged) legs(e *Evidence, legs []sheaf.Leg) {
+func (j *judgingInput) legs(e *Evidence, legs []sheaf.Leg) {
 	for leg, at := range legs {
 		if at.Rank == 0 || leg >= len(j.text) {
 			continue

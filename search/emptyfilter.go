@@ -61,21 +61,21 @@ func (r *run) unmet(ctx context.Context) {
 	}
 }
 
-// want is a part of a filter that requires a value in a column.
-type want struct {
+// requiredValue is a part of a filter that requires a value in a column.
+type requiredValue struct {
 	filter        sheaf.Filter
 	column, value string
 }
 
 // wants returns the parts of a filter that a document must meet and that name a value, at most mostAsked.
-func wants(f sheaf.Filter) []want {
-	var out []want
+func wants(f sheaf.Filter) []requiredValue {
+	var out []requiredValue
 	if all, ok := f.(sheaf.And); ok {
 		for _, part := range all {
 			out = append(out, wants(part)...)
 		}
 	} else if column, value := wanted(f); value != "" && named(column) != "" {
-		out = append(out, want{f, column, value})
+		out = append(out, requiredValue{f, column, value})
 	}
 	return out[:min(len(out), mostAsked)]
 }
@@ -120,7 +120,7 @@ func named(column string) string {
 
 // unmet returns a message: no document has the wanted value, and these values exist. Folders below scope are named
 // relative to scope.
-func (w want) unmet(there store.Facet, scope string) string {
+func (w requiredValue) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))
 	for _, v := range there.Values {

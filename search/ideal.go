@@ -47,10 +47,10 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 }
 
 // worth returns the idf of the words of the query, or nil when the store cannot count.
-func (r *run) worth(ctx context.Context) (*worth, error) { return r.stats.worth(ctx, r.query.Words) }
+func (r *run) worth(ctx context.Context) (*idfWorth, error) { return r.stats.worth(ctx, r.query.Words) }
 
 // counted is like worth, but if time runs out first, it returns nil and adds a warning.
-func (r *run) counted(ctx context.Context) (*worth, error) {
+func (r *run) counted(ctx context.Context) (*idfWorth, error) {
 	w, err := r.worth(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.stats.fault = nil // report it once

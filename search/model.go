@@ -21,7 +21,7 @@ type modelWords struct {
 	// alike becomes true when the model cannot weigh words by rarity. The pointer is nil without a model.
 	alike *atomic.Bool
 	// embed works like Embed. It also returns the numbers of chunks with each word; nil if it counted no words.
-	embed func(ctx context.Context, text string) ([]float32, *tallied, error)
+	embed func(ctx context.Context, text string) ([]float32, *wordCounts, error)
 	// foreign reports whether a query has another language than the collection; nil when unknown.
 	foreign func(text string) bool
 }
@@ -40,11 +40,11 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 	}
 	alike := &atomic.Bool{}
 	s.modelWords.alike = alike
-	embed := func(ctx context.Context, text string) ([]float32, *tallied, error) {
+	embed := func(ctx context.Context, text string) ([]float32, *wordCounts, error) {
 		weigher, ok := e.(model.WeightEmbedder)
 		counter, countable := s.Backend.(store.Counter)
 		words := strings.Fields(text)
-		plain := func() ([]float32, *tallied, error) {
+		plain := func() ([]float32, *wordCounts, error) {
 			vector, err := embedPlain(ctx, e, text)
 			return vector, nil, err
 		}
@@ -77,7 +77,7 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 				return math.Sqrt(idf(dfs[i], chunks))
 			}
 			return math.Sqrt(math.Ln2) // a word without a term weighs like a word in every second chunk
-		}), &tallied{queries, dfs}, nil
+		}), &wordCounts{queries, dfs}, nil
 	}
 	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
 		vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
@@ -109,7 +109,7 @@ func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, 
 
 // vectorOf returns the vector of a query, as vectorsOf does. The result counted has the words that were
 // counted for the vector; nil when none were.
-func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *tallied, err error) {
+func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *wordCounts, err error) {
 	if s.modelWords.embed == nil {
 		vectors, err := s.vectorsOf(ctx, []string{text})
 		if err != nil {

@@ -335,8 +335,8 @@ type sense struct {
 
 // certainty is how sure the answers are.
 type certainty struct {
-	confidence *Calibration // nil: no calibration
-	judged     *judged      // nil when no evidence is wanted
+	confidence *Calibration  // nil: no calibration
+	judged     *judgingInput // nil when no evidence is wanted
 	// alternatives are the parts of a query like "a OR b".
 	alternatives []sheaf.TextQuery
 }

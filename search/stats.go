@@ -18,22 +18,22 @@ type stats struct {
 	searcher *Searcher
 	// words has the idf of the query's words; nil before the store has counted them. fault is the error of counting.
 	// The field asked says that the search has asked the store.
-	words *worth
-	fault error
-	asked bool
+	words     *idfWorth
+	fault     error
+	requested bool
 	// tallied has the words that were counted for the vector; nil when no words were counted.
-	tallied *tallied
+	tallied *wordCounts
 	// size is the number of chunks, 0 before it is known.
 	size int
 	// analyzed is the text of the query that was analyzed last.
-	analyzed *analyzed
+	analyzed *analyzedText
 }
 
 // worth returns the idf of the words of the query, or nil when the store cannot count. It asks the store only once.
 // After a failure it returns the same error again.
-func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*worth, error) {
-	if !s.asked {
-		s.asked = true
+func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*idfWorth, error) {
+	if !s.requested {
+		s.requested = true
 		s.words, s.fault = s.weigh(ctx, words)
 		if errors.Is(s.fault, sheaf.ErrUnsupported) {
 			s.fault = nil
@@ -43,7 +43,7 @@ func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*worth, error
 }
 
 // weigh asks the store how often the words of the query occur.
-func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error) {
+func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*idfWorth, error) {
 	counter, ok := s.searcher.Backend.(store.Counter)
 	if !ok {
 		return nil, nil
@@ -95,9 +95,9 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 // maxWorth limits how many words of a query are counted. Each further word counts as much as the average word.
 const maxWorth = 256
 
-// worth is the idf of a query: the sum, and the idf of each separately matched part, in order. A repeated word is one
+// idfWorth is the idf of a query: the sum, and the idf of each separately matched part. A repeated word is one
 // part.
-type worth struct {
+type idfWorth struct {
 	sum   float64
 	parts []partWorth
 }
@@ -184,8 +184,8 @@ func (l *queryParts) put(q sheaf.TextQuery, text string, factor float64) {
 
 // worth computes the idf of the parts. dfs has for each part the number of chunks that match the part; chunks is the
 // number of all chunks.
-func (l *queryParts) worth(dfs []int, chunks int) *worth {
-	w := &worth{parts: make([]partWorth, len(l.queries))}
+func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
+	w := &idfWorth{parts: make([]partWorth, len(l.queries))}
 	for i := range w.parts {
 		w.parts[i] = partWorth{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
 		if dfs[i] == 0 && l.hasWhole(l.texts[i], dfs) {
@@ -234,10 +234,10 @@ func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) 
 	return s.size, nil
 }
 
-// analyzed is a text of a query with its tokens. The field telling has its content words.
-type analyzed struct {
-	text            string
-	tokens, telling []analysis.Token
+// analyzedText is a text of a query with its tokens. The field contentWords has the words with a meaning.
+type analyzedText struct {
+	text                 string
+	tokens, contentWords []analysis.Token
 }
 
 // tokens returns the tokens of a text of the query. It caches them, because several steps need
@@ -246,9 +246,9 @@ func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	if s.analyzed == nil || s.analyzed.text != text {
 		a := s.searcher.Analyzer
 		tokens := a.QueryTokens(text)
-		s.analyzed = &analyzed{text, tokens, a.Telling(text, tokens)}
+		s.analyzed = &analyzedText{text, tokens, a.Telling(text, tokens)}
 	}
-	return s.analyzed.tokens, s.analyzed.telling
+	return s.analyzed.tokens, s.analyzed.contentWords
 }
 
 // phraseWords returns the words that a phrase must match.
@@ -277,14 +277,14 @@ func (s *stats) tellingWords(text string) []string {
 	return words
 }
 
-// tallied caches the counts of words for the vector of a query. Later steps reuse them.
-type tallied struct {
+// wordCounts caches the counts of words for the vector of a query. Later steps reuse them.
+type wordCounts struct {
 	queries []sheaf.TextQuery
 	chunks  []int
 }
 
 // countOf returns the number of chunks that q matches, or false when q was not counted.
-func (c *tallied) countOf(q sheaf.TextQuery) (int, bool) {
+func (c *wordCounts) countOf(q sheaf.TextQuery) (int, bool) {
 	if _, ok := q.(sheaf.Match); !ok || c == nil { // other types may not be comparable
 		return 0, false
 	}

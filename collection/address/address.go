@@ -21,9 +21,9 @@ type Documents interface {
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
 }
 
-// reading is one possible meaning of an address. An address is an identifier, path, path#heading, path:line or
+// meaning is one possible meaning of an address. An address is an identifier, path, path#heading, path:line or
 // path:line:count.
-type reading struct {
+type meaning struct {
 	id sheaf.ID // as typed
 	// The fields below belong to an address that is a path.
 	path     string
@@ -38,16 +38,16 @@ const maxFragments = 8
 
 // readings returns every possible meaning of text, the likeliest first. There may be several, because file names may
 // contain '#' and ':'.
-func readings(text string) []reading {
-	all := []reading{{id: sheaf.ID(text), path: text}}
+func readings(text string) []meaning {
+	all := []meaning{{id: sheaf.ID(text), path: text}}
 	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i,
 		n = strings.LastIndexByte(text[:i], '#'), n+1 {
-		all = append(all, reading{path: text[:i], fragment: text[i+1:]})
+		all = append(all, meaning{path: text[:i], fragment: text[i+1:]})
 	}
 	if path, number, ok := cutNumber(text); ok {
-		all = append(all, reading{path: path, line: number})
+		all = append(all, meaning{path: path, line: number})
 		if shorter, line, ok := cutNumber(path); ok {
-			all = append(all, reading{path: shorter, line: line, count: number})
+			all = append(all, meaning{path: shorter, line: line, count: number})
 		}
 	}
 	return all

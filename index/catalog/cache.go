@@ -12,7 +12,7 @@ type caches struct {
 	texts     lru.Cache[sheaf.ID, sourceText]
 	links     lru.Cache[sheaf.ID, []sheaf.ID] // every query needs them; a size counts the linked documents
 	backlinks lru.Cache[sheaf.ID, []sheaf.ID]
-	names     lru.Cache[calledBy, *named]
+	names     lru.Cache[calledBy, *sameName]
 	folders   lru.Cache[string, int] // sizes of folders, by tree, ":" and folder
 }
 

@@ -92,48 +92,48 @@ type calledBy struct {
 	kind int
 }
 
-// named has the documents that have one name. They are sorted by the number of path parts, then the
+// sameName has the documents that have one name. They are sorted by the number of path parts, then the
 // length of the path, then the ID.
-type named struct {
-	all []called
-	// The map in has the same documents by folder, each list in the same order. Thousands of documents may share a
+type sameName struct {
+	all []namedDocument
+	// The map byFolder has the same documents, each list in the same order. Thousands of documents may share a
 	// name, and most links lead to the document in the folder of the link.
-	in map[string][]called
+	byFolder map[string][]namedDocument
 }
 
-// called is a document that has a name. The field plain is its folded path without the ending of Markdown files.
-type called struct {
+// namedDocument is a document that has a name. The field plain is its folded path without the ending of Markdown files.
+type namedDocument struct {
 	id            sheaf.ID
 	plain, suffix string
 }
 
 // ends reports whether the path ends with the text plain, at the start of a path part. The path must also have the
 // suffix, unless suffix is empty.
-func (c *called) ends(plain, suffix string) bool {
+func (c *namedDocument) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
 }
 
 // called returns the documents that have a name.
-func (v *View) called(key uint64, kind int) *named {
+func (v *View) called(key uint64, kind int) *sameName {
 	found, ok := v.names.Get(calledBy{key, kind})
 	if ok {
 		return found
 	}
-	found = &named{in: map[string][]called{}}
+	found = &sameName{byFolder: map[string][]namedDocument{}}
 	v.each(key, func(s *segment) *keyTable { return &s.names }, func(item keyItem, id sheaf.ID) {
 		if item.kind == kind {
 			plain, suffix := cutMarkdown(fold.Text(id.Path()))
-			found.all = append(found.all, called{id, plain, suffix})
+			found.all = append(found.all, namedDocument{id, plain, suffix})
 		}
 	})
-	slices.SortFunc(found.all, func(a, b called) int {
+	slices.SortFunc(found.all, func(a, b namedDocument) int {
 		pa, pb := a.id.Path(), b.id.Path()
 		return cmp.Or(strings.Count(pa, "/")-strings.Count(pb, "/"), len(pa)-len(pb), strings.Compare(pa, pb))
 	})
 	for _, c := range found.all {
 		folder := path.Dir(c.id.Path())
-		found.in[folder] = append(found.in[folder], c)
+		found.byFolder[folder] = append(found.byFolder[folder], c)
 	}
 	v.names.Put(calledBy{key, kind}, found, 1)
 	return found
@@ -141,8 +141,8 @@ func (v *View) called(key uint64, kind int) *named {
 
 // nearest returns the first document in the folder of file whose path ends with the text end. If that folder has none,
 // it returns the first such document of any folder. Every path ends with "".
-func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
-	for _, list := range [][]called{n.in[path.Dir(file)], n.all} {
+func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
+	for _, list := range [][]namedDocument{n.byFolder[path.Dir(file)], n.all} {
 		for i := range list {
 			if c := &list[i]; (end == "" || c.ends(end, "")) && among.includes(c.id) {
 				return c.id, true

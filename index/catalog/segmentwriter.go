@@ -21,11 +21,11 @@ type Encoded struct {
 	hasText  bool
 	chunks   int
 	aliases  bool // the document has aliases
-	filing
+	filedNames
 }
 
-// filing lists the names under which a document is found.
-type filing struct {
+// filedNames lists the names under which a document is found.
+type filedNames struct {
 	names, targets []keyItem // doc is not set
 	labels         []labelKey
 }
@@ -91,12 +91,12 @@ func Encode(r *Record) (Encoded, error) {
 func newEncoded(id string, r *Record, encoded []byte) Encoded {
 	doc := &r.Document
 	return Encoded{id: id, file: r.File, record: encoded, hasText: r.HasText, chunks: len(doc.Chunks),
-		aliases: len(doc.Aliases) > 0, filing: filingOf(doc)}
+		aliases: len(doc.Aliases) > 0, filedNames: filingOf(doc)}
 }
 
 // filingOf returns the filing of a document. The filing shares no memory with doc.
-func filingOf(doc *sheaf.Document) filing {
-	f := filing{names: nameKeys(doc), targets: targetKeys(doc)}
+func filingOf(doc *sheaf.Document) filedNames {
+	f := filedNames{names: nameKeys(doc), targets: targetKeys(doc)}
 	label := func(kind byte, name string) {
 		f.labels = append(f.labels, labelKey{kind, strings.Clone(strings.ToLower(name))})
 	}
@@ -119,7 +119,7 @@ type tables struct {
 }
 
 // add adds document number doc under the names of its filing.
-func (t *tables) add(doc int, f *filing) {
+func (t *tables) add(doc int, f *filedNames) {
 	for _, item := range f.names {
 		t.names = append(t.names, keyItem{item.key, doc, item.kind})
 	}
@@ -177,7 +177,7 @@ func (w *segmentWriter) add(e *Encoded) {
 		}
 	}
 	w.states = appendState(w.states, &st)
-	w.tables.add(w.ids.n, &e.filing)
+	w.tables.add(w.ids.n, &e.filedNames)
 	w.ids.add(e.id)
 	if len(w.raw) >= blockTarget {
 		w.flush()

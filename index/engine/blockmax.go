@@ -210,7 +210,7 @@ func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	switch {
 	case b.thick(len(most)):
 		for w := range most {
-			most[w] = b.most
+			most[w] = b.maximum
 		}
 		return
 	case b.thin(len(most)):
@@ -458,9 +458,9 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 	frequencies = frequencies[:len(ordinals)]
 	out := dst[:len(ordinals)]
 	switch {
-	case b.given != nil:
+	case b.knownScores != nil:
 		for j, f := range frequencies {
-			out[j] = b.given[f-1]
+			out[j] = b.knownScores[f-1]
 		}
 	case b.virtual != nil:
 		for j, o := range ordinals {

@@ -38,7 +38,7 @@ func (s *Snapshot) emptySets() []segment.Bitset {
 // means all chunks. Without a filter, restrict removes the deleted chunks from the sets of the parameter within. The
 // caller must not change the result.
 func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]segment.Bitset, error) {
-	var let *filtered
+	var let *filterResult
 	if filter != nil {
 		var err error
 		if let, err = s.filtered(filter); err != nil {

@@ -18,7 +18,7 @@ type collector struct {
 	least  atomic.Uint64 // the score, by its bits, that the worst hit has at least
 
 	mu       sync.Mutex // guards the fields below
-	heap     []found
+	heap     []unreadHit
 	promised []float64 // the limit best lower bounds of scores, a heap with the least on top
 	buffer   []byte    // memory for an identifier
 	fault    error
@@ -28,14 +28,14 @@ type collector struct {
 func newCollector(s *Snapshot, limit int) *collector {
 	const usual = 64 // hits
 	n := max(0, min(limit, usual))
-	c := &collector{views: s.views, places: s.places, limit: limit, heap: make([]found, 0, n),
+	c := &collector{views: s.views, places: s.places, limit: limit, heap: make([]unreadHit, 0, n),
 		promised: make([]float64, 0, n)}
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
 }
 
-// found is a hit whose identifier has not been read yet.
-type found struct {
+// unreadHit is a hit whose identifier has not been read yet.
+type unreadHit struct {
 	score   float64
 	view    int
 	ordinal uint32
@@ -47,7 +47,7 @@ type found struct {
 func (c *collector) threshold() float64 { return math.Float64frombits(c.least.Load()) }
 
 // worse reports whether x comes after y in the ranking.
-func (c *collector) worse(x, y *found) bool {
+func (c *collector) worse(x, y *unreadHit) bool {
 	if x.score != y.score {
 		return x.score < y.score
 	}
@@ -69,7 +69,7 @@ func (c *collector) fail(err error) {
 }
 
 // offer adds a hit if it is good enough.
-func (c *collector) offer(f found) {
+func (c *collector) offer(f unreadHit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.add(f)
@@ -125,7 +125,7 @@ func (c *collector) raise(score float64) {
 	}
 }
 
-func (c *collector) add(f found) {
+func (c *collector) add(f unreadHit) {
 	if len(c.heap) < c.limit {
 		c.heap = append(c.heap, f)
 		for i := len(c.heap) - 1; i > 0; {
@@ -160,7 +160,7 @@ func (c *collector) add(f found) {
 
 // hits returns the hits, best first.
 func (c *collector) hits() (sheaf.Ranking, error) {
-	slices.SortFunc(c.heap, func(x, y found) int {
+	slices.SortFunc(c.heap, func(x, y unreadHit) int {
 		switch {
 		case x.score > y.score || x.score == y.score && c.worse(&y, &x):
 			return -1

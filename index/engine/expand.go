@@ -16,12 +16,12 @@ type planExpand struct {
 	factor float64
 	accept acceptor
 	forms  bool // also search forms
-	terms  map[string]*expanded
+	terms  map[string]*expandedTerm
 	views  []expansion
 }
 
-// expanded is a term that the query accepts.
-type expanded struct {
+// expandedTerm is a term that the query accepts.
+type expandedTerm struct {
 	weight float64 // 1, or less for an edit distance
 	df     []int   // by index in fields
 	idf    []float64
@@ -76,13 +76,14 @@ func (p *plan) expandPrefix(prefix string, fields []int, factor float64, forms b
 }
 
 func (p *plan) expand(a acceptor, fields []int, factor float64, forms bool) (part, error) {
-	e := &planExpand{plan: p, fields: fields, factor: factor, accept: a, forms: forms, terms: map[string]*expanded{},
+	e := &planExpand{plan: p, fields: fields, factor: factor, accept: a, forms: forms,
+		terms: map[string]*expandedTerm{},
 		views: make([]expansion, len(p.snapshot.views))}
 	for i := range p.snapshot.views {
 		err := e.walk(i, func(key []byte, weight float64, t *segment.Term) error {
 			x := e.terms[string(key)]
 			if x == nil {
-				x = &expanded{weight: weight, df: make([]int, len(fields))}
+				x = &expandedTerm{weight: weight, df: make([]int, len(fields))}
 				e.terms[string(key)] = x
 			}
 			return p.addDF(x.df, i, t, fields)

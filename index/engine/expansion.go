@@ -66,7 +66,7 @@ func (e *planExpand) fill(x *expansion, view int) error {
 }
 
 // add scores the chunks of a view that contain one of the accepted terms.
-func (n *tally) add(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual,
+func (n *tally) add(p *plan, v *view, e *planExpand, x *expandedTerm, t *segment.Term, u *virtual,
 	c *postings.Cursor) error {
 	if u != nil {
 		return n.addVirtual(p, v, e, x, t, u)
@@ -130,7 +130,7 @@ func (n *tally) addList(p *plan, v *view, t *segment.Term, f int, weight, idf fl
 	return nil
 }
 
-func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual) error {
+func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expandedTerm, t *segment.Term, u *virtual) error {
 	term := &planTerm{fields: e.fields, idf: x.idf, factor: e.factor * x.weight,
 		refs: make([]segment.Term, len(p.snapshot.views))}
 	for i := range p.snapshot.views {

@@ -10,8 +10,8 @@ import (
 	"sheaf/internal/lru"
 )
 
-// filtered has the chunks that pass a filter, and the field statistics of these chunks.
-type filtered struct {
+// filterResult has the chunks that pass a filter, and the field statistics of these chunks.
+type filterResult struct {
 	sets  []segment.Bitset // by view, without deleted chunks; must not be changed
 	stats lru.Cache[fieldOf, bm25.Field]
 }
@@ -30,12 +30,12 @@ const statsKept = 1 << 10
 const filtersKept = 32
 
 // filtered returns the chunks that pass a filter, which must not be nil.
-func (s *Snapshot) filtered(filter sheaf.Filter) (*filtered, error) {
+func (s *Snapshot) filtered(filter sheaf.Filter) (*filterResult, error) {
 	key := string(appendKey(make([]byte, 0, 256), filter))
 	if known, ok := s.filters.Get(key); ok {
 		return known, nil
 	}
-	f := &filtered{}
+	f := &filterResult{}
 	f.stats.Limit(statsKept)
 	for _, v := range s.views {
 		set, err := passing(v.reader, filter)

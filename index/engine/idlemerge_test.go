@@ -212,7 +212,7 @@ func TestIdleMergeAfterFault(t *testing.T) {
 func TestThrottle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var searches atomic.Int32
-		slow := throttle{rate: 1 << 20, beside: &searches, pause: func(context.Context) error { return nil }}
+		slow := throttle{rate: 1 << 20, searches: &searches, pause: func(context.Context) error { return nil }}
 		step := func(works time.Duration, searching int32, written int64, want time.Duration) {
 			t.Helper()
 			time.Sleep(works)

@@ -57,12 +57,12 @@ type Load struct {
 	mu      sync.Mutex
 	seen    map[uint64]struct{} // hashes of added chunks and documents
 	removed map[string]struct{} // documents to remove from the committed data
-	flushed []*flushed
+	flushed []*flushedSegment
 	closed  bool
 }
 
-// flushed is a written segment that is not published, or a run.
-type flushed struct {
+// flushedSegment is a written segment that is not published, or a run.
+type flushedSegment struct {
 	*handle
 	deleted segment.Bitset
 }
@@ -382,7 +382,7 @@ func (l *Load) hash(kind, s string) uint64 {
 	return h.Sum64()
 }
 
-func (f *flushed) remove(docs, ids []string) error {
+func (f *flushedSegment) remove(docs, ids []string) error {
 	for _, doc := range docs {
 		if _, err := f.reader.Document(f.deleted, doc); err != nil {
 			return err
@@ -428,7 +428,7 @@ func (l *Load) spill(workers ...*worker) error {
 
 // flush writes the chunks of workers as one file. The mode says how. No goroutine may add chunks to these workers
 // meanwhile.
-func (l *Load) flush(mode flushing, workers ...*worker) error {
+func (l *Load) flush(mode flushJob, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
 		if w.builder.Len() > 0 {
@@ -457,7 +457,7 @@ func (l *Load) flush(mode flushing, workers ...*worker) error {
 }
 
 // write makes a segment or a run from builders. The next commit publishes the segment.
-func (l *Load) write(how flushing, builders []*segment.Builder) error {
+func (l *Load) write(how flushJob, builders []*segment.Builder) error {
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
 	reader, err := how(l.index.fs, path, builders...)
@@ -470,9 +470,9 @@ func (l *Load) write(how flushing, builders []*segment.Builder) error {
 	return nil
 }
 
-func newFlushed(name string, reader *segment.Reader) *flushed {
+func newFlushed(name string, reader *segment.Reader) *flushedSegment {
 	h := newHandle(name, reader)
-	return &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}
+	return &flushedSegment{handle: h, deleted: segment.NewBitset(reader.Chunks())}
 }
 
 func (ix *Index) newName() string {
@@ -499,7 +499,7 @@ func (l *Load) Commit(ctx context.Context) error {
 	if len(l.flushed) == 0 && len(l.removed) == 0 {
 		return nil
 	}
-	slices.SortFunc(l.flushed, func(a, b *flushed) int {
+	slices.SortFunc(l.flushed, func(a, b *flushedSegment) int {
 		if a.name < b.name {
 			return -1
 		}
@@ -574,7 +574,7 @@ func (ix *Index) drop(name string) error {
 }
 
 // commit publishes a generation that has the new segments, without the chunks that they replace.
-func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
+func (ix *Index) commit(removed map[string]struct{}, added []*flushedSegment) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
 	old := ix.hold()
@@ -600,7 +600,7 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 
 // remainingEntry returns the entry of a view after a commit. It leaves out the removed documents and the chunks that
 // the segments in added replace. If no chunk is left, the name of the entry is "".
-func (v *view) remainingEntry(removed map[string]struct{}, added []*flushed) (entry, error) {
+func (v *view) remainingEntry(removed map[string]struct{}, added []*flushedSegment) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {
 		if _, err := v.reader.Document(deleted, doc); err != nil {
@@ -635,7 +635,7 @@ func (ix *Index) unsure() {
 
 // publishState makes the state next the current generation and snapshot. It becomes the owner of the handles of new
 // segments. The caller holds ix.publish.
-func (ix *Index) publishState(next state, added []*flushed) error {
+func (ix *Index) publishState(next state, added []*flushedSegment) error {
 	next.generation = ix.state.generation + 1
 	next.next = ix.state.next
 	m := manifest.Manifest{Generation: next.generation, Files: next.files(), Payload: next.encode()}

@@ -31,31 +31,31 @@ const pendingMost = 4096
 
 // bound is a clause, together with the largest score that the clause can add.
 type bound struct {
-	cursor  *postings.Cursor
-	number  int       // among the clauses
-	field   int       // index in the plan
-	weight  float64   // weight of a saturated frequency
-	scale   float64   // factor of frequencies: 1 except for BM25F
-	given   []float64 // what postings add, if known: frequency f is at f-1
-	lengths segment.Lengths
-	short   []byte // lengths.Plain()
-	wide    []byte
-	norms   *norms
-	virtual *virtual // the virtual field of BM25F; nil if the field has a score of its own
+	cursor      *postings.Cursor
+	number      int       // among the clauses
+	field       int       // index in the plan
+	weight      float64   // weight of a saturated frequency
+	scale       float64   // factor of frequencies: 1 except for BM25F
+	knownScores []float64 // what postings add, if known: frequency f is at f-1
+	lengths     segment.Lengths
+	short       []byte // lengths.Plain()
+	wide        []byte
+	norms       *norms
+	virtual     *virtual // the virtual field of BM25F; nil if the field has a score of its own
 	// norms ends at longField. The norm of a longer field is the Norm of the length times factor.
 	params          bm25.Parameters
 	average, factor float64
 
 	// If found is true, the cursor is at ordinal, and it skipped no posting. If found is false, the next posting is at
 	// ordinal or later.
-	ordinal uint32
-	found   bool
-	asked   int // the block whose lengths were requested last, -1 for none
+	ordinal        uint32
+	found          bool
+	requestedBlock int // the block whose lengths were requested last, -1 for none
 
-	most   float64 // of the whole list
-	block  int     // the block of bMost, -1 for none
-	bMost  float64
-	blocks []float64 // the maximum of every block, if all were computed
+	maximum float64 // of the whole list
+	block   int     // the block of bMost, -1 for none
+	bMost   float64
+	blocks  []float64 // the maximum of every block, if all were computed
 	// The maximum of every window, if boundWindows computed it.
 	windows []float64
 	wMost   float64 // of the window
@@ -70,8 +70,8 @@ func (b *bound) seek(target uint32) uint32 {
 }
 
 func (b *bound) at(ordinal, frequency uint32) float64 {
-	if b.given != nil {
-		return b.given[frequency-1]
+	if b.knownScores != nil {
+		return b.knownScores[frequency-1]
 	}
 	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normAt(ordinal))
 }
@@ -134,7 +134,7 @@ func (b *bound) ofList() float64 {
 // ofBlock returns the largest score of the postings in a block.
 func (b *bound) ofBlock(block int) float64 {
 	if !b.cursor.HasImpacts() || block >= b.cursor.Blocks() {
-		return b.most
+		return b.maximum
 	}
 	if b.blocks != nil {
 		return b.blocks[block]
@@ -160,8 +160,8 @@ func (b *bound) prefetch(ordinals []uint32) {
 
 // prefetchBlock requests the lengths of the chunks in the cursor's block from memory, once.
 func (b *bound) prefetchBlock() {
-	if block := b.cursor.CurrentBlock(); block != b.asked {
-		b.asked = block
+	if block := b.cursor.CurrentBlock(); block != b.requestedBlock {
+		b.requestedBlock = block
 		b.prefetch(b.cursor.Block())
 	}
 }
@@ -251,21 +251,21 @@ func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err 
 		b, c := &s.all[i], &s.clauses[i]
 		s.order[i] = b
 		if c.given != nil {
-			*b = bound{cursor: c.cursor, number: i, given: c.given.sums, asked: -1, block: -1}
-			for _, sum := range b.given {
-				b.most = max(b.most, sum)
+			*b = bound{cursor: c.cursor, number: i, knownScores: c.given.sums, requestedBlock: -1, block: -1}
+			for _, sum := range b.knownScores {
+				b.maximum = max(b.maximum, sum)
 			}
 			continue
 		}
 		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths,
-			norms: c.model.norms, asked: -1, block: -1}
+			norms: c.model.norms, requestedBlock: -1, block: -1}
 		b.params, b.average, b.factor = p.params, c.model.average, 1
 		if p.words.Combine != CombineBM25F {
 			b.short, b.wide = b.lengths.Plain()
 		} else if err = p.virtualBound(b, terms[c.term], c.model, view); err != nil {
 			return nil, err
 		}
-		b.most = b.ofList()
+		b.maximum = b.ofList()
 	}
 	for _, b := range s.order {
 		b.rare = 1 / float64(b.cursor.DF())
@@ -299,13 +299,13 @@ func (m *maxScore) begin() {
 // run offers every chunk of its range that can be among the best. It skips probed windows.
 func (m *maxScore) run() {
 	for _, b := range m.bounds {
-		b.key = b.most
+		b.key = b.maximum
 	}
 	arrange(m.bounds)
 	m.rest = m.scratch.rests
 	m.rest[0] = 0
 	for i := range m.bounds {
-		m.rest[i+1] = m.rest[i] + m.bounds[i].most
+		m.rest[i+1] = m.rest[i] + m.bounds[i].maximum
 	}
 	for at := m.from; at < m.to; {
 		if len(m.pending) > pendingMost {
@@ -446,7 +446,7 @@ func (m *maxScore) score(ordinal uint32) bool {
 	}
 	m.exact.score(&m.scores)
 	m.touched += len(m.bounds)
-	m.top.offer(found{score: m.scores.total(m.words), view: m.view, ordinal: ordinal})
+	m.top.offer(unreadHit{score: m.scores.total(m.words), view: m.view, ordinal: ordinal})
 	return true
 }
 

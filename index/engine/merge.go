@@ -109,7 +109,7 @@ func (ix *Index) mergeInBackground(rests bool) {
 			choose, slow := ix.tiers, &throttle{rate: ix.options.MergeRate}
 			if !ix.mergeDue(choose) {
 				choose = func(views []*view) []*view { return ix.rested(views, restBytes) }
-				if slow.beside = &ix.searching; !rests || !ix.mergeDue(choose) {
+				if slow.searches = &ix.searching; !rests || !ix.mergeDue(choose) {
 					break
 				}
 			}
@@ -242,7 +242,7 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choos
 		return false, err
 	}
 	h := newHandle(name, reader)
-	if err := ix.replace(chosen, &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}); err != nil {
+	if err := ix.replace(chosen, &flushedSegment{handle: h, deleted: segment.NewBitset(reader.Chunks())}); err != nil {
 		return false, errors.Join(err, h.release(), ix.drop(name))
 	}
 	return true, nil
@@ -250,7 +250,7 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choos
 
 // replace publishes a generation in which the segment merged replaces the views in the list old. Chunks that were
 // deleted from these views during the merge are also deleted from the segment.
-func (ix *Index) replace(old []*view, merged *flushed) error {
+func (ix *Index) replace(old []*view, merged *flushedSegment) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
 	switch {
@@ -287,5 +287,5 @@ func (ix *Index) replace(old []*view, merged *flushed) error {
 	if merged.deleted.Count() < merged.reader.Chunks() {
 		next.segments = append(next.segments, entry{name: merged.name, deleted: merged.deleted.AppendRuns(nil)})
 	}
-	return ix.publishState(next, []*flushed{merged})
+	return ix.publishState(next, []*flushedSegment{merged})
 }

@@ -18,32 +18,32 @@ var parallelPostings = 60_000
 // maxHelpers limits the additional goroutines for one query.
 const maxHelpers = 7
 
-// turn is a running search; see takeTurn.
-type turn struct{ of *Index }
+// searchTurn is a running search; see takeTurn.
+type searchTurn struct{ of *Index }
 
 // end ends the search.
-func (t turn) end() { t.of.searching.Add(-1) }
+func (t searchTurn) end() { t.of.searching.Add(-1) }
 
 // takeTurn begins a search. If more searches run than there are processors, it yields to earlier searches. Without
 // this, a caller that sends requests without a pause would keep its processor for ten milliseconds. Dozens of other
 // queries would wait meanwhile.
-func (ix *Index) takeTurn() turn {
+func (ix *Index) takeTurn() searchTurn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()
 	}
-	return turn{ix}
+	return searchTurn{ix}
 }
 
 // stretch is a range of ordinals of a segment that one goroutine evaluates.
 type stretch struct {
-	of       *maxScore
+	owner    *maxScore
 	from, to uint32
 	first    bool // the evaluation of itself evaluates it
 }
 
 // hand is the state of a goroutine. The goroutine evaluates stretches of a segment one after another.
 type hand struct {
-	of, with *maxScore // The field with equals the field of, or is another evaluation of the same segment.
+	owner, helper *maxScore // The field with equals the field of, or is another evaluation of the same segment.
 }
 
 // stretchesEach is roughly the number of stretches for each goroutine. There are several, so that a fast goroutine can
@@ -150,7 +150,7 @@ func cut(segments []*maxScore, goroutines int) (out []stretch) {
 		}
 		for i := range parts {
 			from, to := uint32(i*m.windows/parts*windowLen), uint32((i+1)*m.windows/parts*windowLen)
-			out = append(out, stretch{of: m, from: from, to: min(to, m.chunks), first: i == 0})
+			out = append(out, stretch{owner: m, from: from, to: min(to, m.chunks), first: i == 0})
 		}
 	}
 	return out
@@ -163,28 +163,28 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if h.of != s.of {
+	if h.owner != s.owner {
 		if err := p.rest(h); err != nil {
 			return err
 		}
-		with := s.of
+		with := s.owner
 		if !s.first {
 			var err error
-			if with, err = p.maxScore(terms, s.of.view, s.of.top); err != nil {
+			if with, err = p.maxScore(terms, s.owner.view, s.owner.top); err != nil {
 				return err
 			}
-			with.share(s.of)
+			with.share(s.owner)
 		}
-		*h = hand{of: s.of, with: with}
+		*h = hand{owner: s.owner, helper: with}
 	}
-	h.with.from, h.with.to = s.from, s.to
-	h.with.run()
+	h.helper.from, h.helper.to = s.from, s.to
+	h.helper.run()
 	return nil
 }
 
 // rest adds the results of a goroutine to the results of the segment, and releases the goroutine's evaluation.
 func (p *plan) rest(h *hand) error {
-	of, with := h.of, h.with
+	of, with := h.owner, h.helper
 	*h = hand{}
 	if with == of {
 		return nil

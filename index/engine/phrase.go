@@ -121,29 +121,29 @@ func (f *phraseField) open(v *view) {
 // termPositions reads the positions of one term in one field.
 type termPositions struct {
 	postings.PositionReader
-	lengths segment.Lengths
-	of      func(ordinal uint32) uint32 // lengths.Of
-	found   []uint32                    // the positions in the current chunk
+	lengths   segment.Lengths
+	lengthOf  func(ordinal uint32) uint32 // lengths.Of
+	positions []uint32                    // the positions in the current chunk
 }
 
 var positionReaders = sync.Pool{New: func() any {
 	r := new(termPositions)
-	r.of = r.lengths.Of
+	r.lengthOf = r.lengths.Of
 	return r
 }}
 
 func takePositions(lengths segment.Lengths) *termPositions {
 	r := positionReaders.Get().(*termPositions)
 	r.lengths = lengths
-	r.Reset(r.of)
+	r.Reset(r.lengthOf)
 	return r
 }
 
 func (r *termPositions) release() {
 	r.lengths = segment.Lengths{} // keep no slice of a mapped file
 	r.Reset(nil)
-	if cap(r.found) > mostPositions {
-		r.found = nil
+	if cap(r.positions) > mostPositions {
+		r.positions = nil
 	}
 	positionReaders.Put(r)
 }
@@ -215,8 +215,8 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {
 		t := f.terms[i]
-		t.found = t.Append(t.found[:0], f.list[i].cursor)
-		if len(t.found) < len(f.terms[rarest].found) {
+		t.positions = t.Append(t.positions[:0], f.list[i].cursor)
+		if len(t.positions) < len(f.terms[rarest].positions) {
 			rarest = i
 		}
 	}
@@ -224,7 +224,7 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 		if ph.slop == 0 && slot.term != rarest {
 			continue // every alignment has the rarest term at each of its places
 		}
-		for _, position := range f.terms[slot.term].found {
+		for _, position := range f.terms[slot.term].positions {
 			if f.within(ph, int64(position)-int64(slot.place)) {
 				return true
 			}
@@ -241,7 +241,7 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 func (f *phraseField) within(ph *planPhrase, low int64) bool {
 	for _, slot := range ph.slots {
 		want := low + int64(slot.place)
-		found := f.terms[slot.term].found
+		found := f.terms[slot.term].positions
 		i := sort.Search(len(found), func(i int) bool { return int64(found[i]) >= want })
 		if i == len(found) || int64(found[i]) > want+int64(ph.slop) {
 			return false

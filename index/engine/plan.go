@@ -25,20 +25,20 @@ const longField = 1024
 // plan is a word request that was prepared for one snapshot: it has the terms and their weights. The parts of a plan
 // make a node for each segment.
 type plan struct {
-	words    *Words
-	analyzer *analysis.Analyzer
-	snapshot *Snapshot
-	allowed  []segment.Bitset // by view; nil allows every live chunk
-	over     []segment.Bitset // by view, the chunks over which statistics are counted; nil for every live one
-	filtered *filtered        // the filter result behind over, if that is a filter alone
-	chunks   int              // number of chunks over which statistics are counted
-	params   bm25.Parameters
-	fields   []*model
-	listed   int // how many of fields the request lists; they come first
-	root     part
-	cursor   *postings.Cursor // for counting
-	union    segment.Bitset   // memory of unionDF
-	all      []int            // what inFields returns for every field; nil before the first time
+	words         *Words
+	analyzer      *analysis.Analyzer
+	snapshot      *Snapshot
+	allowed       []segment.Bitset // by view; nil allows every live chunk
+	countedChunks []segment.Bitset // by view, the chunks over which statistics are counted; nil for every live one
+	filtered      *filterResult    // the filter result behind over, if that is a filter alone
+	chunks        int              // number of chunks over which statistics are counted
+	params        bm25.Parameters
+	fields        []*model
+	listed        int // how many of fields the request lists; they come first
+	root          part
+	cursor        *postings.Cursor // for counting
+	union         segment.Bitset   // memory of unionDF
+	all           []int            // what inFields returns for every field; nil before the first time
 }
 
 // part is a part of a plan. It makes a node for one segment.
@@ -53,7 +53,8 @@ type part interface {
 func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error) {
 	words := req.Words
 	p := &plan{words: words, analyzer: s.index.options.Analyzer, snapshot: s, allowed: allowed,
-		over: make([]segment.Bitset, len(s.views)), cursor: takeCursor(), fields: make([]*model, 0, len(words.Fields)),
+		countedChunks: make([]segment.Bitset, len(s.views)), cursor: takeCursor(),
+		fields: make([]*model, 0, len(words.Fields)),
 		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}}
 	defer releaseCursor(p.cursor)
 	models := make([]model, len(words.Fields))
@@ -65,7 +66,7 @@ func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error)
 	p.addFields(words.Query)
 	among := words.Among
 	if words.Candidates {
-		p.over, among = allowed, nil
+		p.countedChunks, among = allowed, nil
 		if req.Within == nil {
 			among = req.Filter
 		}
@@ -75,7 +76,7 @@ func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error)
 		if p.filtered, err = s.filtered(among); err != nil {
 			return nil, err
 		}
-		p.over = p.filtered.sets
+		p.countedChunks = p.filtered.sets
 	}
 	if err := p.count(); err != nil {
 		return nil, err
@@ -115,8 +116,8 @@ func (p *plan) addFields(q sheaf.TextQuery) {
 func (p *plan) count() error {
 	for i, v := range p.snapshot.views {
 		over := v.live
-		if p.over[i] != nil {
-			over = p.over[i].Count()
+		if p.countedChunks[i] != nil {
+			over = p.countedChunks[i].Count()
 		}
 		p.chunks += over
 		for _, m := range p.fields {
@@ -158,7 +159,7 @@ func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	if err != nil {
 		return stats, err
 	}
-	over := p.over[view]
+	over := p.countedChunks[view]
 	for o := over.Next(0); o >= 0; o = over.Next(o + 1) {
 		if n := lengths.Of(uint32(o)); n > 0 {
 			stats.Add(bm25.Field{Chunks: 1, Tokens: p.params.Lengths.Sum(n)})
@@ -345,7 +346,7 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 // have the term in at least one of the fields.
 func (p *plan) addDF(df []int, view int, t *segment.Term, fields []int) error {
 	v := p.snapshot.views[view]
-	over := p.over[view]
+	over := p.countedChunks[view]
 	if p.words.Combine == CombineBM25F && len(fields) > 1 {
 		n, err := p.unionDF(v, t, fields, over)
 		df[0] += n

@@ -11,8 +11,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// flushing writes the chunks of builders to a file and opens the file.
-type flushing func(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error)
+// flushJob writes the chunks of builders to a file and opens the file.
+type flushJob func(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error)
 
 // spilled writes the chunks as a run.
 func spilled(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
@@ -65,7 +65,7 @@ func (l *Load) join(ctx context.Context) error {
 }
 
 // nextRuns returns the runs to join next, oldest first. It returns none if no run is left.
-func (l *Load) nextRuns() (runs []*flushed) {
+func (l *Load) nextRuns() (runs []*flushedSegment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	chunks, memory := 0, int64(0)
@@ -84,7 +84,7 @@ func (l *Load) nextRuns() (runs []*flushed) {
 }
 
 // joinOnce makes a segment of runs. It returns nil if the runs have no chunks left.
-func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) {
+func (l *Load) joinOnce(ctx context.Context, runs []*flushedSegment) (*flushedSegment, error) {
 	var sources []segment.Source
 	taken := int64(0)
 	for _, f := range runs {
@@ -111,10 +111,10 @@ func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) 
 
 // replaceRuns replaces runs by the segment that was made of them, and removes their files. If it cannot remove a file
 // now, a sweep removes it when the index is next opened for writing.
-func (l *Load) replaceRuns(runs []*flushed, joined *flushed) error {
+func (l *Load) replaceRuns(runs []*flushedSegment, joined *flushedSegment) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.flushed = slices.DeleteFunc(l.flushed, func(f *flushed) bool { return slices.Contains(runs, f) })
+	l.flushed = slices.DeleteFunc(l.flushed, func(f *flushedSegment) bool { return slices.Contains(runs, f) })
 	if joined != nil {
 		l.flushed = append(l.flushed, joined)
 	}

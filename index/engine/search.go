@@ -63,7 +63,7 @@ func (s *Snapshot) best(ctx context.Context, req *Request, allowed []segment.Bit
 			return err
 		}
 		p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
-			top.offer(found{score: score, view: i, ordinal: ordinal})
+			top.offer(unreadHit{score: score, view: i, ordinal: ordinal})
 		})
 		err = root.err()
 		root.close()
@@ -133,7 +133,7 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 		}
 		for _, n := range slices.Backward(near) { // rising scores keep the heap in order
 			if n.Score >= top.threshold() {
-				top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
+				top.offer(unreadHit{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
 			}
 		}
 	}

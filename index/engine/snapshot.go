@@ -171,7 +171,7 @@ type Snapshot struct {
 	index      *Index
 	norms      lru.Cache[normsOf, *norms]
 	places     *places
-	filters    lru.Cache[string, *filtered]
+	filters    lru.Cache[string, *filterResult]
 	// largestFirst has the numbers of the views, large segments first. Large segments raise the threshold, which saves
 	// work in the others.
 	largestFirst []int

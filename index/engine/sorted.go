@@ -17,8 +17,8 @@ type Order struct {
 	Descending bool
 }
 
-// keyed is a chunk and its value in the column of an Order; key is nil without a value.
-type keyed struct {
+// keyedChunk is a chunk and its value in the column of an Order; key is nil without a value.
+type keyedChunk struct {
 	key     []byte
 	view    int
 	ordinal uint32
@@ -37,7 +37,7 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	if err != nil {
 		return nil, err
 	}
-	var all []keyed
+	var all []keyedChunk
 	for i := range s.views {
 		of, err := s.firstOf(ctx, i, sets[i], by, req.Limit)
 		if err != nil {
@@ -45,7 +45,7 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 		}
 		all = append(all, of...)
 	}
-	slices.SortFunc(all, func(a, b keyed) int {
+	slices.SortFunc(all, func(a, b keyedChunk) int {
 		if (a.key == nil) != (b.key == nil) {
 			if a.key == nil {
 				return 1
@@ -71,9 +71,10 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 
 // firstOf returns the first limit chunks of a set in the order by. The set has chunks of one view; firstOf empties
 // it.
-func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order, limit int) ([]keyed, error) {
+func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order,
+	limit int) ([]keyedChunk, error) {
 	r := s.views[view].reader
-	var out []keyed
+	var out []keyedChunk
 	var group []uint32
 	var fault error
 	err := r.EachValue(by.Column, by.Descending, func(value []byte, runs []uint32) bool {
@@ -101,7 +102,8 @@ func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by
 
 // appendGroup appends the chunks of group, which have the same value. If the result would then have more than limit
 // chunks, it appends only those with the first identifiers.
-func (s *Snapshot) appendGroup(out []keyed, key []byte, view int, group []uint32, limit int) ([]keyed, error) {
+func (s *Snapshot) appendGroup(out []keyedChunk, key []byte, view int, group []uint32,
+	limit int) ([]keyedChunk, error) {
 	r := s.views[view].reader
 	if len(out)+len(group) > limit {
 		ranked := make([]uint64, len(group))
@@ -123,18 +125,18 @@ func (s *Snapshot) appendGroup(out []keyed, key []byte, view int, group []uint32
 		if err != nil {
 			return out, err
 		}
-		out = append(out, keyed{key: key, view: view, ordinal: o, id: string(id)})
+		out = append(out, keyedChunk{key: key, view: view, ordinal: o, id: string(id)})
 	}
 	return out, nil
 }
 
 // scoreOf computes the scores of chunks that match.
-func (p *plan) scoreOf(chunks []keyed) error {
-	order := make([]*keyed, len(chunks))
+func (p *plan) scoreOf(chunks []keyedChunk) error {
+	order := make([]*keyedChunk, len(chunks))
 	for i := range chunks {
 		order[i] = &chunks[i]
 	}
-	slices.SortFunc(order, func(a, b *keyed) int {
+	slices.SortFunc(order, func(a, b *keyedChunk) int {
 		return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.ordinal, b.ordinal))
 	})
 	scores := scores{byField: make([]float64, len(p.fields))}

@@ -19,13 +19,13 @@ const besideSearches = 8
 // to searches, the throttle also leaves processor time to them.
 type throttle struct {
 	rate int64 // bytes in a second
-	// beside counts the running searches to which the merge yields. It is nil if the merge does not yield.
-	beside *atomic.Int32
-	pause  func(context.Context) error
+	// searches counts the running searches to which the merge yields. It is nil if the merge does not yield.
+	searches *atomic.Int32
+	pause    func(context.Context) error
 
-	began   time.Time
-	resumed time.Time     // end of the last wait
-	owed    time.Duration // rest that the merge still owes searches
+	began    time.Time
+	resumed  time.Time     // end of the last wait
+	restOwed time.Duration // rest that the merge still owes searches
 }
 
 // wait pauses a merge as long as necessary. The parameter written is the number of bytes that the merge has written.
@@ -39,15 +39,15 @@ func (t *throttle) wait(ctx context.Context, written int64) error {
 	}
 	ahead := time.Duration(float64(written)/float64(t.rate)*float64(time.Second)) - now.Sub(t.began)
 	least := 10 * time.Millisecond
-	if t.beside != nil && t.beside.Load() > 0 {
-		t.owed += besideSearches * now.Sub(t.resumed)
-		ahead, least = max(ahead, t.owed), time.Millisecond
+	if t.searches != nil && t.searches.Load() > 0 {
+		t.restOwed += besideSearches * now.Sub(t.resumed)
+		ahead, least = max(ahead, t.restOwed), time.Millisecond
 	}
 	t.resumed = now
 	if ahead < least {
 		return ctx.Err()
 	}
-	t.owed = 0
+	t.restOwed = 0
 	defer func() { t.resumed = time.Now() }()
 	timer := time.NewTimer(min(ahead, time.Second))
 	defer timer.Stop()

@@ -50,9 +50,9 @@ type longWord struct {
 
 const (
 	headBytes = 8
-	// alone is a count that marks a word with one token at position 0. This is the usual case, and the entry holds the
-	// term.
-	alone = math.MaxUint8
+	// singleToken is a count that marks a word with one token at position 0. This is the usual case, and the entry
+	// holds the term.
+	singleToken = math.MaxUint8
 )
 
 // wordHead returns the first headBytes of the word text[start:end] as a number. A shorter word is padded with zeros.
@@ -151,13 +151,13 @@ func (c *wordCache) findLong(raw string, head uint64) *knownWord {
 // insert adds a word whose tokens begin at index first. It returns false if the word cannot be cached.
 func (c *wordCache) insert(raw string, head uint64, first int, positions uint32) bool {
 	count := len(c.tokens.Items) - first
-	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 ||
+	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= singleToken || positions > math.MaxUint16 ||
 		uint64(len(c.keys.Items)+len(raw)) > math.MaxUint32 {
 		return false
 	}
 	known := knownWord{first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
 	if count == 1 && c.tokens.Items[first].Position == 0 {
-		known.first, known.count = c.tokens.Items[first].Term, alone
+		known.first, known.count = c.tokens.Items[first].Term, singleToken
 		c.tokens.Items = c.tokens.Items[:first]
 	}
 	if len(raw) <= headBytes {

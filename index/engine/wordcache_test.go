@@ -25,7 +25,8 @@ func TestWordCache(t *testing.T) {
 		head := wordHead(string(text), start, end)
 		e := c.find(word, head)
 		first, ok := known[word]
-		if ok != (e != nil) || ok && (e.count == alone) != (first%3 > 0) || ok && e.count == alone && e.first != first ||
+		if ok != (e != nil) || ok && (e.count == singleToken) != (first%3 > 0) ||
+			ok && e.count == singleToken && e.first != first ||
 			ok && e.count == 1 && c.tokens.Items[e.first].Term != first {
 			t.Fatalf("round %d: %q: found %v, want %v", round, word, e != nil, ok)
 		}

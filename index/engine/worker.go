@@ -104,7 +104,7 @@ func (w *worker) text(field int, text string) {
 		}
 		raw, head := text[start:end], wordHead(text, start, end)
 		known := w.words.find(raw, head)
-		if known != nil && known.count == alone && len(w.late) == 0 {
+		if known != nil && known.count == singleToken && len(w.late) == 0 {
 			found = append(found, segment.Token{Term: known.first, Position: position})
 			position += uint32(known.positions)
 			return true
@@ -114,7 +114,7 @@ func (w *worker) text(field int, text string) {
 		switch {
 		case known == nil:
 			tokens, positions = w.learn(raw, head)
-		case known.count == alone:
+		case known.count == singleToken:
 			tokens, positions = []segment.Token{{Term: known.first}}, uint32(known.positions)
 		default:
 			tokens, positions = w.words.tokens.Items[known.first:][:known.count], uint32(known.positions)

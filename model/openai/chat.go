@@ -17,7 +17,7 @@ const (
 
 // Chat is a language model at OpenAI's /v1/chat/completions. It is safe for concurrent use.
 type Chat struct {
-	at *endpoint
+	endpoint *endpoint
 	// reasons says that the server refused max_tokens and temperature. OpenAI's reasoning models refuse both.
 	reasons atomic.Bool
 }
@@ -32,11 +32,11 @@ func NewChat(s Server) (*Chat, error) {
 	case s.Model == "":
 		return nil, fmt.Errorf("%w: no chat model named for %s", ErrConfig, s.URL)
 	}
-	return &Chat{at: at}, nil
+	return &Chat{endpoint: at}, nil
 }
 
 // Model returns the model's name.
-func (c *Chat) Model() string { return c.at.Model }
+func (c *Chat) Model() string { return c.endpoint.Model }
 
 type chatMessage struct {
 	Role    string `json:"role"`
@@ -57,7 +57,7 @@ func (c *Chat) Complete(ctx context.Context, system, user string) (string, error
 }
 
 func (c *Chat) ask(ctx context.Context, reasons bool, system, user string) (string, error) {
-	asked := map[string]any{"model": c.at.Model, "stream": false,
+	asked := map[string]any{"model": c.endpoint.Model, "stream": false,
 		"messages": []chatMessage{{"system", system}, {"user", user}}}
 	if reasons {
 		asked["max_completion_tokens"] = maxTokens
@@ -69,7 +69,7 @@ func (c *Chat) ask(ctx context.Context, reasons bool, system, user string) (stri
 		return "", err
 	}
 	var reply string
-	err = c.at.post(ctx, body, func(data []byte) error {
+	err = c.endpoint.post(ctx, body, func(data []byte) error {
 		reply, err = c.reply(data)
 		return err
 	})
@@ -86,10 +86,10 @@ func (c *Chat) reply(data []byte) (string, error) {
 		} `json:"choices"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return "", c.at.fault("answered no JSON of a chat: %w", err)
+		return "", c.endpoint.fault("answered no JSON of a chat: %w", err)
 	}
 	if len(answer.Choices) == 0 {
-		return "", c.at.fault("gave no reply%s", c.at.says(data))
+		return "", c.endpoint.fault("gave no reply%s", c.endpoint.says(data))
 	}
 	content := answer.Choices[0].Message.Content
 	var text string
@@ -99,7 +99,7 @@ func (c *Chat) reply(data []byte) (string, error) {
 			Text string `json:"text"`
 		}
 		if err := json.Unmarshal(content, &parts); err != nil {
-			return "", c.at.fault("gave a reply that is no text")
+			return "", c.endpoint.fault("gave a reply that is no text")
 		}
 		for _, p := range parts {
 			if p.Type == "text" {
@@ -108,7 +108,7 @@ func (c *Chat) reply(data []byte) (string, error) {
 		}
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", c.at.fault("gave an empty reply")
+		return "", c.endpoint.fault("gave an empty reply")
 	}
 	return text, nil
 }

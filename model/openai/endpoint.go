@@ -44,15 +44,15 @@ type Server struct {
 // endpoint is one address of a server. It sends requests and repeats them while the server is busy.
 type endpoint struct {
 	Server
-	kind    error  // errors wrap it and start with it
-	most    int64  // largest size of an answer in bytes
-	rest    *rest  // nil when failures have no effect on later requests
-	resting bool   // requests fail at once for a while after a failure
-	hint    string // the address that the user probably meant, or ""
+	kind    error   // errors wrap it and start with it
+	most    int64   // largest size of an answer in bytes
+	rest    *outage // nil when failures have no effect on later requests
+	resting bool    // requests fail at once for a while after a failure
+	hint    string  // the address that the user probably meant, or ""
 }
 
-// rest remembers for some time that a server did not answer. It is safe for concurrent use.
-type rest struct {
+// outage remembers for some time that a server did not answer. It is safe for concurrent use.
+type outage struct {
 	length time.Duration
 	failed atomic.Pointer[silence] // nil when the server answered
 }
@@ -65,7 +65,7 @@ type silence struct {
 }
 
 // known returns the recent failure of the server, or nil.
-func (r *rest) known() error {
+func (r *outage) known() error {
 	if s := r.failed.Load(); s != nil && time.Now().Before(s.until) {
 		return s.fault
 	}
@@ -73,7 +73,7 @@ func (r *rest) known() error {
 }
 
 // learn records the result of a request: nil when the server answered, otherwise the fault.
-func (r *rest) learn(fault error) {
+func (r *outage) learn(fault error) {
 	if fault == nil {
 		r.failed.Store(nil)
 		return

@@ -76,7 +76,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 		o.Client = &http.Client{Transport: transport(o.ConnectTimeout)}
 	}
 	at, err := endpoint{Server: o.Server, kind: ErrUnavailable, most: maxAnswer,
-		rest: &rest{length: o.Rest}}.open("", "/embeddings")
+		rest: &outage{length: o.Rest}}.open("", "/embeddings")
 	switch {
 	case err != nil:
 		return nil, err

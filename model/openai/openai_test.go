@@ -269,7 +269,7 @@ func TestConfig(t *testing.T) {
 	_, err = NewReranker(right, "jina")
 	check("shape", err)
 	if r, err := NewReranker(Server{URL: right.URL}, ShapeTEI); err != nil ||
-		r.at.URL != right.URL {
+		r.endpoint.URL != right.URL {
 		t.Errorf("an address that is whole, of a server with one model: %v", err)
 	}
 }

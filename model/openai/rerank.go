@@ -33,8 +33,8 @@ const (
 
 // Reranker is a reranking server. It implements model.Reranker.
 type Reranker struct {
-	at    *endpoint
-	shape Shape
+	endpoint *endpoint
+	shape    Shape
 	// batch is the largest number of texts in one request. If a server accepts fewer, the client halves the request.
 	// That is safe, because scores of one model are comparable across requests.
 	batch int
@@ -61,7 +61,7 @@ func NewReranker(s Server, shape Shape) (*Reranker, error) {
 }
 
 // Model implements model.Reranker.
-func (r *Reranker) Model() string { return r.at.Model }
+func (r *Reranker) Model() string { return r.endpoint.Model }
 
 // Rerank implements model.Reranker. An error names the server.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
@@ -127,14 +127,15 @@ func (r *Reranker) request(ctx context.Context, query string, texts []string) ([
 	if r.shape == ShapeTEI {
 		body, err = json.Marshal(map[string]any{"query": query, "texts": texts, "truncate": true})
 	} else {
-		body, err = json.Marshal(map[string]any{"model": r.at.Model, "query": query, "documents": texts, "top_n": len(texts),
+		body, err = json.Marshal(map[string]any{"model": r.endpoint.Model, "query": query, "documents": texts,
+			"top_n":            len(texts),
 			"return_documents": false})
 	}
 	if err != nil {
 		return nil, err
 	}
 	var scores []float64
-	err = r.at.post(ctx, body, func(data []byte) error {
+	err = r.endpoint.post(ctx, body, func(data []byte) error {
 		var err error
 		scores, err = r.decode(data, len(texts))
 		return err
@@ -154,19 +155,19 @@ func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 	var list []scoredText
 	if r.shape == ShapeTEI {
 		if err := json.Unmarshal(data, &list); err != nil {
-			return nil, r.at.fault("answered no list of scores: %v", err)
+			return nil, r.endpoint.fault("answered no list of scores: %v", err)
 		}
 	} else {
 		var answer struct {
 			Results []scoredText `json:"results"`
 		}
 		if err := json.Unmarshal(data, &answer); err != nil {
-			return nil, r.at.fault("answered no JSON of results: %v", err)
+			return nil, r.endpoint.fault("answered no JSON of results: %v", err)
 		}
 		list = answer.Results
 	}
 	if len(list) != n {
-		return nil, r.at.fault("scored %d of %d texts%s", len(list), n, r.at.says(data))
+		return nil, r.endpoint.fault("scored %d of %d texts%s", len(list), n, r.endpoint.says(data))
 	}
 	scores, seen := make([]float64, n), make([]bool, n)
 	for _, s := range list {
@@ -176,9 +177,9 @@ func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 		}
 		switch {
 		case s.Index == nil || *s.Index < 0 || *s.Index >= n || seen[*s.Index]:
-			return nil, r.at.fault("numbered its scores wrongly")
+			return nil, r.endpoint.fault("numbered its scores wrongly")
 		case value == nil || math.IsNaN(*value) || math.IsInf(*value, 0):
-			return nil, r.at.fault("gave no score for text %d", *s.Index)
+			return nil, r.endpoint.fault("gave no score for text %d", *s.Index)
 		}
 		scores[*s.Index], seen[*s.Index] = *value, true
 	}

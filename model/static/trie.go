@@ -38,17 +38,17 @@ func (t trie) node(i uint32) uint32 {
 // base returns the base of a node that is no leaf.
 func base(node uint32) uint32 { return node >> baseShift & (1<<baseBits - 1) }
 
-// ending is a text with the piece and the cost of its leaf.
-type ending struct {
+// leafText is a text with the piece and the cost of its leaf.
+type leafText struct {
 	text  string
 	piece uint32
 	cost  uint32
 }
 
 // newTrie returns the trie of texts, which are distinct, not empty, and without byte 0.
-func newTrie(texts []ending) (trie, error) {
+func newTrie(texts []leafText) (trie, error) {
 	texts = slices.Clone(texts)
-	slices.SortFunc(texts, func(a, b ending) int { return cmp.Compare(a.text, b.text) })
+	slices.SortFunc(texts, func(a, b leafText) int { return cmp.Compare(a.text, b.text) })
 	b := trieBuilder{bases: map[uint32]bool{}}
 	b.grow()
 	b.used[0] = true
@@ -76,7 +76,7 @@ func (b *trieBuilder) grow() {
 }
 
 // node fills the node at a position. Its texts share the first depth bytes.
-func (b *trieBuilder) node(position uint32, texts []ending, depth int) error {
+func (b *trieBuilder) node(position uint32, texts []leafText, depth int) error {
 	var labels []byte
 	for i, e := range texts {
 		switch {

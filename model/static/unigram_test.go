@@ -209,7 +209,7 @@ func TestLongTexts(t *testing.T) {
 func TestTrie(t *testing.T) {
 	const seed = 3
 	random := rand.New(rand.NewPCG(seed, seed))
-	texts := map[string]ending{}
+	texts := map[string]leafText{}
 	for i := range 5000 {
 		b := make([]byte, 1+random.IntN(6))
 		for j := range b {
@@ -218,9 +218,9 @@ func TestTrie(t *testing.T) {
 				b[j] = "abc"[random.IntN(3)]
 			}
 		}
-		texts[string(b)] = ending{string(b), uint32(i), uint32(random.IntN(1 << costBits))}
+		texts[string(b)] = leafText{string(b), uint32(i), uint32(random.IntN(1 << costBits))}
 	}
-	var list []ending
+	var list []leafText
 	for _, e := range texts {
 		list = append(list, e)
 	}
@@ -249,7 +249,7 @@ func TestTrie(t *testing.T) {
 			}
 		}
 	}
-	for say, list := range map[string][]ending{"appears twice": {{text: "a"}, {text: "b"}, {text: "a"}},
+	for say, list := range map[string][]leafText{"appears twice": {{text: "a"}, {text: "b"}, {text: "a"}},
 		"zero byte": {{text: "a\x00b"}}} {
 		if _, err := newTrie(list); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%v: %v, want %q", list, err, say)

@@ -46,7 +46,7 @@ func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary
 	}
 	// Costs are whole numbers, so that all machines choose the same pieces.
 	unit := float64(1<<(costBits+fineBits)-1) / max(1, -lowest)
-	var texts []ending
+	var texts []leafText
 	var fine []byte
 	for i, p := range pieces {
 		if p.Score > 0 || math.IsNaN(p.Score) {
@@ -55,7 +55,7 @@ func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary
 		cost := uint32(math.Round(-p.Score * unit))
 		fine = append(fine, byte(cost))
 		if p.Text != "" {
-			texts = append(texts, ending{p.Text, uint32(i), cost >> fineBits})
+			texts = append(texts, leafText{p.Text, uint32(i), cost >> fineBits})
 		}
 	}
 	nodes, err := newTrie(texts)

@@ -16,8 +16,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// loaded is a file that was cut, with its text. It has vectors if a query needed them. It never changes.
-type loaded struct {
+// loadedFile is a file that was cut, with its text. It has vectors if a query needed them. It never changes.
+type loadedFile struct {
 	key     string // in the cache
 	file    ingest.File
 	doc     sheaf.Document
@@ -39,7 +39,7 @@ type candidate struct {
 }
 
 // newLoaded returns a file that a chunker has cut. It keeps text, which must not change.
-func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) (*loaded, error) {
+func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) (*loadedFile, error) {
 	for i := range doc.Fields { // columns must not keep the text of their file in memory
 		f := &doc.Fields[i]
 		f.Name, f.Value.Text = strings.Clone(f.Name), strings.Clone(f.Value.Text)
@@ -49,7 +49,7 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 	if !bytes.Equal(text, raw) { // the catalog cannot read this text from the file
 		record.Text, record.HasText = text, true
 	}
-	d := &loaded{key: key, file: *f, doc: doc, text: unsafe.String(unsafe.SliceData(text), len(text))}
+	d := &loadedFile{key: key, file: *f, doc: doc, text: unsafe.String(unsafe.SliceData(text), len(text))}
 	d.columns = ingest.ChunkColumns(ingest.Columns(&doc, record.Date), 1) // pieces have one depth
 	for _, c := range d.columns {
 		for i := range c.Values {
@@ -71,7 +71,7 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 // entries returns the document's chunks for a store. Every chunk has the fields of the note (title, path, aliases,
 // tags, properties), its heading and its text. vectors adds the vectors that exist. The request says how many values
 // of a property become fields, and how deep.
-func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
+func (d *loadedFile) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	common := make([]store.Field, 0, 5)
 	add := func(fields []store.Field, name, text string) []store.Field {
 		if text == "" {
@@ -123,7 +123,7 @@ func propertyText(doc *sheaf.Document, listed int) string {
 }
 
 // passes reports whether the filter matches a chunk of the document.
-func (d *loaded) passes(filter sheaf.Filter) bool {
+func (d *loadedFile) passes(filter sheaf.Filter) bool {
 	if filter == nil {
 		return true
 	}
@@ -157,7 +157,7 @@ const (
 )
 
 // recordBytes returns roughly how many bytes the document uses without its text.
-func (d *loaded) recordBytes() int64 {
+func (d *loadedFile) recordBytes() int64 {
 	n := documentBytes + int64(3*len(d.file.Path)) + valueBytes*int64(len(d.columns))
 	for _, p := range d.doc.Properties {
 		for _, v := range p.Values {
@@ -176,7 +176,7 @@ func (d *loaded) recordBytes() int64 {
 }
 
 // memory returns roughly how many bytes the document uses with its text and vectors.
-func (d *loaded) memory() int64 {
+func (d *loadedFile) memory() int64 {
 	n := d.bytes + int64(len(d.text))
 	for _, of := range d.vectors {
 		for _, v := range of {

@@ -25,7 +25,7 @@ type facts struct {
 }
 
 // newFacts returns the facts about the candidates in g; view is their catalog.
-func newFacts(s *Scanner, files []ingest.File, g *gathered, view *catalog.View) *facts {
+func newFacts(s *Scanner, files []ingest.File, g *gatherResult, view *catalog.View) *facts {
 	return &facts{View: view, tree: s.o.Tree,
 		folders: sync.OnceValue(func() map[string]int { return countFolders(files) }),
 		links:   sync.OnceValues(func() (*catalog.View, error) { return s.openLinks(files, g) })}
@@ -92,7 +92,7 @@ func linking(doc *sheaf.Document) (catalog.Encoded, error) {
 
 // openLinks returns a catalog of the names and links of candidates. It adds other files with a candidate's name, so
 // that a link to them does not lead to the candidate.
-func (s *Scanner) openLinks(files []ingest.File, g *gathered) (*catalog.View, error) {
+func (s *Scanner) openLinks(files []ingest.File, g *gatherResult) (*catalog.View, error) {
 	var docs []catalog.Encoded
 	called := map[string]bool{}
 	for i := range g.docs {
@@ -102,7 +102,7 @@ func (s *Scanner) openLinks(files []ingest.File, g *gathered) (*catalog.View, er
 		}
 	}
 	for i := range files {
-		if name := files[i].Path; !g.at[name] && called[withoutExt(path.Base(fold.Text(name)))] {
+		if name := files[i].Path; !g.paths[name] && called[withoutExt(path.Base(fold.Text(name)))] {
 			other, err := linking(&sheaf.Document{ID: sheaf.DocumentID(s.o.Tree, name), Tree: s.o.Tree, Path: name})
 			if err != nil {
 				return nil, err

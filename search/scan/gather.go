@@ -23,11 +23,11 @@ import (
 	"sheaf/text/chunk"
 )
 
-// gathered is the result of cutting and indexing the best matches.
-type gathered struct {
+// gatherResult is the result of cutting and indexing the best matches.
+type gatherResult struct {
 	docs   []candidate // best first
 	chunks int
-	at     map[string]bool // by path
+	paths  map[string]bool // by path
 	failed int             // files that could not be read
 	// refused are the files that a forbidden word of the query excludes.
 	refused map[string]bool
@@ -40,7 +40,7 @@ type gathered struct {
 }
 
 // records returns the named documents for a catalog, or all when no ID is given.
-func (g *gathered) records(ids []sheaf.ID) []catalog.Encoded {
+func (g *gatherResult) records(ids []sheaf.ID) []catalog.Encoded {
 	out := make([]catalog.Encoded, 0, len(g.docs))
 	for i := range g.docs {
 		if len(ids) == 0 || slices.Contains(ids, g.docs[i].id) {
@@ -50,7 +50,7 @@ func (g *gathered) records(ids []sheaf.ID) []catalog.Encoded {
 	return out
 }
 
-func (g *gathered) notes(maxVectors int) []string {
+func (g *gatherResult) notes(maxVectors int) []string {
 	var notes []string
 	switch {
 	case g.full:
@@ -97,22 +97,23 @@ type gatherer struct {
 	chunker chunk.Chunker
 	store   store.Backend
 	files   []ingest.File
-	not     leftOut
-	out     *gathered
+	leftOut leftOut
+	out     *gatherResult
 	budget  int64 // bytes that the index may still use
 	vectors int   // chunks that may still be embedded
 }
 
 // gather cuts the best matches and writes their chunks to st, in order. It stops when enough files have a chunk that
 // may be an answer, or when the index uses budget bytes. It always takes the first file.
-func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, st store.Backend,
-	budget int64) (*gathered, error) {
+func (s *Scanner) gather(ctx context.Context, f *needleMatches, req search.ScanRequest, st store.Backend,
+	budget int64) (*gatherResult, error) {
 	chunker, err := newChunker(req.Limits.ChunkChars)
 	if err != nil {
 		return nil, err
 	}
-	g := &gatherer{Scanner: s, req: req, chunker: chunker, store: st, files: f.files, not: f.not, budget: budget,
-		out: &gathered{at: map[string]bool{}, refused: map[string]bool{}, took: map[string]time.Duration{}}}
+	g := &gatherer{Scanner: s, req: req, chunker: chunker, store: st, files: f.files, leftOut: f.leftOut,
+		budget: budget,
+		out:    &gatherResult{paths: map[string]bool{}, refused: map[string]bool{}, took: map[string]time.Duration{}}}
 	if req.Vectors && s.o.Embedder != nil {
 		g.vectors = req.Limits.MaxVectors
 	}
@@ -167,15 +168,15 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 
 // refused returns the files in which every chunk has a forbidden word. It indexes files with forbidden words
 // separately, so that they do not change the rarity of words.
-func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) (map[*loaded]bool, error) {
+func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loadedFile) (map[*loadedFile]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil
 	}
 	var batch store.Batch
-	refused := map[*loaded]bool{}
-	of := map[sheaf.ID]*loaded{}
+	refused := map[*loadedFile]bool{}
+	of := map[sheaf.ID]*loadedFile{}
 	for i, d := range cut {
-		if d == nil || !g.not.holds(&matches[i]) || !d.passes(g.req.Filter) {
+		if d == nil || !g.leftOut.holds(&matches[i]) || !d.passes(g.req.Filter) {
 			continue
 		}
 		refused[d] = true
@@ -208,8 +209,8 @@ func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) 
 }
 
 // choose takes the files that pass the filter and are not refused, until memory is full.
-func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
-	var docs []*loaded
+func (g *gatherer) choose(cut []*loadedFile, refused map[*loadedFile]bool) []*loadedFile {
+	var docs []*loadedFile
 	for _, d := range cut {
 		if len(g.out.docs) == g.req.Limits.Files {
 			break
@@ -229,7 +230,7 @@ func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 			g.budget -= n
 			docs = append(docs, d)
 			g.out.docs = append(g.out.docs, d.candidate)
-			g.out.at[d.file.Path] = true
+			g.out.paths[d.file.Path] = true
 			g.out.chunks += len(d.doc.Chunks)
 		}
 		g.out.tried++
@@ -238,9 +239,9 @@ func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 }
 
 // cut cuts the files of matches. An entry is nil when its file cannot be cut.
-func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded,
+func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loadedFile,
 	error) {
-	docs := make([]*loaded, len(matches))
+	docs := make([]*loadedFile, len(matches))
 	n := min(runtime.GOMAXPROCS(0), len(matches))
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range n {
@@ -260,7 +261,7 @@ func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match,
 
 // load reads and cuts a file, or takes it from the cache. It returns nil when the file is
 // unreadable or has no text.
-func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loaded {
+func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loadedFile {
 	key := chunker.Name() + "\x00" + f.Path
 	if d, ok := s.cache.Get(key); ok && d.file.Bytes == f.Bytes && d.file.ModTime.Equal(f.ModTime) {
 		return d
@@ -286,7 +287,7 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 // embed computes vectors for the first documents, up to the limit, and returns how many these are. Cached documents
 // may have vectors already. If the model fails, embed adds a warning. If the model refuses one document, embed
 // continues with the others.
-func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
+func (g *gatherer) embed(ctx context.Context, docs []*loadedFile) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0
 	for n < len(docs) && g.vectors >= len(docs[n].doc.Chunks) {
@@ -339,13 +340,13 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 }
 
 // whyNot returns the reason why a document is not a candidate, or "" when it is a candidate.
-func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequest) (string, error) {
+func (s *Scanner) whyNot(f *needleMatches, g *gatherResult, id sheaf.ID, req search.ScanRequest) (string, error) {
 	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
 	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })
 	if !inside || at < 0 {
 		return "", fmt.Errorf("%w: %s is not a file of this folder", sheaf.ErrNotFound, id)
 	}
-	if g.at[name] {
+	if g.paths[name] {
 		return "", nil
 	}
 	if req.Shown != nil {

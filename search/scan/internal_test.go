@@ -90,7 +90,7 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 			id := string(d.id)
 			taken := now[id]
 			if !now[id] && !before[id] { // letters match but no word: both results are right
-				taken = g.at[d.file.Path]
+				taken = g.paths[d.file.Path]
 			}
 			if taken && len(want) < req.Limits.Files {
 				want = append(want, id)
@@ -144,7 +144,7 @@ func TestMemoryIsSplit(t *testing.T) {
 }
 
 // gatherAgain fills an index of at most the given bytes with the matches of a request.
-func gatherAgain(t *testing.T, s *Scanner, req search.ScanRequest, index int64) *gathered {
+func gatherAgain(t *testing.T, s *Scanner, req search.ScanRequest, index int64) *gatherResult {
 	t.Helper()
 	files, _, err := ingest.Files(context.Background(), s.o.Root, s.o.Walk)
 	must.Do(t, err)

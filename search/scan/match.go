@@ -24,18 +24,18 @@ type match struct {
 	worth         float64
 }
 
-// found is the result of a search for needles.
-type found struct {
+// needleMatches is the result of a search for needles.
+type needleMatches struct {
 	files   []ingest.File
 	needles []string
-	not     leftOut
+	leftOut leftOut
 	matches []match // best first
 }
 
 // match looks for the needles of a request in the paths and then in the files.
-func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.ScanRequest) (*found, error) {
+func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.ScanRequest) (*needleMatches, error) {
 	texts, not, all := needles(s.o.Analyzer, req.Queries, req.Terms, req.Words)
-	out := &found{files: files, needles: texts, not: not}
+	out := &needleMatches{files: files, needles: texts, leftOut: not}
 	if len(texts) == 0 && !all {
 		return out, nil
 	}
@@ -134,10 +134,10 @@ func rankMatches(matches []match, files, needles int, not leftOut) {
 }
 
 // needlesOf lists the needles in a mask, without the needles that only forbidden words have.
-func (f *found) needlesOf(mask uint64) string {
+func (f *needleMatches) needlesOf(mask uint64) string {
 	var names []string
 	for i, n := range f.needles {
-		if mask&^f.not.only>>i&1 == 1 {
+		if mask&^f.leftOut.only>>i&1 == 1 {
 			names = append(names, n)
 		}
 	}

@@ -46,7 +46,7 @@ type Options struct {
 type Scanner struct {
 	o Options
 	// cache has the files that were cut and used last, by chunker and path.
-	cache lru.Cache[string, *loaded]
+	cache lru.Cache[string, *loadedFile]
 	// commentless returns a scanner of the same folder that hides comments.
 	commentless func() *Scanner
 }

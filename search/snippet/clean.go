@@ -21,8 +21,8 @@ type cleaner struct {
 	pos     int
 	matches []match
 	line    line
-	marked  marked
-	open    open
+	marked  markedMatches
+	open    openConstructs
 }
 
 // line is the output so far.
@@ -32,8 +32,8 @@ type line struct {
 	space          bool // write a space before the next character
 }
 
-// marked are the matches in the output.
-type marked struct {
+// markedMatches are the matches in the output.
+type markedMatches struct {
 	ranges  []sheaf.Span
 	weights []float64 // the weight of each term of matches
 	terms   uint64    // the terms in ranges
@@ -41,8 +41,8 @@ type marked struct {
 	rarest  int       // where the first range of that term begins in the text
 }
 
-// open holds the constructs that started and have not ended.
-type open struct {
+// openConstructs holds the constructs that started and have not ended.
+type openConstructs struct {
 	fence  fence
 	code   int          // the end of the last code span
 	labels []sheaf.Span // of links by reference: "][label]"

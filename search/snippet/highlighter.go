@@ -21,7 +21,7 @@ type Highlighter struct {
 	analyzer *analysis.Analyzer
 	terms    []term
 	numbers  map[string]int // from a term to its index in terms
-	expanded []expanded
+	expanded []queryTerm
 	// phrases are the phrases of several words. Each word has a bit for each of its terms.
 	phrases [][]uint64
 	// typed are the words as the user typed them, for the search in the rest of a long text.
@@ -38,35 +38,35 @@ type Highlighter struct {
 // term is a term of the query.
 type term struct {
 	weight float64 // the parts of a word share its rarity; the whole word has all of it
-	told   float64 // the rarity of its word
+	rarity float64 // the rarity of its word
 	phrase bool
 }
 
 // typedWord is a word of the query with its rarity.
 type typedWord struct {
-	text string
-	told float64
+	text   string
+	rarity float64
 }
 
-// expanded is a word of the query that the highlighter compares with each term of a text.
-type expanded struct {
+// queryTerm is a word of the query that the highlighter compares with each term of a text.
+type queryTerm struct {
 	text string
-	how  how
+	how  matchKind
 	// distance is how many typing errors a fuzzy word allows.
 	distance int
 	term     int
 }
 
-type how uint8
+type matchKind uint8
 
 const (
-	fuzzy  how = iota // the spelling of a term or form is similar
-	prefix            // a term or form begins with it
-	begin             // a term begins with it; only the first character is marked
+	fuzzy  matchKind = iota // the spelling of a term or form is similar
+	prefix                  // a term or form begins with it
+	begin                   // a term begins with it; only the first character is marked
 )
 
 // matches reports whether the expanded word of the query matches a term of a text. The term may be a form.
-func (e *expanded) matches(t analysis.Term) bool {
+func (e *queryTerm) matches(t analysis.Term) bool {
 	switch e.how {
 	case fuzzy:
 		return edits.Distance([]rune(t.Text), []rune(e.text), e.distance) <= e.distance
@@ -102,10 +102,10 @@ func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) f
 func (h *Highlighter) dropCommon() {
 	best := 0.0
 	for _, t := range h.terms {
-		best = max(best, t.told)
+		best = max(best, t.rarity)
 	}
 	const least = 0.2
-	common := func(t term) bool { return t.told < least*best && !t.phrase }
+	common := func(t term) bool { return t.rarity < least*best && !t.phrase }
 	for text, i := range h.numbers {
 		if common(h.terms[i]) {
 			delete(h.numbers, text)
@@ -200,14 +200,14 @@ func (r *reader) addTerm(t analysis.Token, as term) {
 	}
 	r.numbers[t.Term] = len(r.terms)
 	if t.Prefix {
-		r.expanded = append(r.expanded, expanded{text: t.Term, how: begin, term: len(r.terms)})
+		r.expanded = append(r.expanded, queryTerm{text: t.Term, how: begin, term: len(r.terms)})
 	}
 	r.terms = append(r.terms, as)
 }
 
 // addExpanded adds the parts of a prefix or fuzzy query, as the index reads them. Whole words become phrases; other
 // parts are compared with terms of texts.
-func (r *reader) addExpanded(how how, pieces []analysis.Piece, distance int) {
+func (r *reader) addExpanded(how matchKind, pieces []analysis.Piece, distance int) {
 	for _, p := range pieces {
 		if p.Exact {
 			r.addWords(p.Text, true)
@@ -216,7 +216,7 @@ func (r *reader) addExpanded(how how, pieces []analysis.Piece, distance int) {
 		if len(r.terms) == mostTerms {
 			return
 		}
-		r.expanded = append(r.expanded, expanded{p.Text, how, distance, len(r.terms)})
+		r.expanded = append(r.expanded, queryTerm{p.Text, how, distance, len(r.terms)})
 		r.terms = append(r.terms, term{1, 1, true})
 		r.addTyped(p.Text, 1)
 	}

@@ -149,13 +149,13 @@ func (h *Highlighter) laterPlace(text string, matches []match) int {
 	at := -1
 	rest := text[scanBytes:]
 	for _, word := range h.typed {
-		if word.told <= most {
+		if word.rarity <= most {
 			continue
 		}
 		behind := rest
 		for _, form := range []string{word.text, strings.ToLower(word.text), strings.ToUpper(word.text), title(word.text)} {
 			if i := strings.Index(behind, form); i >= 0 {
-				at, behind, most = scanBytes+i, behind[:i], word.told
+				at, behind, most = scanBytes+i, behind[:i], word.rarity
 			}
 		}
 	}

@@ -101,7 +101,8 @@ func skipSpace(text string) int {
 
 // clip cleans text from byte number start on until width columns are full, and maps the matches to the output.
 func (h *Highlighter) clip(text string, start int, matches []match, weights []float64, width int) Snippet {
-	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width}, marked: marked{weights: weights}}
+	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width},
+		marked: markedMatches{weights: weights}}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
 	if cut && start > 0 && text[start-1] != '\n' {
 		c.line.text = append(c.line.text, ellipsis...)

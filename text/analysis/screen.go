@@ -5,11 +5,11 @@ package analysis
 type Screen struct {
 	// off lets every word pass.
 	off    bool
-	wanted []beginning
+	wanted []prefixTest
 }
 
-// beginning compares the first letters of a word with the first letters of a wanted term.
-type beginning struct{ letters, mask uint32 }
+// prefixTest compares the first letters of a word with the first letters of a wanted term.
+type prefixTest struct{ letters, mask uint32 }
 
 // Screen returns a screen for words that have a term or a form that begins with one of beginnings. An empty beginning
 // lets every word pass.
@@ -22,7 +22,7 @@ func (a *Analyzer) Screen(beginnings []string) *Screen {
 		letters, n := firstLetters(text, len(text))
 		// The last two letters may be of an ending that the stemmer changes: able and ability have the term abl.
 		mask := ^uint32(0) << (8 * (4 - min(max(n-2, min(n, 2)), 4)))
-		s.wanted = append(s.wanted, beginning{letters & mask, mask})
+		s.wanted = append(s.wanted, prefixTest{letters & mask, mask})
 	}
 	return s
 }

@@ -442,7 +442,7 @@ func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int)
 	}
 	n := len(starts)
 	starts = append(starts, len(text))
-	var places composed
+	var places positionMap
 	if text != raw {
 		places = composedOf(raw)
 	}
@@ -478,12 +478,12 @@ func withoutIgnorable(run string) string {
 	}, run)
 }
 
-// composed maps byte positions of a text after NFKC to positions in the original text. It has the starts of the
+// positionMap maps byte positions of a text after NFKC to positions in the original text. It has the starts of the
 // pieces that NFKC composes separately, in both texts, and the ends of both texts.
-type composed []struct{ text, raw int }
+type positionMap []struct{ text, raw int }
 
-func composedOf(raw string) composed {
-	var c composed
+func composedOf(raw string) positionMap {
+	var c positionMap
 	var buf []byte
 	at, from := 0, 0
 	for from < len(raw) {
@@ -502,13 +502,13 @@ func composedOf(raw string) composed {
 }
 
 // start returns where the piece with byte i of the composed text starts in the original text.
-func (c composed) start(i int) int {
+func (c positionMap) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }
 
 // end takes the piece that comes before byte i in the composed text. It returns the end of this piece in the original
 // text.
-func (c composed) end(i int) int {
+func (c positionMap) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }
 

@@ -14,9 +14,9 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// finds are the links, tags and block ids of a text, each in the order of their starts. Anchors of
+// foundMarks are the links, tags and block ids of a text, each in the order of their starts. Anchors of
 // HTML count as block ids.
-type finds struct {
+type foundMarks struct {
 	links  []sheaf.Link
 	tags   []found
 	blocks []found
@@ -38,7 +38,7 @@ func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 type finder struct {
 	inline
 	base int // start of the text in the file
-	out  *finds
+	out  *foundMarks
 }
 
 // finding lists the bytes at which the finder stops.
@@ -175,8 +175,8 @@ func (f *finder) block(i int) int {
 }
 
 // inline finds the links, tags and block ids in all text runs of the scanner.
-func (s *scanner) inline() finds {
-	var out finds
+func (s *scanner) inline() foundMarks {
+	var out foundMarks
 	f := finder{inline: inline{definitions: s.definitions, footnotes: true}, out: &out}
 	attributes := s.attributes
 	for i := 0; i < len(s.text); {

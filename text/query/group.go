@@ -23,14 +23,14 @@ type group struct {
 type place uint8
 
 const (
-	// amid is the outer level, where parts combine with the rest of the query: refusals apply to every hit.
-	amid place = iota
-	// refused is a bracket after a dash at the outer level. Each of its alternatives is refused
-	// separately: words as words, filters as filters.
-	refused
-	// bound is inside a refused bracket, or inside one of several alternatives. A filter there must
-	// stay there; at the outer level it would apply to the whole query.
-	bound
+	// outerLevel is the outer level, where parts combine with the rest of the query: refusals apply to every hit.
+	outerLevel place = iota
+	// refusedBracket is a bracket after a dash at the outer level. Each of its alternatives is refused separately:
+	// words as words, filters as filters.
+	refusedBracket
+	// innerLevel is inside a refused bracket, or inside one of several alternatives. A filter there must stay there; at
+	// the outer level it would apply to the whole query.
+	innerLevel
 )
 
 // part is one operand: words or a filter.
@@ -63,7 +63,7 @@ func (p *parser) group(depth int, at place) *group {
 		alternatives := []part{p.part(depth, at)}
 		for p.isOr(p.at) {
 			p.at++
-			alternatives = append(alternatives, p.part(depth, bound))
+			alternatives = append(alternatives, p.part(depth, innerLevel))
 		}
 		switch one := alternatives[0]; {
 		case len(alternatives) == 1 && one.open != nil:
@@ -73,7 +73,7 @@ func (p *parser) group(depth int, at place) *group {
 			g.add(one)
 		default:
 			alone := begin == first && p.at < len(p.tokens) && p.tokens[p.at].kind == tokenClose
-			g.apart = at == refused && alone
+			g.apart = at == refusedBracket && alone
 			g.add(p.joinAlternatives(alternatives, g.apart))
 		}
 	}
@@ -89,8 +89,8 @@ func (p *parser) isOr(i int) bool {
 // bracket returns the place of the bracket that the parser has just read. The parameter outer is the place of the group
 // with the bracket.
 func (p *parser) bracket(sign byte, outer place) place {
-	if outer == bound {
-		return bound
+	if outer == innerLevel {
+		return innerLevel
 	}
 	behind := p.at
 	for depth := 1; depth > 0 && behind < len(p.tokens); behind++ {
@@ -103,16 +103,16 @@ func (p *parser) bracket(sign byte, outer place) place {
 	}
 	switch {
 	case p.isOr(behind):
-		return bound
-	case outer == refused:
+		return innerLevel
+	case outer == refusedBracket:
 		if sign == 0 && p.tokens[p.at-2].kind == tokenOpen && behind < len(p.tokens) && p.tokens[behind].kind == tokenClose {
-			return refused // brackets around brackets
+			return refusedBracket // brackets around brackets
 		}
-		return bound
+		return innerLevel
 	case sign == '-':
-		return refused
+		return refusedBracket
 	}
-	return amid
+	return outerLevel
 }
 
 // part reads one operand of a group at the place outer.

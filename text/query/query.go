@@ -79,7 +79,7 @@ func Parse(text string, o Options) sheaf.Query {
 	text = strings.ToValidUTF8(text, " ")
 	p.mixed = strings.ContainsFunc(text, unicode.IsLower)
 	p.tokens = p.lex(text)
-	g := p.group(0, amid)
+	g := p.group(0, outerLevel)
 	q.Filter = g.filter()
 	q.Words = g.words(false)
 	q.Meaning = strings.Join(g.about, " ")

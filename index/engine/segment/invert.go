@@ -19,13 +19,14 @@ type inversion struct {
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
-	// begins and ends are the bounds of the current ranges in the slice made. Their indices are [field][range - first].
-	begins, ends [][]uint32
-	made         []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
+	// begins and ends are the bounds of the current ranges of rangeOccurrences. Their indices are
+	// [field][range - first].
+	begins, ends     [][]uint32
+	rangeOccurrences []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
 
-// bound is a half-open range.
-type bound struct{ from, to int }
+// ordinalRange is a half-open range.
+type ordinalRange struct{ from, to int }
 
 const (
 	termBits = 8
@@ -38,7 +39,7 @@ const (
 	// sorted in up to the number rounds of rounds.
 	roundOccurrences = 1 << 18
 	rounds           = 4
-	// madeBytes is the size in bytes of one occurrence in made.
+	// madeBytes is the size in bytes of one occurrence in rangeOccurrences.
 	madeBytes = 8
 )
 
@@ -47,7 +48,7 @@ func (p *flushPart) invert() {
 	p.sortTerms()
 	n := len(p.texts)
 	v := &inversion{part: p, begins: make([][]uint32, n), ends: make([][]uint32, n),
-		made: make([]offheap.List[postings.Occurrence], n), counts: make([]offheap.List[uint32], n)}
+		rangeOccurrences: make([]offheap.List[postings.Occurrence], n), counts: make([]offheap.List[uint32], n)}
 	p.inversion = v
 	terms := p.sorted.Items
 	v.places.Resize(len(terms))
@@ -76,7 +77,7 @@ func (v *inversion) free() {
 	v.places.Free()
 	for field := range v.counts {
 		v.counts[field].Free()
-		v.made[field].Free()
+		v.rangeOccurrences[field].Free()
 	}
 }
 
@@ -94,7 +95,7 @@ func (v *inversion) countOf(i int) int {
 // termRange is a range of sorted terms of each part. The ranges of all parts cover the same names. occurrences is the
 // number of occurrences in all parts.
 type termRange struct {
-	parts       []bound
+	parts       []ordinalRange
 	occurrences int
 }
 
@@ -103,12 +104,12 @@ func (f *flusher) ranges() []termRange {
 	var out []termRange
 	from := make([]int, len(f.parts))
 	for {
-		r := termRange{parts: make([]bound, len(f.parts))}
+		r := termRange{parts: make([]ordinalRange, len(f.parts))}
 		end, ends, left := "", false, false
 		for i := range f.parts {
 			p := &f.parts[i]
 			to := p.inversion.reach(from[i])
-			r.parts[i] = bound{from[i], to}
+			r.parts[i] = ordinalRange{from[i], to}
 			left = left || from[i] < to
 			if to < len(p.sorted.Items) && (!ends || p.name(to) < end) {
 				end, ends = p.name(to), true
@@ -142,7 +143,7 @@ func (v *inversion) reach(from int) int {
 }
 
 // place assigns sorted terms to a range. It returns how often these terms occur.
-func (v *inversion) place(number int, b bound) (occurrences int) {
+func (v *inversion) place(number int, b ordinalRange) (occurrences int) {
 	for i := b.from; i < b.to; i++ {
 		v.places.Items[v.part.sorted.Items[i]] = uint32(number)<<termBits | uint32(i-b.from)
 		occurrences += v.countOf(i)
@@ -169,7 +170,7 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 		begins[len(ranges)] = n
 		v.begins[field] = begins
 		v.ends[field] = append(v.ends[field][:0], begins...)
-		v.made[field].Resize(int(n) + 1)
+		v.rangeOccurrences[field].Resize(int(n) + 1)
 		v.scatter(field)
 	}
 }
@@ -177,7 +178,7 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 // scatter copies each occurrence of a field to the end of its range. Occurrences of other ranges go to one place
 // after the last range: a processor could not predict a branch.
 func (v *inversion) scatter(field int) {
-	made, ends, places, first := v.made[field].Items, v.ends[field], v.places.Items, uint32(v.first)
+	made, ends, places, first := v.rangeOccurrences[field].Items, v.ends[field], v.places.Items, uint32(v.first)
 	other := uint32(len(ends)) - 1
 	ordinal, position, dead := uint64(0), uint32(0), false
 	v.part.texts[field].each(func(page []uint32) {
@@ -209,7 +210,7 @@ func (v *inversion) scatter(field int) {
 
 // occurrences returns the occurrences of a field in one of the current ranges.
 func (v *inversion) occurrences(field, in int) []postings.Occurrence {
-	return v.made[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
+	return v.rangeOccurrences[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
 }
 
 // lists sorts the occurrences of one range of terms in one field by term.

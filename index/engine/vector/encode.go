@@ -164,10 +164,10 @@ type query struct {
 	// byte's low half, then 16 for the high half. The half's set bits select the numbers of a sum.
 	tables []byte
 	x      []float32
-	// of is the vector that was prepared last. A search compares the same vector in several fields and segments.
-	of []float32
+	// vector is the vector that was prepared last. A search compares the same vector in several fields and segments.
+	vector []float32
 	// reach relates estimates to similarities.
-	reach reach
+	reach estimateReach
 }
 
 const (
@@ -180,16 +180,16 @@ const (
 
 // prepare prepares q for v. v must have the encoder's number of dimensions.
 func (e *Encoder) prepare(q *query, v []float32) {
-	if slices.Equal(q.of, v) { // never equal with NaN
+	if slices.Equal(q.vector, v) { // never equal with NaN
 		return
 	}
-	q.of = append(q.of[:0], v...)
+	q.vector = append(q.vector[:0], v...)
 	q.x = resize(q.x, e.padded)
 	q.numbers = resize(q.numbers, e.padded)
 	q.planes = resize(q.planes, planeCount*e.Words())
 	clear(q.planes)
 	clear(q.numbers)
-	q.scale, q.reach = 0, reach{}
+	q.scale, q.reach = 0, estimateReach{}
 	defer q.tabulate()
 	largest := float64(maxAbs(v))
 	if largest == 0 {

@@ -25,8 +25,8 @@ func deviations(k int) float64 {
 	return 3
 }
 
-// reach relates the estimates of one query to similarities.
-type reach struct {
+// estimateReach relates the estimates of one query to similarities.
+type estimateReach struct {
 	length float64 // of the query
 	// An estimate e means the similarity length x (offset + slope e). Its error has two parts: deviation x sqrt(1 -
 	// similarity^2), and rounding.
@@ -38,7 +38,7 @@ type reach struct {
 
 // newReach returns the reach of a query. x has the query's rotated numbers, each divided by largest. The parameter most
 // is the largest magnitude in x. newReach does not set deviations.
-func newReach(x []float32, most, largest float64) reach {
+func newReach(x []float32, most, largest float64) estimateReach {
 	var sum, square float64
 	for _, f := range x {
 		sum += float64(f)
@@ -47,7 +47,7 @@ func newReach(x []float32, most, largest float64) reach {
 	length, dims := math.Sqrt(square), float64(len(x))
 	unit := 1 / (math.Sqrt(2*dims/math.Pi) * length)
 	step := most / planeMost
-	return reach{
+	return estimateReach{
 		length: length * largest,
 		// The signs' dot product is the sum of all numbers, less twice the sum under negative signs. In steps, the
 		// second sum is the negated estimate.
@@ -59,7 +59,7 @@ func newReach(x []float32, most, largest float64) reach {
 }
 
 // lowestFor returns the lowest estimate of a row that may have a similarity of t.
-func (r *reach) lowestFor(t float64) int32 {
+func (r *estimateReach) lowestFor(t float64) int32 {
 	if r.slope == 0 || math.IsInf(t, -1) {
 		return math.MinInt32
 	}

@@ -16,18 +16,18 @@ import (
 type Watch struct {
 	fs   vfs.FS
 	path string
-	held atomic.Pointer[held]
+	held atomic.Pointer[openManifest]
 }
 
-// held is an open manifest.
-type held struct {
+// openManifest is an open manifest.
+type openManifest struct {
 	file       vfs.File
 	info       fs.FileInfo
 	generation uint64
 }
 
 // ended marks a closed Watch.
-var ended = &held{}
+var ended = &openManifest{}
 
 // NewWatch returns a Watch of a folder. The folder may be missing.
 func NewWatch(fsys vfs.FS, dir string) *Watch {
@@ -61,7 +61,7 @@ func (w *Watch) Generation() (uint64, error) {
 	if err != nil {
 		return 0, errors.Join(err, f.Close())
 	}
-	if !w.held.CompareAndSwap(h, &held{f, info, generation}) {
+	if !w.held.CompareAndSwap(h, &openManifest{f, info, generation}) {
 		return generation, f.Close()
 	}
 	if h != nil {

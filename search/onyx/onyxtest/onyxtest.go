@@ -37,8 +37,8 @@ type window [2]*int64
 
 func (w window) times() onyx.Window { return Window(w[0], w[1]) }
 
-// written is a case in the file.
-type written struct {
+// fileCase is a case in the file.
+type fileCase struct {
 	Now  int64
 	Docs []struct {
 		ID                        sheaf.ID
@@ -77,7 +77,7 @@ func (f *filters) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(f))
 }
 
-func (in *written) filtered() Filtered {
+func (in *fileCase) filtered() Filtered {
 	f := in.Filters
 	out := Filtered{Now: time.Unix(in.Now, 0),
 		Filters: onyx.Filters{AnyTenant: f.Tenant == nil, AnyAccess: f.ACL == nil, Hidden: f.Hidden, Sources: f.Sources,
@@ -112,7 +112,7 @@ func (in *written) filtered() Filtered {
 // EachFilter runs a test for each case of a file. The parameter want of test has the IDs of the documents that Onyx
 // finds, sorted. An ID is "t:" plus the name in the case.
 func EachFilter(t *testing.T, file string, test func(t *testing.T, c Filtered, want []sheaf.ID)) {
-	worked.Each(t, file, func(t *testing.T, in written, want []sheaf.ID) {
+	worked.Each(t, file, func(t *testing.T, in fileCase, want []sheaf.ID) {
 		named := []sheaf.ID{}
 		for _, id := range want {
 			named = append(named, "t:"+id)

@@ -12,7 +12,7 @@ import (
 
 // TestFiltersOfCases checks that every filter of a case is read, and that an unknown filter is an error.
 func TestFiltersOfCases(t *testing.T) {
-	var in written
+	var in fileCase
 	text := `{"now": 5, "filters": {"acl": ["a"], "include_hidden": true, "tenant": "t",
 		"sources": ["web"], "tags": ["k===v"], "sets": ["s"], "forced_sets": ["f"], "persona": 3, "project": 7,
 		"nodes": [1], "doc_ids": ["d"], "created_range": [1, null], "updated_range": [null, 2]}}`

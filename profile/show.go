@@ -183,7 +183,7 @@ func New(name string, p *Profile) ([]byte, error) {
 		return nil, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Changes the profile %s. What is not named here is as it is there.\n", p.Name)
+	fmt.Fprintf(&b, "# This file changes the profile %s. Settings that are not here keep their values.\n", p.Name)
 	about := "Like " + p.Name + "."
 	if name == p.Name {
 		about = p.About

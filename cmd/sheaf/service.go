@@ -79,7 +79,7 @@ func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []st
 	for i, folder := range folders {
 		real, err := collection.RealFolder(folder)
 		if err != nil {
-			return err
+			return withHint(err, "name a folder that exists; the service cannot make it")
 		}
 		folders[i] = real
 	}
@@ -96,7 +96,7 @@ func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []st
 		return o.explain("install", err)
 	case there:
 		return withHint(sheaf.Invalidf("the service %q is installed already", o.name),
-			"sheaf service uninstall removes it, and --name gives another one its own name")
+			"sheaf service uninstall%s removes it, and --name gives a second service its own name", o.flags())
 	}
 	if len(folders) > 1 {
 		if err := addFolders(cmd.Context(), a.index, folders); err != nil {

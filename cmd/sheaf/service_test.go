@@ -81,6 +81,7 @@ func TestServiceFaults(t *testing.T) {
 		"exit 1;; esac\n")
 	refused(t, 4, "needs a session", "service", "install", home)
 	refused(t, 4, "needs a session", "service", "install", home) // the failed first try leaves no file
+	refused(t, 3, "name a folder that exists", "service", "install", filepath.Join(home, "nothing"))
 	hasManager = func(service.System) bool { return false }
 	refused(t, 2, "found no service manager", "service", "install", home)
 }

@@ -40,3 +40,32 @@ func TestSchemasAreDescribed(t *testing.T) {
 		t.Fatalf("%d schemas, %v", found, err)
 	}
 }
+
+var (
+	member   = regexp.MustCompile("`json:\"([A-Za-z0-9_]+)")
+	codeSpan = regexp.MustCompile("(?s)```.*?```|`[^`]+`")
+)
+
+// TestMembersAreDescribed checks that the documents of JSON name every member that the command prints.
+func TestMembersAreDescribed(t *testing.T) {
+	described := map[string]bool{"cursor": true} // a member of the file in which sheaf copy keeps its progress
+	for _, page := range []string{"json.md", "json-measuring.md", "explanations.md"} {
+		text := must.Get(os.ReadFile(filepath.Join("..", "..", "doc", page)))
+		for _, span := range codeSpan.FindAllString(string(text), -1) {
+			for _, name := range regexp.MustCompile(`\w+`).FindAllString(span, -1) {
+				described[name] = true
+			}
+		}
+	}
+	files := must.Get(filepath.Glob(filepath.Join("..", "..", "cmd", "sheaf", "*.go")))
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range member.FindAllSubmatch(must.Get(os.ReadFile(file)), -1) {
+			if name := string(m[1]); !described[name] {
+				t.Errorf("%s prints the member %s, which doc/json.md does not describe", file, name)
+			}
+		}
+	}
+}

@@ -46,7 +46,7 @@ picture() {
 }
 mkdir -p doc/pictures
 picture search 1000,560 "$address/?q=how+do+I+undo+a+commit"
-picture lab 1760,620 "$address/?view=lab&q=how+do+I+undo+a+commit"
+picture lab 1400,590 "$address/?view=lab&q=how+do+I+undo+a+commit"
 
 go test ./cmd/sheaf -run '^TestReadmeOutput$' -update-readme
 echo "README.md"

@@ -107,7 +107,7 @@ func TestComposeFiles(t *testing.T) {
 		}
 		t.Run(scheme, func(t *testing.T) {
 			if exec.Command("docker", "compose", "version").Run() != nil {
-				t.Skip("docker compose is not here")
+				t.Skip("docker compose is not here; it is the Go module github.com/docker/compose/v2/cmd")
 			}
 			check := exec.Command("docker", "compose", "-f", file, "config", "--quiet")
 			check.Env = append(os.Environ(), "NOTES="+t.TempDir(), "POSTGRES_PASSWORD=x")

@@ -28,7 +28,7 @@ func (a *app) profileCommand() *cobra.Command {
 joined, which stages follow, and with which numbers. sheaf search --profile NAME
 uses one, --set NAME=VALUE changes a parameter of it for one query.
 
-Your own profiles lie in ` + "`sheaf/profiles`" + ` in your configuration folder.`,
+Your own profiles are in ` + "`sheaf/profiles`" + ` in your configuration folder.`,
 	}
 	cmd.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileCheckCommand(), a.profileDiffCommand(),
 		a.profileNewCommand(), a.profileSchemaCommand())

@@ -16,9 +16,9 @@ const rootHelp = `sheaf searches folders of documents.
 
   sheaf search how do I undo a commit
 
-indexes what is new or changed in the current folder, then shows the passages
-that answer best. The index lies in your data folder, never inside the notes
-unless you ask for it (sheaf init --here).
+indexes the new and changed files of the current folder, then shows the passages
+that answer best. The index is in your data folder. It is inside the notes only if
+you ask for that (sheaf init --here).
 
 Exit status:
   0  found, or done

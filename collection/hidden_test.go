@@ -39,6 +39,7 @@ func masked(t *testing.T, mask *regexp.Regexp, out any, err error) string {
 // documents, to the last digit. Hidden documents are not shown, and no difference reveals that they
 // exist.
 func TestHiddenDocumentsChangeNoAnswer(t *testing.T) {
+	must.Whole(t, "hundreds of searches in one goroutine")
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 5))
@@ -300,6 +301,7 @@ func TestAddressesRevealNoFolder(t *testing.T) {
 // TestHiddenDocumentIsNotRead checks that a request for a large hidden document costs no more than for a missing one.
 // Reading the document would take long and so reveal that it exists.
 func TestHiddenDocumentIsNotRead(t *testing.T) {
+	must.Whole(t, "hundreds of searches in one goroutine")
 	var b strings.Builder
 	b.WriteString("---\naccess: [group:board]\n---\n")
 	for i := range 30_000 {

@@ -24,6 +24,7 @@ var commandSpan = regexp.MustCompile("(?m)`(sheaf [^`\n]+)`|^(?:\\$ )?(?:go run 
 
 // TestCommandsOfDocuments checks that each command in a document exists and accepts its flags.
 func TestCommandsOfDocuments(t *testing.T) {
+	must.Whole(t, "runs without the race detector")
 	root := filepath.Join("..", "..")
 	names := must.Get(filepath.Glob(filepath.Join(root, "doc", "*.md")))
 	decisions := must.Get(filepath.Glob(filepath.Join(root, "doc", "decisions", "*.md")))
@@ -67,6 +68,7 @@ var shellBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n")
 // TestReadmeCommands checks that the shell blocks of README.md run in order in a new home folder.
 // It skips the commands that build the program, and starts in the root of the repository.
 func TestReadmeCommands(t *testing.T) {
+	must.Whole(t, "runs without the race detector")
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skipf("no sh: %v", err)
 	}
@@ -143,6 +145,7 @@ const shownLines = 11
 // TestReadmeOutput runs the commands that README.md and the pages of doc show with output, and
 // compares the output. A line "..." stands for omitted lines.
 func TestReadmeOutput(t *testing.T) {
+	must.Whole(t, "runs without the race detector")
 	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
 		t.Setenv(name, t.TempDir())
 	}

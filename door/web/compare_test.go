@@ -82,8 +82,7 @@ func TestLabCompared(t *testing.T) {
 // TestLabIdleStagesAreNarrow checks that stages which move no result take less width than other stages. The
 // results are visible without scrolling.
 func TestLabIdleStagesAreNarrow(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"),
 		until(shown),
 		until(`(() => { const last = document.querySelector("svg.lab [role=button] circle").getBoundingClientRect(), box `+
@@ -127,8 +126,7 @@ func TestLabUpdate(t *testing.T) {
 // TestArithmeticFolds checks that long arithmetic is folded to 17 lines at most, and that a button
 // unfolds the rest. In the lab it stays unfolded while numbers change.
 func TestArithmeticFolds(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	lines := func(n string) chromedp.Action {
 		return until(`[...document.querySelectorAll(".why li")].filter((e) => e.checkVisibility()).length ` + n)
 	}
@@ -218,8 +216,7 @@ func TestPageAllFacets(t *testing.T) {
 // TestPageBack checks that going back restores the query in the focused search box. A reload
 // restores the scroll position, and every view has its own title.
 func TestPageBack(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "another query", chromedp.Navigate(s.URL+"/?view=document&id=git.md&q=undo"), until(shown),
 		chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"), until(`location.search === "?q=undos" && `+shown),
 		chromedp.NavigateBack(), until(`document.body.dataset.view === "document" && `+
@@ -260,8 +257,7 @@ func TestPageRepeatsFailedRequest(t *testing.T) {
 // TestLabCleared checks that clearing the query removes its rankings and judgments, since a mark
 // would belong to no query. A mark made in another window appears here.
 func TestLabCleared(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "two rankings", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=rrf"),
 		until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown))
 	other := tab(t, ctx)
@@ -313,8 +309,7 @@ func TestPageIndexing(t *testing.T) {
 
 // TestPageWithoutLocalStorage checks that the page works in a browser that forbids local storage.
 func TestPageWithoutLocalStorage(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "nothing is kept", chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(`for (const name of ["localStorage", "sessionStorage"]) ` +
 			`Object.defineProperty(window, name, {get() { throw new DOMException("it is forbidden", "SecurityError"); }})`).Do(

@@ -146,8 +146,7 @@ func TestPageOutage(t *testing.T) {
 
 // TestPageBusy checks that the page continues after the server was overloaded or was opening its index.
 func TestPageBusy(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	busy := func(status int) chromedp.Action {
 		return do(fmt.Sprintf(`window.real ||= fetch; window.fetch = (path, o) => path.startsWith("/v1") ? `+
 			`Promise.resolve(new Response(JSON.stringify({detail: "it is busy"}), {status: %d})) : real(path, o)`, status))
@@ -168,8 +167,7 @@ func TestPageBusy(t *testing.T) {
 
 // TestPageFocus checks that the keyboard reaches every control, and that the focus is never lost.
 func TestPageFocus(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	focus := func(on string) chromedp.Action { return until(`document.activeElement?.matches(` + quote(on) + `)`) }
 	step(t, ctx, "from the box to the results", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),
 		chromedp.SendKeys("#query", "undo commit"), until(`document.querySelector("#result-0") && `+shown),
@@ -226,8 +224,7 @@ func TestPageFocus(t *testing.T) {
 // TestPageForcedColors checks forced colors, where transparent borders become visible: only one result
 // looks selected, and pressed buttons stay readable.
 func TestPageForcedColors(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	var marked string
 	step(t, ctx, "forced colors",
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}),

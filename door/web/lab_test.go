@@ -91,8 +91,7 @@ func TestPageRevokedKey(t *testing.T) {
 // TestLabFailingProfile checks that a failing profile does not stop the profile beside it. It no longer
 // shows the results of an earlier query.
 func TestLabFailingProfile(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	fail := func(profile string) chromedp.Action {
 		return do(`window.real ||= window.fetch; window.fetch = (path, o) => {
 			if (path !== "/v1/explain" || JSON.parse(o.body).profile !== ` + quote(profile) + `) return real(path, o);
@@ -139,8 +138,7 @@ func TestLabFailingProfile(t *testing.T) {
 // TestLabJudged checks that the lab computes nDCG like sheaf eval. A passage of a relevant document
 // or section counts once, at its first result.
 func TestLabJudged(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	mean := func(marks, want string) chromedp.Action {
 		return chromedp.Tasks{chromedp.Evaluate(`localStorage.setItem("sheaf-judged notes", JSON.stringify(`+marks+`))`, nil),
 			chromedp.Reload(),
@@ -304,8 +302,7 @@ func late(milliseconds int) chromedp.Action {
 
 // TestLabDrag checks that the chart follows a moving slider, even with slow answers, and shows the last number.
 func TestLabDrag(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	const drag = `(async () => {
 		const range = document.querySelector(".lab-controls input[type=range]");
 		let drawn = 0;
@@ -380,8 +377,7 @@ func TestDocumentMarks(t *testing.T) {
 // TestLabTouch checks that scrolling with a finger on a slider changes no number. Dragging changes
 // the number and shows its explanation.
 func TestLabTouch(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	const slider, number = `document.querySelector("[data-name=names] input[type=range]")`,
 		`document.querySelector("[data-name=names] input[type=text]").value`
 	var at struct{ X, Y float64 }

@@ -28,8 +28,7 @@ var reach string
 
 // TestPageAccessibility checks the page for screen readers, keyboards and magnification by four.
 func TestPageAccessibility(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	pin := chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`),
 		chromedp.Evaluate(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", `+
 			`{bubbles: true}))`, nil), until(`document.querySelector(".why")`)}
@@ -69,8 +68,7 @@ func TestPageAccessibility(t *testing.T) {
 // TestPageFontSize checks that the page uses the browser's font size. Text of double size fits the
 // width of a phone.
 func TestPageFontSize(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	for _, view := range []string{"/?q=undo+commit&filter=ext:md", "/?view=document&id=git.md",
 		"/?view=lab&q=commit&compare=rrf", "/?view=status"} {
 		step(t, ctx, view, emulation.SetDeviceMetricsOverride(360, 740, 1, false),
@@ -84,8 +82,7 @@ func TestPageFontSize(t *testing.T) {
 // TestPageLongWord checks that a very long word of the query fits the width of a phone. Messages
 // about missing words, documents and profiles repeat the word.
 func TestPageLongWord(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	word := strings.Repeat("zyxwvutsr", 8)
 	for _, view := range []struct{ address, said string }{{"/?q=commit+" + word, "nothing has"},
 		{"/?view=document&id=" + word, "nothing is called"}, {"/?q=commit&profile=" + word, "profile"},
@@ -99,8 +96,7 @@ func TestPageLongWord(t *testing.T) {
 
 // TestPageShort checks that a small screen, as with magnification by four, shows the passage without the header.
 func TestPageShort(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "a passage", emulation.SetDeviceMetricsOverride(320, 256, 4, false),
 		chromedp.Navigate(s.URL+"/?view=document&id=git.md%23undo-a-commit"), until(shown), shoot("short"),
 		until(`document.querySelector("header").getBoundingClientRect().bottom < 1 && `+
@@ -141,8 +137,7 @@ func (a *accessible) nameless(t *testing.T) []string {
 
 // TestPageKeyboard checks that the focus stays on the control that was used.
 func TestPageKeyboard(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "what folds", chromedp.Navigate(s.URL+"/?q=commit"), until(shown),
 		chromedp.Focus("aside summary", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter),
 		until(`!document.querySelector("aside details").open`), until(`document.body.dataset.view === "search"`))
@@ -222,8 +217,7 @@ func TestPagePrintWhole(t *testing.T) {
 // TestPagePrintSheets checks printing on paper as narrow as a phone. Buttons are hidden, marks stay
 // visible, and a heading stays with its text.
 func TestPagePrintSheets(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	paper := chromedp.Tasks{emulation.SetEmulatedMedia().WithMedia("print"),
 		emulation.SetDeviceMetricsOverride(700, 900, 1, false)}
 	bare := until(`[...document.querySelectorAll("aside, button:not([aria-pressed=true])")].every((e) => ` +
@@ -421,8 +415,7 @@ var contrast string
 
 // TestPageContrast checks that all text of the page has enough contrast in both themes.
 func TestPageContrast(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	still := chromedp.Evaluate(`document.getAnimations().forEach((a) => a.finish())`, nil)
 	for _, theme := range []string{"light", "dark"} {
 		for _, view := range []struct {

@@ -160,8 +160,7 @@ var free = do(`window.free()`)
 // TestPageEnterWaits checks that Enter opens a result of the typed query, not of an earlier answer.
 // The page says when it waits.
 func TestPageEnterWaits(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	typed := func(query string) chromedp.Action {
 		return do(`{ const q = document.getElementById("query"); q.focus(); q.value = ` + quote(query) +
 			`; q.dispatchEvent(new Event("input", {bubbles: true})); }`)
@@ -224,8 +223,7 @@ func TestPageEditor(t *testing.T) {
 // TestPageBackFromDocument checks that going back from a document restores filter and profile. Escape leads
 // to the results even without history.
 func TestPageBackFromDocument(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?q=commit&filter=ext:md&profile=rrf"),
 		until(`document.querySelector("#result-0") && `+shown), chromedp.Click("#result-0 h2 a"),
 		until(`document.querySelector("article") && `+shown))
@@ -329,8 +327,7 @@ func TestPageReturn(t *testing.T) {
 // TestLabReturn checks that returning to the lab loads the numbers of a profile saved elsewhere,
 // and ranks by them.
 func TestLabReturn(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	const number = `document.querySelector("[data-name=meaning] input[type=text]").value`
 	save := func(meaning string) chromedp.Action {
 		return do(`fetch("/v1/profiles/mine", {method: "PUT", headers: {"Content-Type": "application/json"}, body: ` +
@@ -382,8 +379,7 @@ func TestPageBackToResult(t *testing.T) {
 // TestPageKeepsQueryAcrossViews checks that query, filter and profile stay when the view changes. "?" shows the
 // keys, and a link without a target has no address.
 func TestPageKeepsQueryAcrossViews(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "the keys in an empty search box", chromedp.Navigate(s.URL+"/"),
 		until(`document.activeElement === document.getElementById("query")`),
 		chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys"), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotVisible("#keys"),

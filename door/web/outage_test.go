@@ -83,8 +83,7 @@ func TestPageReloadsFailedModule(t *testing.T) {
 // TestPageIgnoresComposingKey checks that the page ignores a key that ends the composition of a letter. In
 // Safari the key arrives after the composition.
 func TestPageIgnoresComposingKey(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "Escape", chromedp.Navigate(s.URL+"/?q=undo"), until(shown), chromedp.Focus("#query"),
 		do(`document.getElementById("query").dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", keyCode: 229, `+
 			`bubbles: true, cancelable: true}))`), until(`document.activeElement.id === "query"`))
@@ -92,8 +91,7 @@ func TestPageIgnoresComposingKey(t *testing.T) {
 
 // TestPageFocusRing checks that the title has the focus ring, because the title cuts off a ring of its link.
 func TestPageFocusRing(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "a result", chromedp.Navigate(s.URL+"/?q=undo"), until(shown), chromedp.Focus("#query"),
 		chromedp.KeyEvent(kb.ArrowDown),
 		until(`document.activeElement.matches("h2 > a:focus-visible") && `+
@@ -103,8 +101,7 @@ func TestPageFocusRing(t *testing.T) {
 
 // TestLabEngines checks sliders, labels and the chart of the lab where browsers differ.
 func TestLabEngines(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	open := chromedp.Navigate(s.URL + "/?view=lab&q=commit")
 	// With step "any", an arrow key moves 1% of the range in Chromium and WebKit, but by 1 in Firefox.
 	step(t, ctx, "arrows go a hundredth of a slider's way", open, chromedp.WaitVisible("svg.lab .node"), until(shown),

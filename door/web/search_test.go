@@ -86,8 +86,7 @@ func TestPageFacets(t *testing.T) {
 // TestFieldSizesOnPhones checks that on touch screens no field has text below 16 pixels, for which
 // iPhones magnify the page. Numbers of the lab fit their fields.
 func TestFieldSizesOnPhones(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	for _, width := range []int64{390, 1024} {
 		for _, view := range []struct {
 			address string
@@ -118,8 +117,7 @@ func TestFieldSizesOnPhones(t *testing.T) {
 
 // TestFieldOfEditor checks that emptying the editor address restores the default, also in the field.
 func TestFieldOfEditor(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	address := func(typed, shows, link string) chromedp.Action {
 		return chromedp.Tasks{do(`{ const e = document.getElementById("editor"); e.value = ` + quote(typed) +
 			`; e.dispatchEvent(new Event("change", {bubbles: true})) }`),

@@ -223,6 +223,13 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
+// browsed serves the notes and opens a browser.
+func browsed(t *testing.T) (context.Context, *httptest.Server) {
+	t.Helper()
+	s, _ := start(t)
+	return browser(t), s
+}
+
 // ownKey is the context key of the browser context that the tabs of one test share.
 type ownKey struct{}
 
@@ -327,8 +334,7 @@ func text(t *testing.T, ctx context.Context, selector string) string {
 
 // TestUntilContinuesAfterReload checks that until continues on the new page after a reload.
 func TestUntilContinuesAfterReload(t *testing.T) {
-	ctx := browser(t)
-	s, _ := start(t)
+	ctx, s := browsed(t)
 	step(t, ctx, "loaded again", chromedp.Navigate(s.URL),
 		do(`window.before = true; setTimeout(() => location.reload(), 50)`), until(`!window.before`))
 }

@@ -78,13 +78,11 @@ func anyRequest(rng *rand.Rand, vocabulary int) Request {
 
 // TestSegmentsDoNotMatter checks that the same chunks give exactly the same answer, for any division into segments.
 func TestSegmentsDoNotMatter(t *testing.T) {
+	must.Whole(t, "hundreds of searches in one goroutine")
 	const dims = 16
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 78))
-		count, queries := 4000, 150
-		if testing.Short() {
-			count, queries = 1500, 50
-		}
+		const count, queries = 4000, 150
 		vocabulary := []int{30, 400, 5000}[seed%3]
 		chunks := randomChunks(rng, 0, count, vocabulary)
 		vectors := make([][]float32, 200) // few, so many chunks share a vector

@@ -428,7 +428,8 @@ var readAs = map[int]string{
 	// texts have none. The digest has no breadcrumbs.
 	18: "1d9e7fcd0dd9d113",
 	19: "1d9e7fcd0dd9d113", // reads no lines of whole files in UTF-16 as UTF-8; these texts have none
-	// Knows more names of dates, tasks that begin with a word, and more signs as apostrophes. These texts have none.
+	// Knows more names of dates, tasks that begin with a word, fields with tags, and more signs as apostrophes. These
+	// texts have none.
 	20: "1d9e7fcd0dd9d113",
 }
 

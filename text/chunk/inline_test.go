@@ -102,6 +102,20 @@ func FuzzComments(f *testing.F) {
 	})
 }
 
+// TestTagFields checks that the properties tag and tags in the text, as Logseq writes them, are tags of their section.
+func TestTagFields(t *testing.T) {
+	doc := must.Get(chunk.New(chunk.Options{})).Chunk("t", "a.md", []byte("tags:: a, [[b c]], a\n\n# One\n\n- Tag:: d, #e\n"+
+		"- tag:: f\n\n# Two\n\n#g [tags:: a]\n"))
+	if got := fmt.Sprint(doc.Tags); got != "[a b c e f g]" {
+		t.Errorf("document: %v", got)
+	}
+	for i, want := range []string{"[a b c]", "[e f]", "[g a]"} {
+		if got := fmt.Sprint(doc.Chunks[i].Tags); got != want {
+			t.Errorf("chunk %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
 // TestFields checks that inline fields, as Dataview reads them, and tasks are properties of their
 // section.
 func TestFields(t *testing.T) {
@@ -153,6 +167,7 @@ func TestFields(t *testing.T) {
 		{"escaped", `\[due:: 2026-03-01]` + "\n", ""},
 		{"who may see a document", "access:: everybody\ntenant:: other\n[sets:: a]\n", ""},
 		{"title, aliases and tags", "title:: x\ntags:: a\naliases:: b\n", ""},
+		{"tags, which have a column of their own", "tags:: a, [[b c]]\n\n- tag:: d\n", ""},
 		{"a box that is no task", "[ ] a\n\nText [x] b\n\n- [x](a.md)\n- [[x]] y\n- [xx] z\n", ""},
 		{"a long value", "status:: " + strings.Repeat("x", 2000) + "\n", ""},
 		{"a date that is none", "- [ ] a 📅 2026-13-01\n", "task=open"},

@@ -38,9 +38,9 @@ type field struct {
 	value sheaf.Value
 }
 
-// fields returns the properties in the text, in order. These are "name:: value" on its own line or in a list,
+// fields returns the properties in the text and the tags of the property tags, in order. Properties are "name:: value" on its own line or in a list,
 // "[name:: value]" and "(name:: value)", and tasks' properties.
-func (s *scanner) fields() []field {
+func (s *scanner) fields() ([]field, []found) {
 	r := fieldReader{src: s.src}
 	for _, run := range s.text {
 		if len(r.out) >= maxFields {
@@ -48,12 +48,14 @@ func (s *scanner) fields() []field {
 		}
 		r.line(run)
 	}
-	return r.out
+	return r.out, r.tags
 }
 
 type fieldReader struct {
 	src string
 	out []field
+	// tags are the values of the properties tag and tags.
+	tags []found
 	// states are the states of the task on the current line; empty when the line is not a task.
 	states []string
 }
@@ -62,10 +64,27 @@ func (r *fieldReader) add(at int, name string, v sheaf.Value) {
 	if v == (sheaf.Value{}) {
 		return
 	}
+	if isTags(name) {
+		r.addTags(at, v.String())
+		return
+	}
 	r.out = append(r.out, field{span{at, at + 1}, showable(name), v})
 	if strings.EqualFold(name, PropertyDue) {
 		for _, state := range r.states {
 			r.out = append(r.out, field{span{at, at + 1}, PropertyTask + "." + state, v})
+		}
+	}
+}
+
+// addTags adds the tags of a list with commas, such as "[[two words]], one". A list with number signs has its tags
+// already.
+func (r *fieldReader) addTags(at int, list string) {
+	if strings.Contains(list, "#") {
+		return
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.Trim(name, " []\""); name != "" {
+			r.tags = append(r.tags, found{span{at, at + 1}, name})
 		}
 	}
 }
@@ -164,7 +183,7 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 	if name == "" || other || unicode.IsDigit(first) || strings.HasPrefix(value, ":") {
 		return "", "", false
 	}
-	if IsAccessProperty(name) || IsFieldProperty(name) {
+	if IsAccessProperty(name) || IsFieldProperty(name) && !isTags(name) {
 		return "", "", false
 	}
 	return name, value, true
@@ -251,10 +270,13 @@ func dueDay(text string) string {
 	return ""
 }
 
+func isTags(name string) bool {
+	return strings.EqualFold(name, "tags") || strings.EqualFold(name, "tag")
+}
+
 // distributeFields gives the fields of the text to the chunks that contain them. The document lists
 // their names.
-func (s *source) distributeFields() {
-	found := s.scan.fields()
+func (s *source) distributeFields(found []field) {
 	if len(found) == 0 {
 		return
 	}

@@ -27,6 +27,14 @@ type found struct {
 	text string
 }
 
+// addTags adds tags, in the order of their starts.
+func (f *foundMarks) addTags(tags []found) {
+	if len(tags) > 0 {
+		f.tags = append(f.tags, tags...)
+		slices.SortStableFunc(f.tags, func(a, b found) int { return a.start - b.start })
+	}
+}
+
 // wikiLink returns a link with its position.
 func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 	return sheaf.Link{

@@ -112,6 +112,8 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 // there is no root. The links of the frontmatter go to the root chunk.
 func (s *source) distribute() {
 	found := s.scan.inline()
+	fields, tags := s.scan.fields()
+	found.addTags(tags)
 	chunks := s.doc.Chunks
 	declared := s.doc.Tags[:len(s.doc.Tags):len(s.doc.Tags)]
 	// seen is, for each tag, the position after the last chunk that has it.
@@ -130,7 +132,7 @@ func (s *source) distribute() {
 			seen[strings.ToLower(tag)] = len(chunks)
 		}
 	}
-	s.distributeFields()
+	s.distributeFields(fields)
 	at := holders{chunks: chunks}
 	for _, link := range found.links {
 		for i := range at.holding(link.Span.Start, link.Span.End) {

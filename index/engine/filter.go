@@ -91,7 +91,7 @@ func addPassing(set segment.Bitset, r *segment.Reader, filter sheaf.Filter) erro
 			if v.IsZero() {
 				continue
 			}
-			if err := r.ColumnEquals(set, f.Column, ValueOf(v)); err != nil {
+			if err := r.ColumnEquals(set, f.Column, valueOf(v)); err != nil {
 				return err
 			}
 		}
@@ -102,15 +102,15 @@ func addPassing(set segment.Bitset, r *segment.Reader, filter sheaf.Filter) erro
 	case sheaf.Exists:
 		return r.ColumnExists(set, f.Column)
 	case sheaf.HasPrefix:
-		return r.ColumnPrefix(set, f.Column, ValueOf(sheaf.TextValue(f.Prefix)))
+		return r.ColumnPrefix(set, f.Column, valueOf(sheaf.TextValue(f.Prefix)))
 	default:
 		return sheaf.Invalidf("a filter of unknown kind %T", filter)
 	}
 	return nil
 }
 
-// ValueOf returns a value as segments store it.
-func ValueOf(v sheaf.Value) segment.Value {
+// valueOf returns a value as segments store it.
+func valueOf(v sheaf.Value) segment.Value {
 	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
 }
 
@@ -119,7 +119,7 @@ func boundOf(v sheaf.Value, open bool) *segment.Bound {
 	if v.IsZero() {
 		return nil
 	}
-	return &segment.Bound{Value: ValueOf(v), Open: open}
+	return &segment.Bound{Value: valueOf(v), Open: open}
 }
 
 // appendKey appends the cache key of a filter. Different filters get different keys: the key has the size before each

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sheaf"
 	"sheaf/index/engine/segment"
 	"sheaf/index/vfs/manifest"
 )
@@ -27,10 +28,11 @@ type Chunk struct {
 // FieldText is the text of one field.
 type FieldText struct{ Name, Text string }
 
-// Column has the values of one column.
+// Column has the values of one column; zero values do not count. Adding is faster when several chunks of a call share
+// the memory of their values.
 type Column struct {
 	Name   string
-	Values []segment.Value
+	Values []sheaf.Value
 }
 
 // Vectors has the passages of one vector field.

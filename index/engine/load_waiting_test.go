@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"sheaf/index/engine/segment"
+	"sheaf"
 	"sheaf/index/vfs"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
@@ -78,7 +78,7 @@ func pauseLoad(t *testing.T) *pausedLoad {
 func (p *pausedLoad) add(ctx context.Context, id string) error {
 	return p.Add(ctx, nil, []Chunk{{ID: id, Doc: id,
 		Fields:  []FieldText{{"body", strings.Repeat("some words of a text ", 100)}},
-		Columns: []Column{{"of", []segment.Value{{Kind: 1, Text: id, IsText: true}}}}}})
+		Columns: []Column{{"of", []sheaf.Value{sheaf.TextValue(id)}}}}})
 }
 
 // TestLoadWhileWriting checks that Add waits while another goroutine writes the chunks of all

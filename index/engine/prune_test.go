@@ -15,7 +15,6 @@ import (
 
 	"sheaf"
 	"sheaf/index/engine/bm25"
-	"sheaf/index/engine/segment"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -58,7 +57,7 @@ func randomChunks(rng *rand.Rand, from, n, vocabulary int) []Chunk {
 		}
 		chunks[i] = Chunk{ID: id, Doc: id, Fields: []FieldText{{"title", text(rng, rng.IntN(4), vocabulary)},
 			{"body", text(rng, length, vocabulary)}},
-			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: float64(rng.IntN(50))}}}}}
+			Columns: []Column{{"n", []sheaf.Value{sheaf.NumberValue(float64(rng.IntN(50)))}}}}
 		if rng.IntN(5) == 0 {
 			chunks[i].Fields = append(chunks[i].Fields, FieldText{"tags", text(rng, 2, 20)})
 		}

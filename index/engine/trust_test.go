@@ -45,8 +45,8 @@ func smallIndex(t testing.TB, dir string) {
 	must.Do(t, err)
 	chunk := func(id, doc, title, body string, n float64) Chunk {
 		return Chunk{ID: id, Doc: doc, Fields: []FieldText{{"title", title}, {"body", body}},
-			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: n}}},
-				{"tag", []segment.Value{{Kind: 1, IsText: true, Text: title}}}},
+			Columns: []Column{{"n", []sheaf.Value{sheaf.NumberValue(n)}},
+				{"tag", []sheaf.Value{sheaf.TextValue(title)}}},
 			Vectors: []Vectors{{"body", [][]float32{{float32(n), 1}}}}}
 	}
 	commit(t, ix, nil, []Chunk{chunk("a", "a", "Apple trees", "apples grow on apple trees, and pears do not", 1),

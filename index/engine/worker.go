@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"sheaf"
 	"sheaf/index/engine/segment"
 	"sheaf/text/analysis"
 )
@@ -31,7 +32,7 @@ type worker struct {
 // sharedColumn identifies a column by the memory of its values.
 type sharedColumn struct {
 	name  string
-	first *segment.Value
+	first *sheaf.Value
 	count int
 }
 
@@ -82,9 +83,10 @@ func (w *worker) column(c *Column) []uint32 {
 	key := sharedColumn{c.Name, &c.Values[0], len(c.Values)}
 	numbers, ok := w.columns[key]
 	if !ok {
-		numbers = make([]uint32, len(c.Values))
-		for i, v := range c.Values {
-			numbers[i] = w.builder.Column(c.Name, v)
+		for _, v := range c.Values {
+			if !v.IsZero() {
+				numbers = append(numbers, w.builder.Column(c.Name, valueOf(v)))
+			}
 		}
 		w.columns[key] = numbers
 	}

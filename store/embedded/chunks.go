@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"sheaf/index/engine"
-	"sheaf/index/engine/segment"
 	"sheaf/store"
 )
 
@@ -20,13 +19,7 @@ func translated(chunks []store.Chunk) []engine.Chunk {
 			out[i].Vectors[k] = engine.Vectors(v)
 		}
 		for k, column := range c.Columns {
-			values := make([]segment.Value, 0, len(column.Values))
-			for _, v := range column.Values {
-				if !v.IsZero() {
-					values = append(values, engine.ValueOf(v))
-				}
-			}
-			out[i].Columns[k] = engine.Column{Name: column.Name, Values: values}
+			out[i].Columns[k] = engine.Column(column)
 		}
 	}
 	return out

@@ -21,7 +21,6 @@ type encoder struct {
 	size      int     // its bytes
 	foreign   int     // its bytes outside ASCII
 	pieces    []int32 // of one word
-	sum       []float32
 }
 
 // newEncoder returns an encoder that reads English with m and other languages with the model others, which may be
@@ -37,21 +36,28 @@ func newEncoder(m *Model, others *Unigram) (*encoder, error) {
 	return e, nil
 }
 
-// Embed writes the vector of a text to dst, which has the model's dims. The text may be given in blocks of words.
-// The vector has unit length. If the text has no piece, the vector is all zeros and Embed returns false.
-func (e *encoder) Embed(dst []float32, blocks ...string) bool {
-	e.begin(blocks...)
+// Embed writes the vector of a text to dst, which has the model's dims. The vector has unit length. If the text has no
+// piece, the vector is all zeros and Embed returns false.
+func (e *encoder) Embed(dst []float32, text string) bool {
+	e.begin(text)
+	return e.vector(dst)
+}
+
+// vector is [encoder.Embed] for the current text. It keeps the sums of blocks for the next text with these blocks.
+func (e *encoder) vector(dst []float32) bool {
 	table := e.table()
 	clear(dst)
 	for i := range e.text {
-		pieces := e.part(&e.text[i], table).pieces
-		if i == 0 {
-			e.add(dst, table, pieces, 1)
-			continue
+		p := e.part(&e.text[i], table)
+		if len(e.text) == 1 {
+			e.add(dst, table, p.pieces, 1)
+			break
 		}
-		e.sum = append(e.sum[:0], make([]float32, len(dst))...)
-		e.add(e.sum, table, pieces, 1)
-		for j, x := range e.sum {
+		if len(p.sum) == 0 {
+			p.sum = append(p.sum, make([]float32, len(dst))...)
+			e.add(p.sum, table, p.pieces, 1)
+		}
+		for j, x := range p.sum {
 			dst[j] += x
 		}
 	}

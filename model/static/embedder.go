@@ -75,8 +75,8 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// AppendWindows implements model.WindowEmbedder. It adds up blocks of words whose length divides size and stride, so
-// that windows share sums.
+// AppendWindows implements model.WindowEmbedder. It adds up blocks of words whose length divides size and stride. It
+// reads a block once for all windows that have it.
 func (e *Embedder) AppendWindows(
 	ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int,
 ) ([]float32, error) {
@@ -85,28 +85,29 @@ func (e *Embedder) AppendWindows(
 	}
 	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
-	at := func(word int) int { // its position
-		if word < len(starts) {
-			return starts[word]
-		}
-		return len(body)
-	}
 	block := size // the largest number that divides both
 	for rest := stride; rest > 0; {
 		block, rest = rest, block%rest
 	}
 	dims := e.model.Dims()
-	for first := 0; ; first += stride {
-		blocks := []string{heading}
-		for word := first; word < min(first+size, len(starts)); word += block {
-			blocks = append(blocks, body[at(word):at(word+block)])
+	encoder.begin(heading)
+	for first, next := 0, 0; ; first += stride {
+		for ; next < min(first+size, len(starts)); next += block {
+			end := len(body)
+			if next+block < len(starts) {
+				end = starts[next+block]
+			}
+			encoder.grow(body[starts[next]:end])
 		}
 		end := len(dst)
-		if dst = slices.Grow(dst, dims)[:end+dims]; !encoder.Embed(dst[end:], blocks...) {
+		if dst = slices.Grow(dst, dims)[:end+dims]; !encoder.vector(dst[end:]) {
 			dst = dst[:end]
 		}
 		if first+size >= len(starts) {
 			return dst, nil
+		}
+		for range stride / block {
+			encoder.drop()
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestEveryFlipIsSeen(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			encoderOf(t, m, nil).Embed(make([]float32, m.Dims()), "cats sat a dog", use)
+			encoderOf(t, m, nil).Embed(make([]float32, m.Dims()), "cats sat a dog "+use)
 			return m.Verify()
 		}},
 		"others": {others, 7, func(data []byte, use string) error {

@@ -15,38 +15,66 @@ const (
 	tables
 )
 
-// block is a part of the text, for each table.
+// block is a part of the text, with the results of each table.
 type block struct {
 	text  string
 	parts [tables]part
+	start int // of a long block: the language number of its start, by the English table
+	long  bool
 }
 
 // part is the result of one table for a block.
 type part struct {
 	pieces  []int32
-	read    int // bytes of the block
-	english int // the sum of the pieces' language numbers: above 0 for English
-	unseen  int // pieces of the other table that training did not see
+	read    int       // bytes of the block
+	english int       // the sum of the pieces' language numbers: above 0 for English
+	unseen  int       // pieces of the other table that training did not see
+	sum     []float32 // of the pieces' rows; empty before the first use
 }
 
-// begin starts to read a text, which is given in blocks.
-func (e *encoder) begin(blocks ...string) {
-	e.text = slices.Grow(e.text[:0], len(blocks))[:len(blocks)]
-	e.size, e.foreign = 0, 0
-	for i, text := range blocks {
-		b := &e.text[i]
-		b.text = text
-		e.size, e.foreign = e.size+len(text), e.foreign+foreignBytes(text)
-		for k := range b.parts {
-			b.parts[k] = part{pieces: b.parts[k].pieces[:0]}
-		}
+// begin starts to read a text. More blocks of it may follow.
+func (e *encoder) begin(text string) {
+	e.text, e.size, e.foreign = e.text[:0], 0, 0
+	e.grow(text)
+}
+
+// grow adds a block of words to the end of the text.
+func (e *encoder) grow(text string) {
+	e.text = slices.Grow(e.text, 1)[:len(e.text)+1]
+	b := &e.text[len(e.text)-1]
+	b.text, b.long = text, false
+	for k, p := range b.parts {
+		b.parts[k] = part{pieces: p.pieces[:0], sum: p.sum[:0]}
 	}
+	e.size, e.foreign = e.size+len(text), e.foreign+foreignBytes(text)
+}
+
+// drop removes the second block of the text.
+func (e *encoder) drop() {
+	b, last := e.text[1], len(e.text)-1
+	e.text = append(append(e.text[:1], e.text[2:]...), b)[:last] // grow uses the memory of b again
+	e.size, e.foreign = e.size-len(b.text), e.foreign-foreignBytes(b.text)
 }
 
 // part returns the result of a table for a block.
 func (e *encoder) part(b *block, table int) *part {
+	if table == englishTable {
+		e.readStart(b)
+	}
 	e.read(b, table, len(b.text))
 	return &b.parts[table]
+}
+
+// readStart reads the start of a long block with the English table.
+func (e *encoder) readStart(b *block) {
+	p := &b.parts[englishTable]
+	if p.read > 0 || len(b.text) <= 2*beginning {
+		return
+	}
+	if n := strings.IndexByte(b.text[beginning:], ' '); n >= 0 {
+		e.read(b, englishTable, beginning+n)
+		b.start, b.long = p.english, true
+	}
 }
 
 // read reads a block up to byte end, which must be white space or the end of the block.
@@ -86,15 +114,10 @@ func (e *encoder) clearlyEnglish() bool {
 	english, pieces := 0, 0
 	for i := range e.text {
 		b := &e.text[i]
-		p := &b.parts[englishTable]
-		if p.read == 0 && len(b.text) > 2*beginning {
-			if n := strings.IndexByte(b.text[beginning:], ' '); n >= 0 {
-				if e.read(b, englishTable, beginning+n); english+p.english < -doubt {
-					return false
-				}
-			}
+		if e.readStart(b); b.long && english+b.start < -doubt {
+			return false
 		}
-		e.part(b, englishTable)
+		p := e.part(b, englishTable)
 		english, pieces = english+p.english, pieces+len(p.pieces)
 		if english < -doubt && pieces > beginning/4 {
 			return false

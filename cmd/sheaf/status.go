@@ -184,8 +184,13 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		if t.Root == "" {
 			kind, name = "given", wording.Clean(t.Name)+": (documents that came without files)"
 		}
+		more := wording.Count(len(out.Trees)-1) + " more"
 		if !all && i == 1 && len(out.Trees) > 2 {
-			rows = append(rows, []string{"", "and " + wording.Count(len(out.Trees)-1) + " more"})
+			rows = append(rows, []string{"", "and " + more})
+			break
+		}
+		if !all && i == 0 && len(out.Trees) > 1 && len(out.Warnings) > 0 { // the warnings need a line
+			rows = append(rows, []string{kind, name + " and " + more})
 			break
 		}
 		rows = append(rows, []string{kind, name})

@@ -246,7 +246,6 @@ func TestNearestOfManyPassages(t *testing.T) {
 // TestLongestList checks that the store answers from the server's longest list when more equal hits
 // may follow it. Documents that fill the longest list must not hide others.
 func TestLongestList(t *testing.T) {
-	must.Whole(t, "lists of the greatest length")
 	type long struct{ chunks, passages int }
 	for what, c := range map[string]struct {
 		nearest long // the nearest chunks and the passages of each
@@ -301,7 +300,6 @@ func abs(x float64) float64 { return max(x, -x) }
 
 // TestLongLists checks that the store asks for a chunk that only one list has, because another list was full.
 func TestLongLists(t *testing.T) {
-	must.Whole(t, "lists of the greatest length")
 	s, server := standing(t)
 	var batch store.Batch
 	hashes := map[string]string{}

@@ -58,7 +58,7 @@ func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, word
 // passages returns the texts of one chunk to embed, each followed by suffix.
 func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []string {
 	heading := strings.Join(c.Hierarchy, headingMark)
-	starts := p.Starts(body)
+	starts := p.AppendStarts(nil, body)
 	if len(starts) == 0 {
 		return []string{heading + suffix}
 	}
@@ -73,11 +73,12 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 // headingMark separates the titles above a passage.
 const headingMark = " › "
 
-// embed adds vectors to the chunks of one document. The map byID has the chunks, and suffix follows every passage.
-func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[sheaf.ID]*sheaf.Chunk,
-	chunks []store.Chunk, suffix string) error {
-	if w, ok := e.(model.WindowEmbedder); ok {
-		if err := embedWindows(ctx, w, byID, chunks, suffix); err != nil {
+// embed adds vectors to the chunks of one document. The map byID has the chunks, and suffix follows every passage. The
+// vectors are valid until the next call.
+func (w *worker) embed(ctx context.Context, e model.Embedder, doc *sheaf.Document,
+	byID map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, suffix string) error {
+	if whole, ok := e.(model.WindowEmbedder); ok {
+		if err := w.embedWindows(ctx, whole, byID, chunks, suffix); err != nil {
 			return fmt.Errorf("embed %s: %w", doc.ID, err)
 		}
 		return nil
@@ -128,34 +129,42 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 	return err == nil && len(vectors) == 1 && (vectors[0] == nil || store.IsUnit(vectors[0], e.Dims()))
 }
 
-// embedWindows is [embed] for an embedder that takes whole texts. The suffix comes after the titles
+// embedWindows is embed for an embedder that takes whole texts. The suffix comes after the titles
 // and before the passages, because such an embedder expects the shared text first.
-func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
+func (w *worker) embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
-	p, dims := PassagesOf(e), e.Dims()
-	windows := func(heading, body string) (vectors [][]float32, err error) {
-		defer model.Caught(e.Model(), &err)
-		starts := p.Starts(body)
-		numbers := make([]float32, 0, p.Count(len(starts))*dims)
-		numbers, err = e.AppendWindows(ctx, numbers, heading, body, starts, p.Words, p.Stride)
-		vectors = make([][]float32, 0, len(numbers)/dims)
-		for v := range slices.Chunk(numbers, dims) {
-			vectors = append(vectors, v)
-		}
-		return vectors, err
+	if _, keeps := w.writer.(*plainWriter); keeps || cap(w.numbers) > 1<<20 { // the latter after a very long text
+		w.numbers = nil
 	}
+	w.numbers = w.numbers[:0]
 	for i := range chunks {
 		c := &chunks[i]
-		body, err := windows(strings.Join(at[c.ID].Hierarchy, headingMark)+suffix, textOf(c))
-		if err != nil {
+		above := strings.Join(at[c.ID].Hierarchy, headingMark) + suffix
+		if err := w.addWindows(ctx, e, c, store.VectorBody, above, textOf(c)); err != nil {
 			return err
 		}
-		title, err := windows(at[c.ID].Title, "")
-		if err != nil {
+		if err := w.addWindows(ctx, e, c, store.VectorTitle, at[c.ID].Title, ""); err != nil {
 			return err
 		}
-		c.Vectors = appendVectors(appendVectors(c.Vectors, store.VectorBody, body), store.VectorTitle, title)
 	}
+	return nil
+}
+
+// addWindows adds the vectors of one text to a chunk. A panic of the model becomes an error.
+func (w *worker) addWindows(ctx context.Context, e model.WindowEmbedder, c *store.Chunk, field, heading,
+	body string) (err error) {
+	defer model.Caught(e.Model(), &err)
+	p, dims, first := PassagesOf(e), e.Dims(), len(w.numbers)
+	w.starts = p.AppendStarts(w.starts[:0], body)
+	w.numbers, err = e.AppendWindows(ctx, w.numbers, heading, body, w.starts, p.Words, p.Stride)
+	if err != nil || len(w.numbers) == first {
+		return err
+	}
+	passages := make([][]float32, 0, (len(w.numbers)-first)/dims)
+	for v := range slices.Chunk(w.numbers[first:], dims) {
+		passages = append(passages, v)
+	}
+	c.Vectors = append(c.Vectors, store.Vectors{Name: field, Passages: passages})
 	return nil
 }
 
@@ -201,10 +210,10 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 }
 
 // vectors embeds the chunks that came without vectors; vectors that came with a chunk stay.
-func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
+func (w *worker) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	if it.given == nil || len(it.given.Chunks) != len(chunks) {
-		return r.embedChunks(ctx, doc, at, chunks)
+		return w.embedChunks(ctx, doc, at, chunks)
 	}
 	var rest []store.Chunk
 	var places []int
@@ -215,7 +224,7 @@ func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at 
 		}
 		rest, places = append(rest, chunks[i]), append(places, i)
 	}
-	err := r.embedChunks(ctx, doc, at, rest)
+	err := w.embedChunks(ctx, doc, at, rest)
 	for i, place := range places {
 		chunks[place].Vectors = rest[i].Vectors
 	}
@@ -241,46 +250,46 @@ type embedding struct {
 
 // embedChunks adds vectors when there is an embedder that works. A document that the embedder
 // refuses waits for its vectors; the other documents are not delayed.
-func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
+func (w *worker) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	switch {
-	case len(chunks) == 0, r.o.Embedder == nil && !r.embedding.wanted:
+	case len(chunks) == 0, w.o.Embedder == nil && !w.embedding.wanted:
 		return nil
-	case r.o.Embedder == nil:
+	case w.o.Embedder == nil:
 		return errNoModel
 	}
-	r.mu.Lock()
-	fault := r.embedding.fault
-	r.mu.Unlock()
+	w.mu.Lock()
+	fault := w.embedding.fault
+	w.mu.Unlock()
 	if fault != nil {
 		return fault
 	}
 	began := time.Now()
-	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc))
+	err := w.embed(ctx, w.o.Embedder, doc, at, chunks, w.o.suffixOf(doc))
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
 	// Other documents need not wait for a server that is down.
-	answers := err == nil || Answers(ctx, r.o.Embedder)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	answers := err == nil || Answers(ctx, w.o.Embedder)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err == nil {
-		r.embedding.refusing = time.Time{}
+		w.embedding.refusing = time.Time{}
 		return nil
 	}
-	if r.embedding.refusing.IsZero() {
-		r.embedding.refusing = began
+	if w.embedding.refusing.IsZero() {
+		w.embedding.refusing = began
 	}
-	r.report.EmbedError = err.Error()
-	if !answers || time.Since(r.embedding.refusing) > refusedFor {
-		r.embedding.fault = err
+	w.report.EmbedError = err.Error()
+	if !answers || time.Since(w.embedding.refusing) > refusedFor {
+		w.embedding.fault = err
 	}
 	return err
 }
 
 // Embed adds vectors to the chunks of one document: for its passages under the titles above, and for its title.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
-	return embed(ctx, e, doc, chunksOf(doc), entries, "")
+	return (&worker{runner: &runner{}}).embed(ctx, e, doc, chunksOf(doc), entries, "")
 }
 
 // A list of links that share a word, such as "Staging environments" and "Production environments", repeats that word.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -79,7 +80,7 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) er
 	return err
 }
 
-// plainWriter collects chunks and writes them at once.
+// plainWriter collects chunks and writes them at once. It keeps the memory of their vectors until then.
 type plainWriter struct {
 	b  store.Backend
 	mu sync.Mutex
@@ -157,14 +158,26 @@ func (r *runner) batchBytes() int64 {
 // batch reads, cuts and adds several documents at once.
 func (r *runner) batch(ctx context.Context, batch []item) error {
 	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(r.o.Workers)
-	for i := range batch {
-		if working.Err() != nil {
-			break
-		}
-		group.Go(func() error { return r.index(working, &batch[i]) })
+	var next atomic.Int64
+	for range min(r.o.Workers, len(batch)) {
+		w := &worker{runner: r}
+		group.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(len(batch)) && working.Err() == nil; i = next.Add(1) - 1 {
+				if err := w.index(working, &batch[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	return cmp.Or(group.Wait(), ctx.Err())
+}
+
+// worker indexes documents, one after another. It uses the memory of vectors again.
+type worker struct {
+	*runner
+	numbers []float32 // of the vectors of the last call of embed
+	starts  []int     // of the words of one text
 }
 
 // progress is the state of a run.
@@ -199,28 +212,28 @@ func (r *runner) count(c *content) {
 }
 
 // index indexes one document.
-func (r *runner) index(ctx context.Context, it *item) error {
+func (w *worker) index(ctx context.Context, it *item) error {
 	if it.stored {
-		if whole, err := r.takeStored(it); err != nil {
+		if whole, err := w.takeStored(it); err != nil {
 			return err
 		} else if !whole {
-			return r.refile(it)
+			return w.refile(it)
 		}
 		defer func() { it.given = nil }() // frees the text before the next item
 	}
 	c, err := it.content()
 	if err != nil {
-		return r.unreadable(ctx, it, err)
+		return w.unreadable(ctx, it, err)
 	}
 	same := c.state.Hash == it.old.Hash && c.state.Size == it.old.Size
-	if it.given == nil && it.known && !r.o.Rebuild && same && !r.isPending(it.doc) {
-		if done, err := r.unchanged(it, &c); done || err != nil {
+	if it.given == nil && it.known && !w.o.Rebuild && same && !w.isPending(it.doc) {
+		if done, err := w.unchanged(it, &c); done || err != nil {
 			return err
 		}
 	}
-	doc, shown, reason := r.cut(it, &c)
+	doc, shown, reason := w.cut(it, &c)
 	if reason != "" {
-		return r.refuse(ctx, it, &c, reason)
+		return w.refuse(ctx, it, &c, reason)
 	}
 	rec := catalog.Record{File: c.state, Document: doc, Date: chunk.DateOf(&doc, c.modified)}
 	if it.given != nil {
@@ -231,7 +244,7 @@ func (r *runner) index(ctx context.Context, it *item) error {
 	if c.decoded || it.given != nil {
 		rec.Text, rec.HasText = c.data, true
 	}
-	chunks, fault, err := r.add(ctx, it, &rec.Document, newEntries(&rec.Document, it.text(shown), rec.Date))
+	chunks, fault, err := w.add(ctx, it, &rec.Document, newEntries(&rec.Document, it.text(shown), rec.Date))
 	if err != nil {
 		return fmt.Errorf("index %s: %w", it.path, err)
 	}
@@ -239,7 +252,7 @@ func (r *runner) index(ctx context.Context, it *item) error {
 	if err != nil {
 		return fmt.Errorf("index %s: %w", it.path, err)
 	}
-	r.done(it, &c, &rec.Document, encoded, chunks, fault)
+	w.done(it, &c, &rec.Document, encoded, chunks, fault)
 	return nil
 }
 
@@ -248,10 +261,10 @@ const pieceChunks = 256
 
 // add adds vectors to the chunks of a document, writes them and returns their number. fault says
 // why vectors are missing.
-func (r *runner) add(ctx context.Context, it *item, doc *sheaf.Document,
+func (w *worker) add(ctx context.Context, it *item, doc *sheaf.Document,
 	from *entries) (chunks int, fault, err error) {
 	size := len(doc.Chunks)
-	if _, ok := r.o.Embedder.(model.WindowEmbedder); (ok || r.o.Embedder == nil) && it.given == nil {
+	if _, ok := w.o.Embedder.(model.WindowEmbedder); (ok || w.o.Embedder == nil) && it.given == nil {
 		size = pieceChunks
 	}
 	at := chunksOf(doc)
@@ -264,15 +277,15 @@ func (r *runner) add(ctx context.Context, it *item, doc *sheaf.Document,
 			batch.Replace = []sheaf.ID{it.doc}
 		}
 		chunks += len(batch.Chunks)
-		words := r.o.takeLists(doc, at, batch.Chunks)
-		if err := r.vectors(ctx, it, doc, at, batch.Chunks); err != nil {
+		words := w.o.takeLists(doc, at, batch.Chunks)
+		if err := w.vectors(ctx, it, doc, at, batch.Chunks); err != nil {
 			fault = err
 		}
-		r.o.completeBodies(doc, batch.Chunks, words)
+		w.o.completeBodies(doc, batch.Chunks, words)
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
 		}
-		if err := r.writer.Add(ctx, batch); err != nil {
+		if err := w.writer.Add(ctx, batch); err != nil {
 			return 0, nil, err
 		}
 	}

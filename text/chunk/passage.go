@@ -15,11 +15,13 @@ import (
 // Characters of scripts without spaces count as half a word.
 type Passages struct{ Words, Stride int }
 
-// Starts returns the bytes of text at which its words begin.
-func (Passages) Starts(text string) []int { return startsOf(text, math.MaxInt) }
+// AppendStarts appends to starts the bytes of text at which its words begin.
+func (Passages) AppendStarts(starts []int, text string) []int {
+	return appendStarts(starts, text, math.MaxInt)
+}
 
-// startsOf returns the bytes of text at which its words begin. It stops when it has more starts than the limit.
-func startsOf(text string, limit int) (starts []int) {
+// appendStarts is [Passages.AppendStarts]. It stops when it has more starts than the limit.
+func appendStarts(starts []int, text string, limit int) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= limit; {
 		if c := text[i]; c < utf8.RuneSelf {
@@ -77,7 +79,7 @@ func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n in
 	left := IndexedText(doc, c, unsafe.String(unsafe.SliceData(content), len(content)))
 	text := left.Text
 	enough := max(n, 0)*p.Stride + p.Words
-	w := p.Window(startsOf(text, enough), len(text), n)
+	w := p.Window(appendStarts(nil, text, enough), len(text), n)
 	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
 		w.End--
 	}

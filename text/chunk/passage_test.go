@@ -16,7 +16,7 @@ import (
 func TestPassagesOfSevenWords(t *testing.T) {
 	p := chunk.Passages{Words: 4, Stride: 3}
 	text := " one two three four five six seven "
-	starts := p.Starts(text)
+	starts := p.AppendStarts(nil, text)
 	var got []string
 	for n := range p.Count(len(starts)) {
 		w := p.Window(starts, len(text), n)
@@ -25,7 +25,7 @@ func TestPassagesOfSevenWords(t *testing.T) {
 	if want := "one two three four|four five six seven"; strings.Join(got, "|") != want {
 		t.Errorf("passages are %q, want %q", got, want)
 	}
-	if starts := p.Starts("数据库x 存储"); len(starts) != 4 {
+	if starts := p.AppendStarts(nil, "数据库x 存储"); len(starts) != 4 {
 		t.Errorf("words start at %v", starts)
 	}
 }
@@ -42,7 +42,7 @@ func TestStartsOfWords(t *testing.T) {
 			}
 			inWord = !unicode.IsSpace(r)
 		}
-		if got := (chunk.Passages{}).Starts(text); !slices.Equal(got, want) {
+		if got := (chunk.Passages{}).AppendStarts(nil, text); !slices.Equal(got, want) {
 			t.Fatalf("words of %q start at %v, want %v", text, got, want)
 		}
 		p := chunk.Passages{Words: 3, Stride: 2}
@@ -64,7 +64,7 @@ func TestPassagesCoverEveryWord(t *testing.T) {
 		stride := rapid.IntRange(1, words).Draw(t, "stride")
 		p := chunk.Passages{Words: words, Stride: stride}
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab  \n数é"))).Draw(t, "text")
-		starts := p.Starts(text)
+		starts := p.AppendStarts(nil, text)
 		covered := make([]bool, len(starts))
 		n := p.Count(len(starts))
 		for i := range n {

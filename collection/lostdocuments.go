@@ -300,7 +300,7 @@ func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 // errEnough stops a loop when a list is long enough.
 var errEnough = errors.New("enough")
 
-// addStrays adds the store's documents that the catalog lacks and that no file in trees can restore.
+// addStrays adds the store's documents that the catalog lacks and that no file in the list trees can restore.
 func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree,
 	knows func(sheaf.ID) bool) error {
 	roots := map[string]string{}

@@ -40,7 +40,7 @@ func parserOf(view *catalog.View) int {
 	return version
 }
 
-// ReadBefore reports whether every document was read with a lower or unknown version. It is false
+// ReadBefore reports whether an older or unknown version of the program read every document. It is false
 // after a run has begun to read the documents again: see Outdated.
 func ReadBefore(view *catalog.View) bool { return parserOf(view) < ParserVersion }
 

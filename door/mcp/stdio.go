@@ -39,7 +39,7 @@ func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Wri
 	}
 }
 
-// output writes one line at a time, because both the session and lines write to it.
+// output writes one line at a time. It is safe for concurrent use.
 type output struct {
 	mu sync.Mutex
 	w  io.Writer

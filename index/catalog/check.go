@@ -26,7 +26,7 @@ func (v *View) Check() []error {
 	return append(faults, v.checkList(kindSettings, p.Copy, new(Settings))...)
 }
 
-// checkList reads a list and verifies the checksum of its file.
+// checkList checks a list that has its own file, for example of the skipped files. It verifies the checksum.
 func (v *View) checkList(kind, name string, list any) []error {
 	if name == "" {
 		return nil

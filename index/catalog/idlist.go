@@ -65,7 +65,7 @@ func (l *idList) group(g int) ([]byte, error) {
 	return l.data.Slice(start, end-start)
 }
 
-// idCursor walks over a list. key is the current ID, valid until the next step.
+// idCursor walks over a list of IDs. The field key is the current ID, valid until the next step.
 type idCursor struct {
 	list *idList
 	at   int // index of key; list.n after the end

@@ -214,8 +214,8 @@ const (
 // are empty then.
 func (l *Load) room() int64 { return l.left(l.gather()) }
 
-// left returns how much of memory is free beside running merges and the names of added chunks. It returns at least a
-// quarter; with less, the load would write a run after every few chunks.
+// left returns how many bytes of the parameter memory remain for chunks. Running merges and the names of added
+// chunks use the rest. It returns at least a quarter; with less, the load would write a run after every few chunks.
 func (l *Load) left(memory int64) int64 {
 	if l.index.merge.running.Load() {
 		memory = min(memory, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))

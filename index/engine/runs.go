@@ -14,7 +14,7 @@ import (
 // flushJob writes the chunks of builders to a file and opens the file.
 type flushJob func(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error)
 
-// spilled writes the chunks as a run.
+// spilled writes the builders' chunks to the file path as a run, and opens the file.
 func spilled(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
 	if err := segment.FlushRun(fs, path, builders...); err != nil {
 		return nil, err

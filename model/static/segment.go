@@ -27,7 +27,7 @@ type cell struct {
 	size  uint32 // of the piece, in bytes
 }
 
-// recentPiece is a short word as written, with its pieces.
+// recentPiece is a cache entry: a short word, as the text has it, with the numbers of its pieces.
 type recentPiece struct {
 	word   [3]uint64
 	pieces [mostRecent]int32

@@ -116,7 +116,7 @@ func (x *Index) Write(ctx context.Context, docs []Document) ([]Written, error) {
 	return written, x.contents.Save(docs)
 }
 
-// check refuses vectors of other dimensions.
+// check refuses vectors with other dimensions than the index.
 func (s Settings) check(d *Document) error {
 	for i := range d.Chunks {
 		for _, v := range d.Chunks[i].Vectors {

@@ -33,7 +33,7 @@ type loadedFile struct {
 type candidate struct {
 	id     sheaf.ID
 	called []string // folded names and aliases, with and without an extension
-	// record is the document for a catalog. links has the document's names and links, for a catalog of links.
+	// The field record is the whole document as a catalog stores it. The field links has only the names and links.
 	record, links catalog.Encoded
 	bytes         int64 // roughly the memory of the record
 }

@@ -324,7 +324,7 @@ func isEmail(s string) bool {
 	return true
 }
 
-// isWordOr reports whether s has only ASCII letters, digits, and bytes of signs.
+// isWordOr reports whether s has only ASCII letters, digits, and bytes of the text signs.
 func isWordOr(s, signs string) bool {
 	for i := range len(s) {
 		if !isWordByte(s[i]) && strings.IndexByte(signs, s[i]) < 0 {
@@ -345,7 +345,7 @@ type bracket struct {
 	piece, delimiter int
 }
 
-// brackets are the open brackets. Links cannot contain links. So after a link, the brackets below barrier can become
+// brackets are the open brackets. Links cannot contain links. So after a link, the brackets before barrier can become
 // images, but not links.
 type brackets struct {
 	open    []bracket

@@ -16,7 +16,7 @@ const mergeRange = 256 << 10
 // encoders.
 const GoroutineBytes = 6 * mergeRange
 
-// postings merges the dictionaries, one range of terms after another.
+// postings merges the terms of all sources and their posting lists, one range of terms after another.
 func (m *merger) postings() error {
 	counts, err := m.countLetters()
 	if err != nil {

@@ -138,7 +138,7 @@ func wire(v []float32) []byte {
 	return b
 }
 
-// The number of a document is the end of its UUID.
+// prefix is the beginning of every UUID. The rest of a UUID is the number of a document.
 const prefix = "00000000-0000-4000-8000-00000"
 
 func uuid(id string) string { return prefix + id[1:] }

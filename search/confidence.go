@@ -66,8 +66,8 @@ func (c *Calibration) Valid() bool {
 // 4713 does not answer "ticket 4712". Other unseen words do not count here.
 const unseenNumber = 1.0 / 4
 
-// unsure is the largest confidence in a result of a query with an unseen number.
-const unsure = 0.5
+// unseenLimit is the largest confidence in a result of a query with an unseen number.
+const unseenLimit = 0.5
 
 // Answerable reports whether a query has an answer, judged by the evidence of its first result. A query in another
 // language than the collection counts as answerable, because its words give too little evidence.
@@ -80,17 +80,17 @@ func (e *Evidence) lacksNumber() bool {
 	return e.Numbers > 0 && e.Numbers >= unseenNumber*(1-e.Unseen+e.Numbers)
 }
 
-// doubted is the largest confidence in a result of a query that is not answerable.
-const doubted = 0.25
+// unanswerableLimit is the largest confidence in a result of a query that is not answerable.
+const unanswerableLimit = 0.25
 
 // Confidence returns the probability that a result is right.
 func (c *Calibration) Confidence(e *Evidence, answerable bool) float64 {
 	p := c.Right.At(e.Features()...)
 	switch {
 	case !answerable:
-		p = min(p, doubted)
+		p = min(p, unanswerableLimit)
 	case e.Numbers > 0:
-		p = min(p, unsure)
+		p = min(p, unseenLimit)
 	}
 	return p
 }

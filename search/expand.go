@@ -73,7 +73,7 @@ type Expander struct {
 
 type expandKey struct {
 	model, query string
-	asked        profile.Expand
+	expand       profile.Expand
 }
 
 // rememberedExpansions is the number of cached expansions.

@@ -20,21 +20,21 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 	if err != nil || w == nil || !(w.sum > 0) {
 		return nil, err
 	}
-	m := &nameMatcher{analyzer: a, worth: map[string]float64{}, sum: w.sum,
+	m := &nameMatcher{analyzer: a, idfs: map[string]float64{}, sum: w.sum,
 		known: map[string]rank.NameMatch{}, seen: map[string]bool{}}
 	for _, p := range w.parts {
 		if tokens := a.QueryTokens(p.text); len(tokens) > 0 {
-			m.worth[tokens[0].Term] += p.worth
+			m.idfs[tokens[0].Term] += p.worth
 		}
 	}
-	m.screen = a.Screen(slices.Collect(maps.Keys(m.worth)))
+	m.screen = a.Screen(slices.Collect(maps.Keys(m.idfs)))
 	return m.match, nil
 }
 
 // nameMatcher compares names with the words of one query. It is not safe for concurrent use.
 type nameMatcher struct {
 	analyzer *analysis.Analyzer
-	worth    map[string]float64 // the worth of the query's words, by term
+	idfs     map[string]float64 // idf of the query's words, by term
 	sum      float64            // the worth of all words of the query
 	screen   *analysis.Screen
 	known    map[string]rank.NameMatch
@@ -64,7 +64,7 @@ func (m *nameMatcher) match(name string) rank.NameMatch {
 			if telling {
 				content++
 			}
-			if v := m.worth[t.Text]; v > 0 {
+			if v := m.idfs[t.Text]; v > 0 {
 				asked += v
 				said++
 				if telling {

@@ -181,14 +181,14 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	return o
 }
 
-// listed is how many chunks a branch retrieves for a query without words. Such a query lists the matches of its
+// listLimit is how many chunks a branch retrieves for a query without words. Such a query lists the matches of its
 // filter in the order of IDs. With a smaller number, one long document could fill the list.
-const listed = 1000
+const listLimit = 1000
 
 // list raises the limit of a request for a list, if the store accepts it.
 func (r *run) list(req *store.Request) {
 	longer := *req
-	longer.Limit = max(req.Limit, listed)
+	longer.Limit = max(req.Limit, listLimit)
 	if s, ok := r.searcher.Backend.(store.Selective); !ok || s.Supports(longer) == nil {
 		*req = longer
 	}

@@ -32,8 +32,8 @@ func Batches(b Backend) bool {
 	return ok
 }
 
-// together is the number of calls that Each runs at once.
-const together = 4
+// parallelCalls is the number of calls that Each runs at once.
+const parallelCalls = 4
 
 // RetrieveAll lets b answer the requests, in one call if b is a Batcher, else several at once. The rankings are in
 // the order of reqs. If a request fails, RetrieveAll returns the first error.
@@ -101,7 +101,7 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 		return f(ctx, 0)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(together)
+	group.SetLimit(parallelCalls)
 	var fault fault
 	for i := range n {
 		group.Go(func() error {

@@ -12,7 +12,7 @@ import (
 // sharedBody is a body that is being read. All bodies share a limit of memory. A body takes its share only as bytes
 // arrive. So a client that sends a large body slowly does not stop other clients.
 type sharedBody struct {
-	from       io.ReadCloser
+	body       io.ReadCloser
 	shares     *semaphore.Weighted
 	read, held int64
 }
@@ -25,7 +25,7 @@ var errCrowded = fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnava
 
 // Read implements io.Reader.
 func (b *sharedBody) Read(p []byte) (int, error) {
-	n, err := b.from.Read(p)
+	n, err := b.body.Read(p)
 	b.read += int64(n)
 	if more := b.read - smallBody - b.held; more > 0 {
 		if !b.shares.TryAcquire(more) {
@@ -37,7 +37,7 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (b *sharedBody) Close() error { return b.from.Close() }
+func (b *sharedBody) Close() error { return b.body.Close() }
 
 // free gives back the body's share of memory.
 func (b *sharedBody) free() { b.shares.Release(b.held) }

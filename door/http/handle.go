@@ -190,7 +190,7 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 		defer a.reads.leave(grant.Caller)
 		admit = a.reads.slot
 	}
-	body := &sharedBody{from: req.Body, shares: a.bodies}
+	body := &sharedBody{body: req.Body, shares: a.bodies}
 	defer body.free()
 	req.Body = body
 	m.door(grant, admit).ServeHTTP(w, req)
@@ -277,7 +277,7 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	if c.request.ContentLength > limit {
 		return nil, problem("too-large", "it has %d bytes: must have at most %d", c.request.ContentLength, limit)
 	}
-	body := &sharedBody{from: c.request.Body, shares: a.bodies}
+	body := &sharedBody{body: c.request.Body, shares: a.bodies}
 	c.body, err = io.ReadAll(io.LimitReader(body, limit+1))
 	switch {
 	case errors.Is(err, errCrowded):

@@ -234,8 +234,8 @@ func (o *Options) folder(d *dataset.Dataset) (string, error) {
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
-// kept is how many indexes of one data set stay in the cache.
-const kept = 3
+// keptIndexes is how many indexes of one data set stay in the cache.
+const keptIndexes = 3
 
 // sweep removes the old indexes of a data set from the cache. It ignores errors, because an old index does no harm.
 func sweep(dir, name string) {
@@ -248,7 +248,7 @@ func sweep(dir, name string) {
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int { return used[b].Compare(used[a]) })
-	for _, index := range all[min(kept, len(all)):] {
+	for _, index := range all[min(keptIndexes, len(all)):] {
 		_ = os.RemoveAll(filepath.Join(filepath.Dir(dir), index))
 	}
 }

@@ -43,8 +43,8 @@ type mostChanged struct {
 	Gained, Lost              []eval.Change
 }
 
-// listed is how many queries with gains a page lists, and how many with losses.
-const listed = 10
+// listedQueries is how many queries with gains a page lists, and how many with losses.
+const listedQueries = 10
 
 // HTML writes the reports as one page that loads no other files. The page has tables with intervals and tests. It
 // also plots quality over latency, precision over recall, and the gain or loss of each query.
@@ -63,7 +63,7 @@ func HTML(w io.Writer, reports []*eval.Report) error {
 				s.Plots = append(s.Plots, plot{r.Columns[i].Name + " against " + r.Columns[0].Name, template.HTML(svg)})
 			}
 			m := mostChanged{Column: r.Columns[i].Name, Measure: r.Measures[0], Baseline: r.Columns[0].Name}
-			m.Gained, m.Lost = largestChanges(changes, listed)
+			m.Gained, m.Lost = largestChanges(changes, listedQueries)
 			if len(changes) > 0 {
 				s.Most = append(s.Most, m)
 			}

@@ -86,7 +86,7 @@ const (
 	maxPasses    = 4
 	// least is the smallest gain of the mean for which a parameter changes. A smaller gain may be a rounding error, and
 	// the default is simpler.
-	least = 1e-9
+	leastGain = 1e-9
 )
 
 // Search finds the best settings. It starts with the defaults and sets one parameter at a time to its best value, until
@@ -190,7 +190,7 @@ func (s *searcher) climb(in func(i int) bool) (set map[string]string, mean float
 				if err != nil {
 					return nil, 0, err
 				}
-				if m > mean+least {
+				if m > mean+leastGain {
 					best, mean, changed = next, m, true
 				}
 			}

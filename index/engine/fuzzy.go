@@ -21,13 +21,13 @@ func (p *plan) resolveFuzzy(q sheaf.Fuzzy, factor float64) (part, error) {
 // that the next term shares with it. When a row shows that no continuation is accepted, the walk skips to the next
 // possible key.
 type levenshtein struct {
-	word  []rune
-	most  int
-	same  []byte // beginning of all accepted terms
-	term  []rune // the term of the known rows
-	ends  []int  // bytes of the first i characters of term
-	rows  []band
-	least []int // smallest distance in each row
+	word        []rune
+	maxDistance int
+	prefix      []byte // beginning of all accepted terms
+	term        []rune // the term of the known rows
+	ends        []int  // bytes of the first i characters of term
+	rows        []band
+	least       []int // smallest distance in each row
 }
 
 // band is the part of a row near the diagonal. band[j-i+reach] is the distance between the first i characters of the
@@ -40,8 +40,8 @@ const reach = 3
 // newLevenshtein returns an acceptor of the terms whose edit distance from word is at most limit. A term must begin
 // with the first characters of word; the parameter prefix is the number of these characters.
 func newLevenshtein(word string, limit, prefix int) *levenshtein {
-	l := &levenshtein{word: []rune(word), most: min(limit, reach-1), ends: []int{0}, least: []int{0}}
-	l.same = []byte(string(l.word[:min(prefix, len(l.word))]))
+	l := &levenshtein{word: []rune(word), maxDistance: min(limit, reach-1), ends: []int{0}, least: []int{0}}
+	l.prefix = []byte(string(l.word[:min(prefix, len(l.word))]))
 	var first band
 	for j := range first {
 		first[j] = int8(min(max(j-reach, 0), reach))
@@ -53,11 +53,11 @@ func newLevenshtein(word string, limit, prefix int) *levenshtein {
 	return l
 }
 
-func (l *levenshtein) start() []byte { return l.same }
+func (l *levenshtein) start() []byte { return l.prefix }
 
 func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done bool) {
-	if !bytes.HasPrefix(term, l.same) {
-		return 0, l.same, bytes.Compare(term, l.same) > 0
+	if !bytes.HasPrefix(term, l.prefix) {
+		return 0, l.prefix, bytes.Compare(term, l.prefix) > 0
 	}
 	depth := 0
 	for at := 0; at < len(term); depth++ {
@@ -74,7 +74,7 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	}
 	l.cut(depth)
 	if at := len(l.word) - depth + reach; at >= 0 && at <= 2*reach {
-		if d := int(l.rows[depth][at]); d <= l.most {
+		if d := int(l.rows[depth][at]); d <= l.maxDistance {
 			return 1 / float64(1+d), nil, false
 		}
 	}
@@ -84,7 +84,7 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 // dead reports whether no accepted term begins with the first depth+1 characters. If one edit was left before the
 // last character, a later swap can still repair it.
 func (l *levenshtein) dead(depth int) bool {
-	return l.least[depth+1] > l.most && l.least[depth] >= l.most
+	return l.least[depth+1] > l.maxDistance && l.least[depth] >= l.maxDistance
 }
 
 // skip returns the next key that may be accepted, or nil if there is none. It skips the keys that begin with the
@@ -106,7 +106,7 @@ func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 // following returns the smallest character above r that may come after the first depth characters of a term, or -1.
 func (l *levenshtein) following(depth int, r rune) rune {
 	next := rune(-1)
-	if l.least[depth] < l.most { // any character may follow
+	if l.least[depth] < l.maxDistance { // any character may follow
 		if next = r + 1; next == surrogates {
 			next = surrogatesEnd
 		}

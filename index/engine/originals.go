@@ -23,16 +23,16 @@ type original struct {
 // recallMost is the largest number of neighbors for which recall is measured.
 const recallMost = 100
 
-// unseen is a number below any similarity.
-const unseen = -2
+// belowAll is a number below any similarity.
+const belowAll = -2
 
 func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
 	o := &original{query: query, ten: ten, hundred: hundred, scores: map[sheaf.ID]float32{}}
 	for _, h := range hundred {
-		o.scores[h.ID] = unseen
+		o.scores[h.ID] = belowAll
 	}
 	for _, h := range ten {
-		o.scores[h.ID] = unseen
+		o.scores[h.ID] = belowAll
 	}
 	return o
 }
@@ -60,7 +60,7 @@ func (o *original) offer(chunk string, score float32) {
 func (o *original) recalled(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {
-		if o.scores[h.ID] == unseen {
+		if o.scores[h.ID] == belowAll {
 			k--
 		}
 	}
@@ -118,7 +118,7 @@ func compareOriginals(ctx context.Context, originals Originals, list []Recall, a
 
 // similarity returns the similarity of the query with the nearest passage.
 func similarity(query []float32, passages [][]float32) float32 {
-	best := float32(unseen)
+	best := float32(belowAll)
 	for _, p := range passages {
 		var s0, s1, s2, s3 float32
 		p = p[:len(query)] // saves bounds checks

@@ -18,9 +18,9 @@ type Disk struct{}
 
 var _ FS = Disk{}
 
-// glances is how often Lock tries again if a file is locked. A process that only checks a lock holds it for less time
+// lockTries is how often Lock tries again if a file is locked. A process that only checks a lock holds it for less time
 // than one retry takes.
-const glances = 5
+const lockTries = 5
 
 // Create implements [FS].
 func (Disk) Create(name string) (File, error) {
@@ -136,7 +136,7 @@ func (Disk) Lock(name string) (io.Closer, error) {
 		return nil, lockError(name, "", fmt.Errorf("the folder is on the network file system %s", system))
 	}
 	err = lockFile(f)
-	for n := 0; n < glances && errors.Is(err, errLockHeld); n++ {
+	for n := 0; n < lockTries && errors.Is(err, errLockHeld); n++ {
 		time.Sleep(retry)
 		err = lockFile(f)
 	}

@@ -10,19 +10,19 @@ type List[T comparable] struct {
 	known  map[T]bool // the values of a long list
 }
 
-// long is the length up to which Add compares a value with each earlier value.
-const long = 32
+// longList is the length up to which Add compares a value with each earlier value.
+const longList = 32
 
 // Add adds a value if the list does not have it yet.
 func (l *List[T]) Add(v T) {
-	if len(l.Values) < long {
+	if len(l.Values) < longList {
 		if !slices.Contains(l.Values, v) {
 			l.Values = append(l.Values, v)
 		}
 		return
 	}
 	if l.known == nil {
-		l.known = make(map[T]bool, 2*long)
+		l.known = make(map[T]bool, 2*longList)
 		for _, w := range l.Values {
 			l.known[w] = true
 		}

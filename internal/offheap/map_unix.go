@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plenty says that addresses are not scarce. On 32-bit machines they are: the heap may reuse an address of unmapped
-// memory.
-const plenty = unsafe.Sizeof(uintptr(0)) == 8
+// plentyAddresses says that addresses are not scarce. On 32-bit machines they are: the heap may reuse an address of
+// unmapped memory.
+const plentyAddresses = unsafe.Sizeof(uintptr(0)) == 8
 
 // mapped returns n new zero bytes, or false if the system has no memory left.
 func mapped(n int) ([]byte, bool) {
-	if !plenty {
+	if !plentyAddresses {
 		return nil, false
 	}
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)

@@ -31,8 +31,8 @@ type loadedFile struct {
 
 // candidate is the part of a file that the facts keep.
 type candidate struct {
-	id     sheaf.ID
-	called []string // folded names and aliases, with and without an extension
+	id    sheaf.ID
+	names []string // folded names and aliases, with and without an extension
 	// The field record is the whole document as a catalog stores it. The field links has only the names and links.
 	record, links catalog.Encoded
 	bytes         int64 // roughly the memory of the record
@@ -59,7 +59,7 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 	d.id, d.bytes = doc.ID, d.recordBytes()+int64(len(record.Text))
 	for _, name := range append([]string{f.Path}, doc.Aliases...) {
 		name = strings.Clone(path.Base(fold.Text(name)))
-		d.called = append(d.called, name, withoutExt(name))
+		d.names = append(d.names, name, withoutExt(name))
 	}
 	var err error
 	if d.record, err = catalog.Encode(&record); err == nil {

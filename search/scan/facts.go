@@ -97,7 +97,7 @@ func (s *Scanner) openLinks(files []ingest.File, g *gatherResult) (*catalog.View
 	called := map[string]bool{}
 	for i := range g.docs {
 		docs = append(docs, g.docs[i].links)
-		for _, name := range g.docs[i].called {
+		for _, name := range g.docs[i].names {
 			called[name] = true
 		}
 	}

@@ -110,7 +110,7 @@ func (s *Store) bounds(f sheaf.Filter, within []sheaf.ID) ([]any, error) {
 		out = append(out, part)
 	}
 	if within != nil {
-		out = append(out, object{"terms": object{"id": kept(within)}})
+		out = append(out, object{"terms": object{"id": escapedIDs(within)}})
 	}
 	return out, nil
 }

@@ -12,8 +12,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// streamed is the number of chunks that Stream reads at a time.
-const streamed = 200
+// streamBatch is the number of chunks that Stream reads at a time.
+const streamBatch = 200
 
 // Stream implements [store.Streamer], in the order of IDs. It cannot return columns with a name or
 // value above 8,000 bytes.
@@ -24,7 +24,8 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 		after = []string{cursor}
 	}
 	for {
-		query := object{"size": streamed, "query": everything, "sort": []any{object{"id": "asc"}}, "track_total_hits": false}
+		query := object{"size": streamBatch, "query": everything, "sort": []any{object{"id": "asc"}},
+			"track_total_hits": false}
 		if after != nil {
 			query["search_after"] = after
 		}

@@ -218,9 +218,9 @@ func (b *bulk) end(err error) error {
 	return err
 }
 
-// kept returns IDs in the form of the index. It leaves out IDs that are too long, because a server may refuse to
+// escapedIDs returns IDs in the form of the index. It leaves out IDs that are too long, because a server may refuse to
 // search for them.
-func kept(ids []sheaf.ID) []string {
+func escapedIDs(ids []sheaf.ID) []string {
 	out := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if name := escape(string(id)); len(name) <= maxID {
@@ -234,7 +234,7 @@ func kept(ids []sheaf.ID) []string {
 func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 	var keys []string
 	for part := range slices.Chunk(docs, 10_000) {
-		names := kept(part)
+		names := escapedIDs(part)
 		var after any
 		for {
 			query := object{"size": pageSize, "_source": false, "query": object{"terms": object{"doc": names}},

@@ -68,9 +68,9 @@ CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims i
 // lock takes the advisory lock of a schema, which excludes other writers.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
-// writing has the options of a write transaction. Once the transaction has the lock, it sees all earlier changes,
+// writeOptions has the options of a write transaction. Once the transaction has the lock, it sees all earlier changes,
 // whatever the database's default isolation level is.
-var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+var writeOptions = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 
 // prepare checks the tables. It creates missing tables if the options allow it.
 func (s *Store) prepare(ctx context.Context) error {
@@ -89,7 +89,10 @@ func (s *Store) prepare(ctx context.Context) error {
 	default:
 		ctx, stop := s.bounded(ctx)
 		defer stop()
-		if err := pgx.BeginTxFunc(ctx, s.pool, writing, func(tx pgx.Tx) error { return s.create(ctx, tx) }); err != nil {
+		if err := pgx.BeginTxFunc(ctx, s.pool, writeOptions, func(tx pgx.Tx) error {
+			return s.create(ctx,
+				tx)
+		}); err != nil {
 			return fail(what, err)
 		}
 	}

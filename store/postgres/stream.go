@@ -14,8 +14,8 @@ import (
 	"sheaf/store"
 )
 
-// streamed is the number of chunks that Stream reads at a time.
-const streamed = 500
+// streamBatch is the number of chunks that Stream reads at a time.
+const streamBatch = 500
 
 // Stream implements [store.Streamer], in the order in which chunks were written.
 func (s *Store) Stream(ctx context.Context, cursor string,
@@ -51,7 +51,7 @@ func readChunks(ctx context.Context, tx pgx.Tx, after int64) ([]store.Chunk, int
 	var chunks []store.Chunk
 	at := map[int64]int{}
 	rows, _ := tx.Query(ctx, "SELECT ord, id, doc, fields FROM chunk WHERE ord > $1 ORDER BY ord LIMIT $2", after,
-		streamed)
+		streamBatch)
 	var ord int64
 	var id, doc []byte
 	var fields [][]byte

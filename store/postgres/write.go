@@ -125,7 +125,7 @@ func (w *load) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tx, err := conn.BeginTx(ctx, writing)
+	tx, err := conn.BeginTx(ctx, writeOptions)
 	if err != nil {
 		conn.Release()
 		return err

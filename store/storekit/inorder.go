@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ahead is the number of results that may wait for use.
-const ahead = 64
+// maxAhead is the number of results that may wait for use.
+const maxAhead = 64
 
 // InOrder calls the function produce for the elements of list, several at a time. Meanwhile it calls the function use
 // for the results, one at a time and in the order of list. It stops at the first error.
 func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, error),
 	use func(ctx context.Context, one T, made M) error) error {
-	waiting := make(chan chan M, ahead)
+	waiting := make(chan chan M, maxAhead)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(waiting)

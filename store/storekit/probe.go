@@ -32,8 +32,8 @@ func Chunks(check string, chunks int, err error) store.Finding {
 		Found: fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", chunks)}
 }
 
-// removing limits the time for removing a probe. The removal continues even if the caller's context has ended.
-const removing = 30 * time.Second
+// removeTimeout limits the time for removing a probe. The removal continues even if the caller's context has ended.
+const removeTimeout = 30 * time.Second
 
 // Probe checks the rights to create and to delete. It calls the function make, then removes the result with a DELETE of
 // path. It also removes the result if ctx ends meanwhile, or if the answer to make is lost. If the removal fails, the
@@ -43,7 +43,7 @@ func (c *Client) Probe(ctx context.Context, path string, make func() error) erro
 	if made != nil && ctx.Err() == nil && !errors.Is(made, sheaf.ErrUnavailable) {
 		return made // the server refused, so there is nothing to remove
 	}
-	again, stop := context.WithTimeout(context.WithoutCancel(ctx), removing)
+	again, stop := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer stop()
 	err := c.Call(again, "DELETE", path, nil, nil)
 	switch {

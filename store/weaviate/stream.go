@@ -54,8 +54,8 @@ func keep(c *store.Chunk) string {
 	return string(data)
 }
 
-// streamed is the number of chunks that Stream reads at a time.
-const streamed = 100
+// streamBatch is the number of chunks that Stream reads at a time.
+const streamBatch = 100
 
 // Stream implements [store.Streamer], in the order of the server's own IDs.
 func (s *Store) Stream(ctx context.Context, cursor string,
@@ -83,7 +83,8 @@ type storedData struct {
 }
 
 func (s *Store) chunks(ctx context.Context, cursor string) ([]store.Chunk, string, error) {
-	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor),
+	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamBatch,
+		quote(cursor),
 		keptProperty)
 	answer, err := timed(ctx, s, func(ctx context.Context) (storedData, error) { return ask[storedData](ctx, s, query) })
 	if err != nil {

@@ -129,7 +129,7 @@ func (g *reasonGroup) text() string {
 	return g.before + ": " + strings.Join(words, ", ") + more
 }
 
-// shortened cuts text after a whole word, so that it has at most maxQuoted characters.
+// shortened cuts a longer text to at most maxQuoted characters, after a whole word if possible, and adds "…".
 func shortened(text string) string {
 	runes := []rune(text)
 	if len(runes) <= maxQuoted {

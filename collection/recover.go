@@ -135,10 +135,10 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	return false, c.finish(rejected)
 }
 
-// missing compares the given documents with the index. The result puts has some documents that the index lacks in
-// whole or in part. It has no version that is in the map tried. The result deletes has documents that were deleted
-// but are still in the index. The result taken has documents whose newest change is in the index. The caller must
-// have the right to write.
+// missing compares the given documents with the index. The result puts has some documents that the index lacks in whole
+// or in part. It has no version that is in the map tried; missing adds the versions of puts to tried. The result
+// deletes has documents that were deleted but are still in the index. The result taken has documents whose newest
+// change is in the index. The caller must have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}

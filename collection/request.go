@@ -63,7 +63,8 @@ type SearchRequest struct {
 	Count bool
 	// Plain omits snippets.
 	Plain bool
-	// Brief limits [Reader.Explain] to the needs of a drawing: for each step only the results and five best hits.
+	// Brief limits [Reader.Explain] to the needs of a drawing: no snippets and no arithmetic. Its steps have only the
+	// results and the five best hits of each step.
 	Brief bool
 
 	// Label replaces the query in answers of Similar and Context; "" is the identifier or the file name.

@@ -173,8 +173,8 @@ func (c *Collection) document(h *search.Hit) string {
 	return h.Path
 }
 
-// Right returns a function that reports whether a hit answers a judged query. A hit is right if its document has a
-// gain above 0, or a section around it has.
+// Right returns a function that reports whether a hit answers a judged query. A hit is right if its document has a gain
+// above 0. It is also right if the hit itself, or a section that contains it, has such a gain.
 func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	wanted := c.Dataset.Qrels[queryID]
 	return func(h *search.Hit) bool {

@@ -58,8 +58,8 @@ type Options struct {
 	Rebuild bool
 	// Writing is locked while a run writes. It may be nil if only one goroutine of the process writes.
 	Writing *Writing
-	// Progress is called at most ten times a second, at the end of every phase, and never twice at once. After each
-	// run, Watch calls Progress with the zero value. Progress may be nil.
+	// Progress is called at most ten times a second, and at the end of every phase. Two goroutines never call it at
+	// once. After each run, Watch calls Progress with the zero value. Progress may be nil.
 	Progress func(Progress)
 }
 

@@ -287,7 +287,8 @@ func (w *worker) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	return err
 }
 
-// Embed adds vectors to the chunks of one document: for its passages under the titles above, and for its title.
+// Embed adds vectors to the chunks of one document. They are for each chunk's passages under the titles above, and for
+// each chunk's title.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
 	return (&worker{runner: &runner{}}).embed(ctx, e, doc, chunksOf(doc), entries, "")
 }

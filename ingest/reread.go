@@ -14,10 +14,10 @@ import (
 
 // ParserVersion is the version of the rules by which documents are read. Raise it with every change that makes a
 // different document from the same text. Such a change may be in package chunk: other titles, chunks, links, tags,
-// properties, dates or warnings. It may be in this package: other fields, columns or passages, or other skipped
-// files. It may be in package catalog: other names under which documents are filed. TestParserVersion fails after
-// such a change. The options of chunker, analyzer and model do not count, because the settings have their names.
-// Formats do not count either.
+// properties, dates or warnings. It may be in this package: other fields, columns or passages, or other skipped files.
+// It may be in package catalog: other names under which documents are filed. It may be in package analysis: other terms
+// of few texts. TestParserVersion fails after such a change. The options of chunker, analyzer and model do not count,
+// because the settings have their names. Formats do not count either.
 //
 // The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search
 // finds their old state. Documents with a higher version stay as they are. Otherwise an old and an upgraded program

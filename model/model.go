@@ -47,8 +47,8 @@ type WeightEmbedder interface {
 // LanguageReader tells English from other languages.
 type LanguageReader interface {
 	Embedder
-	// IsEnglish reports whether text is in English. The result known is false for names, misspelt words, and texts in
-	// two languages.
+	// IsEnglish reports whether text is in English. The result known is false when that is unclear, for example for
+	// names, misspelt words, and texts in two languages.
 	IsEnglish(text string) (english, known bool)
 }
 

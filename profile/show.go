@@ -199,7 +199,7 @@ func New(name string, p *Profile) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// quoteYAML puts quotes around a text that YAML would not read as a text, such as "true".
+// quoteYAML puts quotes around a text that [Parse] would not read as this text, such as "null".
 func quoteYAML(s string) string {
 	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" || s == "null" ||
 		strings.HasPrefix(s, "- ") {

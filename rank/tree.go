@@ -147,7 +147,7 @@ func (l *liftedPart) lift(p *treeNode, t Tree) {
 	}
 }
 
-// absorb moves all hits of the node below to n.
+// absorb moves all hits of below, a node under n, to n.
 func (n *treeNode) absorb(below *treeNode) {
 	n.lifted, below.gone = true, true
 	n.inside, below.inside = append(n.inside, below.inside...), nil

@@ -8,8 +8,8 @@ import (
 	"sheaf/store"
 )
 
-// required returns the part of a query that every hit must match, for example a phrase or a forbidden word. It
-// returns nil when words only add to the score.
+// required returns the part of a query that every hit must match, also a hit of a vector. Examples are a phrase and a
+// forbidden word. It returns nil when words only add to the score.
 func required(q sheaf.TextQuery) sheaf.TextQuery {
 	switch q := q.(type) {
 	case sheaf.Match:

@@ -342,8 +342,8 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 	return "; it lacks " + strings.Join(missing, ", ")
 }
 
-// Unknown returns the words of a query that no chunk has, in order, as a person would write them. It leaves out
-// function words. If the store fails, it returns nil.
+// Unknown returns the words of a query that no chunk has, in the order of the query. The words are spelled as a person
+// would write them. It leaves out function words. If the store fails, it returns nil.
 func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysis.Analyzer) (unknown []string) {
 	if q.Words == nil {
 		return nil

@@ -69,8 +69,8 @@ func DimsOf(fields []VectorField) map[string]int {
 	return dims
 }
 
-// ValidateDims fails with sheaf.ErrInvalid if a passage has more dimensions than the limit, or not its field's
-// number. dims has the dimensions of the known fields; ValidateDims adds new fields to dims.
+// ValidateDims fails with sheaf.ErrInvalid if a passage has more dimensions than the limit, or not as many as its
+// field. dims has the dimensions of the known fields; ValidateDims adds new fields to dims.
 func (b *Batch) ValidateDims(dims map[string]int, limit int) error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

@@ -3,7 +3,7 @@ package store
 import "context"
 
 // Viewer says for whom a request is made: a tenant, people and groups. Filters already hide the documents that the
-// viewer may not see. PostgreSQL with row-level security hides them again, so that a fault in one of both reveals
+// viewer may not see. PostgreSQL with row-level security hides them again, so that a fault in one of the two reveals
 // nothing.
 type Viewer struct {
 	// Tenant is the tenant of the viewer, or "" to see documents without a tenant. With AnyTenant the viewer sees

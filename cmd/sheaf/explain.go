@@ -143,8 +143,8 @@ func (s *session) explain(ctx context.Context, q collection.SearchRequest, full 
 	return err
 }
 
-// printSummary writes the reasons for a score for people. Each line has whole reasons, unless these lines are more than
-// three.
+// printSummary writes the reasons for a score for people. It breaks lines between reasons; if that makes more than
+// three lines, between words.
 func (s *session) printSummary(reasons []sheaf.Reason, indent int) {
 	text := wording.Clean(sheaf.SummaryText(reasons))
 	lines := summaryLines(strings.SplitAfter(text, "; "), indent)
@@ -218,7 +218,8 @@ func stepPlace(branch string, first bool) string {
 	return branch
 }
 
-// stepChange says what step i of a trace did: how many hits stay, and how many of ten are new.
+// stepChange says what step i of a trace did. It counts the hits that stay, and the places among the first ten where
+// the hit changed.
 func stepChange(trace []search.Snapshot, i int) string {
 	now := trace[i].Ranking
 	j := i - 1

@@ -215,10 +215,10 @@ const (
 	fewBytes = 4 << 20
 )
 
-// saveMemory lets the process keep half the usual garbage while it indexes text. The parameter files is the size of
-// the text in bytes. This costs a little time. Call the result adjust from time to time: it limits the heap to files
-// plus indexMemory, minus the engine's memory. The limit is at least half of that sum. The result restore undoes
-// saveMemory.
+// saveMemory lets the process keep half the usual garbage while it indexes text. The parameter files is the size of the
+// text in bytes. This costs a little time. Call the result adjust from time to time. It limits the heap to files plus
+// indexMemory, minus the engine's memory outside the heap. The limit is at least half of that sum. The result restore
+// undoes saveMemory.
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory

@@ -67,8 +67,8 @@ type route struct {
 	endpoint
 	method, path  string
 	input, output reflect.Type
-	// parseBody, unless nil, parses the body. The body is then not parsed by the rules of its fields, and errors have
-	// the form of spec/reciprocal-rank-fusion.
+	// parseBody parses the body in its own way, and its errors have the form of spec/reciprocal-rank-fusion. If it is
+	// nil, the rules of the fields parse the body.
 	parseBody func(a *API, body []byte) (any, error)
 	run       func(ctx context.Context, c *call, input any) (any, error)
 	set       *fieldSet

@@ -252,8 +252,8 @@ const (
 	maxProducts = 40_000_000
 )
 
-// vectors embeds the corpus and writes the vectors. It returns the ten nearest documents for some of the queries, at
-// even distances in the list. It finds them by brute force.
+// vectors embeds the corpus and writes the vectors. It returns the ten nearest documents for some of c.Queries, evenly
+// spaced. It finds them by brute force.
 func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedder) (nearest map[string][]string,
 	err error) {
 	m := Meta{Dims: e.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: r.Clients, Seconds: r.Seconds}

@@ -199,8 +199,8 @@ func (m Measure) reciprocalRank(top []string, qrels Judgements) float64 {
 	return 0
 }
 
-// rankBiasedPrecision returns (1-p) times the sum of p^(rank-1) over the relevant documents (Moffat, Zobel:
-// Rank-Biased Precision for Measurement of Retrieval Effectiveness, 2008).
+// rankBiasedPrecision returns (1-p) times the sum of p^(rank-1) over the relevant documents in the ranking. Source:
+// Moffat, Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, 2008.
 func (m Measure) rankBiasedPrecision(top []string, qrels Judgements) float64 {
 	sum, weight := 0.0, 1-m.p
 	for _, id := range top {

@@ -23,8 +23,8 @@ type Agreement struct {
 	Tau float64 `json:"kendall_tau"`
 	// RBO is the result of the function [RBO].
 	RBO float64 `json:"rbo"`
-	// ScoreDifference is the largest difference between the two scores of a shared hit. ScoreShare is the largest
-	// difference divided by the larger of the two scores.
+	// ScoreDifference is the largest difference between the two scores of a shared hit. ScoreShare is the same for
+	// relative differences: each difference is divided by the larger of its two scores.
 	ScoreDifference float64 `json:"score_difference"`
 	ScoreShare      float64 `json:"score_share"`
 }

@@ -72,7 +72,8 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	return c.commit(view, p, generation)
 }
 
-// settle changes the settings. It also writes their copy, if that has changed.
+// settle changes the settings. It also writes their copy, if the settings (without Extra) changed or the copy cannot be
+// read.
 func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
 	old, next := p.Settings, settings
 	p.Settings = settings

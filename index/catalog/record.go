@@ -293,7 +293,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 }
 
 // decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the parent: 0 for none, 1 for
-// the document, i+2 for chunk i.
+// the document, k+2 for chunk k.
 func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
 	flags = d.byte()
 	if parent = d.uint(); parent-2 >= i {

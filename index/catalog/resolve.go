@@ -38,8 +38,7 @@ func (v *View) Resolve(source sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) 
 // Among reports whether a document counts. If Among is nil, all documents count.
 type Among func(doc sheaf.ID) bool
 
-// includes reports whether a document counts. Callers make all cheaper checks before, because the method has may read
-// the document.
+// includes reports whether a document counts. Callers make all cheaper checks before, because a may read the document.
 func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
 // ResolveAmong returns what Resolve would return if only the documents in the set among existed.
@@ -231,7 +230,7 @@ func (v *View) rootEnds(tree string) (ends []string) {
 }
 
 // documentsAt returns the documents at a folded path. First come documents whose path is the text full, then those
-// where only the Markdown ending is missing, then others.
+// where only the Markdown ending is missing, then others. Each of these groups is sorted by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.called(pathKey(tree, plain), kindPath).all {

@@ -131,7 +131,8 @@ func probe(segments []*maxScore) {
 	}
 }
 
-// unprobed returns the largest bound of the windows that were not probed. It returns 0 if windows do not pay off.
+// unprobed returns the largest bound of the windows that were not probed. It returns 0 if this evaluation computes no
+// bounds of windows, or if all windows were probed.
 func (m *maxScore) unprobed() float64 {
 	if m.most == nil || len(m.scratch.heap) == 0 {
 		return 0

@@ -65,7 +65,8 @@ func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]seg
 	return allowed, nil
 }
 
-// locate calls the function found for every chunk with this identifier, deleted chunks included.
+// locate calls the function found for every chunk with this identifier, deleted chunks included. If the cache has the
+// identifier, locate calls found only for the chunk that is not deleted.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
 	if at, ok := s.places.placeOf(id); ok {
 		found(at.view, at.ordinal)

@@ -51,8 +51,8 @@ func (ix *Index) restNoMore() {
 	}
 }
 
-// rested chooses the small segments that an idle index joins, together of at most the number most of bytes. It
-// returns nil if no merge is worth it.
+// rested returns the segments that an idle index joins, smallest first, together at most most bytes. The list is empty
+// if no merge is worth it.
 func (ix *Index) rested(views []*view, most int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())

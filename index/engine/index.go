@@ -438,8 +438,8 @@ func Empty(dir string) error {
 // owns reports whether a file of the folder belongs to the index. It decides by the file's name.
 func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
-// Close stops merges and waits for them. If loads have left many small segments, Close first joins some of them, for
-// a small part of that time. Held snapshots stay valid until their release.
+// Close stops merges and waits for them. If loads have left many small segments, Close first joins some of them. This
+// takes a small part of the time of the loads. Held snapshots stay valid until their release.
 func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil

@@ -200,7 +200,7 @@ func (ix *Index) tiers(views []*view) []*view {
 }
 
 // goroutines returns how many goroutines a merge may use, from 1 to limit. The parameter taken is the memory that the
-// merge takes with one goroutine.
+// merge takes besides its goroutines.
 func goroutines(limit int, memory, taken int64) int {
 	return int(max(1, min(int64(limit), (memory-taken)/segment.GoroutineBytes)))
 }

@@ -182,7 +182,8 @@ func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, 
 	return v, err
 }
 
-// drawVector returns a random vector of a field, but no deleted one. It returns nil in the same cases as drawQuery.
+// drawVector returns a random vector of a field, but no deleted one. It returns nil if the field has no vectors, or if
+// 20 draws find only deleted ones.
 func (s *Snapshot) drawVector(rng *rand.Rand, r *Recall) ([]float32, error) {
 	for range 20 {
 		if r.Passages == 0 {

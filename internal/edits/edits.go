@@ -3,8 +3,8 @@ package edits
 
 import "slices"
 
-// Weight returns 1/(1+d), where d is the distance from a to b. It returns 0 if d is above the limit. It also returns
-// 0 if the first letters of a and b differ, as many as prefix says.
+// Weight returns 1/(1+d), where d is the distance from a to b. It returns 0 if d is above the limit, or if the first
+// prefix letters differ.
 func Weight(a, b []rune, limit, prefix int) float64 {
 	prefix = min(prefix, len(b))
 	if len(a) < prefix || !slices.Equal(a[:prefix], b[:prefix]) {

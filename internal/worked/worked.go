@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Case is one case of a file.
+// Case is one worked example: the input and the expected output of a function.
 type Case[In, Want any] struct {
 	Name string
 	// Op names the function that the case is for. Only files for several functions have it.

@@ -89,9 +89,9 @@ func guarded(prefix string, do func() error) (err error) {
 	return fault
 }
 
-// tooDeep returns the first token at which collections are nested deeper than the limit, or nil. It counts brackets,
-// item marks, and keys without a comma between them. Outside of brackets it counts the columns in which items and keys
-// start.
+// tooDeep returns the first token at which collections are nested deeper than the limit, or nil. The depth is the
+// number of open brackets plus the number of open block collections. A deeper column opens a block collection. Inside
+// brackets, each item mark and colon since the last comma adds 1.
 func tooDeep(tokens token.Tokens, limit int) *token.Token {
 	var columns []int // of the open block collections, ascending
 	flow, marks := 0, 0

@@ -23,8 +23,8 @@ func addRow(dst []float32, row []byte, scale float32) {
 	addRowPlain(dst[n:], row[n:], scale)
 }
 
-// addHalves adds scale times the numbers of row to dst, whose length is a multiple of 32. Each 16 bytes of row have
-// 32 numbers, -8..7 as 0..15: first the low halves, then the high halves.
+// addHalves adds scale times the numbers of row to dst, whose length is a multiple of 32. Each 16 bytes of row have 32
+// numbers, -8..7 as 0..15. First come the low halves of the bytes, then the high halves.
 func addHalves(dst []float32, row []byte, scale float32) {
 	if n := len(dst); hasAVX2 && n > 0 && n%32 == 0 && len(row) >= n/2 {
 		addHalvesAVX2(&dst[0], &row[0], scale, n)

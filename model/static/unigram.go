@@ -14,13 +14,14 @@ type Unigram struct {
 	rows    []byte // [pieces][dims/2]: see addHalves
 	english []byte // [pieces]int8: above 0, the piece occurs more often in English than elsewhere
 	seen    []byte // a bit per piece, the lowest first: training changed its row
-	// first has the language numbers of the pieces of the English table. An encoder detects clearly English texts
-	// with them, and need not read the other parts of this table.
+	// first has a number for each piece of the English table. The number is above 0 if the piece is more frequent in
+	// English. With these numbers an encoder detects clearly English texts, and need not read nodes, scale and rows.
 	first []byte // [pieces of the English table]int8
 }
 
 // A file of a Unigram has these parts: magic, the numbers below, and the name padded to nameBytes. Then come nodes,
-// fine, scale, seen, english, first and rows, each aligned to 4 bytes, and a CRC-32C. All numbers are little endian.
+// fine, scale, seen, english, first and rows, each aligned to 4 bytes. At the end is a CRC-32C of everything before it.
+// All numbers are little endian.
 const (
 	unigramMagic   = "SHEAFUNI"
 	unigramVersion = 2

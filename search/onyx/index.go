@@ -298,9 +298,8 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// KeywordQuery returns the query by words of later versions of Onyx. Its four clauses are words in the title (weight
-// 0.1), phrase in the title (0.2), words in the content (1). The fourth is a phrase in the content (1.5). At least
-// one clause must match.
+// KeywordQuery returns the query by words of later versions of Onyx. Its clauses for the title are words (weight 0.1)
+// and phrase (0.2). Its clauses for the content are words (1) and phrase (1.5). At least one clause must match.
 func KeywordQuery(text string) sheaf.TextQuery {
 	var q sheaf.Bool
 	for _, c := range []struct {

@@ -107,8 +107,8 @@ func (d *loadedFile) entries(req *search.ScanRequest, vectors bool) []store.Chun
 	return entries
 }
 
-// propertyText returns frontmatter values without their own field. For each property it returns at most the number
-// listed of values. It skips names with a dot, which belong to values in a map: [nestedText] reads these.
+// propertyText returns frontmatter values without their own field. For each property it returns at most listed values.
+// It skips names with a dot, which belong to values in a map: [nestedText] reads these.
 func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {

@@ -203,8 +203,8 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 	return query, nil
 }
 
-// manyWithin is a length of Request.Within. For such a list, near asks for the passage of a hit by a second search
-// over all vectors. Elasticsearch does that faster than looking up the list for each hit.
+// manyWithin is a length of Request.Within. For a list of this length or more, near finds the passages by a second
+// search over all vectors. Elasticsearch does that faster than looking up the list for each hit.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.

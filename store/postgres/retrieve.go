@@ -143,8 +143,8 @@ func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vecto
 	return field, ok, err
 }
 
-// inside returns the condition that the chunk of a passage v is in the relation allowedChunks. The condition uses an
-// array, so that an HNSW scan tests it and continues until it has enough passages.
+// inside returns the condition that the chunk of a passage v is in the relation allowed. If allowed is "", it returns
+// no condition. The condition uses an array, so that an HNSW scan tests it and continues until it has enough passages.
 func inside(allowed string) string {
 	if allowed == "" {
 		return ""

@@ -417,7 +417,7 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 
 // Drop removes the tables of a store. The schema stays, with its rights and with foreign functions, types and
 // extensions. If the schema has foreign tables, or foreign objects need the store's tables, Drop fails with
-// sheaf.ErrInvalid.
+// sheaf.ErrInvalid and removes nothing.
 func Drop(ctx context.Context, url, schema string) error {
 	if !storekit.PlainName(schema, "_", 48) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)

@@ -70,7 +70,7 @@ func (o *Options) connect() {
 }
 
 // NewClient returns a client for the server. name is the store in errors, and refusal returns the error for an
-// unsuccessful answer.
+// unsuccessful answer. authorize adds credentials to a request.
 func (o *Options) NewClient(name string, refusal func(status int, body []byte) error,
 	authorize func(*http.Request)) *Client {
 	o.connect()

@@ -35,9 +35,9 @@ type Term struct {
 	Factor float64
 }
 
-// Expand matches chunks that have a term similar to Text. If Distance is 0, the term begins with Text. Otherwise the
-// term is at most Distance edits from Text, and begins with the same Same characters as Text. With Forms, forms count
-// too. In each field only the best matching term scores; see [Expand.Weight].
+// Expand matches chunks that have a term similar to Text. If Distance is 0, the term begins with Text. Otherwise it is
+// at most Distance edits from Text, and its first Same characters are those of Text. With Forms, forms match as well.
+// In each field only the best matching term scores; see [Expand.Weight].
 type Expand struct {
 	Text     string
 	Distance int
@@ -66,7 +66,7 @@ type Token struct {
 	Position int
 }
 
-// Bool matches like sheaf.Bool, except when Must and Should are empty: then All decides between everything and
+// Bool matches like sheaf.Bool, except when Must and Should are empty. Then it matches everything if All is set, else
 // nothing.
 type Bool struct {
 	Must, Should, MustNot []Node

@@ -21,8 +21,8 @@ import (
 )
 
 // Exchanges are HTTP requests of a store and the server's answers, stored in a golden file. In a test without the
-// server, the file answers. The test then fails if the store sends a request that the file lacks, or lacks one. So a
-// review of the file shows what changes.
+// server, the file answers. The test then fails if the store sends a request that the file lacks. It also fails if the
+// store does not send a request of the file. So a review of the file shows what changes.
 type Exchanges struct {
 	// About names what the next requests show, for example a search.
 	About string

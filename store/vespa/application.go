@@ -24,8 +24,8 @@ var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.ParseFS(templates, "application/*.tmpl"))
 })
 
-// maxHits is the largest number of hits of one query in Sheaf's application: store.MaxLimit, twice to order equal
-// scores.
+// maxHits is the largest number of hits of one query in Sheaf's application. It is twice store.MaxLimit, so that equal
+// scores can be ordered.
 const maxHits = 2 * store.MaxLimit
 
 // TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The values are the defaults of

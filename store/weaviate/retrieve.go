@@ -367,7 +367,7 @@ func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (she
 	}
 }
 
-// maxLeft limits how often enough repeats a request without the chunks it has seen. This helps if the passages of
+// maxLeft limits how often firstHits repeats a request without the chunks it has seen. This helps if the passages of
 // long documents fill the list of hits.
 const maxLeft = 20
 

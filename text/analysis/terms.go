@@ -181,7 +181,7 @@ func isName(raw string) bool {
 	return capitals > 1
 }
 
-// isPlain reports whether a raw word is all digits, or all letters without inner capitals.
+// isPlain reports whether a raw word is all digits, or all letters, either all capitals or without inner capitals.
 func isPlain(raw string) bool {
 	digits, letters, inner := false, false, false
 	upper := 0
@@ -352,7 +352,7 @@ type part struct {
 	mark       bool
 }
 
-// shortestSplit is how many letters come before a digit at which a part ends: utf8 is cut, k8s is not.
+// shortestSplit is the least number of letters that a part needs to end before a digit. So utf8 is cut, and k8s is not.
 const shortestSplit = 3
 
 // split finds the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a

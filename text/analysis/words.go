@@ -236,8 +236,8 @@ func isTagStart(text string, start int) bool {
 	return start == 1 || unicode.IsSpace(before)
 }
 
-// symbolSuffix returns the length of "++" or '#' after a letter, with digits, as in C++, C# and C++17. It is 0 when a
-// letter follows.
+// symbolSuffix returns the length of "++" or '#' after a single letter, with digits, as in C++, C# and C++17. It is 0
+// when a letter follows.
 func symbolSuffix(rest string) int {
 	n := 0
 	switch {

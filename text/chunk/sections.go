@@ -115,7 +115,7 @@ func overflow(text string, limit int) int {
 }
 
 // cutAt returns the end of the first piece of text. If text fits, that is the end of text. Otherwise it is after the
-// last blank line, line, sentence or word that fits, or at the limit.
+// last blank line, line, sentence or word that fits, in this order of preference. If none fits, it is at the limit.
 func cutAt(text string, limit int) int {
 	if fits(text, limit) {
 		return len(text)

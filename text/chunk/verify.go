@@ -123,7 +123,8 @@ func (v *verifier) partition() {
 	v.holds(pos == len(v.content), v.doc.ID, "bodies and headings end at %d of %d bytes", pos, len(v.content))
 }
 
-// pieces checks that each piece begins and ends after the previous piece. It ignores large pieces.
+// pieces checks that each piece begins after the start, and ends after the end, of the previous piece. It ignores large
+// pieces.
 func (v *verifier) pieces() {
 	before := sheaf.Span{Start: -1, End: -1}
 	for _, c := range v.doc.Chunks {

@@ -310,7 +310,8 @@ func (r *lineReader) line(text string, number int) {
 	r.entries = append(r.entries, e)
 }
 
-// isKey reports whether a text may be a key: it begins with a letter, digit or underscore.
+// isKey reports whether a text may be a key. A key has letters, marks, digits and '_', and after its first character
+// also '-', '.', '/' and spaces.
 func isKey(key string) bool {
 	for i, c := range key {
 		if !unicode.In(c, unicode.L, unicode.M, unicode.Nd) && c != '_' && (i == 0 || !strings.ContainsRune("-. /", c)) {

@@ -80,7 +80,7 @@ func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	return start, end, nil
 }
 
-// datedIn returns the filter for documents with a date in one of the properties, from start up to end. If both are
+// datedIn returns the filter for documents with a date in one of the properties, from start to before end. If both are
 // zero, it returns nil. If the parameter undated is true, documents without any of these properties also pass.
 func datedIn(start, end time.Time, properties []string, undated bool) sheaf.Filter {
 	if start.IsZero() && end.IsZero() {

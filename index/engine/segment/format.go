@@ -27,9 +27,9 @@ const (
 	MaxFields = 16
 )
 
-// FormMark is the first byte of a form in the dictionary. A form is the lower-case word in the text, kept because the
-// term differs from the word. Terms have no byte below 0x20, so forms come before all terms. A form has frequencies
-// but no positions, and does not add to the length of a field.
+// FormMark is the first byte of a form in the dictionary. A form is the folded word of the text, if the term differs
+// from that word. Terms have no byte below 0x20, so forms come before all terms. A form has frequencies but no
+// positions, and does not add to the length of a field.
 const FormMark = 0x01
 
 // ErrTooLarge means that a segment has no space for more chunks, terms or occurrences. The caller must begin another

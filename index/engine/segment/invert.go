@@ -35,8 +35,8 @@ const (
 	// rangeOccurrences limits the occurrences of one builder in a range of several terms. The occurrences of a range
 	// fit into the processor's caches.
 	rangeOccurrences = 1 << 13
-	// roundOccurrences is the least number of occurrences that one round sorts into ranges. A larger builder is
-	// sorted in up to the number rounds of rounds.
+	// roundOccurrences is the least number of occurrences that one round sorts into ranges. A larger builder is sorted
+	// in up to rounds rounds.
 	roundOccurrences = 1 << 18
 	rounds           = 4
 	// madeBytes is the size in bytes of one occurrence in rangeOccurrences.

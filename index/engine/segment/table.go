@@ -37,10 +37,10 @@ const (
 	// tableOfNumbers has one number for each key. It is a zigzag uvarint: the difference from the number before, or
 	// from 0 at the start of a block.
 	tableOfNumbers
-	// tableOfRuns has a set of ordinals for each key, stored as these parts. First comes a zigzag uvarint: where the
-	// first run begins, less the end of the entry before's first run. In the first entry of a block, nothing is
-	// subtracted. Then comes a uvarint: twice the length of the run less one, plus 1 if there are more runs. If there
-	// are more, the uvarint length of the other runs follows, and these runs as appendRun writes them.
+	// tableOfRuns has a set of ordinals for each key, stored as these parts. First comes the start of the first run, as
+	// a zigzag uvarint. The number is relative to the end of the previous entry's first run. At the start of a block,
+	// it is relative to 0. Then comes a uvarint: twice the length of the run less one, plus 1 if there are more runs.
+	// If there are more, the uvarint length of the other runs follows, and these runs as appendRun writes them.
 	tableOfRuns
 	// tableOfTerms has payloads that contain their own end. A reader that has read a payload sets the field rest of
 	// the cursor.

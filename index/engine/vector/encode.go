@@ -160,8 +160,9 @@ type query struct {
 	// planes has four bit planes of the 4-bit numbers for each word of a code. The last plane weighs -8, as in two's
 	// complement.
 	planes []uint64
-	// tables has sums of the same 4-bit numbers, each sum plus tableBias. Each word of a code has 16 sums for each
-	// byte's low half, then 16 for the high half. The half's set bits select the numbers of a sum.
+	// tables has sums of the same 4-bit numbers, each sum plus tableBias. Each byte of a code has 16 sums for its low
+	// half, then 16 for its high half. There is a sum for each value of the half: of the numbers whose bits are set in
+	// it.
 	tables []byte
 	x      []float32
 	// vector is the vector that was prepared last. A search compares the same vector in several fields and segments.

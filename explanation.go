@@ -48,18 +48,12 @@ const (
 
 // Explanation is a number with the reasons for it. It is a tree: the values of Parts combine to Value.
 type Explanation struct {
-	// Label names the number in a few words.
-	Label string `json:"label"`
-	// Value is the number.
-	Value float64 `json:"value"`
-	// Kind tells programs the meaning of the number; "" means none of the kinds above.
-	Kind string `json:"kind,omitempty"`
-	// Details are facts about the number. Kind decides which names they have.
-	Details map[string]Value `json:"details,omitempty"`
-	// Combine says how to compute Value from Parts. It is CombineNone if Parts do not give Value.
-	Combine Combine `json:"combine,omitempty"`
-	// Parts are the numbers that Value is computed from, in the order of the computation.
-	Parts []Explanation `json:"parts,omitempty"`
+	Label   string           `json:"label"`             // the number in a few words, for people
+	Value   float64          `json:"value"`             // the number
+	Kind    string           `json:"kind,omitempty"`    // the meaning of the number, for programs; "" without a kind
+	Details map[string]Value `json:"details,omitempty"` // facts about the number; the kind decides their names
+	Combine Combine          `json:"combine,omitempty"` // how the parts give the value, if they do
+	Parts   []Explanation    `json:"parts,omitempty"`   // the numbers that give the value, in the order of the computation
 }
 
 // Recombine computes the value of e again, from the values of its leaves.

@@ -27,25 +27,23 @@ type AuditOptions struct {
 
 // Leak describes hidden data that a caller could see.
 type Leak struct {
-	Grant access.Grant `json:"grant"`
+	Grant access.Grant `json:"grant"` // what the caller may see
 	// Door is the operation that showed the data, such as "search" or "similar".
 	Door  string   `json:"door"`
-	Query string   `json:"query"`
-	Doc   sheaf.ID `json:"doc"` // the visible document; "" if a number leaked
-	What  string   `json:"what"`
+	Query string   `json:"query"` // the query
+	Doc   sheaf.ID `json:"doc"`   // the visible document; "" if a number leaked
+	What  string   `json:"what"`  // the hidden data that was visible
 }
 
 // Audit is the result of a search for leaks.
 type Audit struct {
-	Checks    int `json:"checks"`
-	Documents int `json:"documents"`
-	Hidden    int `json:"hidden"` // hidden documents that a check could have leaked, summed over all checks
-	// Incomplete counts the checks without a complete answer: a part of the ranking failed, or time ran out.
-	Incomplete int `json:"incomplete"`
-	// Fault says why one of the incomplete checks was incomplete.
-	Fault string `json:"fault,omitempty"`
-	Seed  uint64 `json:"seed"`
-	Leaks []Leak `json:"leaks"`
+	Checks     int    `json:"checks"`          // how many checks were made
+	Documents  int    `json:"documents"`       // how many documents the index has
+	Hidden     int    `json:"hidden"`          // hidden documents that a check could have leaked, summed over all checks
+	Incomplete int    `json:"incomplete"`      // how many checks had a degraded answer or no answer
+	Fault      string `json:"fault,omitempty"` // why one of them was incomplete, or why the audit ended early
+	Seed       uint64 `json:"seed"`            // the seed that chose the checks
+	Leaks      []Leak `json:"leaks"`           // what leaked
 
 	searches, failed int // number of searches, and of searches without an answer
 }

@@ -7,23 +7,20 @@ import (
 
 // Comparison says how a column differs from the first column in one measure.
 type Comparison struct {
-	Measure  string `json:"measure"`
-	Column   string `json:"column"`
-	Baseline string `json:"baseline"`
-	// Difference is the mean over the queries of the column's value minus the first column's value. Range is the
-	// interval of this mean.
-	Difference float64        `json:"difference"`
-	Range      stats.Interval `json:"interval"`
-	// Better, Worse and Equal are numbers of queries.
-	Better int `json:"better"`
-	Worse  int `json:"worse"`
-	Equal  int `json:"equal"`
-	// TTest and Randomization are the two-sided P of two paired tests. Holm's method corrects them for the number of
-	// compared columns. RawTTest and RawRandomization are not corrected.
-	TTest            float64 `json:"p_t_test"`
+	Measure    string         `json:"measure"`    // the name of the measure
+	Column     string         `json:"column"`     // the name of the compared column
+	Baseline   string         `json:"baseline"`   // the name of the first column
+	Difference float64        `json:"difference"` // the mean minus the mean of the first column
+	Range      stats.Interval `json:"interval"`   // the confidence interval of the difference
+	Better     int            `json:"better"`     // how many queries are better in this column
+	Worse      int            `json:"worse"`      // how many queries are worse in this column
+	Equal      int            `json:"equal"`      // how many queries are equal in both columns
+	// TTest is the two-sided p of the paired t-test, corrected after Holm for the number of compared columns.
+	TTest float64 `json:"p_t_test"`
+	// Randomization is the two-sided p of the paired randomization test, corrected in the same way.
 	Randomization    float64 `json:"p_randomization"`
-	RawTTest         float64 `json:"p_t_test_uncorrected"`
-	RawRandomization float64 `json:"p_randomization_uncorrected"`
+	RawTTest         float64 `json:"p_t_test_uncorrected"`        // the p of the t-test without correction
+	RawRandomization float64 `json:"p_randomization_uncorrected"` // the p of the randomization test, uncorrected
 }
 
 // Significant reports whether both tests find a difference at the given level.

@@ -22,75 +22,69 @@ var DefaultStatistics = Statistics{Confidence: 0.95, Rounds: 10_000, Seed: 1}
 
 // Report is the result for one data set. Its JSON is the format sheaf.eval/1.
 type Report struct {
-	Dataset   string `json:"dataset"`
-	Documents int    `json:"documents"`
-	Chunks    int    `json:"chunks"`
-	Queries   int    `json:"queries"`
-	Judged    int    `json:"judgements"`
-	// CorpusHash identifies the version of the documents. QueryHash identifies the version of the queries and
-	// judgements.
-	CorpusHash string   `json:"corpus_hash"`
-	QueryHash  string   `json:"query_hash"`
-	Analyzer   string   `json:"analyzer"`
-	Chunker    string   `json:"chunker"`
-	Model      string   `json:"model"`
-	Dims       int      `json:"dims"`
-	Depth      int      `json:"depth"`
-	IndexMS    float64  `json:"index_ms"` // 0 when the index existed
-	IndexBytes int64    `json:"index_bytes"`
-	Warnings   []string `json:"warnings"`
-	Measures   []string `json:"measures"`
-	// Columns has the results of the rankings, in the requested order.
-	Columns []ColumnReport `json:"columns"`
-	// Texts has the text of each query, by ID.
-	Texts map[string]string `json:"query_texts"`
-	// Comparisons compare each column after the first with the first column.
-	Comparisons []Comparison `json:"comparisons"`
+	Dataset     string            `json:"dataset"`     // the name of the data set
+	Documents   int               `json:"documents"`   // how many documents it has
+	Chunks      int               `json:"chunks"`      // how many chunks it has
+	Queries     int               `json:"queries"`     // how many queries were judged
+	Judged      int               `json:"judgements"`  // how many judgements it has
+	CorpusHash  string            `json:"corpus_hash"` // the version of the documents
+	QueryHash   string            `json:"query_hash"`  // the version of the queries and judgements
+	Analyzer    string            `json:"analyzer"`    // the analyzer of the index
+	Chunker     string            `json:"chunker"`     // the chunker of the index
+	Model       string            `json:"model"`       // the embedding model
+	Dims        int               `json:"dims"`        // the dimensions of the vectors
+	Depth       int               `json:"depth"`       // how many results of each query count
+	IndexMS     float64           `json:"index_ms"`    // the time of indexing, in milliseconds; 0 when the index existed
+	IndexBytes  int64             `json:"index_bytes"` // the size of the index on disk
+	Warnings    []string          `json:"warnings"`    // why the numbers may be wrong
+	Measures    []string          `json:"measures"`    // the names of the measures
+	Columns     []ColumnReport    `json:"columns"`     // the results of the rankings, in the requested order
+	Texts       map[string]string `json:"query_texts"` // the text of each query, by ID
+	Comparisons []Comparison      `json:"comparisons"` // each column after the first, compared with the first
 }
 
 // ColumnReport is the result for one column.
 type ColumnReport struct {
-	Name        string            `json:"name"`
-	Profile     string            `json:"profile"`
-	ProfileHash string            `json:"profile_hash"`
-	Parameters  map[string]string `json:"parameters"`
-	Store       string            `json:"store"`
-	// Scores has one score for each of Report.Measures, in the same order.
+	Name        string            `json:"name"`         // the name of the column
+	Profile     string            `json:"profile"`      // the ranking profile
+	ProfileHash string            `json:"profile_hash"` // the version of the profile
+	Parameters  map[string]string `json:"parameters"`   // the changed parameters of the profile
+	Store       string            `json:"store"`        // the store
+	// Scores has one score for each measure, in the order of the measures.
 	Scores   []Score  `json:"scores"`
-	Latency  *Latency `json:"latency_ms,omitempty"`
-	AllocKB  float64  `json:"alloc_kb_per_query"`
-	Degraded int      `json:"degraded"`
-	Empty    int      `json:"empty"`
-	Notes    []string `json:"notes"`
-	// PerQuery has for each query its values in the order of Report.Measures.
+	Latency  *Latency `json:"latency_ms,omitempty"` // the times of the queries; absent for run files
+	AllocKB  float64  `json:"alloc_kb_per_query"`   // the allocated memory, in KiB for each query
+	Degraded int      `json:"degraded"`             // how many queries had a degraded answer
+	Empty    int      `json:"empty"`                // how many queries found nothing
+	Notes    []string `json:"notes"`                // notes about the column
+	// PerQuery has the values of each query, in the order of the measures.
 	PerQuery map[string][]float64 `json:"per_query"`
 	// Curve has the mean interpolated precision at the recalls 0, 0.1, ... 1. It counts only hits within the depth of
 	// the run.
-	Curve []float64 `json:"precision_at_recall"`
-	// Classes has the means for each class of queries. It is set if Evaluation.Class is set.
-	Classes []ClassReport `json:"classes,omitempty"`
+	Curve   []float64     `json:"precision_at_recall"`
+	Classes []ClassReport `json:"classes,omitempty"` // the means of each class of queries, with --by
 }
 
 // ClassReport has the means over the queries of one class.
 type ClassReport struct {
-	Class   string    `json:"class"`
-	Queries int       `json:"queries"`
-	Means   []float64 `json:"means"` // in the order of Report.Measures
+	Class   string    `json:"class"`   // the name of the class
+	Queries int       `json:"queries"` // how many queries it has
+	Means   []float64 `json:"means"`   // the means, in the order of the measures of the report
 }
 
 // Score is the mean of a measure over all judged queries.
 type Score struct {
-	Measure string         `json:"measure"`
-	Mean    float64        `json:"mean"`
-	Range   stats.Interval `json:"interval"`
+	Measure string         `json:"measure"`  // the name of the measure
+	Mean    float64        `json:"mean"`     // the mean over all judged queries
+	Range   stats.Interval `json:"interval"` // the confidence interval of the mean
 }
 
 // Latency says how long queries took, in milliseconds.
 type Latency struct {
-	Mean float64 `json:"mean"`
-	P50  float64 `json:"p50"`
-	P95  float64 `json:"p95"`
-	P99  float64 `json:"p99"`
+	Mean float64 `json:"mean"` // the mean
+	P50  float64 `json:"p50"`  // the median
+	P95  float64 `json:"p95"`  // 95 % of the queries are at most this slow
+	P99  float64 `json:"p99"`  // 99 % of the queries are at most this slow
 }
 
 // Judge measures a run with the judgements. If a judged query has no ranking, its values are 0, as in the reference

@@ -49,12 +49,9 @@ const featureCount = 7
 
 // Calibration turns evidence into probabilities.
 type Calibration struct {
-	// Right gives the probability that a result is right, from its evidence.
-	Right calibrate.Logistic `json:"right"`
-	// Answered gives the probability that the query has an answer, from the evidence of its first result. A query
-	// is answerable when the probability is at least Least.
-	Answered calibrate.Logistic `json:"answered"`
-	Least    float64            `json:"least"`
+	Right    calibrate.Logistic `json:"right"`    // the probability that a result is right, from its evidence
+	Answered calibrate.Logistic `json:"answered"` // the probability that the query has an answer, from its first result
+	Least    float64            `json:"least"`    // a query is answerable from this probability on
 }
 
 // Valid reports whether c has one weight for each feature of this program.

@@ -7,38 +7,37 @@ import "sheaf"
 type Signals struct {
 	// Engine says how the hit was found: fulltext or semantic by one branch, rrf by several.
 	Engine           string         `json:"engine"`
-	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`
-	SemanticScore    *float64       `json:"semanticScore,omitempty"`
-	FolderBoost      *FolderSignal  `json:"folderBoost,omitempty"`
-	GraphConnections *GraphSignal   `json:"graphConnections,omitempty"`
-	// BaseScore is the score after fusion and boosts, FinalScore the normalized score that orders the hits.
-	BaseScore  float64 `json:"baseScore"`
-	FinalScore float64 `json:"finalScore"`
+	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`   // the terms of the query that the hit has
+	SemanticScore    *float64       `json:"semanticScore,omitempty"`    // the nearness in meaning
+	FolderBoost      *FolderSignal  `json:"folderBoost,omitempty"`      // the boost by the folder
+	GraphConnections *GraphSignal   `json:"graphConnections,omitempty"` // the boost by links
+	BaseScore        float64        `json:"baseScore"`                  // the score after fusion and boosts
+	FinalScore       float64        `json:"finalScore"`                 // the normalized score that orders the hits
 }
 
 // LexicalMatch is a term of the query in a field, with the field's weight.
 type LexicalMatch struct {
-	Field  string  `json:"field"`
-	Query  string  `json:"query"`
-	Weight float64 `json:"weight"`
+	Field  string  `json:"field"`  // the field
+	Query  string  `json:"query"`  // the term
+	Weight float64 `json:"weight"` // the weight of the field
 }
 
 // FolderSignal is a boost by the folder.
 type FolderSignal struct {
-	Folder            string  `json:"folder"`
-	DocumentCount     int     `json:"documentCount"`
-	TotalDocsInFolder int     `json:"totalDocsInFolder"`
-	RelevanceRatio    float64 `json:"relevanceRatio"`
-	BoostFactor       float64 `json:"boostFactor"`
+	Folder            string  `json:"folder"`            // the folder
+	DocumentCount     int     `json:"documentCount"`     // how many documents in it were found
+	TotalDocsInFolder int     `json:"totalDocsInFolder"` // how many documents it has
+	RelevanceRatio    float64 `json:"relevanceRatio"`    // the share of its documents that were found
+	BoostFactor       float64 `json:"boostFactor"`       // the factor of the score
 }
 
 // GraphSignal is a boost by links; Score is the weighted sum of the counts.
 type GraphSignal struct {
-	Backlinks       int     `json:"backlinks"`
-	CoCitations     int     `json:"coCitations"`
-	SharedTags      int     `json:"sharedTags"`
-	Score           float64 `json:"score"`
-	BoostMultiplier float64 `json:"boostMultiplier"`
+	Backlinks       int     `json:"backlinks"`       // how many other documents found link to it
+	CoCitations     int     `json:"coCitations"`     // how many documents found are cited together with it
+	SharedTags      int     `json:"sharedTags"`      // how many documents found share a tag with it
+	Score           float64 `json:"score"`           // the weighted sum of the counts
+	BoostMultiplier float64 `json:"boostMultiplier"` // the factor of the score
 }
 
 // SignalsOf reads the signals of a hit from its explanation. It returns nil when there are none.

@@ -102,10 +102,17 @@ func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sa
 	return s.printAudits(audits)
 }
 
+// auditJSON is the answer of `sheaf acl audit`.
+type auditJSON struct {
+	AsItIs      *collection.Audit `json:"as_it_is"`     // the audit of the index
+	RandomLists *collection.Audit `json:"random_lists"` // the audit of a copy with random access lists
+	Schema      string            `json:"schema"`
+}
+
 // printAudits prints the findings of each audit. It returns an error if an audit found leaks.
 func (s *session) printAudits(audits []*collection.Audit) error {
 	leaks := slices.Concat(audits[0].Leaks, audits[1].Leaks)
-	report := map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0], "random_lists": audits[1]}
+	report := auditJSON{Schema: "sheaf.acl-audit/1", AsItIs: audits[0], RandomLists: audits[1]}
 	err := s.print(report, func() {
 		for i, what := range []string{"the index as it is", "random access lists"} {
 			out := audits[i]

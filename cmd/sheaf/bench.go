@@ -17,6 +17,14 @@ import (
 	"sheaf/internal/wording"
 )
 
+// benchJSON is the answer of `sheaf bench`.
+type benchJSON struct {
+	Clients int             `json:"clients"` // how many clients search at the same time
+	Machine string          `json:"machine"` // the system, its processors and the version of Go
+	Rows    []benchmark.Row `json:"rows"`    // one row for each engine, task and size
+	Schema  string          `json:"schema"`
+}
+
 type benchOptions struct {
 	sizes       []int
 	tasks       []string
@@ -141,8 +149,8 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 		return err
 	}
 	if a.json {
-		return errors.Join(err, a.printJSON(map[string]any{"schema": "sheaf.bench/1", "machine": report.Machine,
-			"clients": report.Clients, "rows": report.Rows}))
+		return errors.Join(err, a.printJSON(benchJSON{Schema: "sheaf.bench/1", Machine: report.Machine,
+			Clients: report.Clients, Rows: report.Rows}))
 	}
 	return errors.Join(err, report.Text(a.stdout))
 }

@@ -86,21 +86,17 @@ func (s *session) check(ctx context.Context) error {
 
 const checkSchema = "sheaf.check/1"
 
+// checkJSON is the answer of `sheaf check`.
 type checkJSON struct {
-	Schema    string   `json:"schema"`
-	Index     string   `json:"index"`
-	Documents int      `json:"documents"`
-	Chunks    int      `json:"chunks"`
-	Faults    []string `json:"faults"`
-	// Stopped says that an indexing run stopped before its end; "" if no run did.
-	Stopped string `json:"stopped,omitempty"`
-	// Outdated says that another version of the program indexed some documents; "" if this version indexed all.
-	Outdated string `json:"outdated,omitempty"`
-	// Foreign says that the store holds documents of another folder. It is "" if the store holds none, or if check
-	// did not look.
-	Foreign string `json:"foreign,omitempty"`
-	// Repair says what --repair did. It is nil without --repair.
-	Repair *repairJSON `json:"repair,omitempty"`
+	Schema    string      `json:"schema"`
+	Index     string      `json:"index"`              // the folder of the index; "" when it does not open
+	Documents int         `json:"documents"`          // how many documents the index has
+	Chunks    int         `json:"chunks"`             // how many chunks the index has
+	Faults    []string    `json:"faults"`             // the faults; after --repair those that were repaired or are left
+	Stopped   string      `json:"stopped,omitempty"`  // says that a run was stopped or still works; the next run continues
+	Outdated  string      `json:"outdated,omitempty"` // says that another version read documents by other rules
+	Foreign   string      `json:"foreign,omitempty"`  // says that the store holds documents of another folder
+	Repair    *repairJSON `json:"repair,omitempty"`   // the result of --repair
 }
 
 func (a *app) printFaults(out checkJSON) error {
@@ -125,11 +121,9 @@ func (a *app) printFaults(out checkJSON) error {
 
 // repairJSON reports a repair.
 type repairJSON struct {
-	Repaired bool `json:"repaired"`
-	// Lost lists documents that cannot be read and have no source file. Copy is a folder with the readable parts of
-	// these documents.
-	Lost []string `json:"lost,omitempty"`
-	Copy string   `json:"copy,omitempty"`
+	Repaired bool     `json:"repaired"`       // whether the index was repaired
+	Lost     []string `json:"lost,omitempty"` // the documents that cannot be read and have no file
+	Copy     string   `json:"copy,omitempty"` // the folder with what is left of them
 }
 
 // repair checks the index, repairs it, and checks it again.

@@ -74,32 +74,33 @@ func addChunkerFlags(f *pflag.FlagSet) {
 	}
 }
 
+// chunkJSON is a chunk, on one line of the answer of `sheaf chunks`.
 type chunkJSON struct {
-	ID           sheaf.ID   `json:"id"`
-	Doc          sheaf.ID   `json:"doc"`
-	Parent       *sheaf.ID  `json:"parent"`
-	Depth        int        `json:"depth"`
-	Position     int        `json:"position"`
-	Title        string     `json:"title"`
-	Slug         *string    `json:"slug"`
-	Breadcrumb   string     `json:"breadcrumb"`
-	Heading      *span      `json:"heading"`
-	Span         span       `json:"span"`
-	Body         span       `json:"body"`
-	SiblingCount int        `json:"sibling_count"`
-	Tags         []string   `json:"tags"`
-	Links        []linkJSON `json:"links"`
-	Members      []sheaf.ID `json:"members,omitempty"`
+	ID           sheaf.ID   `json:"id"`                // the ID of the chunk
+	Doc          sheaf.ID   `json:"doc"`               // the ID of the document
+	Parent       *sheaf.ID  `json:"parent"`            // the chunk above; null for the document
+	Depth        int        `json:"depth"`             // 0 for the document, the level for a heading
+	Position     int        `json:"position"`          // the position among the chunks of the document, from 0
+	Title        string     `json:"title"`             // the title
+	Slug         *string    `json:"slug"`              // the end of the ID; null for the document
+	Breadcrumb   string     `json:"breadcrumb"`        // the titles from the document down, joined by ›
+	Heading      *span      `json:"heading"`           // the range of the heading line
+	Span         span       `json:"span"`              // the range of the chunk with its parts below
+	Body         span       `json:"body"`              // the range of its own text
+	SiblingCount int        `json:"sibling_count"`     // how many chunks have the same parent
+	Tags         []string   `json:"tags"`              // the tags of the chunk and its document
+	Links        []linkJSON `json:"links"`             // the links in the text
+	Members      []sheaf.ID `json:"members,omitempty"` // the chunks that a large window joins
 }
 
+// linkJSON is a link in a text.
 type linkJSON struct {
-	Kind     string `json:"kind"`
-	Target   string `json:"target"`
-	Fragment string `json:"fragment"`
-	Text     string `json:"text"`
-	Span     span   `json:"span"`
-	// To is the chunk or document that the link points to; nil if it is unknown.
-	To *sheaf.ID `json:"to"`
+	Kind     string    `json:"kind"`     // the syntax: markdown, wiki or embed
+	Target   string    `json:"target"`   // the file or address, as written
+	Fragment string    `json:"fragment"` // the heading or block, as written
+	Text     string    `json:"text"`     // what a reader sees
+	Span     span      `json:"span"`     // the range of the link in the file
+	To       *sheaf.ID `json:"to"`       // the chunk or document that the link leads to; null when it is unknown
 }
 
 // chunkOf converts a chunk for output. It asks view for the targets of links.
@@ -341,11 +342,20 @@ func (r *chunksRun) printRecords(ctx context.Context) error {
 // errUnread is the result of a run that could not read some files.
 var errUnread = errors.New("some files could not be read")
 
+// verifiedJSON is the answer of `sheaf chunks --verify`.
+type verifiedJSON struct {
+	Broken  []string          `json:"broken"` // one fault for each file with wrong chunks
+	Chunks  int               `json:"chunks"` // how many chunks were checked
+	Files   int               `json:"files"`  // how many files were checked
+	Schema  string            `json:"schema"`
+	Skipped []collection.Skip `json:"skipped"` // the files that were not cut
+}
+
 // end prints the findings of --verify, then the skipped files.
 func (r *chunksRun) end() error {
 	if r.verify {
-		err := r.print(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks,
-			"broken": orEmpty(r.broken), "skipped": orEmpty(r.skipped)}, func() {
+		err := r.print(verifiedJSON{Schema: "sheaf.chunks-verify/1", Files: r.files, Chunks: r.chunks,
+			Broken: orEmpty(r.broken), Skipped: orEmpty(r.skipped)}, func() {
 			for _, fault := range r.broken {
 				fmt.Fprintln(r.stdout, wording.Clean(fault))
 			}

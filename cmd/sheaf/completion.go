@@ -32,13 +32,16 @@ the package bash-completion, which most systems have.`,
 			if err != nil {
 				return err
 			}
-			return a.print(struct {
-				Schema string `json:"schema"`
-				Shell  string `json:"shell"`
-				Script string `json:"script"`
-			}{"sheaf.completion/1", args[0], script}, func() { fmt.Fprint(a.stdout, script) })
+			return a.print(completionJSON{"sheaf.completion/1", args[0], script}, func() { fmt.Fprint(a.stdout, script) })
 		},
 	})
+}
+
+// completionJSON is the answer of `sheaf completion`.
+type completionJSON struct {
+	Schema string `json:"schema"`
+	Shell  string `json:"shell"`  // the shell
+	Script string `json:"script"` // the script for this shell
 }
 
 // fileFlags are the flags whose value is a file. [markFolder] marks the flags whose value is a folder.

@@ -25,22 +25,22 @@ import (
 // index.
 type confidenceJSON struct {
 	Schema    string `json:"schema"`
-	Model     string `json:"model"`
-	Documents int    `json:"documents"`
+	Model     string `json:"model"`     // the embedding model
+	Documents int    `json:"documents"` // how many documents the index has
 	*confidence.Report
 }
 
 // judgedJSON is the result for several judged data sets together.
 type judgedJSON struct {
 	Schema   string              `json:"schema"`
-	Profile  string              `json:"profile"`
-	Fit      *search.Calibration `json:"fit"`
-	Datasets []judgedDatasetJSON `json:"datasets"`
+	Profile  string              `json:"profile"`  // the ranking profile
+	Fit      *search.Calibration `json:"fit"`      // the calibration that was learned from all data sets
+	Datasets []judgedDatasetJSON `json:"datasets"` // the quality for each data set
 }
 
 // judgedDatasetJSON says how well a calibration works for one data set when it was learned from the others.
 type judgedDatasetJSON struct {
-	Dataset string `json:"dataset"`
+	Dataset string `json:"dataset"` // the name of the data set
 	confidence.Quality
 }
 

@@ -54,11 +54,57 @@ func setIn(c *config.Config, key string, err error) error {
 	return fmt.Errorf("%s: %w", origin, err)
 }
 
+// settingJSON is a setting with its origin.
 type settingJSON struct {
-	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Source string `json:"source"`
-	Origin string `json:"origin"`
+	Key    string `json:"key"`    // the name of the setting
+	Value  any    `json:"value"`  // the value
+	Source string `json:"source"` // one of flag, environment, project, user and default
+	Origin string `json:"origin"` // the flag, the variable, or file, line and column
+}
+
+// settingsJSON is the answer of `sheaf config show`.
+type settingsJSON struct {
+	Schema   string        `json:"schema"`
+	Settings []settingJSON `json:"settings"` // every setting
+	Notices  []string      `json:"notices"`  // what Sheaf ignored in the files, and why
+}
+
+// oneSettingJSON is the answer of `sheaf config get`.
+type oneSettingJSON struct {
+	Schema string `json:"schema"`
+	settingJSON
+}
+
+// setJSON is the answer of `sheaf config set`.
+type setJSON struct {
+	File   string `json:"file"` // the file that has the setting now
+	Key    string `json:"key"`  // the name of the setting
+	Schema string `json:"schema"`
+}
+
+// unsetJSON is the answer of `sheaf config unset`.
+type unsetJSON struct {
+	File   string `json:"file"`   // the file that had the setting
+	Key    string `json:"key"`    // the name of the setting
+	Origin string `json:"origin"` // where the value now comes from
+	Schema string `json:"schema"`
+	Value  any    `json:"value"` // the value that now holds
+}
+
+// pathsJSON is the answer of `sheaf config path`.
+type pathsJSON struct {
+	Project    string `json:"project"` // the file of the folder, or "" without such a file
+	Schema     string `json:"schema"`
+	User       string `json:"user"`        // your own file
+	UserExists bool   `json:"user_exists"` // whether your own file exists
+}
+
+// trustJSON is the answer of `sheaf config trust`.
+type trustJSON struct {
+	Approved bool     `json:"approved"` // whether the content of the file is approved now
+	File     string   `json:"file"`     // the file
+	Schema   string   `json:"schema"`
+	Settings []string `json:"settings"` // the settings of the file that need approval
 }
 
 func settingOf(c *config.Config, k *config.Key) settingJSON {
@@ -88,11 +134,7 @@ func (a *app) configShowCommand() *cobra.Command {
 				}
 				rows = append(rows, row)
 			}
-			return a.print(struct {
-				Schema   string        `json:"schema"`
-				Settings []settingJSON `json:"settings"`
-				Notices  []string      `json:"notices"`
-			}{"sheaf.config/1", settings, orEmpty(c.Notices)}, func() { a.printTable(rows) })
+			return a.print(settingsJSON{"sheaf.config/1", settings, orEmpty(c.Notices)}, func() { a.printTable(rows) })
 		},
 	}
 	cmd.Flags().BoolVar(&origin, "origin", false, "say where each setting was made")
@@ -144,10 +186,8 @@ func (a *app) configGetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(struct {
-				Schema string `json:"schema"`
-				settingJSON
-			}{"sheaf.config-get/1", settingOf(c, key)}, func() { fmt.Fprintln(a.stdout, key.Format(&c.Values)) })
+			return a.print(oneSettingJSON{"sheaf.config-get/1", settingOf(c, key)},
+				func() { fmt.Fprintln(a.stdout, key.Format(&c.Values)) })
 		},
 	})
 }
@@ -186,7 +226,7 @@ your own file, because all folders would fill that one place.`,
 			if err != nil {
 				return err
 			}
-			return a.print(map[string]any{"schema": "sheaf.config-set/1", "key": args[0], "file": file}, func() {
+			return a.print(setJSON{Schema: "sheaf.config-set/1", Key: args[0], File: file}, func() {
 				fmt.Fprintf(a.stdout, "%s is set in %s\n", args[0], file)
 			})
 		},
@@ -285,8 +325,8 @@ unless --user says otherwise.`,
 				return fault
 			}
 			now := settingOf(c, key)
-			return a.print(map[string]any{"schema": "sheaf.config-unset/1", "key": key.Name, "file": file,
-				"value": now.Value, "origin": now.Origin}, func() {
+			return a.print(unsetJSON{Schema: "sheaf.config-unset/1", Key: key.Name, File: file,
+				Value: now.Value, Origin: now.Origin}, func() {
 				fmt.Fprintf(a.stdout, "%s is removed from %s; it is %s now (%s)\n", key.Name, file,
 					cmp.Or(wording.Clean(key.Format(&c.Values)), "empty"), now.Origin)
 			})
@@ -417,8 +457,8 @@ func (a *app) configPathCommand() *cobra.Command {
 			if c.UserFile == "" {
 				missing = " (does not exist)"
 			}
-			return a.print(map[string]any{"schema": "sheaf.config-path/1", "user": userConfigFile(),
-				"user_exists": c.UserFile != "", "project": c.ProjectFile}, func() {
+			return a.print(pathsJSON{Schema: "sheaf.config-path/1", User: userConfigFile(),
+				UserExists: c.UserFile != "", Project: c.ProjectFile}, func() {
 				a.printTable([][]string{{"user", userConfigFile() + missing}, {"project", cmp.Or(c.ProjectFile, "none")}})
 			})
 		},
@@ -487,8 +527,8 @@ func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 }
 
 func (a *app) reportTrust(path string, found []string, approved bool) error {
-	return a.print(map[string]any{"schema": "sheaf.config-trust/1", "file": path, "approved": approved,
-		"settings": orEmpty(found)}, func() {
+	return a.print(trustJSON{Schema: "sheaf.config-trust/1", File: path, Approved: approved,
+		Settings: orEmpty(found)}, func() {
 		verb := "approved"
 		if !approved {
 			verb = "not approved any more"

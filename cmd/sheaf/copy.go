@@ -81,19 +81,17 @@ type copyOptions struct {
 	given           bool
 }
 
+// copyJSON is the answer of `sheaf copy`.
 type copyJSON struct {
-	Schema    string `json:"schema"`
-	Store     string `json:"store"`
-	Documents int    `json:"documents"`
-	Chunks    int    `json:"chunks"`
-	Vectors   int    `json:"vectors"`
-	// Alias is the alias that now names the store.
-	Alias string `json:"alias,omitempty"`
-	// Given is how many documents were copied that came over HTTP. Without --given it is 0.
-	Given int `json:"given"`
-	// Verified is how many chunks verifyCopy found by searching.
-	Verified int     `json:"verified"`
-	TookMS   float64 `json:"took_ms"`
+	Schema    string  `json:"schema"`
+	Store     string  `json:"store"`           // the store that has the copy
+	Documents int     `json:"documents"`       // how many documents the copy has
+	Chunks    int     `json:"chunks"`          // how many chunks the copy has
+	Vectors   int     `json:"vectors"`         // how many vectors the copy has
+	Alias     string  `json:"alias,omitempty"` // the alias that now names the store
+	Given     int     `json:"given"`           // of these documents, how many came over HTTP; 0 without --given
+	Verified  int     `json:"verified"`        // how many copied chunks were read back and compared
+	TookMS    float64 `json:"took_ms"`         // the time of the copy, in milliseconds
 }
 
 // withStore returns a copy of the app whose settings name another store. flag is the flag that gave this store.

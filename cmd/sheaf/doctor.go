@@ -33,10 +33,17 @@ On OpenSearch and Weaviate it makes and removes an empty index, on Vespa a docum
 	})
 }
 
+// doctorJSON is the answer of `sheaf doctor`.
+type doctorJSON struct {
+	Findings []findingJSON `json:"findings"` // one finding for each check
+	Schema   string        `json:"schema"`
+}
+
+// findingJSON is the result of one check.
 type findingJSON struct {
-	Check string `json:"check"`
-	Found string `json:"found"`
-	Fault string `json:"fault,omitempty"`
+	Check string `json:"check"`           // the checked part of the setup
+	Found string `json:"found"`           // what the check found
+	Fault string `json:"fault,omitempty"` // what is wrong, and what to do
 }
 
 func (a *app) doctor(cmd *cobra.Command) error {
@@ -56,7 +63,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 			faults = append(faults, fmt.Errorf("%s: %w", f.Check, f.Err))
 		}
 	}
-	err = a.print(map[string]any{"schema": "sheaf.doctor/1", "findings": list}, func() { a.printTable(rows) })
+	err = a.print(doctorJSON{Schema: "sheaf.doctor/1", Findings: list}, func() { a.printTable(rows) })
 	return errors.Join(append([]error{err}, faults...)...)
 }
 

@@ -31,6 +31,12 @@ import (
 	"sheaf/text/chunk"
 )
 
+// evalJSON is the answer of `sheaf eval`.
+type evalJSON struct {
+	Datasets []*eval.Report `json:"datasets"` // one report for each data set
+	Schema   string         `json:"schema"`
+}
+
 // evalOptions are the flags of sheaf eval.
 type evalOptions struct {
 	profiles  []string
@@ -156,7 +162,7 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	}
 	switch {
 	case a.json:
-		err = a.printJSON(map[string]any{"schema": "sheaf.eval/1", "datasets": reports})
+		err = a.printJSON(evalJSON{Schema: "sheaf.eval/1", Datasets: reports})
 	case o.markdown:
 		for _, r := range reports { // warnings, which the tables have no place for
 			for _, warning := range r.Warnings {

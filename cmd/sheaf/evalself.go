@@ -74,10 +74,13 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 	if !a.json {
 		return r.Text(a.stdout)
 	}
-	return a.printJSON(struct {
-		Schema string `json:"schema"`
-		*self.Report
-	}{"sheaf.eval-self/1", r})
+	return a.printJSON(evalSelfJSON{"sheaf.eval-self/1", r})
+}
+
+// evalSelfJSON is the answer of `sheaf eval self`.
+type evalSelfJSON struct {
+	Schema string `json:"schema"`
+	*self.Report
 }
 
 // checkCount returns an error if the number of questions n is not within 1..100000.

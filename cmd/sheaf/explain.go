@@ -75,37 +75,39 @@ of the profile were another.`,
 	return a.withJSON(cmd)
 }
 
+// explainJSON is the answer of `sheaf explain`.
 type explainJSON struct {
 	Schema     string            `json:"schema"`
-	Query      string            `json:"query"`
-	Profile    string            `json:"profile"`
-	Parameters map[string]string `json:"parameters"`
-	Degraded   bool              `json:"degraded"`
-	Warnings   []string          `json:"warnings"`
-	Notes      []string          `json:"notes"`
-	Steps      []stepJSON        `json:"steps"`
-	Results    []explainedJSON   `json:"results"`
+	Query      string            `json:"query"`      // the query
+	Profile    string            `json:"profile"`    // the ranking profile
+	Parameters map[string]string `json:"parameters"` // the parameters of the profile, with their values
+	Degraded   bool              `json:"degraded"`   // whether a part of the ranking failed
+	Warnings   []string          `json:"warnings"`   // why the answer may be wrong
+	Notes      []string          `json:"notes"`      // how the query was read
+	Steps      []stepJSON        `json:"steps"`      // the ranking after every step, in the order of the profile
+	Results    []explainedJSON   `json:"results"`    // the results, best first
 }
 
 // stepJSON is the ranking after one step. It has at most ten hits.
 type stepJSON struct {
-	Branch string              `json:"branch"`
-	First  bool                `json:"first_phase"`
-	Step   string              `json:"step"`
-	Found  int                 `json:"found"`
-	Best   []collection.Scored `json:"best"`
+	Branch string              `json:"branch"`      // the branch of the step; empty after the fusion
+	First  bool                `json:"first_phase"` // whether the step is in the first of two phases
+	Step   string              `json:"step"`        // the stage as in the profile
+	Found  int                 `json:"found"`       // how many hits the ranking has
+	Best   []collection.Scored `json:"best"`        // the ten best hits
 
 	change string // how the step changed the ranking
 }
 
+// explainedJSON is a result with the reasons for its score.
 type explainedJSON struct {
-	Rank        int                `json:"rank"`
-	ID          sheaf.ID           `json:"id"`
-	Path        string             `json:"path"`
-	Breadcrumb  string             `json:"breadcrumb"`
-	Score       float64            `json:"score"`
-	Summary     []sheaf.Reason     `json:"summary"`
-	Explanation *sheaf.Explanation `json:"explanation"`
+	Rank        int                `json:"rank"`        // the rank, from 1
+	ID          sheaf.ID           `json:"id"`          // the ID of the chunk or document
+	Path        string             `json:"path"`        // the path in the searched folder
+	Breadcrumb  string             `json:"breadcrumb"`  // the titles from the document down, joined by ›
+	Score       float64            `json:"score"`       // the score
+	Summary     []sheaf.Reason     `json:"summary"`     // the reasons for the score, the largest first
+	Explanation *sheaf.Explanation `json:"explanation"` // how the score was computed
 }
 
 const stepBest = 10
@@ -300,8 +302,8 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 		return err
 	}
 	if s.json {
-		return s.printJSON(map[string]any{"schema": "sheaf.why-not/1", "query": q.Text, "profile": p.Name, "id": absence.ID,
-			"rank": absence.Rank, "inside": absence.Inside, "reasons": absence.Reasons, "warnings": s.allWarnings()})
+		return s.printJSON(whyNotJSON{Schema: "sheaf.why-not/1", Query: q.Text, Profile: p.Name, ID: absence.ID,
+			Rank: absence.Rank, Inside: absence.Inside, Reasons: absence.Reasons, Warnings: s.allWarnings()})
 	}
 	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Title, wording.Clean(string(absence.ID))))
 	for _, reason := range absence.Reasons {
@@ -342,6 +344,38 @@ func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id
 	return nil
 }
 
+// whyNotJSON is the answer of `sheaf explain` with an address.
+type whyNotJSON struct {
+	ID       sheaf.ID `json:"id"`      // the chunk or document of the address
+	Inside   sheaf.ID `json:"inside"`  // the result that replaces it, or ""
+	Profile  string   `json:"profile"` // the ranking profile
+	Query    string   `json:"query"`   // the query
+	Rank     int      `json:"rank"`    // the rank among the results; 0 when it is no result
+	Reasons  []string `json:"reasons"` // what each branch found, and which step removed it
+	Schema   string   `json:"schema"`
+	Warnings []string `json:"warnings"` // why the answer may be wrong
+}
+
+// whatIfJSON is the answer of `sheaf explain --change`.
+type whatIfJSON struct {
+	Change   map[string]string `json:"change"`  // the changed parameters
+	Moves    []moveJSON        `json:"moves"`   // each result before or after the change
+	Profile  string            `json:"profile"` // the ranking profile
+	Query    string            `json:"query"`   // the query
+	Schema   string            `json:"schema"`
+	Warnings []string          `json:"warnings"` // why the answer may be wrong
+}
+
+// moveJSON is a result with its ranks before and after a change.
+type moveJSON struct {
+	After       int      `json:"after"`        // the rank after the change; 0 when it is no result
+	Before      int      `json:"before"`       // the rank before the change; 0 when it was no result
+	ID          sheaf.ID `json:"id"`           // the chunk
+	ScoreAfter  float64  `json:"score_after"`  // the score after the change
+	ScoreBefore float64  `json:"score_before"` // the score before the change
+	Title       string   `json:"title"`        // the title of the chunk
+}
+
 func (s *session) whatIf(ctx context.Context, q collection.SearchRequest, o searchOptions, change []string) error {
 	p, _, err := s.profileOf(o.set)
 	if err != nil {
@@ -356,13 +390,13 @@ func (s *session) whatIf(ctx context.Context, q collection.SearchRequest, o sear
 		return err
 	}
 	if s.json {
-		list := []map[string]any{}
+		list := []moveJSON{}
 		for _, m := range moves {
-			list = append(list, map[string]any{"id": m.ID, "title": m.Title, "before": m.Before, "after": m.After,
-				"score_before": m.ScoreBefore, "score_after": m.ScoreAfter})
+			list = append(list, moveJSON{ID: m.ID, Title: m.Title, Before: m.Before, After: m.After,
+				ScoreBefore: m.ScoreBefore, ScoreAfter: m.ScoreAfter})
 		}
-		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed,
-			"moves": list, "warnings": s.allWarnings()})
+		return s.printJSON(whatIfJSON{Schema: "sheaf.what-if/1", Query: q.Text, Profile: p.Name, Change: changed,
+			Moves: list, Warnings: s.allWarnings()})
 	}
 	rows := [][]string{{"before", "after", "", "", ""}}
 	same, scores := 0, 0

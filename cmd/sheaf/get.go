@@ -48,29 +48,30 @@ func (a *app) getCommand() *cobra.Command {
 	return a.withJSON(cmd)
 }
 
+// getJSON is the answer of `sheaf get`.
 type getJSON struct {
 	Schema   string     `json:"schema"`
-	Warnings []string   `json:"warnings"`
-	Results  []partJSON `json:"results"`
+	Warnings []string   `json:"warnings"` // why the answer may be wrong
+	Results  []partJSON `json:"results"`  // one part for each address
 }
 
 // partJSON is a chunk with its text.
 type partJSON struct {
-	ID         sheaf.ID   `json:"id"`
-	Doc        sheaf.ID   `json:"doc"`
-	Parent     *sheaf.ID  `json:"parent"`
-	Path       string     `json:"path"`
-	Title      string     `json:"title"`
-	Breadcrumb string     `json:"breadcrumb"`
-	Position   int        `json:"position"`
-	Span       span       `json:"span"`
-	Line       int        `json:"line"`
-	Lines      int        `json:"lines"`
-	Text       string     `json:"text"`
-	Tags       []string   `json:"tags"`
-	Links      []linkJSON `json:"links"`
-	Before     []partJSON `json:"before,omitempty"`
-	After      []partJSON `json:"after,omitempty"`
+	ID         sheaf.ID   `json:"id"`               // the ID of the chunk or document
+	Doc        sheaf.ID   `json:"doc"`              // the ID of the document
+	Parent     *sheaf.ID  `json:"parent"`           // the chunk above; null for a document
+	Path       string     `json:"path"`             // the path in the searched folder
+	Title      string     `json:"title"`            // the title
+	Breadcrumb string     `json:"breadcrumb"`       // the titles from the document down, joined by ›
+	Position   int        `json:"position"`         // the position among the chunks of the document, from 0
+	Span       span       `json:"span"`             // the range of the text in the file
+	Line       int        `json:"line"`             // the line where the text begins, from 1
+	Lines      int        `json:"lines"`            // how many lines the text has
+	Text       string     `json:"text"`             // the text as in the file
+	Tags       []string   `json:"tags"`             // the tags of the chunk
+	Links      []linkJSON `json:"links"`            // the links in the text
+	Before     []partJSON `json:"before,omitempty"` // the chunks before it, with --neighbors
+	After      []partJSON `json:"after,omitempty"`  // the chunks after it, with --neighbors
 
 	file string
 }

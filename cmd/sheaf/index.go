@@ -64,22 +64,22 @@ func addMakeFlags(f *pflag.FlagSet) {
 // indexJSON reports an indexing run.
 type indexJSON struct {
 	Schema   string            `json:"schema"`
-	Root     string            `json:"root"`
-	Index    string            `json:"index"`
-	Trees    []collection.Tree `json:"trees"`
-	TookMS   float64           `json:"took_ms"`
-	Added    int               `json:"added"`
-	Changed  int               `json:"changed"`
-	Removed  int               `json:"removed"`
-	Renamed  int               `json:"renamed"`
-	Same     int               `json:"unchanged"`
-	Chunks   int               `json:"chunks"`
-	Bytes    int64             `json:"bytes"`
-	Pending  int               `json:"pending"`
-	Language string            `json:"language"`
-	Detected bool              `json:"language_detected"`
-	Skipped  []collection.Skip `json:"skipped"`
-	Warnings []warningJSON     `json:"warnings"`
+	Root     string            `json:"root"`              // the indexed folder
+	Index    string            `json:"index"`             // the folder of the index
+	Trees    []collection.Tree `json:"trees"`             // the trees of documents
+	TookMS   float64           `json:"took_ms"`           // the time of the run, in milliseconds
+	Added    int               `json:"added"`             // how many documents are new
+	Changed  int               `json:"changed"`           // how many documents changed
+	Removed  int               `json:"removed"`           // how many documents went away
+	Renamed  int               `json:"renamed"`           // how many documents only have another name
+	Same     int               `json:"unchanged"`         // how many documents did not change
+	Chunks   int               `json:"chunks"`            // how many chunks were written
+	Bytes    int64             `json:"bytes"`             // the size of the files that were read
+	Pending  int               `json:"pending"`           // how many documents have no vectors yet
+	Language string            `json:"language"`          // the language of the index
+	Detected bool              `json:"language_detected"` // whether Sheaf detected the language
+	Skipped  []collection.Skip `json:"skipped"`           // the files that were not indexed
+	Warnings []warningJSON     `json:"warnings"`          // faults of documents that were indexed
 }
 
 // skipText returns "path: reason (detail)".
@@ -90,10 +90,11 @@ func skipText(k collection.Skip) string {
 	return k.Path + ": " + k.Reason + " (" + k.Detail + ")"
 }
 
+// warningJSON is a fault in a file.
 type warningJSON struct {
-	Path    string `json:"path"`
-	Line    int    `json:"line"`
-	Message string `json:"message"`
+	Path    string `json:"path"`    // the path of the file
+	Line    int    `json:"line"`    // the line, from 1; 0 for the whole file
+	Message string `json:"message"` // the fault
 }
 
 // String returns "path:line: message".

@@ -123,7 +123,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 			}
 			if a.json {
 				out := shownKey(&key)
-				out["key"] = secret
+				out.Key = secret
 				return a.printJSON(out)
 			}
 			a.notice("the key is shown only this once")
@@ -170,18 +170,35 @@ func parseAge(text string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
+// keyJSON is a key without its hash.
+type keyJSON struct {
+	Access  []string       `json:"access"`           // the person and the groups that the key acts for
+	Active  bool           `json:"active"`           // whether the key is valid now
+	Created time.Time      `json:"created"`          // when the key was made
+	Expires time.Time      `json:"expires,omitzero"` // when the key ends
+	Filter  string         `json:"filter"`           // the filter that every request of the key gets
+	ID      string         `json:"id"`               // the ID of the key
+	Key     string         `json:"key,omitempty"`    // the key itself, only in the answer of `sheaf key add`
+	Name    string         `json:"name"`             // the name of the key
+	Revoked time.Time      `json:"revoked,omitzero"` // when the key was revoked
+	Schema  string         `json:"schema"`
+	Scopes  []access.Scope `json:"scopes"` // what the key may do
+	Sets    []string       `json:"sets"`   // the sets that the key sees
+	Tenant  string         `json:"tenant"` // the tenant whose documents the key sees
+}
+
+// keysJSON is the answer of `sheaf key list`.
+type keysJSON struct {
+	File   string    `json:"file"` // the path of keys.json; the file exists once a key was made
+	Keys   []keyJSON `json:"keys"` // all keys, revoked keys included
+	Schema string    `json:"schema"`
+}
+
 // shownKey converts a key for output, without its hash.
-func shownKey(k *access.Key) map[string]any {
-	out := map[string]any{"schema": "sheaf.key/1", "id": k.ID, "name": k.Name, "scopes": k.Scopes, "tenant": k.Tenant,
-		"access": orEmpty(k.Access),
-		"sets":   orEmpty(k.Sets), "filter": k.Baked, "created": k.Created, "active": k.Active(time.Now())}
-	if !k.Expires.IsZero() {
-		out["expires"] = k.Expires
-	}
-	if !k.Revoked.IsZero() {
-		out["revoked"] = k.Revoked
-	}
-	return out
+func shownKey(k *access.Key) keyJSON {
+	return keyJSON{Schema: "sheaf.key/1", ID: k.ID, Name: k.Name, Scopes: k.Scopes, Tenant: k.Tenant,
+		Access: orEmpty(k.Access), Sets: orEmpty(k.Sets), Filter: k.Baked, Created: k.Created,
+		Active: k.Active(time.Now()), Expires: k.Expires, Revoked: k.Revoked}
 }
 
 func (a *app) keyListCommand() *cobra.Command {
@@ -199,13 +216,13 @@ func (a *app) keyListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := []map[string]any{}
+			out := []keyJSON{}
 			rows := [][]string{{"id", "name", "scopes", "tenant", "access", "sets", "filter", "state"}}
 			for i := range list {
 				out = append(out, shownKey(&list[i]))
 				rows = append(rows, keyRow(&list[i]))
 			}
-			return a.print(map[string]any{"schema": "sheaf.keys/1", "file": s.Where.Keys(), "keys": out},
+			return a.print(keysJSON{Schema: "sheaf.keys/1", File: s.Where.Keys(), Keys: out},
 				func() { a.printTable(rows) })
 		},
 	})

@@ -48,16 +48,24 @@ func (a *app) listCommand() *cobra.Command {
 	return a.withJSON(cmd)
 }
 
+// documentJSON is a document, also one line of `sheaf ls --jsonl`.
 type documentJSON struct {
-	ID       sheaf.ID `json:"id"`
-	Path     string   `json:"path"`
-	Title    string   `json:"title"`
-	Chunks   int      `json:"chunks"`
-	Bytes    int64    `json:"bytes"`
-	Modified string   `json:"modified,omitempty"`
-	Tags     []string `json:"tags"`
+	ID       sheaf.ID `json:"id"`                 // the ID of the document
+	Path     string   `json:"path"`               // the path in the searched folder
+	Title    string   `json:"title"`              // the title
+	Chunks   int      `json:"chunks"`             // how many chunks it has
+	Bytes    int64    `json:"bytes"`              // the size of its text
+	Modified string   `json:"modified,omitempty"` // when the file changed, in UTC; absent for a text without a date
+	Tags     []string `json:"tags"`               // the tags of the document
 
 	name string // Path with the bytes of the file name
+}
+
+// lsJSON is the answer of `sheaf ls`.
+type lsJSON struct {
+	Documents []documentJSON `json:"documents"` // the documents of the folder
+	Folder    string         `json:"folder"`    // the folder
+	Schema    string         `json:"schema"`
 }
 
 func (s *session) list(long, null bool) error {
@@ -81,7 +89,7 @@ func (s *session) list(long, null bool) error {
 	var err error
 	switch {
 	case s.json:
-		err = s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.Folder, "documents": documents})
+		err = s.printJSON(lsJSON{Schema: "sheaf.ls/1", Folder: s.Folder, Documents: documents})
 	case len(documents) == 0 && !s.jsonl:
 		s.notice("no documents in %s", s.Folder)
 	default:
@@ -142,6 +150,19 @@ func (s *session) modified(doc *sheaf.Document, at int64) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
+// collectionsJSON is the answer of `sheaf ls --collections`.
+type collectionsJSON struct {
+	Collections []locationJSON `json:"collections"` // the indexes of this user
+	Schema      string         `json:"schema"`
+}
+
+// locationJSON is an index and the folder that it serves.
+type locationJSON struct {
+	Bytes int64  `json:"bytes"` // the size of the index on disk
+	Index string `json:"index"` // the folder of the index
+	Root  string `json:"root"`  // the indexed folder
+}
+
 func (a *app) listCollections(cmd *cobra.Command) error {
 	_, c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -151,12 +172,12 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	list := []map[string]any{}
+	list := []locationJSON{}
 	for _, loc := range locations {
-		list = append(list, map[string]any{"root": loc.Root, "index": loc.Dir, "bytes": location.Bytes(loc.Dir)})
+		list = append(list, locationJSON{Root: loc.Root, Index: loc.Dir, Bytes: location.Bytes(loc.Dir)})
 	}
 	if a.json {
-		err = a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list})
+		err = a.printJSON(collectionsJSON{Schema: "sheaf.collections/1", Collections: list})
 	}
 	if err == nil && len(locations) == 0 {
 		a.notice("no indexes yet: sheaf search makes one for the folder it searches")

@@ -108,17 +108,24 @@ func (a *app) profileListCommand() *cobra.Command {
 				}
 				rows = append(rows, []string{a.out.Paint(terminal.Title, info.Name), about})
 			}
-			return a.print(map[string]any{"schema": "sheaf.profile-list/1", "profiles": list}, func() { a.printTable(rows) })
+			return a.print(profilesJSON{Schema: "sheaf.profile-list/1", Profiles: list}, func() { a.printTable(rows) })
 		},
 	})
 }
 
+// profilesJSON is the answer of `sheaf profile list`.
+type profilesJSON struct {
+	Profiles []profileJSON `json:"profiles"` // all profiles, built-in and your own
+	Schema   string        `json:"schema"`
+}
+
+// profileJSON is a profile in the list.
 type profileJSON struct {
-	Name    string `json:"name"`
-	About   string `json:"about"`
-	File    string `json:"file"`
-	Builtin bool   `json:"builtin"`
-	Error   string `json:"error,omitempty"`
+	Name    string `json:"name"`            // the name
+	About   string `json:"about"`           // what the profile is for
+	File    string `json:"file"`            // the file; of a built-in profile only its name
+	Builtin bool   `json:"builtin"`         // whether the profile is part of Sheaf
+	Error   string `json:"error,omitempty"` // why the file is no profile
 }
 
 func (a *app) profileShowCommand() *cobra.Command {
@@ -235,26 +242,28 @@ func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
 	return values, nil
 }
 
+// planJSON is the answer of `sheaf profile show`.
 type planJSON struct {
 	Schema     string          `json:"schema"`
-	Name       string          `json:"name"`
-	About      string          `json:"about"`
-	Extends    string          `json:"extends,omitempty"`
-	File       string          `json:"file"`
-	Limit      int             `json:"limit"`
-	Parameters []parameterJSON `json:"parameters"`
-	Pipeline   string          `json:"pipeline"`
+	Name       string          `json:"name"`              // the name
+	About      string          `json:"about"`             // what the profile is for
+	Extends    string          `json:"extends,omitempty"` // the profile that this profile changes
+	File       string          `json:"file"`              // the file; of a built-in profile only its name
+	Limit      int             `json:"limit"`             // how many results the steps are for
+	Parameters []parameterJSON `json:"parameters"`        // the parameters
+	Pipeline   string          `json:"pipeline"`          // the steps, as a text in YAML
 }
 
+// parameterJSON is a parameter of a profile.
 type parameterJSON struct {
-	Name    string   `json:"name"`
-	About   string   `json:"about"`
-	Default string   `json:"default"`
-	Value   string   `json:"value"`
-	Min     *float64 `json:"min,omitempty"`
-	Max     *float64 `json:"max,omitempty"`
-	Integer bool     `json:"integer,omitempty"`
-	OneOf   []string `json:"one_of,omitempty"`
+	Name    string   `json:"name"`              // the name
+	About   string   `json:"about"`             // what the parameter means
+	Default string   `json:"default"`           // the default value
+	Value   string   `json:"value"`             // the value that holds
+	Min     *float64 `json:"min,omitempty"`     // the smallest allowed number
+	Max     *float64 `json:"max,omitempty"`     // the largest allowed number
+	Integer bool     `json:"integer,omitempty"` // whether only whole numbers are allowed
+	OneOf   []string `json:"one_of,omitempty"`  // the allowed words
 }
 
 func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
@@ -277,10 +286,16 @@ func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
 	return out, nil
 }
 
+// checkedProfilesJSON is the answer of `sheaf profile check`.
+type checkedProfilesJSON struct {
+	Profiles []checkedProfileJSON `json:"profiles"` // the checked profiles, in the order of the arguments
+	Schema   string               `json:"schema"`
+}
+
 // checkedProfileJSON is a checked profile with its fault. Its name is the argument of the command.
 type checkedProfileJSON struct {
-	Name  string `json:"name"`
-	Error string `json:"error,omitempty"`
+	Name  string `json:"name"`            // the name or file, as the command got it
+	Error string `json:"error,omitempty"` // what is wrong with the profile
 }
 
 func (a *app) profileCheckCommand() *cobra.Command {
@@ -301,7 +316,7 @@ func (a *app) profileCheckCommand() *cobra.Command {
 				}
 			}
 			if a.json {
-				if err := a.printJSON(map[string]any{"schema": "sheaf.profile-check/1", "profiles": checked}); err != nil {
+				if err := a.printJSON(checkedProfilesJSON{Schema: "sheaf.profile-check/1", Profiles: checked}); err != nil {
 					return err
 				}
 			}
@@ -309,6 +324,14 @@ func (a *app) profileCheckCommand() *cobra.Command {
 		},
 	}
 	return a.withJSON(cmd)
+}
+
+// profileDiffJSON is the answer of `sheaf profile diff`.
+type profileDiffJSON struct {
+	A      string   `json:"a"`     // the first profile
+	B      string   `json:"b"`     // the second profile
+	Lines  []string `json:"lines"` // the differences as people read them; empty when both do the same
+	Schema string   `json:"schema"`
 }
 
 func (a *app) profileDiffCommand() *cobra.Command {
@@ -334,7 +357,7 @@ func (a *app) profileDiffCommand() *cobra.Command {
 			if text != "" {
 				lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 			}
-			out := map[string]any{"schema": "sheaf.profile-diff/1", "a": args[0], "b": args[1], "lines": lines}
+			out := profileDiffJSON{Schema: "sheaf.profile-diff/1", A: args[0], B: args[1], Lines: lines}
 			return a.print(out, func() {
 				if len(lines) == 0 {
 					fmt.Fprintf(a.stdout, "%s and %s do the same\n", args[0], args[1])
@@ -353,6 +376,14 @@ func (a *app) profileDiffCommand() *cobra.Command {
 	}
 	cmd.Flags().IntP("limit", "n", 0, "the number of results to work them out for")
 	return a.withJSON(cmd)
+}
+
+// newProfileJSON is the answer of `sheaf profile new`.
+type newProfileJSON struct {
+	File   string `json:"file"` // the new file
+	From   string `json:"from"` // the profile that the new one changes
+	Name   string `json:"name"` // the name of the new profile
+	Schema string `json:"schema"`
 }
 
 func (a *app) profileNewCommand() *cobra.Command {
@@ -386,7 +417,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 			if err := writeNew(path, text); err != nil {
 				return err
 			}
-			return a.print(map[string]any{"schema": "sheaf.profile-new/1", "name": name, "from": from, "file": path}, func() {
+			return a.print(newProfileJSON{Schema: "sheaf.profile-new/1", Name: name, From: from, File: path}, func() {
 				fmt.Fprintf(a.stdout, "%s changes %s: edit it, then: sheaf profile check %s\n", path, from, name)
 			})
 		},

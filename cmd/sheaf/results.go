@@ -14,47 +14,45 @@ import (
 	"sheaf/search"
 )
 
-// searchJSON is the answer of search, similar and context; doc/json.md has its schema.
+// searchJSON is the answer of `sheaf search`, `sheaf similar` and `sheaf context`.
 type searchJSON struct {
-	Schema   string  `json:"schema"`
-	Query    string  `json:"query"`
-	Profile  string  `json:"profile"`
-	TookMS   float64 `json:"took_ms"`
-	Total    int     `json:"total"`
-	Degraded bool    `json:"degraded"`
-	// Answerable is false when no result is likely to answer the query. Without a calibration, the output has no such
-	// member.
-	Answerable *bool        `json:"answerable,omitempty"`
-	Warnings   []string     `json:"warnings"`
-	Notes      []string     `json:"notes"`
+	Schema     string       `json:"schema"`
+	Query      string       `json:"query"`                // the query; for similar and context the address or file
+	Profile    string       `json:"profile"`              // the ranking profile
+	TookMS     float64      `json:"took_ms"`              // the time to the answer, refresh included, in milliseconds
+	Total      int          `json:"total"`                // how many chunks the branches found; more may match
+	Degraded   bool         `json:"degraded"`             // whether a branch failed and the others answered
+	Answerable *bool        `json:"answerable,omitempty"` // whether a result likely answers; absent when unknown
+	Warnings   []string     `json:"warnings"`             // why the answer may be wrong
+	Notes      []string     `json:"notes"`                // how the query was read; filter values that no document has
 	readNotes  []string     // notes that say how the query was read
 	missNotes  []string     // notes that say why no result was found
-	Results    []resultJSON `json:"results"`
-	// Facets are set only if a flag asks for them.
-	Facets []facetJSON `json:"facets,omitempty"`
+	Results    []resultJSON `json:"results"`          // the results, best first
+	Facets     []facetJSON  `json:"facets,omitempty"` // the counts of values, with --facets
 }
 
+// resultJSON is a result, also one line of `sheaf search --jsonl`.
 type resultJSON struct {
-	Rank        int                `json:"rank"`
-	ID          sheaf.ID           `json:"id"`
-	Doc         sheaf.ID           `json:"doc"`
-	Path        string             `json:"path"`
-	Title       string             `json:"title"`
-	Breadcrumb  string             `json:"breadcrumb"`
-	Span        span               `json:"span"`
-	Line        int                `json:"line"`
-	Block       sheaf.ID           `json:"block,omitempty"`
-	Score       float64            `json:"score"`
-	Confidence  *float64           `json:"confidence,omitempty"`
-	Level       search.Level       `json:"confidence_level,omitempty"`
-	Snippet     string             `json:"snippet"`
-	Matches     []span             `json:"matches"`
-	Tags        []string           `json:"tags"`
-	Explanation *sheaf.Explanation `json:"explanation,omitempty"`
-	// Constituents are the passages that the result represents, best first.
-	Constituents []constituentJSON `json:"constituents,omitempty"`
-	// Signals explain the score in the terms of the tiered search specification. Only profiles that scan files set
-	// them.
+	Rank       int      `json:"rank"`            // the rank, from 1
+	ID         sheaf.ID `json:"id"`              // the ID of the chunk
+	Doc        sheaf.ID `json:"doc"`             // the ID of the document
+	Path       string   `json:"path"`            // the path in the searched folder
+	Title      string   `json:"title"`           // the title
+	Breadcrumb string   `json:"breadcrumb"`      // the titles from the document down, joined by ›
+	Span       span     `json:"span"`            // the range of the chunk in the file
+	Line       int      `json:"line"`            // the line of the first match, or of the snippet
+	Block      sheaf.ID `json:"block,omitempty"` // the named block (^name) of this line
+	// Score orders the results. It does not say how sure the answer is.
+	Score        float64            `json:"score"`
+	Confidence   *float64           `json:"confidence,omitempty"`       // the probability, 0 to 1, that it is right
+	Level        search.Level       `json:"confidence_level,omitempty"` // high, medium, low or none
+	Snippet      string             `json:"snippet"`                    // one line of the text, without Markdown
+	Matches      []span             `json:"matches"`                    // the matches in the snippet, in order
+	Tags         []string           `json:"tags"`                       // the tags of the chunk and its document
+	Explanation  *sheaf.Explanation `json:"explanation,omitempty"`      // the parts of the score, with --explain
+	Constituents []constituentJSON  `json:"constituents,omitempty"`     // the passages that it represents, best first
+	// Signals has the reasons for the score in the terms of the tiered search specification. Only profiles that scan
+	// files set it.
 	Signals *search.Signals `json:"signals,omitempty"`
 
 	// hierarchy and the following fields are only for output to people.
@@ -64,10 +62,10 @@ type resultJSON struct {
 
 // constituentJSON is a passage that a result represents.
 type constituentJSON struct {
-	ID    sheaf.ID `json:"id"`
-	Title string   `json:"title"`
-	Span  span     `json:"span"`
-	Score float64  `json:"score"`
+	ID    sheaf.ID `json:"id"`    // the ID of the chunk
+	Title string   `json:"title"` // the title
+	Span  span     `json:"span"`  // the range of the chunk in the file
+	Score float64  `json:"score"` // the score of the chunk
 }
 
 // searchSchema names the schema of searchJSON. A release that removes a member, or changes what a member means,

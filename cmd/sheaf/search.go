@@ -251,16 +251,17 @@ func (o *searchOptions) unknownColumns(view *catalog.View) (notes []string) {
 	return notes
 }
 
-// facetJSON counts the values of one column. doc/json.md describes it.
+// facetJSON counts the values of one column.
 type facetJSON struct {
-	Column   string           `json:"column"`
-	Distinct int              `json:"distinct"`
-	Values   []facetValueJSON `json:"values"`
+	Column   string           `json:"column"`   // the name of the column
+	Distinct int              `json:"distinct"` // how many different values it has
+	Values   []facetValueJSON `json:"values"`   // the 100 most frequent values
 }
 
+// facetValueJSON is a value of a column with its number of chunks.
 type facetValueJSON struct {
-	Value  sheaf.Value `json:"value"`
-	Chunks int         `json:"chunks"`
+	Value  sheaf.Value `json:"value"`  // the value
+	Chunks int         `json:"chunks"` // how many matching chunks have the value
 }
 
 func facetsJSON(facets []store.Facet) []facetJSON {

@@ -46,49 +46,49 @@ func (a *app) statusCommand() *cobra.Command {
 	return a.withJSON(cmd)
 }
 
+// statusJSON is the answer of `sheaf status`.
 type statusJSON struct {
 	Schema           string            `json:"schema"`
-	Root             string            `json:"root"`
-	Index            string            `json:"index"`
-	Store            string            `json:"store"`
-	Trees            []collection.Tree `json:"trees"`
-	Documents        int               `json:"documents"`
-	Chunks           int               `json:"chunks"`
-	SourceBytes      int64             `json:"source_bytes"`
-	Bytes            int64             `json:"bytes"`
-	Parts            map[string]int64  `json:"parts"`
-	Vectors          int               `json:"vectors"`
-	Chunker          string            `json:"chunker"`
-	CommentsHidden   bool              `json:"comments_hidden,omitempty"`
-	Analyzer         string            `json:"analyzer"`
-	Language         string            `json:"language"`
-	LanguageDetected bool              `json:"language_detected"`
-	Model            string            `json:"model"`
-	ModelLanguages   []string          `json:"model_languages"`
-	Dims             int               `json:"dims"`
-	Pending          pendingJSON       `json:"pending"`
-	Skipped          []collection.Skip `json:"skipped"`
-	Ignored          []collection.Skip `json:"ignored"`
-	IgnoredTotal     int               `json:"ignored_total"`
-	Warnings         []warningJSON     `json:"warnings"`
-	Tuned            []tunedJSON       `json:"tuned"`
-	Notes            []string          `json:"notes"`
-	// Recall is set only with --recall.
-	Recall []store.Recall `json:"recall,omitempty"`
+	Root             string            `json:"root"`                      // the indexed folder
+	Index            string            `json:"index"`                     // the folder of the index
+	Store            string            `json:"store"`                     // the store of the chunks
+	Trees            []collection.Tree `json:"trees"`                     // the trees of documents
+	Documents        int               `json:"documents"`                 // how many documents the index has
+	Chunks           int               `json:"chunks"`                    // how many chunks the index has
+	SourceBytes      int64             `json:"source_bytes"`              // the size of all texts
+	Bytes            int64             `json:"bytes"`                     // the size of the index on disk
+	Parts            map[string]int64  `json:"parts"`                     // the size of each kind of files of the index
+	Vectors          int               `json:"vectors"`                   // how many vectors the index has
+	Chunker          string            `json:"chunker"`                   // the chunker
+	CommentsHidden   bool              `json:"comments_hidden,omitempty"` // true when comments are no text
+	Analyzer         string            `json:"analyzer"`                  // the analyzer
+	Language         string            `json:"language"`                  // the language of the index
+	LanguageDetected bool              `json:"language_detected"`         // whether Sheaf detected the language
+	Model            string            `json:"model"`                     // the embedding model; "" without a model
+	ModelLanguages   []string          `json:"model_languages"`           // the languages of the built-in model, as codes
+	Dims             int               `json:"dims"`                      // the dimensions of the vectors
+	Pending          pendingJSON       `json:"pending"`                   // what the next run has to do
+	Skipped          []collection.Skip `json:"skipped"`                   // the files that were not indexed
+	Ignored          []collection.Skip `json:"ignored"`                   // the files and folders that rules exclude
+	IgnoredTotal     int               `json:"ignored_total"`             // how many files and folders rules exclude
+	Warnings         []warningJSON     `json:"warnings"`                  // faults of documents that were indexed
+	Tuned            []tunedJSON       `json:"tuned"`                     // the profiles that are tuned to this index
+	Notes            []string          `json:"notes"`                     // hints about the index
+	Recall           []store.Recall    `json:"recall,omitempty"`          // the recall of each vector field, with --recall
 }
 
 // pendingJSON counts the files that are new, changed or removed since the index last read the folder.
 type pendingJSON struct {
-	New     int `json:"new"`
-	Changed int `json:"changed"`
-	Removed int `json:"removed"`
-	// Documents lists the incomplete documents, for example documents without vectors.
-	Documents []pendingDocumentJSON `json:"documents"`
+	New       int                   `json:"new"`       // how many files are new
+	Changed   int                   `json:"changed"`   // how many files changed
+	Removed   int                   `json:"removed"`   // how many files went away
+	Documents []pendingDocumentJSON `json:"documents"` // the incomplete documents, for example documents without vectors
 }
 
+// pendingDocumentJSON is an incomplete document.
 type pendingDocumentJSON struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
+	Path   string `json:"path"`   // the path of the document
+	Reason string `json:"reason"` // what still has to be done
 }
 
 // String returns the counts that are not 0, or "nothing" if all are 0.

@@ -374,13 +374,13 @@ func numbers(values []float64) []string {
 	return out
 }
 
+// tuneJSON is the answer of `sheaf tune`.
 type tuneJSON struct {
 	Schema  string `json:"schema"`
-	Profile string `json:"profile"`
-	Measure string `json:"measure"`
+	Profile string `json:"profile"` // the ranking profile
+	Measure string `json:"measure"` // the measure
 	*tune.Result
-	// Text is the profile that tune found. It is "" if the defaults are best.
-	Text string `json:"text"`
+	Text string `json:"text"` // the profile that tune found; "" if the defaults are best
 }
 
 func (t *tuning) print(r *tune.Result, measure string) error {
@@ -441,9 +441,9 @@ func (s *session) undoTuning() error {
 
 // tunedJSON describes a profile that is tuned to the index.
 type tunedJSON struct {
-	Profile string `json:"profile"`
-	About   string `json:"about"`
-	File    string `json:"file"`
+	Profile string `json:"profile"` // the name of the profile
+	About   string `json:"about"`   // what tuning changed
+	File    string `json:"file"`    // the file with the changes
 }
 
 // tunedProfiles lists the profiles that sheaf tune changed for the index.

@@ -27,14 +27,15 @@ func (a *app) printVersion() error {
 	return a.print(v, func() { fmt.Fprintf(a.stdout, "sheaf %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch) })
 }
 
+// versionJSON is the answer of `sheaf version`.
 type versionJSON struct {
 	Schema   string `json:"schema"`
-	Version  string `json:"version"`
-	Revision string `json:"revision"`
-	Modified bool   `json:"modified"`
-	Go       string `json:"go"`
-	OS       string `json:"os"`
-	Arch     string `json:"arch"`
+	Version  string `json:"version"`  // the version; devel without a release
+	Revision string `json:"revision"` // the commit
+	Modified bool   `json:"modified"` // whether the sources had changes after the commit
+	Go       string `json:"go"`       // the version of Go
+	OS       string `json:"os"`       // the operating system
+	Arch     string `json:"arch"`     // the processor architecture
 }
 
 func readVersion() versionJSON {

@@ -73,17 +73,18 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	return err
 }
 
+// watchJSON is the answer of `sheaf watch` to one run that changed something.
 type watchJSON struct {
 	Schema  string            `json:"schema"`
-	Time    string            `json:"time"`
-	TookMS  float64           `json:"took_ms"`
-	Added   int               `json:"added"`
-	Changed int               `json:"changed"`
-	Removed int               `json:"removed"`
-	Renamed int               `json:"renamed"`
-	Pending int               `json:"pending"`
-	Skipped []collection.Skip `json:"skipped"`
-	Error   string            `json:"error,omitempty"`
+	Time    string            `json:"time"`            // when the run ended, in UTC
+	TookMS  float64           `json:"took_ms"`         // the time of the run, in milliseconds
+	Added   int               `json:"added"`           // how many documents are new
+	Changed int               `json:"changed"`         // how many documents changed
+	Removed int               `json:"removed"`         // how many documents went away
+	Renamed int               `json:"renamed"`         // how many documents only have another name
+	Pending int               `json:"pending"`         // how many documents have no vectors yet
+	Skipped []collection.Skip `json:"skipped"`         // the files that were not indexed
+	Error   string            `json:"error,omitempty"` // why the run failed
 }
 
 // watched prints the changes of an indexing run. For people, it also prints a first run without changes. After a

@@ -40,19 +40,19 @@ var Scopes = []Scope{ScopeSearch, ScopeIngest, ScopeAdmin}
 // Grant says what one caller may see and do. The zero Grant sees the public documents that have no tenant. It has no
 // scope.
 type Grant struct {
-	// Name identifies the grant for people. Access decisions do not use Name.
+	// Name identifies the grant for people. It decides no access.
 	Name string `json:"name,omitempty"`
 	// Caller distinguishes callers that see the same documents: a cursor works only for the caller who got the cursor.
 	// Keys do not store Caller.
 	Caller string  `json:"-"`
-	Scopes []Scope `json:"scopes"`
-	// Tenant is the tenant whose documents are visible. With "", only documents without a tenant are visible; with All,
-	// the documents of every tenant.
+	Scopes []Scope `json:"scopes"` // what the caller may do
+	// Tenant is the tenant whose documents are visible. With "", only documents without a tenant are visible; with
+	// All ("*"), the documents of every tenant.
 	Tenant string `json:"tenant,omitempty"`
 	// Access lists the person and the groups of the caller. If the list is empty, only public documents are visible. If
-	// the list contains All, private documents are visible too.
+	// the list contains All ("*"), private documents are visible too.
 	Access []string `json:"access,omitempty"`
-	// Sets lists the visible document sets. If the list is empty, all documents are visible, in a set or not.
+	// Sets are the visible document sets. If the list is empty, all documents are visible, in a set or not.
 	Sets []string `json:"sets,omitempty"`
 	// Baked is a filter that every search of this caller applies, in the query language: "path:handbook/ -tag:draft".
 	// "" applies no filter.

@@ -80,29 +80,23 @@ type Result struct {
 	Version string `json:"version"`
 	// BuildSeconds is the time from the first document until the index is durable.
 	BuildSeconds float64 `json:"build_seconds"`
-	// OpenSeconds is the time for opening the index again. It is 0 if it was not measured.
-	OpenSeconds float64 `json:"open_seconds,omitempty"`
-	IndexBytes  int64   `json:"index_bytes"`
+	OpenSeconds  float64 `json:"open_seconds,omitempty"` // the time for opening; absent when not measured
+	IndexBytes   int64   `json:"index_bytes"`            // the size of the index on disk
 	// PeakBytes is the largest anonymous memory of the process during the build, minus its memory before the build. It
-	// excludes pages of files, because the kernel can take them back. SearchBytes is the resident memory after all
-	// queries, including pages of mapped files.
-	PeakBytes   int64 `json:"peak_bytes"`
-	SearchBytes int64 `json:"search_bytes"`
-	// Classes has the measurements of each class of queries.
-	Classes map[string]*Class `json:"classes"`
-	// Hits has the IDs of the best ten hits of each query that ran.
-	Hits map[string][]string `json:"hits"`
+	// excludes pages of files, because the kernel can take them back.
+	PeakBytes int64 `json:"peak_bytes"`
+	// SearchBytes is the resident memory after all queries, including pages of mapped files.
+	SearchBytes int64               `json:"search_bytes"`
+	Classes     map[string]*Class   `json:"classes"` // the measurements of each class of queries
+	Hits        map[string][]string `json:"hits"`    // the IDs of the best ten hits of each query that ran
 }
 
 // Class has the measurements for one class of queries.
 type Class struct {
-	// Micros has the times of one client's queries in microseconds: one list for each pass.
-	Micros [][]float64 `json:"micros"`
-	// QPS is how many queries one client finishes in a second, and ClientsQPS how many all clients finish together.
-	// ClientsMicros has the times of the queries of all clients.
-	QPS           float64   `json:"qps"`
-	ClientsQPS    float64   `json:"clients_qps"`
-	ClientsMicros []float64 `json:"clients_micros"`
+	Micros        [][]float64 `json:"micros"`         // the times of one client in microseconds: one list for each pass
+	QPS           float64     `json:"qps"`            // how many queries one client finishes in a second
+	ClientsQPS    float64     `json:"clients_qps"`    // how many queries all clients finish in a second
+	ClientsMicros []float64   `json:"clients_micros"` // the times of the queries of all clients, in microseconds
 }
 
 // Quantile returns the quantile q of the times, in microseconds. It computes the quantile of each pass, and returns the

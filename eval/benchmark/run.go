@@ -44,15 +44,15 @@ type Options struct {
 
 // Row is the result of one engine for one task on one corpus.
 type Row struct {
-	Peer   string `json:"peer"`
-	Task   Task   `json:"task"`
-	Chunks int    `json:"chunks"`
+	Peer   string `json:"peer"`   // the engine
+	Task   Task   `json:"task"`   // the task
+	Chunks int    `json:"chunks"` // how many chunks the corpus has
 	// Made is how many chunks are made from sentences of other documents.
 	Made int `json:"made"`
 	// InputBytes is the size of what the engine indexes.
 	InputBytes int64   `json:"input_bytes"`
-	Result     *Result `json:"result,omitempty"`
-	Fault      string  `json:"fault,omitempty"`
+	Result     *Result `json:"result,omitempty"` // what the engine reported; absent when it failed
+	Fault      string  `json:"fault,omitempty"`  // why the engine failed
 	// MRR is for queries that are headings: the mean of 1/rank of their chunks, within ten hits. Recall is for
 	// vectors: the share of the ten nearest vectors that the engine found. Brute force over float32 finds the nearest
 	// vectors, and a vector as near as the tenth counts too. Same is the share of the ten hits of Sheaf's engine that

@@ -14,14 +14,11 @@ import (
 
 // Bin is a group of samples whose probabilities are similar.
 type Bin struct {
-	// From and To are the limits of the probabilities: From <= p < To. The last bin also has p = 1.
-	From float64 `json:"from"`
-	To   float64 `json:"to"`
-	// Count is the number of samples. Mean is the mean of their probabilities. Right is the share of samples that are
-	// right. Without samples, Mean and Right are 0.
-	Count int     `json:"count"`
-	Mean  float64 `json:"mean"`
-	Right float64 `json:"right"`
+	From  float64 `json:"from"`  // the smallest probability of the bin
+	To    float64 `json:"to"`    // the end of the bin; only the last bin contains it
+	Count int     `json:"count"` // how many samples it has
+	Mean  float64 `json:"mean"`  // the mean of their probabilities; 0 without samples
+	Right float64 `json:"right"` // the share of samples that are right; 0 without samples
 }
 
 // Reliability sorts samples into bins by their probability. The bins have equal widths and cover 0..1. The slices p and

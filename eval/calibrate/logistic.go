@@ -7,8 +7,8 @@ import (
 
 // Logistic is the probability 1/(1 + e^-(Bias + sum of Weights[j] x feature j)).
 type Logistic struct {
-	Bias    float64   `json:"bias"`
-	Weights []float64 `json:"weights"`
+	Bias    float64   `json:"bias"`    // the constant part
+	Weights []float64 `json:"weights"` // the weight of each feature
 }
 
 // At returns the probability for the features of a sample. It ignores features beyond Weights. A missing feature and an

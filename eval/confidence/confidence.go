@@ -74,29 +74,22 @@ func (a *Answers) answered(question int) bool {
 
 // Quality says how good a calibration is for some answers.
 type Quality struct {
-	// Questions counts the questions that have an answer. Right counts the questions whose first result is right.
-	Questions int `json:"questions"`
-	Right     int `json:"right"`
-	// First, FirstFive and Brier cover only questions that have an answer. First is the expected calibration error of
-	// the first results, and Bins has its ten bins. FirstFive is the same error for the first five results. Brier is
-	// the mean squared error of the first five results.
-	First     float64         `json:"first_error"`
-	FirstFive float64         `json:"error"`
-	Brier     float64         `json:"brier"`
-	Bins      []calibrate.Bin `json:"bins"`
-	// Found counts questions with a right result, and Unanswerable counts questions without an answer. Both also say
-	// how many of them the calibration calls answerable. Refused counts questions that have an answer but that the
-	// calibration calls unanswerable. RefusedRight counts the questions in Refused whose first result is right.
-	Found        Answerable `json:"found"`
-	Unanswerable Answerable `json:"unanswerable"`
-	Refused      int        `json:"refused"`
-	RefusedRight int        `json:"refused_right"`
+	Questions    int             `json:"questions"`     // how many questions have an answer
+	Right        int             `json:"right"`         // how many of these questions have a right first result
+	First        float64         `json:"first_error"`   // the calibration error (ten bins) of the first results
+	FirstFive    float64         `json:"error"`         // the calibration error of the first five results
+	Brier        float64         `json:"brier"`         // the mean squared error of the first five results
+	Bins         []calibrate.Bin `json:"bins"`          // the ten bins of the first results
+	Found        Answerable      `json:"found"`         // the questions with a right result
+	Unanswerable Answerable      `json:"unanswerable"`  // the questions that nothing answers
+	Refused      int             `json:"refused"`       // how many questions have an answer and are called not answerable
+	RefusedRight int             `json:"refused_right"` // how many refused questions have a right first result
 }
 
 // Answerable counts questions, and how many of these questions the calibration calls answerable.
 type Answerable struct {
-	Queries    int `json:"queries"`
-	Answerable int `json:"answerable"`
+	Queries    int `json:"queries"`    // how many questions
+	Answerable int `json:"answerable"` // how many of these questions are called answerable
 }
 
 func (a *Answerable) add(answerable bool) {

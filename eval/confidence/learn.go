@@ -11,15 +11,11 @@ import (
 
 // Report compares a calibration that was learned from one folder with the calibration in this program.
 type Report struct {
-	Profile string `json:"profile"`
-	// Digest identifies the computation of the profile. The learned calibration is valid only for profiles with this
-	// digest.
-	Digest string             `json:"digest"`
-	Fit    search.Calibration `json:"fit"`
-	// Learned is the quality of learned calibrations on questions that they were not fitted to. Shipped is the quality
-	// of the calibration in this program on the same questions. It is nil if there is no such calibration.
-	Learned Quality  `json:"learned"`
-	Shipped *Quality `json:"shipped,omitempty"`
+	Profile string             `json:"profile"`           // the ranking profile
+	Digest  string             `json:"digest"`            // the digest of what the profile computes
+	Fit     search.Calibration `json:"fit"`               // the calibration that was learned
+	Learned Quality            `json:"learned"`           // how well learned calibrations hold for unseen questions
+	Shipped *Quality           `json:"shipped,omitempty"` // how well the shipped calibration holds for the same questions
 }
 
 // Better reports whether the learned calibration has a smaller mean squared error than the calibration in this program.

@@ -14,19 +14,15 @@ type Agreement struct {
 	// Hits are the numbers of hits in the two rankings.
 	Hits [2]int `json:"hits"`
 	// Shared is how many hits are in both rankings.
-	Shared int `json:"shared"`
-	// SameSet says that both rankings have the same IDs. SameOrder says that the IDs also have the same order.
-	SameSet   bool `json:"same_set"`
-	SameOrder bool `json:"same_order"`
+	Shared    int  `json:"shared"`
+	SameSet   bool `json:"same_set"`   // whether both rankings have the same IDs
+	SameOrder bool `json:"same_order"` // whether both rankings have the same IDs in the same order
 	// Tau is Kendall's rank correlation of the shared hits. It is 1 for fewer than two shared hits. Hits with equal
 	// scores in one of the rankings are tied (tau-b).
-	Tau float64 `json:"kendall_tau"`
-	// RBO is the result of the function [RBO].
-	RBO float64 `json:"rbo"`
-	// ScoreDifference is the largest difference between the two scores of a shared hit. ScoreShare is the same for
-	// relative differences: each difference is divided by the larger of its two scores.
-	ScoreDifference float64 `json:"score_difference"`
-	ScoreShare      float64 `json:"score_share"`
+	Tau             float64 `json:"kendall_tau"`
+	RBO             float64 `json:"rbo"`              // the rank-biased overlap
+	ScoreDifference float64 `json:"score_difference"` // the largest difference of the two scores of a shared hit
+	ScoreShare      float64 `json:"score_share"`      // the largest of these differences, each divided by the larger of its two scores
 }
 
 // Persistence is the p of [RBO] in an Agreement. With this p, the first ten ranks have 86 % of the weight.

@@ -50,52 +50,48 @@ type Answer struct {
 // Report compares each store with the first store.
 type Report struct {
 	Schema  string         `json:"schema"`
-	Profile string         `json:"profile"`
-	Limit   int            `json:"limit"`
-	Queries int            `json:"queries"`
-	First   string         `json:"first"`
-	Stores  []*StoreReport `json:"stores"`
+	Profile string         `json:"profile"` // the ranking profile
+	Limit   int            `json:"limit"`   // how many results were compared
+	Queries int            `json:"queries"` // how many queries were compared
+	First   string         `json:"first"`   // the store that the other stores are compared with
+	Stores  []*StoreReport `json:"stores"`  // one report for each other store
 }
 
 // StoreReport compares one store with the first.
 type StoreReport struct {
-	Store string `json:"store"`
-	// Counted is how the engine counted words: like the server, or [Exact]. Alike explains the server's way; it is ""
-	// for Exact.
-	Counted string         `json:"counted"`
-	Alike   string         `json:"-"`
-	Stages  []*StageReport `json:"stages"`
+	Store string `json:"store"` // the store
+	// Counted is how the engine counted words: like the server, or exactly.
+	Counted string `json:"counted"`
+	// Alike explains how the server counts words. It is "" if Counted is [Exact].
+	Alike  string         `json:"-"`
+	Stages []*StageReport `json:"stages"` // one report for each step of the profile
 }
 
 // StageReport compares one step of the profile over all queries.
 type StageReport struct {
-	// Stage names the branch and the step. The last stage is the answer.
+	// Stage is the branch and the step. The last stage is the answer.
 	Stage string `json:"stage"`
 	// Refused is how many queries the store cannot answer. The other numbers do not include these queries.
-	Refused int `json:"refused"`
-	// SameSet and SameOrder are numbers of queries.
-	SameSet   int `json:"same_set"`
-	SameOrder int `json:"same_order"`
-	// Tau and RBO are means over the queries. LeastRBO is the smallest RBO.
-	Tau      float64 `json:"kendall_tau"`
-	RBO      float64 `json:"rbo"`
-	LeastRBO float64 `json:"least_rbo"`
-	// Exact is the mean overlap if the engine counts exactly. It is nil if the engine already counted exactly, or if
+	Refused   int     `json:"refused"`
+	SameSet   int     `json:"same_set"`    // how many queries have the same hits
+	SameOrder int     `json:"same_order"`  // how many queries have the same hits in the same order
+	Tau       float64 `json:"kendall_tau"` // the mean of Kendall's rank correlation
+	RBO       float64 `json:"rbo"`         // the mean of the rank-biased overlap
+	LeastRBO  float64 `json:"least_rbo"`   // the smallest rank-biased overlap
+	// Exact is the mean overlap if the engine counts exactly. It is null if the engine already counted exactly, or if
 	// exact counting has no such step.
-	Exact *float64 `json:"exact_rbo"`
-	// ScoreDifference and ScoreShare are the largest over all queries.
-	ScoreDifference float64 `json:"score_difference"`
-	ScoreShare      float64 `json:"score_share"`
-	// Reasons has the number of queries for each reason.
-	Reasons map[string]int `json:"reasons"`
-	Queries []QueryReport  `json:"queries"` // in order, without refused ones
+	Exact           *float64       `json:"exact_rbo"`
+	ScoreDifference float64        `json:"score_difference"` // the largest difference of two scores of a hit
+	ScoreShare      float64        `json:"score_share"`      // the largest of these differences, each divided by the larger of its two scores
+	Reasons         map[string]int `json:"reasons"`          // how many queries differ for each reason
+	Queries         []QueryReport  `json:"queries"`          // the queries that the store answered, in order
 }
 
 // QueryReport compares the rankings of one query after one step.
 type QueryReport struct {
-	Query string `json:"query"`
+	Query string `json:"query"` // the query
 	Agreement
-	Reasons []string `json:"reasons"`
+	Reasons []string `json:"reasons"` // why the rankings differ
 }
 
 // CompareStores compares the answers of two stores. The parameter way says how the engine counted words for this

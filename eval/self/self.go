@@ -40,47 +40,40 @@ type Options struct {
 
 // Report is the result of [Evaluate]. Its JSON is the format sheaf.eval-self/1.
 type Report struct {
-	Measure string `json:"measure"`
-	Queries int    `json:"queries"`
-	Seed    uint64 `json:"seed"`
-	// Kinds lists each kind of query that occurs, with the number of its queries.
-	Kinds   []KindReport   `json:"kinds"`
-	Columns []ColumnReport `json:"columns"`
-	// Best is the index of the best column. Better says that it is better than the first column by more than chance.
-	Best   int  `json:"best"`
-	Better bool `json:"better"`
-	// Verdict says the result in words.
-	Verdict string `json:"verdict"`
-	// CorpusHash, Analyzer and Model describe the collection.
-	CorpusHash string `json:"corpus_hash"`
-	Analyzer   string `json:"analyzer"`
-	Model      string `json:"model"`
+	Measure    string         `json:"measure"`     // the measure
+	Queries    int            `json:"queries"`     // how many queries were asked
+	Seed       uint64         `json:"seed"`        // the seed that chose the queries
+	Kinds      []KindReport   `json:"kinds"`       // each kind of query that occurs
+	Columns    []ColumnReport `json:"columns"`     // one column for each ranking
+	Best       int            `json:"best"`        // the index of the best column
+	Better     bool           `json:"better"`      // whether the best column is better than the first by more than chance
+	Verdict    string         `json:"verdict"`     // the result in words
+	CorpusHash string         `json:"corpus_hash"` // the version of the documents
+	Analyzer   string         `json:"analyzer"`    // the analyzer of the index
+	Model      string         `json:"model"`       // the embedding model
 }
 
 // KindReport describes one kind of query.
 type KindReport struct {
-	Kind    Kind `json:"kind"`
-	Queries int  `json:"queries"`
+	Kind    Kind `json:"kind"`    // the kind of query
+	Queries int  `json:"queries"` // how many queries are of this kind
 	// Example is the text of one query of this kind.
 	Example string `json:"example"`
 }
 
 // ColumnReport is the result for one ranking.
 type ColumnReport struct {
-	Name        string            `json:"name"`
-	Profile     string            `json:"profile"`
-	ProfileHash string            `json:"profile_hash"`
-	Parameters  map[string]string `json:"parameters"`
-	// Mean is the mean over the kinds, which have equal weights. Range is its interval. Kinds has the mean of each
-	// kind, in the order of Report.Kinds.
-	Mean  float64        `json:"mean"`
-	Range stats.Interval `json:"interval"`
-	Kinds []float64      `json:"kinds"`
-	// Difference is Mean minus the Mean of the first column, with its interval. P comes from the paired randomization
-	// test, with Holm's correction. For the first column, the difference is 0 and P is 1.
-	Difference      float64        `json:"difference"`
-	DifferenceRange stats.Interval `json:"difference_interval"`
-	P               float64        `json:"p"`
+	Name            string            `json:"name"`                // the name of the column
+	Profile         string            `json:"profile"`             // the ranking profile
+	ProfileHash     string            `json:"profile_hash"`        // the version of the profile
+	Parameters      map[string]string `json:"parameters"`          // the changed parameters of the profile
+	Mean            float64           `json:"mean"`                // the mean over the kinds, which have equal weights
+	Range           stats.Interval    `json:"interval"`            // the confidence interval of the mean
+	Kinds           []float64         `json:"kinds"`               // the mean of each kind, in the order of the kinds
+	Difference      float64           `json:"difference"`          // the mean minus the mean of the first column
+	DifferenceRange stats.Interval    `json:"difference_interval"` // the confidence interval of the difference
+	// P is the p of the paired randomization test, corrected after Holm. It is 1 for the first column.
+	P float64 `json:"p"`
 }
 
 // minQueries is how many queries a verdict needs at least.

@@ -43,8 +43,8 @@ func quantile(sorted []float64, q float64) float64 {
 
 // Interval is a range of values.
 type Interval struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+	Low  float64 `json:"low"`  // the lower end
+	High float64 `json:"high"` // the upper end
 }
 
 // Contains reports whether v is in the interval.

@@ -49,36 +49,29 @@ type Options struct {
 
 // Result is the result of [Search]. Its JSON is the format sheaf.tune/1.
 type Result struct {
-	// Set has the parameters to change. They are chosen on all queries. Set is empty if the defaults are best.
-	Set map[string]string `json:"set"`
-	// Default is the mean value for the defaults. Fitted is the mean value for Set. It is too high, because Set was
-	// chosen on the same queries. HeldOut is the value to expect: each query counts with settings that were chosen
-	// without its fold.
-	Default float64 `json:"default"`
-	Fitted  float64 `json:"fitted"`
-	HeldOut float64 `json:"held_out"`
-	// Difference is HeldOut minus Default, with its interval. P comes from the paired randomization test.
-	Difference float64        `json:"difference"`
-	Range      stats.Interval `json:"interval"`
-	P          float64        `json:"p"`
-	// Better says that HeldOut is better than Default by more than chance.
-	Better bool `json:"better"`
-	// Folds has the settings that were chosen without each fold.
-	Folds []Fold `json:"folds"`
-	// Tried is how many different settings were tried. Queries is the number of queries.
-	Tried   int    `json:"tried"`
-	Queries int    `json:"queries"`
-	Verdict string `json:"verdict"`
+	Set     map[string]string `json:"set"`     // the parameters to change; empty if the defaults are best
+	Default float64           `json:"default"` // the mean for the defaults
+	// Fitted is the mean for the changed parameters. It is too high, because the same queries chose them.
+	Fitted float64 `json:"fitted"`
+	// HeldOut is the mean to expect: the queries of other folds chose the parameters of each query.
+	HeldOut    float64        `json:"held_out"`
+	Difference float64        `json:"difference"` // the expected mean minus the mean for the defaults
+	Range      stats.Interval `json:"interval"`   // the confidence interval of the difference
+	P          float64        `json:"p"`          // the p of the paired randomization test
+	// Better is whether the changed parameters beat the defaults by more than chance.
+	Better  bool   `json:"better"`
+	Folds   []Fold `json:"folds"`   // the parameters that were chosen without each fold
+	Tried   int    `json:"tried"`   // how many different settings were tried
+	Queries int    `json:"queries"` // how many queries were asked
+	Verdict string `json:"verdict"` // the result in words
 }
 
 // Fold has the settings that were chosen without the queries of one fold.
 type Fold struct {
-	Set map[string]string `json:"set"`
-	// Chosen is the mean of these settings on the queries outside the fold. HeldOut is the mean of these settings on
-	// the fold. Default is the mean of the defaults on the fold.
-	Chosen  float64 `json:"chosen"`
-	HeldOut float64 `json:"held_out"`
-	Default float64 `json:"default"`
+	Set     map[string]string `json:"set"`      // the chosen parameters
+	Chosen  float64           `json:"chosen"`   // the mean of the chosen parameters outside the fold
+	HeldOut float64           `json:"held_out"` // the mean of the chosen parameters on the fold
+	Default float64           `json:"default"`  // the mean of the defaults on the fold
 }
 
 const (

@@ -150,7 +150,7 @@ func program(t *testing.T, visit func(path string, n ast.Node)) {
 		case d.IsDir() || filepath.Ext(path) != ".go" || skipped.MatchString(rel):
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func PropertyColumn(name string) string { return "prop." + strings.ToLower(name)
 var (
 	CreatedProperties = []string{"created", "date.created", "date created"}
 	UpdatedProperties = []string{"updated", "date.updated", "modified", "date modified", "lastmod", "lastupdated",
-		"last_update.date", "last_modified_at"}
+		"last_update", "last_update.date", "last_modified_at"}
 )
 
 // WrittenColumn returns the column for a property's numbers and dates as text, in the spelling of the document. A

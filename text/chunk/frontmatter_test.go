@@ -114,6 +114,7 @@ func TestDateOf(t *testing.T) {
 		{"a.md", "---\nDate: \"2024-05-31\"\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate:\n  updated: 2024-06-01\n  created: 2024-05-31\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
 		{"a.md", "---\nlast_update: {author: Ann, date: 2024-05-31}\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\nlast_update: 2024-05-31\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
 		{"a.md", "---\nlastUpdated: false\npubDate: May 31, 2024\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate created: 2024-05-31\ndate modified: 2024-06-01\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
 		{"2023-01-02 a.md", "---\ndate: 2021/06/08\n---\nx", "2021-06-08", sheaf.DateFrontmatter},

@@ -104,12 +104,14 @@ func FuzzComments(f *testing.F) {
 
 // TestTagFields checks that the properties tag and tags in the text, as Logseq writes them, are tags of their section.
 func TestTagFields(t *testing.T) {
-	doc := must.Get(chunk.New(chunk.Options{})).Chunk("t", "a.md", []byte("tags:: a, [[b c]], a\n\n# One\n\n- Tag:: d, #e\n"+
-		"- tag:: f\n\n# Two\n\n#g [tags:: a]\n"))
-	if got := fmt.Sprint(doc.Tags); got != "[a b c e f g]" {
+	doc := must.Get(chunk.New(chunk.Options{})).Chunk("t", "a.md", []byte("tags:: a, [[b c]], a\n\n# One\n\n"+
+		"- Tag:: d, #e\n- tag:: f\n\n# Two\n\n#g [tags:: a]\n\n# Three\n\n- tags:: [[h]] [[i, j]], [k, \"l\"], m [[n]]\n"+
+		"- tags:: [o](x.md), p, [[q]\n\n# Four\n\n- tags:: C#, dotnet, F#\n- tags:: #x, y #z, #[[two words]]\n"))
+	if got := strings.Join(doc.Tags, ";"); got != "a;b c;d;e;f;g;h;i, j;k;l;m;n;p;q;C#;dotnet;F#;y;two words;x;z" {
 		t.Errorf("document: %v", got)
 	}
-	for i, want := range []string{"[a b c]", "[e f]", "[g a]"} {
+	for i, want := range []string{"[a b c]", "[d e f]", "[g a]", "[h i, j k l m n p q]",
+		"[C# dotnet F# y two words x z]"} {
 		if got := fmt.Sprint(doc.Chunks[i].Tags); got != want {
 			t.Errorf("chunk %d: %v, want %v", i, got, want)
 		}
@@ -140,11 +142,15 @@ func TestFields(t *testing.T) {
 			"task=open task=open task=open task=open task=open"},
 		{"other tasks", "- [x] a\n- [X] b\n- [/] c\n- [-] d\n- [!] e\n", "task=done task=done task=started task=open " +
 			"task=cancelled task=open"},
-		{"tasks as words", "- TODO a\n- LATER b\n- WAITING c\n- DOING d\n- NOW e\n* DONE f\n- CANCELED g\n", "task=open " +
-			"task=open task=open task=started task=open task=started task=open task=done task=cancelled"},
-		{"days of tasks as words", "- TODO a\n  SCHEDULED: <2026-03-01 Sun>\n  DEADLINE: <2026-03-02 Mon>\n- DONE\n",
+		{"tasks as words", "- TODO a\n- TODO\tb\n- DOING c\n* DONE d\n- CANCELED e\n", "task=open task=open " +
+			"task=started task=open task=done task=cancelled"},
+		{"days of tasks as words", "- TODO a\n  SCHEDULED: <2026-03-01 Sun>\n  DEADLINE: <2026-03-02 Mon>\n- DONE a\n",
 			"task=open due=2026-03-02 task.open=2026-03-02 task=done"},
 		{"words that are no task", "TODO a\n\n- TODO: b\n- todo c\n- TODOS d\n- DONEC e\n\n## DONE f\n", ""},
+		{"words that are lists of words", "- TODO\n- DOING \n- DONE\n- NOW returns the time\n- WAIT is a command\n" +
+			"- LATER a\n- WAITING b\n", ""},
+		{"words about a due date in the second line of a task", "- [x] pay\n  The notice said due: 2025-01-01 was " +
+			"wrong, 📅 2025-01-02\n", "task=done"},
 		{"tasks in tasks", "- [ ] a\n  - [x] b\n", "task=open task=done"},
 		{"tasks in quotes", "> - [ ] a\n", "task=open"},
 		{"due dates", "- [ ] a 📅 2026-03-01\n- [x] b [due:: 2026-03-02]\n- [ ] c (due:: 2026-03-03) ^x\n- [ ] d " +

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,8 +39,8 @@ type field struct {
 	value sheaf.Value
 }
 
-// fields returns the properties in the text and the tags of the property tags, in order. Properties are "name:: value" on its own line or in a list,
-// "[name:: value]" and "(name:: value)", and tasks' properties.
+// fields returns the properties in the text and the tags of the property tags, in order. Properties are "name:: value"
+// on its own line or in a list, "[name:: value]" and "(name:: value)", and tasks' properties.
 func (s *scanner) fields() ([]field, []found) {
 	r := fieldReader{src: s.src}
 	for _, run := range s.text {
@@ -76,14 +77,19 @@ func (r *fieldReader) add(at int, name string, v sheaf.Value) {
 	}
 }
 
-// addTags adds the tags of a list with commas, such as "[[two words]], one". A list with number signs has its tags
-// already.
+// tagInList matches a link to a note, or the text up to the next link or comma.
+var tagInList = regexp.MustCompile(`\[\[([^\[\]]+)\]\]|(?:[^,\[]|\[[^,\[])+`)
+
+// addTags adds the tags of a list such as "[[two words]] [[alpha]], one". It skips hashtags, which are tags already,
+// and links to files.
 func (r *fieldReader) addTags(at int, list string) {
-	if strings.Contains(list, "#") {
-		return
-	}
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.Trim(name, " []\""); name != "" {
+	for _, m := range tagInList.FindAllStringSubmatch(list, -1) {
+		name := m[1]
+		if name == "" {
+			name, _, _ = strings.Cut(" "+m[0], " #")
+			name = strings.Trim(name, " []\"")
+		}
+		if name != "" && !strings.Contains(name, "](") {
 			r.tags = append(r.tags, found{span{at, at + 1}, name})
 		}
 	}
@@ -106,7 +112,7 @@ func (r *fieldReader) line(run textRun) {
 		text = rest
 	}
 	if len(r.states) > 0 {
-		if day := dueDay(text); day != "" {
+		if day := dueDay(text, run.more); day != "" {
 			r.add(base, PropertyDue, plainValue(day))
 		}
 	}
@@ -203,16 +209,17 @@ func fieldValue(text string) sheaf.Value {
 	return plainValue(showable(text))
 }
 
-// taskWords are the words that begin a task in an outline, with its state.
-var taskWords = map[string]string{
-	"TODO": TaskOpen, "LATER": TaskOpen, "WAITING": TaskOpen, "WAIT": TaskOpen, "DOING": TaskStarted, "NOW": TaskStarted,
-	"IN-PROGRESS": TaskStarted, "DONE": TaskDone, "CANCELED": TaskCancelled, "CANCELLED": TaskCancelled,
-}
+// taskWords are the words that begin a task in an outline, with its state. Words that begin usual sentences, such as
+// NOW and LATER, are left out.
+var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PROGRESS": TaskStarted, "DONE": TaskDone,
+	"CANCELED": TaskCancelled, "CANCELLED": TaskCancelled}
 
 // task returns the state of a task and its text. The result state is "" for a line that is not a task.
 func task(text string) (state, rest string) {
-	if word, after, _ := strings.Cut(text, " "); taskWords[word] != "" {
-		return taskWords[word], after
+	if end := strings.IndexAny(text, " \t"); end > 0 && taskWords[text[:end]] != "" {
+		if rest = strings.TrimLeft(text[end:], " \t"); rest != "" {
+			return taskWords[text[:end]], rest
+		}
 	}
 	if len(text) < len("[ ]") || text[0] != '[' {
 		return "", text
@@ -247,10 +254,17 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueDay returns the day after a sign or word for due tasks, as in 📅 2026-03-01, @due(2026-03-01) or due: 2026-03-01.
-// Outlines have DEADLINE: <2026-03-01 Sun>. It returns "" when there is no such day.
-func dueDay(text string) string {
-	for _, sign := range [...]string{"📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2", "DEADLINE: <"} {
+// dueSigns come before the day on which a task is due. Lines that continue the task may only have the first sign.
+var dueSigns = [...]string{"DEADLINE: <", "📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"}
+
+// dueDay returns the day after a sign for due tasks, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. The parameter
+// more says that the line continues the task. It returns "" when there is no such day.
+func dueDay(text string, more bool) string {
+	signs := dueSigns[:]
+	if more {
+		signs = dueSigns[:1]
+	}
+	for _, sign := range signs {
 		_, rest, ok := strings.Cut(text, sign)
 		if !ok {
 			continue

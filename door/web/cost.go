@@ -69,14 +69,12 @@ func intricate(source []byte) bool {
 		if !entering || n.Type() != ast.TypeBlock || n.IsRaw() {
 			return ast.WalkContinue, nil
 		}
-		emphasis, links, begun, others, size, search := 0, 0, 0, 0, 0, 0
+		emphasis, links, begun, others, size, search, escaped := 0, 0, 0, 0, 0, 0, 0
 		runs := map[int]bool{} // the lengths of the runs of backticks
 		for _, line := range n.Lines().Sliced(0, n.Lines().Len()) {
 			text := line.Value(source)
 			size, search = size+len(text), search+lineCost+len(text)/2
-			for run := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r != '`' }) {
-				runs[len(run)] = true
-			}
+			escaped += backticksIn(text, runs)
 			all, open := linksIn(text)
 			links, begun = links+all, begun+open
 			for _, b := range text {
@@ -89,7 +87,8 @@ func intricate(source []byte) bool {
 			}
 		}
 		// A run of backticks searches for the next run of the same length. Only the last run of a length finds none.
-		total += emphasis*emphasis + links*links + others*others/40 + begun*size/2 + 2*len(runs)*search
+		// Each escaped run may find none.
+		total += emphasis*emphasis + links*links + others*others/40 + begun*size/2 + 2*(len(runs)+escaped)*search
 		if total > maxIntricacy {
 			return ast.WalkStop, nil
 		}
@@ -123,6 +122,25 @@ func linksIn(line []byte) (all, open int) {
 		soon := rest[:min(len(rest), linkLength)]
 		if all++; !bytes.ContainsRune(soon, ')') || bytes.HasPrefix(soon, []byte("<")) && !bytes.ContainsRune(soon, '>') {
 			open++
+		}
+		line = rest
+	}
+}
+
+// backticksIn adds the lengths of a line's runs of backticks to lengths. The result escaped counts the runs of two or
+// more behind a backslash: their first backtick is text, and the others search for a run that is shorter by one.
+func backticksIn(line []byte, lengths map[int]bool) (escaped int) {
+	for {
+		start := bytes.IndexByte(line, '`')
+		if start < 0 {
+			return escaped
+		}
+		rest := bytes.TrimLeft(line[start:], "`")
+		length := len(line) - start - len(rest)
+		lengths[length] = true
+		backslashes := start - len(bytes.TrimRight(line[:start], `\`))
+		if length > 1 && backslashes%2 == 1 {
+			escaped++
 		}
 		line = rest
 	}

@@ -59,8 +59,9 @@ func TestCostlyTextIsIntricate(t *testing.T) {
 		"titles that begin": {func(n int) string {
 			return "a " + strings.Repeat("[a](b \"", n) + strings.Repeat("word\n", 100*n)
 		}, 2000, 100},
-		"quotes in a footnote": {func(n int) string { return "[^a]: " + repeated("> ")(n) }, 60_000, 500},
-		"lists in a footnote":  {func(n int) string { return "  [^a]: " + repeated("- ")(n) }, 60_000, 500},
+		"quotes in a footnote":             {func(n int) string { return "[^a]: " + repeated("> ")(n) }, 60_000, 500},
+		"lists in a footnote":              {func(n int) string { return "  [^a]: " + repeated("- ")(n) }, 60_000, 500},
+		"code that begins after an escape": {repeated("\\``" + strings.Repeat("a b ", 6) + "\n"), 30_000, 200},
 		"emphasis in a footnote": {func(n int) string { return "[^a]: b\n\n    " + repeated("*a_ ")(n) }, 60_000,
 			2000},
 		"emphasis behind a comment of HTML": {func(n int) string { return "%%\n<!--\n%%\n\n" + repeated("*a_ ")(n) }, 60_000,

@@ -177,6 +177,30 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// TestDocumentsTogether checks that clients can open pages and documents at the same time. Short runs with the race
+// detector have this test too.
+func TestDocumentsTogether(t *testing.T) {
+	s, _ := start(t)
+	var group sync.WaitGroup
+	for range 4 {
+		for _, path := range []string{"/", "/ui/document?id=git.md", "/ui/document?id=deep/far.md&query=commit",
+			"/v1/search?query=commit"} {
+			group.Go(func() {
+				r, err := http.Get(s.URL + path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer r.Body.Close()
+				if body, err := io.ReadAll(r.Body); r.StatusCode != 200 || err != nil {
+					t.Errorf("%s: %s, %v: %s", path, r.Status, err, body)
+				}
+			})
+		}
+	}
+	group.Wait()
+}
+
 // TestDocumentLinksAfterPictures checks that links after a picture or an address in the same paragraph
 // are converted too.
 func TestDocumentLinksAfterPictures(t *testing.T) {
@@ -192,7 +216,7 @@ func TestDocumentLinksAfterPictures(t *testing.T) {
 }
 
 // browser opens a headless Chromium session without data of other tests. The test is skipped
-// without Chromium and in short runs: the tests of door/http show races of requests.
+// without Chromium and in short runs: TestDocumentsTogether and door/http show races of requests.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	must.Whole(t, "short runs do not start the browser")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -244,17 +245,22 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 
 // TestVariantsAreEmbeddedWithTheAnswer checks that variants of the query are searched by meaning,
 // too, when a profile asks for an invented answer. One request to the model has both. Each hit has its
-// best score. Without an answer, variants only add candidates. A fault of the model causes a warning.
+// best score. Without an answer, variants only add candidates. A fault of the model causes a warning, and the other
+// vectors of the request are used.
 func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 	s := searcher(animals())
 	var embedded [][]string // the texts of each request
-	plain, refused := s.Embed, ""
+	plain, refused, broken := s.Embed, "", ""
 	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
 		embedded = append(embedded, texts)
 		if slices.Contains(texts, refused) {
 			return nil, errors.New("too long")
 		}
-		return plain(ctx, texts)
+		vectors, err := plain(ctx, texts)
+		if i := slices.Index(texts, broken); i >= 0 {
+			vectors[i] = []float32{float32(math.NaN())}
+		}
+		return vectors, err
 	}
 	s.Expander, _ = chatModel(func(_, _ string) string {
 		return `{"queries": ["a stone", "a cat sleeps"], "terms": [], "passage": "a dog barks"}`
@@ -294,6 +300,13 @@ func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 	refused = "a stone"
 	if some, r := scores("{variants: 2, passage: true}"); len(some) != len(all) || !r.Degraded || len(r.Warnings) != 1 {
 		t.Errorf("%d hits, degraded %v, %q", len(some), r.Degraded, r.Warnings)
+	}
+	refused, broken = "", "a stone"
+	some, r := scores("{variants: 2, passage: true}")
+	for id, score := range some {
+		if score < answer[id] || !r.Degraded || len(r.Warnings) != 1 {
+			t.Errorf("%s: %v with a broken vector, %v with the answer, %q", id, score, answer[id], r.Warnings)
+		}
 	}
 }
 

@@ -124,22 +124,19 @@ func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, coun
 	return v, counted, err
 }
 
-// vectorsOf returns the vector of each text, in order, with nil for a vector that is zero.
+// vectorsOf returns the vector of each text, in order, with nil for a vector that is zero. If the model fails for some
+// texts, vectorsOf returns the first error and the vectors of the other texts.
 func (s *Searcher) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := s.Embed(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
 	if len(vectors) != len(texts) {
-		return nil, fmt.Errorf("the model gave %d vectors for %d texts", len(vectors), len(texts))
+		return nil, cmp.Or(err, fmt.Errorf("the model gave %d vectors for %d texts", len(vectors), len(texts)))
 	}
 	out := make([][]float32, len(vectors))
 	for i, v := range vectors {
-		if out[i], err = usableVector(v); err != nil {
-			return nil, err
-		}
+		vector, unusable := usableVector(v)
+		out[i], err = vector, cmp.Or(err, unusable)
 	}
-	return out, nil
+	return out, err
 }
 
 // usableVector returns v, or nil when v is zero. It returns an error for numbers that are not finite. The search

@@ -35,8 +35,8 @@ type Searcher struct {
 	// not know.
 	Shared bool
 	// Embed returns a vector for each text of a query, in order. A vector has unit length and the dimension of the
-	// index. When Embed is nil, no model is configured and branches that need vectors are skipped. After SetModel, only
-	// SetEmbed may change it.
+	// index. With an error, Embed may return the vectors of some texts, and nil for the others. When Embed is nil, no
+	// model is configured and branches that need vectors are skipped. After SetModel, only SetEmbed may change it.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 	// Analyzer is the store's analyzer, which makes terms of a query. When it is nil, white space separates
 	// terms.

@@ -122,6 +122,17 @@ func TestAuditFindsLeakingStore(t *testing.T) {
 	}
 }
 
+// TestAuditWithoutVector checks that the audit is incomplete when the model of a Go program returns no vector.
+func TestAuditWithoutVector(t *testing.T) {
+	f := collectiontest.Open(t, listed(20, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
+		o.Embed = func(context.Context, []string) ([][]float32, error) { return nil, nil }
+	})
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 50, Seed: 3})
+	if err != nil || out.Incomplete == 0 || !strings.Contains(out.Fault, "the model gave 0 vectors") {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
 // TestAuditFindsNumbers checks that numbers about hidden documents are leaks: counts, facets, suggested values, and
 // the rarity of words.
 func TestAuditFindsNumbers(t *testing.T) {

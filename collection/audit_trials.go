@@ -285,9 +285,12 @@ func (t *trial) legs() error {
 	reqs := []store.Request{words}
 	if embed := t.c.o.Embed; embed != nil {
 		vectors, err := embed(t.ctx, []string{t.text})
-		if err != nil {
+		switch {
+		case err != nil:
 			t.lacks(err.Error())
-		} else {
+		case len(vectors) != 1:
+			t.lacks(fmt.Sprintf("the model gave %d vectors for one text", len(vectors)))
+		default:
 			for _, field := range []string{store.VectorBody, store.VectorTitle} {
 				reqs = append(reqs, store.Request{Limit: 100, Vector: &store.VectorRequest{Field: field, Vector: vectors[0]}})
 			}

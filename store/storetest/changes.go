@@ -300,7 +300,8 @@ func bulk(t *testing.T, b store.Backend) {
 	if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{{ID: "t:bad"}}}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a bad batch: %v", err)
 	}
-	for i, vector := range [][]float32{unit(1, 0, 0, 0, 0, 0, 0, 0), unit(1, 0)} {
+	first := unit(1, 0, 0, 0, 0, 0, 0, 0)
+	for i, vector := range [][]float32{first, unit(1, 0)} {
 		c := Chunk("t:vector", "body", "y")
 		c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{vector}}}
 		if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{c}}); (i == 0) != (err == nil) ||
@@ -308,6 +309,7 @@ func bulk(t *testing.T, b store.Backend) {
 			t.Errorf("a vector of %d dimensions beside others: %v", len(vector), err)
 		}
 	}
+	clear(first) // the store must not keep the vectors either
 	x := body(sheaf.Match{Text: "x"})
 	x.Limit = 1000
 	expect(t, b, "before the commit", x, "t:old")
@@ -316,6 +318,10 @@ func bulk(t *testing.T, b store.Backend) {
 	}
 	if r := retrieve(t, b, x); len(r) != 160 {
 		t.Errorf("%d found after the commit", len(r))
+	}
+	near := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0)}}
+	if r := retrieve(t, b, near); ids(r) != "t:vector" || math.Abs(r[0].Score-1) > 0.02 {
+		t.Errorf("a vector that was overwritten after Add: %+v", r)
 	}
 	if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:lost", "body", "lost")}}); err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ STEPS
 
 export program notes work HOME="$work/home" XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache"
 unset XDG_CONFIG_HOME
-timeout -s KILL 300 unshare --mount --pid --fork --uts --mount-proc sh -c '
+timeout -s KILL 300 unshare --kill-child --mount --pid --fork --uts --mount-proc sh -c '
 	mount -t tmpfs none /run
 	mount -t cgroup2 none /sys/fs/cgroup
 	mount -t tmpfs none /etc/systemd/system

@@ -128,7 +128,7 @@ func linksIn(line []byte) (all, open int) {
 }
 
 // backticksIn adds the lengths of a line's runs of backticks to lengths. The result escaped counts the runs of two or
-// more behind a backslash: their first backtick is text, and the others search for a run that is shorter by one.
+// more behind a backslash. The first backtick of such a run is text. The others search for a run of their number.
 func backticksIn(line []byte, lengths map[int]bool) (escaped int) {
 	for {
 		start := bytes.IndexByte(line, '`')

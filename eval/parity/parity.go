@@ -22,7 +22,7 @@ type Agreement struct {
 	Tau             float64 `json:"kendall_tau"`
 	RBO             float64 `json:"rbo"`              // the rank-biased overlap
 	ScoreDifference float64 `json:"score_difference"` // the largest difference of the two scores of a shared hit
-	ScoreShare      float64 `json:"score_share"`      // the largest difference relative to the larger of its two scores
+	ScoreShare      float64 `json:"score_share"`      // the largest difference relative to the larger score
 }
 
 // Persistence is the p of [RBO] in an Agreement. With this p, the first ten ranks have 86 % of the weight.

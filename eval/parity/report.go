@@ -82,7 +82,7 @@ type StageReport struct {
 	// exact counting has no such step.
 	Exact           *float64       `json:"exact_rbo"`
 	ScoreDifference float64        `json:"score_difference"` // the largest difference of two scores of a hit
-	ScoreShare      float64        `json:"score_share"`      // the largest difference relative to the larger of its two scores
+	ScoreShare      float64        `json:"score_share"`      // the largest difference relative to the larger score
 	Reasons         map[string]int `json:"reasons"`          // how many queries differ for each reason
 	Queries         []QueryReport  `json:"queries"`          // the queries that the store answered, in order
 }

@@ -16,8 +16,6 @@ import (
 	"testing"
 )
 
-var updateJSON = flag.Bool("update-json", false, "write doc/json-reference.md")
-
 // jsonTypes names the types of members whose Go types the page does not describe as objects.
 var jsonTypes = map[string]string{
 	"bool": "boolean", "string": "string", "int": "number", "int64": "number", "uint64": "number",
@@ -26,6 +24,7 @@ var jsonTypes = map[string]string{
 }
 
 var (
+	updateJSON = flag.Bool("update-json", false, "write doc/json-reference.md")
 	schemaName = regexp.MustCompile(`^sheaf\.[a-z-]+/[0-9]+$`)
 	startVerb  = regexp.MustCompile(`^(is|are|has|lists) `)
 	wordInName = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
@@ -59,7 +58,8 @@ func TestJSONOfDocument(t *testing.T) {
 	p.text.WriteString("# Members of JSON output\n\nA test writes this page from the program (`go test " +
 		"./internal/lint -run TestJSONOfDocument -update-json`). It lists\nevery member of the objects that commands " +
 		"print with `--json`. [JSON output](json.md) and [of measurements](json-measuring.md)\nhave the rules and " +
-		"examples, [explanations](explanations.md) those of an explanation.\nAn object whose heading is a schema also has the member `schema`, with this name.\n\n" +
+		"examples, [explanations](explanations.md) those of an explanation.\n" +
+		"An object whose heading is a schema also has the member `schema`, with this name.\n\n" +
 		"A range is `[start, end]` in bytes, without `end`. A time is a text of RFC 3339. A value is a text, a number, " +
 		"a boolean\nor a list of texts. Absent says that the member is missing when there is nothing to say.\n")
 	for schema, name := range carriers {
@@ -207,14 +207,14 @@ func (p *jsonPage) typeOf(folder string, e ast.Expr) (word, link string) {
 	}
 	found, ok := p.types[name]
 	if _, structure := found.expr.(*ast.StructType); ok && !structure {
-		folder, _, _ = strings.Cut(name, ".")
-		return p.typeOf(folder, found.expr)
+		return p.typeOf(name[:strings.Index(name, ".")], found.expr)
 	}
 	if p.headings[name] == "" {
 		p.headings[name] = p.heading(name)
 		p.waiting = append(p.waiting, name)
 	}
-	return "object", fmt.Sprintf(" ([%s](#%s))", p.headings[name], strings.NewReplacer(" ", "-", ".", "", "/", "").Replace(p.headings[name]))
+	anchor := strings.NewReplacer(" ", "-", ".", "", "/", "").Replace(p.headings[name])
+	return "object", fmt.Sprintf(" ([%s](#%s))", p.headings[name], anchor)
 }
 
 // many returns the plural of a type in words.

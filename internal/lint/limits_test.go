@@ -21,8 +21,8 @@ import (
 var limits = map[string]int{
 	"lines of Go without tests":                                      117655,
 	"lines of tests in Go":                                           68982,
-	"lines over 120 columns":                                         1,
-	"lines of tests over 120 columns":                                2,
+	"lines over 120 columns":                                         0,
+	"lines of tests over 120 columns":                                0,
 	"structs with more than 12 fields (not JSON, Options or engine)": 7,
 	"fields of the largest of these structs":                         16,
 	"sync.Pool outside index/engine and text/analysis":               1,

@@ -41,7 +41,7 @@ const readAttempts = 3
 type content struct {
 	data  []byte
 	state catalog.FileState
-	// modified is the time of the file, or the time of a given document; zero if there is none.
+	// modified is the time of the file, or the time of a given document. It is zero if no time is known.
 	modified time.Time
 	// decoded says that data was converted to UTF-8 from another encoding; note names the encoding.
 	decoded bool

@@ -221,7 +221,7 @@ func LineStart(text []byte, line int) int {
 	return at
 }
 
-// ChunkAt returns the deepest chunk whose heading or span contains byte number at, or nil if there is none.
+// ChunkAt returns the deepest chunk whose heading or span contains byte number at, or nil if no chunk has it.
 func ChunkAt(doc *sheaf.Document, at int) *sheaf.Chunk {
 	var best *sheaf.Chunk
 	for i := range doc.Chunks {

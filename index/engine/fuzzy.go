@@ -87,7 +87,7 @@ func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.maxDistance && l.least[depth] >= l.maxDistance
 }
 
-// skip returns the next key that may be accepted, or nil if there is none. It skips the keys that begin with the
+// skip returns the next key that may be accepted, or nil after the last key. It skips the keys that begin with the
 // first depth+1 characters of term, which take size bytes.
 func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	for ; depth >= 0; depth-- {

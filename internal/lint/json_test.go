@@ -57,11 +57,11 @@ func TestJSONOfDocument(t *testing.T) {
 	}
 	p.text.WriteString("# Members of JSON output\n\nA test writes this page from the program (`go test " +
 		"./internal/lint -run TestJSONOfDocument -update-json`). It lists\nevery member of the objects that commands " +
-		"print with `--json`. [JSON output](json.md) and [of measurements](json-measuring.md)\nhave the rules and " +
+		"print with `--json`. [JSON output](json.md) and [of\nmeasurements](json-measuring.md) have the rules and " +
 		"examples, [explanations](explanations.md) those of an explanation.\n" +
 		"An object whose heading is a schema also has the member `schema`, with this name.\n\n" +
-		"A range is `[start, end]` in bytes, without `end`. A time is a text of RFC 3339. A value is a text, a number, " +
-		"a boolean\nor a list of texts. Absent says that the member is missing when there is nothing to say.\n")
+		"A range is `[start, end]`: numbers of bytes, without byte end. A time is a text of RFC 3339. A value is a\ntext, " +
+		"a number, a boolean or a list of texts. Absent says that the member is missing when there is nothing to say.\n")
 	for schema, name := range carriers {
 		p.headings[name] = schema
 	}

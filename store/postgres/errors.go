@@ -57,7 +57,7 @@ func unreached(err error) string {
 	return ""
 }
 
-// category returns the category for an SQLSTATE, or nil if there is none.
+// category returns the category for an SQLSTATE, or nil for an unknown state.
 func category(code string) error {
 	switch {
 	case code == "53100", code == "53200", code == "53300", code == "55P03", code == "25P03", code == "25P04",

@@ -104,7 +104,7 @@ func (s *statement) span(prefix []byte) string {
 	return out
 }
 
-// prefixEnd returns the first text that sorts after all texts with this prefix. It returns nil if there is none.
+// prefixEnd returns the first text that sorts after all texts with this prefix. It returns nil if no text does.
 func prefixEnd(prefix []byte) []byte {
 	for n := len(prefix); n > 0; n-- {
 		if prefix[n-1] < 0xff {

@@ -183,7 +183,7 @@ func (w *fileWriter) documents(ids, docs []string) {
 
 func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 
-// column writes the chunks that have a value, unless there are none.
+// column writes the chunks that have a value. It writes nothing if no chunk has a value.
 func (w *fileWriter) column(key string, runs []byte) {
 	if len(runs) > 0 {
 		w.columns.add(key, runs)

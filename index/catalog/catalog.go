@@ -41,8 +41,8 @@ var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
 // damaged, or another version of the program wrote it. ErrMisfiled wraps sheaf.ErrCorrupt.
 var ErrMisfiled = fmt.Errorf("%w: stored under another name", sheaf.ErrCorrupt)
 
-// Hash is the XXH3 hash of a file's content, 128 bits. It distinguishes versions of a file. It does not protect
-// against deliberate collisions.
+// Hash is the XXH3 hash of a file's content, 128 bits. It tells versions of a file apart, except for deliberate
+// collisions.
 type Hash [16]byte
 
 // HashOf returns the hash of content.
@@ -60,8 +60,7 @@ type Record struct {
 	Document sheaf.Document
 	File     FileState
 	Date     sheaf.Dated
-	// Text is the text of a document without a source file. HasText says whether it is set, because a text may be
-	// empty.
+	// Text is the text of a document without a source file. HasText says whether it is set, as a text may be empty.
 	Text    []byte
 	HasText bool
 }
@@ -90,7 +89,7 @@ const FreeTree = "api"
 
 // TreeName returns the name of a folder's tree. IDs begin with this name. It is the last part of the folder's path,
 // without colons, because a colon ends the name in an ID. If this name is [FreeTree] or in the list taken, a number
-// follows it.
+// follows.
 func TreeName(root string, taken ...string) string {
 	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
 	if base == "/" || base == "." || base == `\` {
@@ -109,8 +108,7 @@ type Settings struct {
 	// Chunker is the name of the chunker with its options. Analyzer is the name of the analyzer with its version.
 	Chunker  string `json:"chunker"`
 	Analyzer string `json:"analyzer"`
-	// Language is the language of the collection, and LanguageDetected says
-	// that it was detected, not set.
+	// Language is the language of the collection, and LanguageDetected says that it was detected, not set.
 	Language         string `json:"language"`
 	LanguageDetected bool   `json:"language_detected"`
 	// Embedder is the name of the model that made the vectors, "" for none.
@@ -141,8 +139,7 @@ type Update struct {
 	Skipped  *[]Skip
 	Settings *Settings
 	Pending  *map[sheaf.ID]string
-	// Whole rewrites the catalog as one segment that includes the changes. The data of replaced
-	// documents is then gone.
+	// Whole rewrites the catalog as one segment that includes the changes. The data of replaced documents is then gone.
 	Whole bool
 }
 
@@ -223,12 +220,10 @@ type Catalog struct {
 	held    io.Closer // the lock that Hold took
 }
 
-// errClosed is the error of a closed catalog.
 var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 
-// Open opens the catalog in a folder. If the folder has no catalog, Open creates an empty one, or
-// with ReadOnly fails with sheaf.ErrNotFound. Errors also wrap sheaf.ErrCorrupt, or
-// sheaf.ErrUnsupported for a catalog of another version.
+// Open opens the catalog in a folder. If the folder has no catalog, Open creates an empty one, or with ReadOnly fails
+// with sheaf.ErrNotFound. Errors also wrap sheaf.ErrCorrupt, or sheaf.ErrUnsupported for a catalog of another version.
 func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if fsys == nil {
 		return nil, sheaf.Invalidf("open catalog: a file system is needed")
@@ -412,9 +407,8 @@ func (c *Catalog) replace(view *View) {
 	old.Close()
 }
 
-// Hold takes the writer's lock and keeps it until the caller calls release. No other process can
-// write between the caller's updates. If another process has the lock, Hold fails with
-// sheaf.ErrUnavailable and names the owner.
+// Hold takes the writer's lock and keeps it until the caller calls release. No other process can write between the
+// caller's updates. If another process has the lock, Hold fails with sheaf.ErrUnavailable and names the owner.
 func (c *Catalog) Hold() (release func() error, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -455,8 +449,7 @@ func (c *Catalog) sweep(before manifest.Manifest) {
 	_, _ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// Update applies changes and returns when they are durable and visible. After
-// an error nothing changed.
+// Update applies changes and returns when they are durable and visible. After an error nothing changed.
 func (c *Catalog) Update(ctx context.Context, u Update) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -490,8 +483,7 @@ func (c *Catalog) Update(ctx context.Context, u Update) error {
 	return nil
 }
 
-// Close ends the use of the catalog. Open views stay valid. Views taken later are empty, and their
-// Err returns an error.
+// Close ends the use of the catalog. Open views stay valid. Later views are empty, and their Err returns an error.
 func (c *Catalog) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

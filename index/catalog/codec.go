@@ -5,7 +5,6 @@ import (
 	"math"
 )
 
-// encoder writes numbers and strings one after another.
 type encoder struct{ b []byte }
 
 func (e *encoder) uint(n int)    { e.b = binary.AppendUvarint(e.b, uint64(n)) }

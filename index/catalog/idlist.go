@@ -40,15 +40,13 @@ func (w *idWriter) write(file *sectionfile.Writer) {
 	file.Section(sectionGroups, w.groups)
 }
 
-// idList is a sorted list of IDs in a segment. Errors wrap
-// vfs.ErrCorrupt.
+// idList is a sorted list of IDs in a segment. Errors wrap vfs.ErrCorrupt.
 type idList struct {
 	n      int
 	data   *sectionfile.Paged
 	groups *sectionfile.Paged
 }
 
-// group returns the bytes of a group.
 func (l *idList) group(g int) ([]byte, error) {
 	pair := 8
 	if 4*g+pair > l.groups.Len() {
@@ -96,7 +94,6 @@ func (c *idCursor) seek(i int) error {
 	return nil
 }
 
-// next moves to the following ID.
 func (c *idCursor) next() error {
 	if c.at+1 >= c.list.n || (c.at+1)%idGroup == 0 {
 		return c.seek(c.at + 1)

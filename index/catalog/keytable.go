@@ -25,8 +25,7 @@ func compareItems(a, b keyItem) int {
 // keyGroup is the number of keys whose lists share one offset.
 const keyGroup = 16
 
-// encodeKeys writes a key table, and sorts the items for that. A key table maps the hashes of names to lists of
-// documents:
+// encodeKeys sorts items and writes a key table, a map from hashes of names to lists of documents:
 //
 //	number of keys 4 bytes, zeros 4
 //	keys, rising, 8 each

@@ -23,7 +23,6 @@ type label struct {
 	docs []int // ascending
 }
 
-// labelSet gathers labels.
 type labelSet map[labelKey]*label
 
 type labelKey struct {
@@ -42,8 +41,7 @@ func (s labelSet) add(kind byte, name string, doc int) {
 	}
 }
 
-// encode writes the labels, by kind and name: kind, name, number of documents, documents as
-// differences.
+// encode writes the labels, by kind and name: kind, name, number of documents, documents as differences.
 func (s labelSet) encode() []byte {
 	list := make([]*label, 0, len(s))
 	for _, l := range s {
@@ -68,8 +66,7 @@ func (s labelSet) encode() []byte {
 	return e.b
 }
 
-// decodeLabels yields the labels of a segment. docs is the number of documents in the segment. The names are valid
-// while the segment is open.
+// decodeLabels yields the labels of a segment with docs documents. The names are valid while the segment is open.
 func decodeLabels(section *sectionfile.Paged, docs int, yield func(label)) error {
 	data, err := section.All()
 	if err != nil {

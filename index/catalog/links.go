@@ -44,7 +44,7 @@ func siteKey(tree, plain string) uint64 { return nameKey(tree, "/"+plain) }
 
 func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":" + name) }
 
-// nameKeys returns the names of a document.
+// nameKeys returns an item for each name of a document.
 func nameKeys(doc *sheaf.Document) []keyItem {
 	plain, _ := cutMarkdown(fold.Text(doc.Path))
 	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath},
@@ -60,7 +60,7 @@ func nameKeys(doc *sheaf.Document) []keyItem {
 	return items
 }
 
-// targetKeys returns the names that a document's links point at.
+// targetKeys returns an item for each name that a document's links point at.
 func targetKeys(doc *sheaf.Document) []keyItem {
 	var items []keyItem
 	for i := range doc.Chunks {
@@ -92,8 +92,7 @@ type calledBy struct {
 	kind int
 }
 
-// sameName has the documents that have one name. They are sorted by the number of path parts, then the
-// length of the path, then the ID.
+// sameName has the documents with one name. They are sorted by number of path parts, then length of the path, then ID.
 type sameName struct {
 	all []namedDocument
 	// The map byFolder has the same documents, each list in the same order. Thousands of documents may share a
@@ -194,8 +193,7 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// LinksAmong returns what Links would return if only doc and the documents in the set among existed. The result is
-// not cached.
+// LinksAmong returns what Links would return if only doc and the documents in among existed. The result is not cached.
 func (v *View) LinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	r, err := v.Record(doc)
 	if err != nil {
@@ -224,8 +222,8 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// BacklinksAmong returns what Backlinks would return if only doc and the documents in the set among existed. The
-// result is not cached.
+// BacklinksAmong returns what Backlinks would return if only doc and the documents in among existed. The result is not
+// cached.
 func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -241,8 +239,7 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return found
 }
 
-// sources returns the documents that link to doc: their value in the map is true. The parameter aliases says that doc
-// has aliases.
+// sources returns the documents that link to doc: their value in the map is true. aliases says that doc has aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))
@@ -329,8 +326,8 @@ type Reference struct {
 	Link sheaf.Link
 }
 
-// References returns the links to a document or a place in it, in order of the linking documents. Links of the
-// document itself are included.
+// References returns the links to a document or a place in it, its own links included. They are in order of the linking
+// documents.
 func (v *View) References(doc sheaf.ID) []Reference {
 	from := append(slices.Clone(v.Backlinks(doc)), doc)
 	slices.Sort(from)

@@ -11,8 +11,8 @@ import (
 // Ranking examines hundreds of candidates in as many documents, but needs little of each. An outline has only this
 // part of a record.
 
-// Outline returns the part of document id that ranking needs, or nil if there is no such document.
-// The result is shared; the caller must not change it.
+// Outline returns the part of document id that ranking needs, or nil if there is no such document. The caller must not
+// change the shared result.
 func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	if o, ok := v.outlines.Get(id); ok {
 		return o
@@ -35,8 +35,8 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	return o
 }
 
-// Node returns the position of chunk id in its document, or nil if there is no such chunk. The
-// result is shared; the caller must not change it.
+// Node returns the position of chunk id in its document, or nil without this chunk. The caller must not change the
+// result.
 func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
 
 // decodeOutline reads the outline's part of a record, and returns nil for invalid bytes. The

@@ -15,8 +15,8 @@ const maxUnpacked = zstd.MaxWindowSize
 // long descriptions are longer. The default of some megabytes would waste memory.
 const recordWindow = 256 << 10
 
-// Compressors of blocks and of texts. The fastest level takes a third of the time of the default
-// level and makes records a twentieth larger.
+// Compressors of blocks and of texts. The fastest level takes a third of the default level's time and makes records a
+// twentieth larger.
 var (
 	recordPacker = sync.OnceValue(func() *zstd.Encoder { return newPacker(recordWindow) })
 	textPacker   = sync.OnceValue(func() *zstd.Encoder { return newPacker(pieceBytes) })
@@ -47,8 +47,7 @@ var errUnpack = errors.New("the compressed data cannot be read")
 // maxRatio is an upper bound of the ratio by which Zstandard compresses: 128 KiB, the largest block, to four bytes.
 const maxRatio = 1 << 15
 
-// unpack decompresses a block to exactly size bytes. It checks the size that the block states before it allocates
-// memory.
+// unpack decompresses a block to exactly size bytes. It checks the block's stated size before it allocates memory.
 func unpack(packed []byte, size uint64) ([]byte, error) {
 	if size > maxUnpacked || size > uint64(len(packed))*maxRatio {
 		return nil, errUnpack

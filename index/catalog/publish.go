@@ -72,8 +72,8 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	return c.commit(view, p, generation)
 }
 
-// settle changes the settings. It also writes their copy, if the settings (without Extra) changed or the copy cannot be
-// read.
+// settle changes the settings. It also writes their copy, if the settings (without Extra) changed or the copy is
+// unreadable.
 func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
 	old, next := p.Settings, settings
 	p.Settings = settings
@@ -151,8 +151,7 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	return newView(c, m, p, segments), nil
 }
 
-// writeList writes a list of n elements as JSON and returns the name of the file. For an empty list
-// it writes nothing and returns "".
+// writeList writes a list of n elements as JSON and returns the file's name. For an empty list it only returns "".
 func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (string, error) {
 	if n == 0 {
 		return "", nil

@@ -148,9 +148,9 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 	}
 }
 
-// sharedHierarchy splits the hierarchy of a chunk. The result shared is how many first entries equal the entries of
-// its parent, or the document's title. The result extra has the other entries. If the chunk has all entries of the
-// parent, the number shared is -1.
+// sharedHierarchy splits the hierarchy of a chunk. The result shared is how many first entries equal the entries of its
+// parent, or the document's title. extra has the other entries. If the chunk has all entries of the parent, shared is
+// -1.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {

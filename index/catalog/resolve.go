@@ -14,9 +14,9 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// Resolve returns the target of a link in the document source. If the link names a heading or block, the result is
-// the chunk of this heading or block. Otherwise the result is the document. ok is false for links that lead outside
-// the collection or nowhere.
+// Resolve returns the target of a link in the document source. If link names a heading or block, the target is the
+// chunk of this heading or block, otherwise the document. ok is false for links that lead outside the collection or
+// nowhere.
 //
 // Markdown links are paths. A path is relative to the linking file, or to the tree's folder if it begins with a slash
 // or "@/". A folder means its readme, index or _index. A page with the ending .html means its Markdown file. Resolve
@@ -41,7 +41,7 @@ type Among func(doc sheaf.ID) bool
 // includes reports whether a document counts. Callers make all cheaper checks before, because a may read the document.
 func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
-// ResolveAmong returns what Resolve would return if only the documents in the set among existed.
+// ResolveAmong returns what Resolve would return if only the documents in among existed.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
@@ -88,8 +88,7 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 	return v.byName(among, tree, file, t.name)
 }
 
-// target is the parsed target of a link. Names and paths are folded, without the ending of Markdown
-// files.
+// target is the parsed target of a link. Names and paths are folded, without the ending of Markdown files.
 type target struct {
 	// path is a path from the tree's folder, or "" if the link has no path. suffix is the ending
 	// that was removed from the path, and full is the path as written.
@@ -180,8 +179,7 @@ func hasScheme(target string) bool {
 	return err == nil && u.Scheme != ""
 }
 
-// folderFiles are the names of files that a link to their folder means. The first existing file
-// wins.
+// folderFiles are the names of files that a link to their folder means. The first existing file wins.
 var folderFiles = []string{"readme", "index", "_index"}
 
 // standsForFolder reports whether a link to a folder means the document at this folded path.
@@ -199,8 +197,7 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 	return found
 }
 
-// fromAbove returns the documents for a path from the root of a site, best first. The tree's folder
-// is inside the site.
+// fromAbove returns the documents for a path from the root of a site, best first. The tree's folder is inside the site.
 func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf.ID) {
 	for _, end := range v.rootEnds(tree) {
 		if rest, ok := strings.CutPrefix(plain, end+"/"); ok && len(found) == 0 {
@@ -210,12 +207,10 @@ func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf
 	return found
 }
 
-// maxRootEnds is how many folders above a tree may be the root of a site. Three are enough for a
-// language, a version and their parent.
+// maxRootEnds is how many folders above a tree may be a site's root: a language, a version and their parent.
 const maxRootEnds = 3
 
-// rootEnds returns the ends of the path of a tree's folder, folded, shortest first: "en",
-// "docs/en".
+// rootEnds returns the ends of the path of a tree's folder, folded, shortest first: "en", "docs/en".
 func (v *View) rootEnds(tree string) (ends []string) {
 	i := slices.IndexFunc(v.payload.Settings.Trees, func(t Tree) bool { return t.Name == tree })
 	if i < 0 {
@@ -258,8 +253,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 	return found
 }
 
-// fromSite returns the document for a link whose path begins at the root of a site. file is the
-// linking file.
+// fromSite returns the document for a link whose path begins at the root of a site. file is the linking file.
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {
@@ -308,10 +302,9 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
-// Place returns the chunk of a document that the fragment of a link names. If no chunk matches, it returns "". "^id"
-// names a block. Any other fragment is a slug or the title of a heading, in any case. For "A#B", Place looks for B
-// below A, then for a heading "A#B", then for the first heading B. Last, the fragment may name an HTML anchor, or a
-// heading with other signs.
+// Place returns the chunk of a document that the fragment of a link names, or "". "^id" names a block. Any other
+// fragment is a slug or title of a heading, in any case. For "A#B", Place looks for B below A, then for a heading
+// "A#B", then for the first heading B. Last, the fragment may name an HTML anchor, or a heading with other signs.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {
@@ -341,8 +334,8 @@ func anchor(doc *sheaf.Document, name string) sheaf.ID {
 	return ""
 }
 
-// heading returns the chunk whose heading a fragment names, or "". The function same compares a title or slug with the
-// name in the link.
+// heading returns the chunk whose heading a fragment names, or "". same compares a title or slug with the name in the
+// link.
 func heading(doc *sheaf.Document, fragment string, same func(title, called string) bool) sheaf.ID {
 	parts := strings.Split(fragment, "#")
 	above, last := parts[:len(parts)-1], parts[len(parts)-1]

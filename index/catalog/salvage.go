@@ -20,16 +20,14 @@ import (
 // parts. Only settings that people made and texts without a file must be saved; other documents can be indexed again.
 // A Wreck holds the writer's lock until Close.
 type Wreck struct {
-	// Settings are the settings of the catalog, from the manifest or its copy. SettingsFound
-	// reports whether they could be read.
+	// Settings are the catalog's settings, from the manifest or its copy. SettingsFound reports whether they could be
+	// read.
 	Settings      Settings
 	SettingsFound bool
-	// Kept counts the documents that the new catalog gets. Lost names the documents that should be
-	// kept but cannot be read.
+	// Kept counts the documents that the new catalog gets. Lost names documents that should be kept but are unreadable.
 	Kept int
 	Lost []sheaf.ID
-	// Unread counts the documents and tombstones whose ID or state cannot be read. Some of them may
-	// also be in Lost.
+	// Unread counts the documents and tombstones whose ID or state cannot be read. Some of them may also be in Lost.
 	Unread int
 
 	catalog    *Catalog
@@ -94,8 +92,8 @@ func (w *Wreck) examine(keep func(sheaf.ID, *Settings) bool) error {
 	return nil
 }
 
-// find lists the segments, oldest first, and reads the settings. If the manifest cannot be read, find lists the files
-// that exist.
+// find lists the segments, oldest first, and reads the settings. If the manifest is unreadable, it lists the existing
+// files.
 func (w *Wreck) find() ([]segmentInfo, error) {
 	m, err := manifest.Read(w.catalog.fs, w.catalog.dir)
 	if err == nil {
@@ -172,9 +170,8 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 	}
 }
 
-// Replace publishes a sound catalog in place of the wreck in one step. The new catalog has the kept documents, and
-// the settings after the function change has edited them. No document is skipped or pending. Replace removes the
-// files of the wreck.
+// Replace publishes a sound catalog in place of the wreck in one step. The new catalog has the kept documents, and the
+// settings that change has edited. No document is skipped or pending. Replace removes the files of the wreck.
 func (w *Wreck) Replace(change func(*Settings)) error {
 	c := w.catalog
 	generation := max(following(w.generation), following(0)) // higher than any generation that a process has seen

@@ -29,29 +29,25 @@ const (
 	// A state has little-endian numbers: size 8 bytes, modification time 8, hash 16, block 4, start in the block 4.
 	// Then come the number of chunks with stateAliases 4, and the number of the text 4 (counted from 1).
 	stateBytes = 48
-	// stateAliases says that the document has aliases. Back-links need the aliases, and most
-	// documents have none.
+	// stateAliases says that the document has aliases. Back-links need the aliases, and most documents have none.
 	stateAliases = 1 << 31
 	// A block is described by these numbers: offset 8 bytes, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
-	// A text is described by these numbers: first piece 4 bytes, zeros 4, length of the text 8. A piece is described
-	// in the same way as a block.
+	// A text has these numbers: first piece 4 bytes, zeros 4, length of the text 8. A piece is described like a block.
 	textBytes = 16
 
 	// noBlock is the block number of a tombstone.
 	noBlock = 1<<32 - 1
-	// blockTarget is the size in bytes at which the writer closes a block of records. Larger blocks
-	// compress better and take longer to unpack.
+	// blockTarget is the size in bytes of a full block of records. Larger blocks compress better and take longer to
+	// unpack.
 	blockTarget = 12 << 10
-	// pieceBytes is the length of a piece of text. A reader unpacks only the pieces that a span
-	// touches.
+	// pieceBytes is the length of a piece of text. A reader unpacks only the pieces that a span touches.
 	pieceBytes = 1 << 20
 	// maxBlocks limits how many unpacked blocks a segment caches.
 	maxBlocks = 256
 )
 
-// segment is an open segment file, shared by views. Errors of its methods wrap
-// vfs.ErrCorrupt.
+// segment is an open segment file, shared by views. Errors of its methods wrap vfs.ErrCorrupt.
 type segment struct {
 	name   string
 	r      *sectionfile.Reader
@@ -202,8 +198,7 @@ func (s *segment) unpack(list *sectionfile.Paged, i int, block packedBlock) ([]b
 	return b, nil
 }
 
-// recordBlock returns an unpacked block of records. The block never changes, so strings may share
-// its memory.
+// recordBlock returns an unpacked block of records. The block never changes, so strings may share its memory.
 func (s *segment) recordBlock(i int) ([]byte, error) {
 	if b, ok := s.unpacked.Get(i); ok {
 		return b, nil
@@ -245,8 +240,7 @@ func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error 
 	return err
 }
 
-// storedText says where a stored text is. Its pieces follow one another. Each piece except the last has pieceBytes
-// bytes.
+// storedText says where a stored text is. Its pieces follow one another. Each but the last has pieceBytes bytes.
 type storedText struct {
 	first int // piece
 	size  int
@@ -293,7 +287,6 @@ func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err err
 	return pieces, t.size, nil
 }
 
-// readText returns a stored text.
 func (s *segment) readText(st *state) ([]byte, error) {
 	t, err := s.text(st)
 	if err != nil {

@@ -30,14 +30,12 @@ type filedNames struct {
 	labels         []labelKey
 }
 
-// packedBlock is a compressed block and its unpacked size.
 type packedBlock struct {
 	packed []byte
 	size   uint32
 }
 
-// maxRecord limits the encoded description of a document, because one block holds the record and
-// the records before it.
+// maxRecord limits the encoded description of a document, because one block holds the record and the records before it.
 const maxRecord = maxUnpacked / 2
 
 func (e *Encoded) tombstone() bool { return e.record == nil }
@@ -45,8 +43,7 @@ func (e *Encoded) tombstone() bool { return e.record == nil }
 // ID returns the ID of the record's document.
 func (e *Encoded) ID() sheaf.ID { return sheaf.ID(e.id) }
 
-// entriesOf encodes the changes of an update, sorted by ID. If several changes have the same ID,
-// the last one counts.
+// entriesOf encodes the changes of an update, sorted by ID. If several changes have the same ID, the last one counts.
 func entriesOf(u Update) ([]Encoded, error) {
 	entries := make([]Encoded, 0, len(u.Put)+len(u.Encoded)+len(u.Delete))
 	for _, id := range u.Delete {
@@ -94,7 +91,7 @@ func newEncoded(id string, r *Record, encoded []byte) Encoded {
 		aliases: len(doc.Aliases) > 0, filedNames: filingOf(doc)}
 }
 
-// filingOf returns the filing of a document. The filing shares no memory with doc.
+// filingOf returns the names under which a document is found. They share no memory with doc.
 func filingOf(doc *sheaf.Document) filedNames {
 	f := filedNames{names: nameKeys(doc), targets: targetKeys(doc)}
 	label := func(kind byte, name string) {
@@ -118,7 +115,7 @@ type tables struct {
 	labels         labelSet
 }
 
-// add adds document number doc under the names of its filing.
+// add adds document number doc under its names.
 func (t *tables) add(doc int, f *filedNames) {
 	for _, item := range f.names {
 		t.names = append(t.names, keyItem{item.key, doc, item.kind})
@@ -145,7 +142,6 @@ func valid(r *Record) error {
 	return nil
 }
 
-// segmentWriter writes a segment file.
 type segmentWriter struct {
 	file   *sectionfile.Writer
 	ids    idWriter
@@ -157,8 +153,7 @@ type segmentWriter struct {
 	tables tables
 }
 
-// add appends an entry. The caller adds entries in order of ID. finish returns the first error of
-// writing.
+// add appends an entry. The caller adds entries in order of ID. finish returns the first error of writing.
 func (w *segmentWriter) add(e *Encoded) {
 	st := state{file: e.file, block: noBlock, chunks: e.chunks, aliases: e.aliases}
 	if !e.tombstone() {

@@ -50,7 +50,6 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 // longestText limits the length of texts in the cache, because a long text would displace many others.
 const longestText = 64 << 10
 
-// sourceText is the text of a source file.
 type sourceText struct {
 	name string
 	file FileState
@@ -63,7 +62,7 @@ func (f *FileState) matches(source vfs.FS, name string) bool {
 	return err == nil && f.sameTimes(info)
 }
 
-// sameTimes reports whether a source text has the recorded size and modification time.
+// sameTimes reports whether info has the recorded size and modification time.
 func (f *FileState) sameTimes(info fs.FileInfo) bool {
 	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
@@ -117,8 +116,7 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
 }
 
-// openSource opens a source file. The error is ErrStale if there is no file, and ErrUnread if the
-// file cannot be read now.
+// openSource opens a source file. The error is ErrStale if there is no file, and ErrUnread if it cannot be read now.
 func openSource(source vfs.FS, name string) (vfs.File, error) {
 	f, err := source.Open(name)
 	if err == nil {
@@ -143,8 +141,7 @@ func Unreadable(source vfs.FS, name string) bool {
 	return errors.Is(err, ErrUnread)
 }
 
-// placeholders are the prefixes and suffixes of the names of files whose content iCloud, Nextcloud or ownCloud
-// removed.
+// placeholders are the prefixes and suffixes of the names of files whose content iCloud, Nextcloud or ownCloud removed.
 var placeholders = [...][2]string{{".", ".icloud"}, {"", ".nextcloud"}, {"", ".owncloud"}}
 
 // Offloaded returns the original name of a file that a cloud drive replaced by this placeholder. It returns "" if the
@@ -159,8 +156,7 @@ func Offloaded(placeholder string) string {
 	return ""
 }
 
-// stale returns the error for an unread file: ErrStale if it has changed since indexing, ErrUnread if that is
-// unknown.
+// stale returns the error for an unread file: ErrStale if it has changed since indexing, ErrUnread if that is unknown.
 func stale(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) {
@@ -173,8 +169,7 @@ func stale(name string, err error) error {
 	return fmt.Errorf("%s: %w: %w", name, ErrUnread, err)
 }
 
-// Source returns the name of a document's source file. It fails with sheaf.ErrNotFound when its
-// tree has no folder.
+// Source returns the name of a document's source file. It fails with sheaf.ErrNotFound when its tree has no folder.
 func (v *View) Source(doc sheaf.ID) (string, error) {
 	tree, file := doc.Tree(), doc.Path()
 	root := v.payload.Settings.Root(tree)
@@ -187,8 +182,7 @@ func (v *View) Source(doc sheaf.ID) (string, error) {
 	return filepath.Join(root, file), nil
 }
 
-// Line returns the number of the line that contains a byte of text. Lines are counted from 1 and
-// end with LF, CRLF or CR.
+// Line returns the number of the line that contains a byte of text. Lines count from 1 and end with LF, CRLF or CR.
 func Line(text []byte, at int) int {
 	before := text[:min(at, len(text))]
 	lines := 1 + bytes.Count(before, []byte{'\n'})
@@ -204,8 +198,7 @@ func Line(text []byte, at int) int {
 	}
 }
 
-// LineStart returns the offset of the first byte of a line, counted from 1. If text has fewer
-// lines, it returns the length of text.
+// LineStart returns the offset at which a line, counted from 1, starts. If text has fewer lines, it returns len(text).
 func LineStart(text []byte, line int) int {
 	at := 0
 	for n := 1; n < line && at < len(text); n++ {

@@ -72,8 +72,7 @@ func (v *View) Chunks() int { return v.payload.Chunks }
 // SourceBytes returns the size of all source files.
 func (v *View) SourceBytes() int64 { return v.payload.Bytes }
 
-// Pending returns the documents that still need work, for example vectors, each with the reason.
-// The map is shared; the caller must not change it.
+// Pending returns the documents that still need work, such as vectors, each with the reason. Do not change the map.
 func (v *View) Pending() map[sheaf.ID]string {
 	pending, err := v.pending()
 	v.note(err)
@@ -162,8 +161,7 @@ func (v *View) Err() error {
 	return v.fault
 }
 
-// Record returns all that the catalog keeps of a document, without its text. The record is shared;
-// the caller must not change it.
+// Record returns all that the catalog keeps of a document, without its text. The caller must not change the record.
 func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	r, err := v.recordOf(doc)
 	if err == nil && r == nil {
@@ -172,9 +170,8 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	return r, err
 }
 
-// Head returns a record as Record does, but the chunks may be missing. The run time does not depend on the size of
-// the document, so it reveals nothing about a hidden document. Callers must not keep the record. Faults of Head also
-// appear in Err.
+// Head returns a record as Record does, but the chunks may be missing. The run time does not depend on the size of the
+// document, so it reveals nothing about a hidden document. Callers must not keep the record. Faults also appear in Err.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
@@ -326,8 +323,7 @@ func (v *View) InFolder(tree, folder string) iter.Seq[sheaf.ID] {
 	}
 }
 
-// eachInFolder yields the documents whose ID is prefix followed by a file name. It skips the
-// folders inside the folder.
+// eachInFolder yields the documents whose ID is prefix followed by a file name. It skips the folders inside the folder.
 func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	w, err := newWalk(v.segments, prefix)
 	for last := ""; err == nil && w.ok; {
@@ -355,8 +351,7 @@ func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	return err
 }
 
-// Holds reports whether a folder of a tree, or a folder below it, contains a document. "" is the
-// top folder.
+// Holds reports whether a folder of a tree, or a folder below it, contains a document. "" is the top folder.
 func (v *View) Holds(tree, folder string) bool {
 	return v.begins(folderPrefix(tree, folder))
 }
@@ -375,8 +370,8 @@ type Counted struct {
 	Docs int    `json:"docs"`
 }
 
-// Properties counts the documents for each property name, ignoring case. The most frequent name
-// comes first, then names are in alphabetical order.
+// Properties counts the documents for each property name, ignoring case. The order is by count, largest first, then by
+// name.
 func (v *View) Properties() ([]Counted, error) {
 	counts := map[string]int{}
 	err := v.labels(labelProperty, func(_ *segment, name string, docs []int) error {

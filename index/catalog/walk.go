@@ -2,9 +2,8 @@ package catalog
 
 import "iter"
 
-// walk visits the IDs of all segments in order, each once. If several segments have an ID, walk
-// shows the entry of the newest segment, which may be a tombstone. Errors wrap
-// vfs.ErrCorrupt.
+// walk visits the IDs of all segments in order, each once. If several segments have an ID, walk shows the entry of the
+// newest segment, which may be a tombstone. Errors wrap vfs.ErrCorrupt.
 type walk struct {
 	segments []*segment // oldest first
 	cursors  []idCursor
@@ -55,7 +54,6 @@ func (w *walk) seek(start string) error {
 	return nil
 }
 
-// next moves to the following ID.
 func (w *walk) next() error {
 	last := &w.cursors[w.newest]
 	for k := range w.cursors {

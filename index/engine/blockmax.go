@@ -25,19 +25,19 @@ import (
 const (
 	// windowLen is the number of ordinals in a window. All chunks of a window have the same bound.
 	windowLen = 2048
-	// denseWindow is the average number of postings in a window from which windows pay off. With fewer postings,
-	// chunks are examined one by one.
+	// denseWindow is the least average number of postings in a window for which windows pay off. With fewer postings,
+	// the evaluation examines chunks one by one.
 	denseWindow = 8
-	// thinWindow is a limit for the average number of a clause's postings in a window. Up to the limit, all postings
-	// are scored to compute the bounds of windows.
+	// thinWindow limits the average number of a clause's postings in a window. Up to the limit, all postings are scored
+	// to compute the bounds of windows.
 	thinWindow = 4
-	// thickWindow is a limit for the average number of a clause's blocks in a window. Up to the limit, the clause has
-	// a bound for each block.
+	// thickWindow limits the average number of a clause's blocks in a window. Up to the limit, the clause has a bound
+	// for each block.
 	thickWindow = 4
-	// fullWindow is a limit for the average number of postings of essential clauses in a window. From the limit on,
-	// all sums of the window are examined, not only the marked sums.
+	// fullWindow limits the average number of postings of essential clauses in a window. From the limit on, all sums of
+	// the window are examined, not only the marked sums.
 	fullWindow = 192
-	// probes limits how many windows are evaluated first: one, plus one for each probeEvery windows.
+	// probes limits how many windows are evaluated before the others. Of n windows, these are 1 + n/probeEvery.
 	probes     = 8
 	probeEvery = 32
 )
@@ -171,8 +171,8 @@ func (m *maxScore) wanted(ordinal uint32) bool {
 	return bound > 0 && bound*slack >= m.top.threshold()
 }
 
-// sift moves the window at index i down in the heap to its position. If two bounds are equal, the earlier window comes
-// first.
+// sift moves the window at index i down in the heap to its position. Of windows with equal bounds, the earlier one
+// comes first.
 func (s *scratch) sift(i int) {
 	before := func(a, b int32) bool {
 		return s.bounds[a] > s.bounds[b] || s.bounds[a] == s.bounds[b] && a < b
@@ -194,8 +194,7 @@ func (s *scratch) sift(i int) {
 }
 
 // thick reports whether the clause has very many blocks in a window. The largest bound of these blocks is then about
-// the bound of the whole list. Such terms are in every fourth chunk and score little, and their lists have the most
-// blocks.
+// the bound of the whole list.
 func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
 // thin reports whether a block of the clause covers many windows. The bound of such a block says little about one
@@ -204,8 +203,8 @@ func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes, for each window, the largest score that the clause can give a chunk. The parameter scored is
-// scratch memory.
+// spread computes the largest score that the clause can give a chunk, for each window. The parameter scored is scratch
+// memory.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
@@ -239,7 +238,6 @@ func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	}
 }
 
-// rewind moves the clauses back to the beginning.
 func (m *maxScore) rewind() {
 	m.exact.rewind()
 	for _, b := range m.bounds {
@@ -248,8 +246,8 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals from begin to the end of a window; the window begins at the ordinal start. It returns
-// the end of the window.
+// window evaluates the ordinals from begin to the end of the window that begins at the ordinal start. It returns the
+// end.
 func (m *maxScore) window(start, begin uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
@@ -311,7 +309,6 @@ func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	}
 }
 
-// offerAll offers the first n candidates.
 func (m *maxScore) offerAll(n int) {
 	s := m.scratch
 	if m.sums {
@@ -329,8 +326,8 @@ func (m *maxScore) offerAll(n int) {
 }
 
 // scanOne finds the candidates from the ordinal begin up to the ordinal end when only the last clause is essential. A
-// candidate needs a score that reaches the threshold. The parameter rest is the most that the other clauses add to
-// it. scanOne does not decode blocks without candidates. It returns the number of candidates.
+// candidate needs a score that reaches the threshold together with rest, the most that the other clauses add. scanOne
+// does not decode blocks without candidates. It returns the number of candidates.
 func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
@@ -365,9 +362,9 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany adds the scores of the clauses from index first on, for the ordinals from begin up to end. A candidate
-// needs a sum that reaches the threshold. The parameter rest is the most that the other clauses add to it. scanMany
-// returns the number of candidates.
+// scanMany adds the scores of the clauses from index first on, for the ordinals from begin up to end. A candidate needs
+// a sum that reaches the threshold together with rest, the most that the other clauses add. scanMany returns the number
+// of candidates.
 func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
@@ -398,8 +395,8 @@ func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) i
 	return m.lawful(s.gather(start, need, full))
 }
 
-// gather makes candidates of the marked sums that are at least need. The window begins at the ordinal start. It
-// returns the number of candidates.
+// gather makes candidates of the marked sums that are at least need. The window begins at ordinal start. It returns the
+// number of candidates.
 func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {
@@ -493,10 +490,9 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 	return out
 }
 
-// filter adds the scores of a clause to the sums of the first n candidates. It keeps the candidates that can reach
-// the threshold with the parameter rest, the most that the earlier clauses add. It returns how many it keeps.
-// Candidates and postings are in order and close together, so filter walks through blocks instead of searching in
-// them.
+// filter adds the scores of a clause to the sums of the first n candidates. It keeps the candidates that can reach the
+// threshold with the parameter rest, the most that the earlier clauses add. It returns how many it keeps. Candidates
+// and postings are in order and close together, so filter reads blocks in order without searching.
 func (m *maxScore) filter(clause, n int, rest float64) int {
 	b, s := m.ordered[clause], m.scratch
 	need := m.top.threshold()/slack - rest

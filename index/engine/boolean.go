@@ -100,8 +100,8 @@ func (n *boolNode) seek(target uint32) uint32 {
 	}
 }
 
-// next returns the first match at target or later. A match has all Must parts, or one Should part if there are no
-// Must parts.
+// next returns the first match at or after target. A match has all Must parts, or one Should part if there are no Must
+// parts.
 func (n *boolNode) next(target uint32) uint32 {
 	switch {
 	case n.everything:
@@ -153,8 +153,7 @@ func (n *boolNode) score(s *scores) {
 	}
 }
 
-// add adds the score of one part to s. It sums up the part first: the order of summation changes the last bits of a
-// score.
+// add adds the score of one part to s. It sums up the part first, because the order of summation changes the last bits.
 func (n *boolNode) add(s *scores, c *child) {
 	c.score(&n.sums)
 	for i, v := range n.sums.byField {

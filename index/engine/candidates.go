@@ -88,7 +88,6 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 	return nil
 }
 
-// planOf makes the plan of a word request.
 func (s *Snapshot) planOf(req *Request) (*plan, error) {
 	allowed, err := s.allow(req)
 	if err != nil {

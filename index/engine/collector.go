@@ -24,7 +24,6 @@ type collector struct {
 	fault    error
 }
 
-// newCollector returns an empty collector.
 func newCollector(s *Snapshot, limit int) *collector {
 	const usual = 64 // hits
 	n := max(0, min(limit, usual))
@@ -46,7 +45,6 @@ type unreadHit struct {
 // only if its identifier sorts before the worst hit's identifier.
 func (c *collector) threshold() float64 { return math.Float64frombits(c.least.Load()) }
 
-// worse reports whether x comes after y in the ranking.
 func (c *collector) worse(x, y *unreadHit) bool {
 	if x.score != y.score {
 		return x.score < y.score
@@ -68,7 +66,6 @@ func (c *collector) fail(err error) {
 	}
 }
 
-// offer adds a hit if it is good enough.
 func (c *collector) offer(f unreadHit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,8 +75,8 @@ func (c *collector) offer(f unreadHit) {
 	}
 }
 
-// promise raises the threshold early, from lower bounds of scores of chunks that the method offer gets later. Callers
-// pass each chunk only once.
+// promise raises the threshold early, from lower bounds of the scores of chunks that offer gets later. Callers pass
+// each chunk only once.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
 		return
@@ -176,7 +173,6 @@ func (c *collector) hits() (sheaf.Ranking, error) {
 	return out, c.fault
 }
 
-// id returns the identifier of a chunk.
 func (c *collector) id(view int, ordinal uint32) string {
 	at := place{view, ordinal}
 	if id, ok := c.places.id(at); ok {

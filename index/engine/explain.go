@@ -23,8 +23,7 @@ func (r *reasons) field(f int) string {
 	return r.plan.fields[f].name
 }
 
-// Explain returns how Search computes the score of each chunk. The explanation is nil for a chunk that the request
-// does not find.
+// Explain returns how Search computes the score of each chunk. A chunk that the request does not find gets nil.
 func (s *Snapshot) Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	out := make([]*sheaf.Explanation, len(ids))
 	allowed, err := s.allow(&req)

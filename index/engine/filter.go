@@ -16,7 +16,7 @@ type filterResult struct {
 	stats lru.Cache[fieldOf, bm25.Field]
 }
 
-// fieldOf names a field of a view, as the key of statistics.
+// fieldOf is the key of field statistics: a field of a view.
 type fieldOf struct {
 	view, field int
 	lengths     bm25.Lengths
@@ -122,8 +122,8 @@ func boundOf(v sheaf.Value, open bool) *segment.Bound {
 	return &segment.Bound{Value: valueOf(v), Open: open}
 }
 
-// appendKey appends the cache key of a filter. Different filters get different keys: the key has the size before each
-// list and each text.
+// appendKey appends the cache key of a filter. Different filters get different keys, because each list and text begins
+// with its size.
 func appendKey(b []byte, filter sheaf.Filter) []byte {
 	switch f := filter.(type) {
 	case sheaf.And:

@@ -13,8 +13,8 @@ const (
 	// An idle index joins a segment that is at most restFactor times as large as all smaller segments together. So
 	// the result is at least a third larger than the largest joined segment.
 	restFactor = 3
-	// restBytes limits the bytes that one merge of an idle index joins. A larger merge would save searches little and
-	// hold the lock for longer.
+	// restBytes limits the bytes that one merge of an idle index joins. A larger merge would save little search time
+	// and hold the lock for longer.
 	restBytes = 256 << 20
 	// restOpened divides Options.Rest for an index that was just opened.
 	restOpened = 16
@@ -36,15 +36,14 @@ func (ix *Index) rest() {
 	}
 }
 
-// restLater restarts the timer of rest. It is called after a change or possible change of the index, and after a
-// failed publication.
+// restLater restarts the timer of rest. Callers use it after a possible change of the index, and after a failed
+// publication.
 func (ix *Index) restLater() {
 	if timer := ix.merge.rest; timer != nil && !ix.closed.Load() {
 		timer.Reset(ix.options.Rest)
 	}
 }
 
-// restNoMore stops the timer of rest.
 func (ix *Index) restNoMore() {
 	if timer := ix.merge.rest; timer != nil {
 		timer.Stop()
@@ -52,7 +51,7 @@ func (ix *Index) restNoMore() {
 }
 
 // rested returns the segments that an idle index joins, smallest first, together at most most bytes. The list is empty
-// if no merge is worth it.
+// if no merge pays off.
 func (ix *Index) rested(views []*view, most int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())

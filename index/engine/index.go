@@ -7,10 +7,10 @@
 // manifest has a bitmap of them.
 //
 // Scores are those of package bm25 over the chunks that are not deleted. Top-k retrieval skips chunks that cannot be
-// among the best. It returns exactly what scoring every match would return, ties included. The formats are documented
-// in doc/formats.
+// among the best. It returns exactly what scoring every match would return, ties included. doc/formats describes the
+// file formats.
 //
-// The package knows which chunks belong to a document, and nothing else of documents. See store/embedded for the
+// The package knows which chunks belong to a document, and nothing else about documents. See store/embedded for the
 // engine as a store.
 package engine
 
@@ -59,7 +59,7 @@ const (
 	// LeastMemory is the smallest limit that the engine can keep. With a lower limit, building works but may take more
 	// memory than allowed.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is roughly the memory of building that is not counted: buffers, data of files, and equally much
+	// baseMemory is roughly the memory of building that is not counted: buffers, file data, and the same amount of
 	// garbage.
 	baseMemory = 16 << 20
 )
@@ -233,8 +233,8 @@ func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	return snapshot, nil
 }
 
-// shared returns the handle of a segment in a snapshot and adds a reference to it. It returns nil if the snapshot
-// lacks the segment.
+// shared returns the handle of a segment in a snapshot and adds a reference. It returns nil if the snapshot lacks the
+// segment.
 func shared(s *Snapshot, name string) *handle {
 	if s == nil {
 		return nil
@@ -332,8 +332,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer, until it has called give as often as take. Between loads and merges another
-// process may write.
+// take makes this process the writer, until it has called give as often. Between loads and merges another process may
+// write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -435,7 +435,6 @@ func Empty(dir string) error {
 	return errors.Join(append(errs, lock.Close())...)
 }
 
-// owns reports whether a file of the folder belongs to the index. It decides by the file's name.
 func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
 // Close stops merges and waits for them. If loads have left many small segments, Close first joins some of them. This

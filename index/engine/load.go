@@ -210,8 +210,8 @@ const (
 	seenBytes = 32
 )
 
-// room returns the memory that all workers together may take. Joining runs needs none of this memory, because workers
-// are empty then.
+// room returns the memory that all workers together may take. Joining runs needs none of this memory, because the
+// workers are then empty.
 func (l *Load) room() int64 { return l.left(l.gather()) }
 
 // left returns how many bytes of the parameter memory remain for chunks. Running merges and the names of added
@@ -240,8 +240,7 @@ func (l *Load) used() (all int64) {
 }
 
 // relieve writes the chunks of all workers as one run, if they use more memory than the method room allows. Writing
-// takes memory until it ends, so the other goroutines wait before their next chunk. So runs are as large as memory
-// allows.
+// takes memory until it ends, so the other goroutines wait before their next chunk.
 func (l *Load) relieve(ctx context.Context) error {
 	if l.used() <= l.room() {
 		return nil
@@ -300,9 +299,9 @@ func (l *Load) begun(w *worker) bool {
 	return !w.builder.Empty()
 }
 
-// forget removes the documents in the list replace and the identifiers of chunks from this load. It also records them
-// for removal from the committed data. The result again reports that an identifier of chunks occurred before, perhaps
-// within chunks.
+// forget removes the documents in the list replace and the identifiers of chunks from this load. A commit also removes
+// them from the committed data. The result again reports that an identifier of chunks occurred before, perhaps within
+// chunks.
 //
 // Most documents occur once in a load, and then a look-up in the set seen is enough. The caller holds w.mu. forget may
 // release w.mu for a while, and the load may be closed meanwhile.
@@ -403,8 +402,8 @@ func (f *flushedSegment) remove(docs, ids []string) error {
 }
 
 // wordShare limits what a worker's word cache keeps for the next segment: the worker's memory divided by wordShare.
-// wordBytes is an upper limit in bytes, which keeps the number of terms far below a builder's limit. flush frees the
-// rest of the cache.
+// wordBytes is an upper limit in bytes. It keeps the number of terms far below a builder's limit. flush frees the rest
+// of the cache.
 const (
 	wordShare = 8
 	wordBytes = 1 << 30
@@ -428,7 +427,7 @@ func (l *Load) spill(workers ...*worker) error {
 	return l.flush(spilled, workers...)
 }
 
-// flush writes the chunks of workers as one file. The mode says how. No goroutine may add chunks to these workers
+// flush writes the chunks of workers as one file. mode says how. No goroutine may add chunks to these workers
 // meanwhile.
 func (l *Load) flush(mode flushJob, workers ...*worker) error {
 	var builders []*segment.Builder

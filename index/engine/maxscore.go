@@ -21,8 +21,7 @@ import (
 // bound reaches the threshold. So scores and ties are exactly those of exhaustive scoring. Bounds that are sums of
 // the same numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
-// slack is a factor. A bound times slack is larger than any score that the bound must cover, in spite of rounding
-// errors.
+// slack is a factor. A bound times slack is larger than any score that the bound must cover, despite rounding errors.
 const slack = 1 + 1e-9
 
 // pendingMost limits how many chunks wait for their exact score before the next window. Many chunks wait when their
@@ -42,11 +41,11 @@ type bound struct {
 	wide        []byte
 	norms       *norms
 	virtual     *virtual // the virtual field of BM25F; nil if the field has a score of its own
-	// norms ends at longField. The norm of a longer field is the Norm of the length times factor.
+	// norms ends at longField. A longer field has the Norm of its length times factor.
 	params          bm25.Parameters
 	average, factor float64
 
-	// If found is true, the cursor is at ordinal, and it skipped no posting. If found is false, the next posting is at
+	// If found is true, the cursor is at ordinal and skipped no posting. If found is false, the next posting is at
 	// ordinal or later.
 	ordinal        uint32
 	found          bool
@@ -115,7 +114,7 @@ func (b *bound) largestOf(impacts *postings.Impacts) float64 {
 	return max(0, b.weight*bm25.Saturation(frequency, norm))
 }
 
-// ofList returns the largest score of all postings in the list. A short list has no impacts, so ofList scores its
+// ofList returns the largest score of all postings in the list. A short list has no impacts; then ofList scores its
 // postings.
 func (b *bound) ofList() float64 {
 	var impacts postings.Impacts
@@ -325,7 +324,6 @@ func (m *maxScore) run() {
 	}
 }
 
-// close releases memory.
 func (m *maxScore) close() {
 	for _, b := range m.bounds {
 		releaseCursor(b.cursor)
@@ -360,7 +358,7 @@ func (m *maxScore) dense() bool {
 	return postings/m.windows >= denseWindow
 }
 
-// next returns the first chunk at or after target with an essential clause.
+// next returns the first chunk at or after target that has a posting of an essential clause.
 func (m *maxScore) next(target uint32) uint32 {
 	at := uint32(postings.End)
 	for i := m.essential; i < len(m.bounds); i++ {

@@ -15,10 +15,10 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// The merge policy. A segment belongs to a tier by its number of chunks. Each tier is tierFactor times as large as
-// the tier below. When a tier has tierFactor segments, they are merged. A segment in which more than a third is
-// deleted is rewritten. So a chunk is copied about log8(chunks) times, and at most half of the space is wasted. An
-// index has at most a few dozen segments.
+// The merge policy. A segment belongs to a tier by its number of chunks. Each tier is tierFactor times as large as the
+// tier below. A tier with tierFactor segments is merged. A segment in which more than a third is deleted is rewritten.
+// So a chunk is copied about log8(chunks) times, and at most half of the space is wasted. An index has at most a few
+// dozen segments.
 const (
 	tierFactor = 8
 	tierFloor  = 64
@@ -62,7 +62,6 @@ func (ix *Index) ResumeMerges() {
 	}
 }
 
-// pausedMerges reports whether merges are paused.
 func (ix *Index) pausedMerges() bool {
 	ix.merge.mu.Lock()
 	defer ix.merge.mu.Unlock()

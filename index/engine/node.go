@@ -21,7 +21,6 @@ type node interface {
 	rewind()
 	// err returns the fault that ended the matches early, or nil.
 	err() error
-	// close releases memory.
 	close()
 }
 

@@ -21,7 +21,6 @@ const maxHelpers = 7
 // searchTurn is a running search; see takeTurn.
 type searchTurn struct{ of *Index }
 
-// end ends the search.
 func (t searchTurn) end() { t.of.searching.Add(-1) }
 
 // takeTurn begins a search. If more searches run than there are processors, it yields to earlier searches. Without
@@ -41,7 +40,7 @@ type stretch struct {
 	first    bool // the evaluation of itself evaluates it
 }
 
-// hand is the state of a goroutine. The goroutine evaluates stretches of a segment one after another.
+// hand is the state of a goroutine, which evaluates stretches of a segment one after another.
 type hand struct {
 	owner, helper *maxScore // The field with equals the field of, or is another evaluation of the same segment.
 }
@@ -50,8 +49,7 @@ type hand struct {
 // evaluate more stretches than a slow goroutine.
 const stretchesEach = 4
 
-// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the most promising windows of
-// all segments.
+// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the most promising windows.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {
@@ -137,7 +135,7 @@ func (p *plan) faultOf(m *maxScore) error {
 }
 
 // cut splits segments into stretches, in order: several for each goroutine. A segment without windows has few postings
-// and becomes one stretch.
+// and is one stretch.
 func cut(segments []*maxScore, goroutines int) (out []stretch) {
 	most := 1 // of a segment
 	if goroutines > 1 {

@@ -17,9 +17,8 @@ type place struct {
 	ordinal uint32
 }
 
-// places caches the places and identifiers of recently found chunks. A search reads the identifier of a hit, and
-// another branch later looks the hit up by this identifier. When the cache is full, it drops all entries. It is safe
-// for concurrent use.
+// places caches the places and identifiers of recently found chunks. A search reads a hit's identifier, and another
+// branch later looks the hit up by it. When full, it drops all entries. Safe for concurrent use.
 type places struct {
 	mu   sync.Mutex
 	ids  map[place]string
@@ -28,7 +27,8 @@ type places struct {
 
 func newPlaces() *places { return &places{ids: map[place]string{}, byID: map[string]place{}} }
 
-// put caches the place of the chunk with this id, unless id is very long. id must not be a part of a larger text.
+// put caches the place of the chunk with this id, unless id is very long. id must not be a part of a larger text,
+// because the cache would keep that text in memory.
 func (c *places) put(id string, at place) {
 	if len(id) > placeBytes {
 		return

@@ -44,7 +44,7 @@ type plan struct {
 // part is a part of a plan. It makes a node for one segment.
 type part interface {
 	node(p *plan, v int) (node, error)
-	// flat returns the terms whose scores add up to the part's score. It returns false if the score is not a plain sum
+	// flat returns the terms whose scores add up to the part's score. It returns false if the score is no plain sum
 	// over terms.
 	flat() ([]*planTerm, bool)
 }

@@ -1,6 +1,6 @@
 package engine
 
-// The lengths of chunks are far from the other data of a query; a cache line has few of them. So reading lengths
+// The lengths of chunks are far from the other data of a query; a cache line has few lengths. So reading lengths
 // waits for memory. These functions request lengths early and do not wait. Both are nil on machines without such
 // instructions.
 var (

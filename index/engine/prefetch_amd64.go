@@ -16,7 +16,7 @@ func init() {
 	}
 }
 
-// prefetchLines requests n cache lines. n is at least one.
+// prefetchLines requests this number of cache lines, at least one.
 //
 //go:noescape
 func prefetchLines(from *byte, lines int)

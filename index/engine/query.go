@@ -32,11 +32,11 @@ type Words struct {
 	Lengths bm25.Lengths
 	// AllChunks makes idf also count the chunks that lack the field.
 	AllChunks bool
-	// Candidates restricts idf and average lengths to the chunks that pass the request's filter and bound. Without
-	// it, all chunks count.
+	// Candidates restricts idf and average lengths to the chunks that the request's filter and bound allow. Without it,
+	// all chunks count.
 	Candidates bool
 	// Among, if not nil, selects the chunks over which idf and average lengths are computed. Candidates overrides
-	// Among. Every chunk that passes the request's filter must pass Among.
+	// Among. The request must not find chunks outside Among.
 	Among sheaf.Filter
 }
 
@@ -59,7 +59,7 @@ type Request struct {
 	Filter sheaf.Filter
 	Within []sheaf.ID
 	Limit  int
-	// Work, if not nil, counts the work of requests for which bounds can save work.
+	// Work, if not nil, counts the work of this request. Only requests that can skip postings count.
 	Work *Work
 }
 

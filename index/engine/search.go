@@ -33,7 +33,6 @@ func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, erro
 	return top.hits()
 }
 
-// best finds the best chunks by words.
 func (s *Snapshot) best(ctx context.Context, req *Request, allowed []segment.Bitset, top *collector) error {
 	p, err := newPlan(s, req, allowed)
 	if err != nil {
@@ -74,8 +73,8 @@ func (s *Snapshot) best(ctx context.Context, req *Request, allowed []segment.Bit
 	return p.prune(ctx, terms, pruned, req.Work)
 }
 
-// few reports whether it is cheapest to visit each allowed chunk. If the request wants all allowed chunks, pruning
-// cannot skip any.
+// few reports whether it is cheapest to visit each allowed chunk. If the request wants all allowed chunks, nothing can
+// be skipped.
 func few(allowed segment.Bitset, v *view, limit int) bool {
 	if allowed == nil {
 		return false
@@ -140,8 +139,8 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 	return nil
 }
 
-// counted returns how many chunks match a request for a single term, from the term's statistics. It returns false for
-// other requests.
+// counted returns how many chunks match a single-term request, from the term's statistics. It returns false for other
+// requests.
 func (p *plan) counted() (int, bool) {
 	terms, flat := p.root.flat()
 	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil ||
@@ -151,8 +150,8 @@ func (p *plan) counted() (int, bool) {
 	return terms[0].df[0], true
 }
 
-// Count returns how many chunks a request matches, without Limit. A request by vector matches the allowed chunks that
-// have a vector.
+// Count returns how many chunks a request matches, without Limit. A request by vector matches the allowed chunks with a
+// vector.
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 	count := 0
 	if req.Vector != nil {

@@ -172,8 +172,8 @@ type Snapshot struct {
 	norms      lru.Cache[normsOf, *norms]
 	places     *places
 	filters    lru.Cache[string, *filterResult]
-	// largestFirst has the numbers of the views, large segments first. Large segments raise the threshold, which saves
-	// work in the others.
+	// largestFirst has the numbers of the views, large segments first. They raise the threshold, which saves work in
+	// the others.
 	largestFirst []int
 }
 

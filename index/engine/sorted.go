@@ -26,8 +26,8 @@ type keyedChunk struct {
 	score   float64
 }
 
-// Sorted returns the first req.Limit chunks that match a word request, in the given order. They have the scores that
-// Search computes.
+// Sorted returns the first req.Limit chunks that match a word request, in the order by. Their scores are those of
+// Search.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	p, err := s.planOf(&req)
 	if err != nil {

@@ -55,7 +55,6 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// decodeState reads the payload of a manifest.
 func decodeState(m manifest.Manifest) (state, error) {
 	s := state{generation: m.Generation}
 	d := payload{b: m.Payload}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// termsKept is how many terms a segment caches. An entry takes some 200 bytes with two fields, and 1 kB with
-	// MaxFields fields.
+	// termsKept is how many terms a segment caches. An entry takes 200 bytes with two fields, and 1 kB with MaxFields
+	// fields.
 	termsKept = 1 << 10
 	// termBytes is the length of the longest cached term.
 	termBytes = 64
@@ -19,8 +19,7 @@ const (
 var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
 
 // term finds a term of the segment. If the segment lacks the term, it returns a term without fields. The caller must
-// not change the result. The segment caches recent terms: finding a term takes longer than scoring a short list, and
-// searches repeat terms.
+// not change the result. The segment caches recent terms, because finding a term is slow and searches repeat terms.
 func (h *handle) term(key string) (segment.Term, error) {
 	if term, ok := h.terms.Get(key); ok {
 		return term, nil

@@ -12,7 +12,7 @@ const DefaultMergeRate = 64 << 20
 // NoMerges is the merge rate that pauses merges.
 const NoMerges = -1
 
-// besideSearches is the ratio of a merge's rest to its work while the merge yields to searches.
+// besideSearches is the ratio of a merge's pauses to its work while the merge yields to searches.
 const besideSearches = 8
 
 // throttle limits the rate at which a merge writes. This leaves disk time for searches and loads. If the merge yields

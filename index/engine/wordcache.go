@@ -9,8 +9,8 @@ import (
 
 // wordCache maps raw words to tokens. It has two hash tables with open addressing: one for words of at most headBytes,
 // and one for longer words. An entry holds a word of up to twice headBytes completely. The middle of a longer word is
-// in a shared string of bytes. So most words need one memory access. Very long words and words with many tokens are
-// not cached.
+// in a shared string of bytes. So most words need one memory access. Very long words and words with many tokens are not
+// cached.
 type wordCache struct {
 	short         offheap.List[shortWord]
 	long          offheap.List[longWord]
@@ -50,8 +50,8 @@ type longWord struct {
 
 const (
 	headBytes = 8
-	// singleToken is a count that marks a word with one token at position 0. This is the usual case, and the entry
-	// holds the term.
+	// singleToken is a count that marks a word with one token at position 0. This is the usual case; the entry holds
+	// the term.
 	singleToken = math.MaxUint8
 )
 

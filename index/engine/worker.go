@@ -36,7 +36,7 @@ type sharedColumn struct {
 	count int
 }
 
-// reset prepares the worker for the next segment. It keeps up to limit bytes of the cache of words, because names are
+// reset prepares the worker for the next segment. It keeps up to limit bytes of the word cache, because names are
 // unlimited.
 func (w *worker) reset(limit int64) {
 	clear(w.columns)
@@ -47,7 +47,6 @@ func (w *worker) reset(limit int64) {
 	w.builder.Reset()
 }
 
-// forget releases the worker's memory outside the garbage collector.
 func (w *worker) forget() {
 	w.builder.Forget()
 	w.words.free()

@@ -18,8 +18,7 @@ type Disk struct{}
 
 var _ FS = Disk{}
 
-// lockTries is how often Lock tries again if a file is locked. A process that only checks a lock holds it for less time
-// than one retry takes.
+// lockTries is how often Lock retries a locked file. A process that only checks a lock holds it shorter than one retry.
 const lockTries = 5
 
 // Create implements [FS].
@@ -27,8 +26,8 @@ func (Disk) Create(name string) (File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// On Windows, another process can block an operation; it holds a manifest for less than a millisecond. The operation
-// is repeated for the time patience, at intervals of retry.
+// On Windows, another process can block an operation on a manifest for less than a millisecond. The operation is
+// repeated for the time patience, at intervals of retry.
 const (
 	patience = 2 * time.Second
 	retry    = time.Millisecond
@@ -95,8 +94,8 @@ func (Disk) List(dir string) ([]string, error) {
 // Stat implements [FS].
 func (Disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// SyncDir implements [FS]. On Windows, folders cannot be synced. There the operating system orders renames itself, and
-// SyncDir does nothing.
+// SyncDir implements [FS]. On Windows it does nothing: folders cannot be synced, and the operating system orders
+// renames itself.
 func (Disk) SyncDir(dir string) error { return syncDir(dir) }
 
 // Map implements [FS].

@@ -17,8 +17,7 @@ func Forbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// TooManyFiles reports whether opening a file failed because too many files and connections are open. A later attempt
-// may succeed.
+// TooManyFiles reports whether opening a file failed because too many files and connections are open. A retry may help.
 func TooManyFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -14,8 +14,8 @@ var ErrLocked = errors.New("locked")
 
 var errTooLarge = errors.New("file is too large for this machine's address space")
 
-// errLockHeld means that another process holds the lock. Any other error of lockFile means that the file system does
-// not support locks.
+// errLockHeld means that another process holds the lock. Other errors of lockFile mean that the file system has no
+// locks.
 var errLockHeld = errors.New("held")
 
 func lockError(name, owner string, err error) error {
@@ -29,8 +29,7 @@ func lockError(name, owner string, err error) error {
 		Err: fmt.Errorf("no safe lock here (%w): keep the index on a local disk", err)}
 }
 
-// writeOwner writes the name of the holder into a locked file. Only people read the name, so a failure does not
-// matter.
+// writeOwner writes the name of the holder into a locked file. Only people read the name, so a failure does not matter.
 func writeOwner(f *os.File) {
 	host, err := os.Hostname()
 	if err != nil {

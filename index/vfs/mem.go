@@ -108,8 +108,7 @@ var (
 	errNotEmpty = errors.New("the folder is not empty")
 )
 
-// on locks m and calls the function work with the key of a name. An error gets the operation op and the name. After a
-// crash, on returns an error.
+// on locks m and calls work with the key of a name. An error gets op and the name. After a crash, on returns an error.
 func on[T any](m *Mem, op, name string, work func(key string) (T, error)) (result T, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -322,7 +321,6 @@ func (i memInfo) Mode() fs.FileMode {
 	return 0o600
 }
 
-// memFile is an open file of a Mem.
 type memFile struct {
 	m        *Mem
 	name     string
@@ -332,8 +330,8 @@ type memFile struct {
 	closed   bool
 }
 
-// on locks the file system of f and calls the function work. An error except io.EOF gets the operation op and the name
-// of f. After a crash, or when f is closed, on returns an error.
+// on locks the file system of f and calls work. An error except io.EOF gets op and the name of f. After a crash, or
+// when f is closed, on returns an error.
 func (f *memFile) on(op string, work func() error) error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()

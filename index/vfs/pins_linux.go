@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pinningTypes are local file systems on which existing files never share an inode number, and names lead to current
-// files.
+// pinningTypes are local file systems where existing files never share inode numbers, and names lead to current files.
 var pinningTypes = []int64{
 	unix.EXT4_SUPER_MAGIC, // and ext2, ext3
 	unix.XFS_SUPER_MAGIC,

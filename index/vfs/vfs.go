@@ -43,8 +43,7 @@ type FS interface {
 	Lock(name string) (io.Closer, error)
 }
 
-// File is an open file. A file that Create returned can only be written, from front to back. A file that Open returned
-// can only be read.
+// File is an open file. A file of Create can only be written, from front to back; a file of Open can only be read.
 type File interface {
 	io.Reader
 	io.ReaderAt

@@ -33,12 +33,10 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 // unfinished begins the name of a file that WriteFile has not renamed yet.
 const unfinished = ".new-"
 
-// UnfinishedAge is the time after which an unfinished file of WriteFile counts as abandoned, since the last write to
-// it.
+// UnfinishedAge is how long after the last write an unfinished file of WriteFile counts as abandoned.
 const UnfinishedAge = time.Minute
 
-// Sweep removes unfinished files of WriteFile from a folder if nothing was written to them for age. A missing folder
-// is no error.
+// Sweep removes unfinished files of WriteFile from a folder if nothing was written to them for age. dir may be missing.
 func Sweep(dir string, age time.Duration) error {
 	names, err := Disk{}.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -50,8 +50,8 @@ func (l Lengths) Of(n uint32) uint32 {
 // padding terms and terms that Lucene cuts off.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
-// IDF returns the weight of a term in df of n chunks: ln(1 + (n - df + 0.5) / (df + 0.5)). It is
-// above 0 for 0 <= df <= n.
+// IDF returns the weight of a term that df of n chunks contain: ln(1 + (n - df + 0.5) / (df + 0.5)). It is above 0 for
+// 0 <= df <= n.
 func IDF(df, n int) float64 {
 	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
 }

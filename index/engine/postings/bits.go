@@ -48,9 +48,8 @@ func (w *bitWriter) writeBelow(v, n uint64) {
 	w.put(v&1, 1)
 }
 
-// set writes rising numbers between lo and hi. It writes the middle number first, in as many bits as its bounds
-// require, and then both halves (Moffat and Stuiver, Binary Interpolative Coding for Effective Index Compression,
-// 2000).
+// set writes rising numbers between lo and hi. It writes the middle number first, in the bits that its bounds require,
+// and then both halves (Moffat and Stuiver, Binary Interpolative Coding for Effective Index Compression, 2000).
 func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
 	for len(numbers) > 1 {
 		m := len(numbers) / 2

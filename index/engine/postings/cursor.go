@@ -123,8 +123,7 @@ func (c *Cursor) Err() error { return c.err }
 // DF returns the number of postings in the list.
 func (c *Cursor) DF() int { return c.list.DF }
 
-// HasImpacts reports whether the list has impacts. A list that is shorter than a block, or has no positions, has no
-// impacts.
+// HasImpacts reports whether the list has impacts. A list has none if it is shorter than a block or has no positions.
 func (c *Cursor) HasImpacts() bool { return len(c.impacts) > 0 }
 
 // Impacts reads the impacts that bound every posting of the list. They are all zero if the list has none.
@@ -143,8 +142,7 @@ func (c *Cursor) lastOf(block int) uint32 {
 }
 
 // SkipTo moves to the block with the first posting at target or later, and does not decode the block. It returns the
-// last ordinal that the block can have. For the last block, and if there is no such block, it returns End. SkipTo
-// never moves back.
+// last ordinal that the block can have. For the last block, and after it, it returns End. SkipTo never moves back.
 func (c *Cursor) SkipTo(target uint32) (last uint32) {
 	b := c.shallow
 	if b >= c.full || c.lastOf(b) >= target {
@@ -183,7 +181,7 @@ func (c *Cursor) Blocks() int {
 // LastOf returns the last ordinal that a block can have, or End for the last block.
 func (c *Cursor) LastOf(block int) uint32 { return c.lastOf(block) }
 
-// blockData returns the offset at which a block starts.
+// blockData returns the encoded data from the start of a block on, or nil if the stored offset is invalid.
 func (c *Cursor) blockData(block int) []byte {
 	at := wide(c.places, block-1, c.placeWide)
 	if int64(at) > int64(len(c.blocks)) {
@@ -221,7 +219,7 @@ func (c *Cursor) Frequencies() []uint32 {
 	return c.frequencies[:c.n]
 }
 
-// NextBlock moves to the block after the current block of SkipTo.
+// NextBlock moves from the block that SkipTo chose to the next block.
 func (c *Cursor) NextBlock() {
 	if c.shallow <= c.full {
 		c.shallow++

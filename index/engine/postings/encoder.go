@@ -38,8 +38,7 @@ func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.add(ordinal, length, uint32(len(positions)))
 }
 
-// AddCount appends a posting without positions and impacts. A list must use either Add or AddCount for all its
-// postings.
+// AddCount appends a posting without positions and impacts. A list must use only Add or only AddCount.
 func (e *Encoder) AddCount(ordinal, frequency uint32) {
 	if e.df == 0 {
 		e.counted, e.positions = true, e.positions[:0]
@@ -73,7 +72,7 @@ func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
 	}
 }
 
-// AddCounts does what AddOccurrences does, but without positions and impacts, as AddCount.
+// AddCounts does what AddOccurrences does, but writes no positions and no impacts.
 func (e *Encoder) AddCounts(list []Occurrence) {
 	for i := 0; i < len(list); {
 		chunk, from := list[i]>>32, i
@@ -212,7 +211,7 @@ func (e *Encoder) assemble() []byte {
 	return dst
 }
 
-// widthOf returns how many bytes the last of numbers takes. The numbers rise.
+// widthOf returns how many bytes the last of the rising numbers takes.
 func widthOf(rising []uint32) int {
 	n := 0
 	if len(rising) > 0 {

@@ -13,7 +13,7 @@ type Impact struct {
 	Length    uint32
 }
 
-// BlockImpacts is the largest number of impacts for one block. More impacts would give a tighter bound, but cost space
+// BlockImpacts is the largest number of impacts for one block. More impacts would give a tighter bound, but take space
 // and time.
 const BlockImpacts = 3
 

@@ -53,7 +53,6 @@ func (s *special) read(r *bitReader) bool {
 	return true
 }
 
-// positionWriter writes the positions of blocks.
 type positionWriter struct {
 	bits    bitWriter
 	numbers []uint64

@@ -1,17 +1,17 @@
 // Package postings answers the question "which chunks have this term, how often and where?". An [Encoder] makes the
 // posting list of one term in one field. A [Cursor] walks the list.
 //
-// A list is cut into blocks of [BlockLen] postings. Before it decodes a block, a reader knows the block's last chunk,
-// offset and impacts (see [Impact]). So it can skip blocks without wanted chunks. The format is documented in
-// doc/formats/postings.md.
+// A list is cut into blocks of [BlockLen] postings. Before a reader decodes a block, it knows the block's last chunk,
+// offset and impacts (see [Impact]). So it can skip blocks without wanted chunks. doc/formats/postings.md describes the
+// format.
 //
 // This package calls a chunk by its ordinal: a number from 0 inside one segment, at most [MaxOrdinal].
 package postings
 
 import "errors"
 
-// MaxOrdinal is the largest ordinal. Differences of ordinals have at most 24 bits, so a sum over a block has at most
-// 32 bits.
+// MaxOrdinal is the largest ordinal. Differences of ordinals have at most 24 bits, so a sum over a block fits into 32
+// bits.
 const MaxOrdinal = 1<<24 - 1
 
 // End is the ordinal that a [Cursor] shows when there are no more postings.

@@ -10,9 +10,9 @@ import (
 // use.
 //
 // A posting begins with a uvarint: twice the gap to the previous ordinal, plus 1 if the frequency is 1. A frequency
-// above 1 follows as a uvarint. The positions come next. The first position is written as it is, and every later
-// position as its difference from the previous position. A list of one posting has only the positions, and only if
-// there are several.
+// above 1 follows as a uvarint. The positions come next. The first position is written as it is, and every later one as
+// its difference from the previous position. A list of one posting has only the positions, and only if there are
+// several.
 type RunEncoder struct {
 	out       []byte
 	df        int

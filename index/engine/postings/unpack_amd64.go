@@ -8,7 +8,7 @@ func init() {
 	}
 }
 
-// widest is the largest width, in bits, at which any value is within four bytes. The value may begin at any bit of the
+// widest is the largest width, in bits, at which four bytes contain any value. The value may begin at any bit of the
 // first byte.
 const widest = 25
 

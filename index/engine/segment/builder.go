@@ -51,8 +51,8 @@ func (r *runs) add(ordinal uint32) {
 	}
 }
 
-// NewBuilder returns an empty builder for chunks with these text fields, at most MaxFields. The
-// caller must not change the list.
+// NewBuilder returns an empty builder for chunks with at most MaxFields text fields. The caller must not change the
+// list.
 func NewBuilder(fields []string) *Builder {
 	b := &Builder{fields: fields}
 	b.Forget()
@@ -132,8 +132,7 @@ func (b *Builder) Begin(id, doc string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// know adds all chunks to byID and byDoc. Only removing chunks needs these maps, and most loads remove none of their
-// own chunks.
+// know adds all chunks to byID and byDoc. Only removing chunks needs these maps, and few loads remove their own chunks.
 func (b *Builder) know() {
 	for ; b.known < len(b.ids.Items); b.known++ {
 		i := b.known
@@ -194,8 +193,7 @@ func (b *Builder) Mark(column uint32) {
 	b.heap += int64(cap(r.bounds)-before) * 4
 }
 
-// Vectors adds the passages of the current chunk to a vector field. All passages of a field have
-// the same number of dimensions.
+// Vectors adds the passages of the current chunk to a vector field. All passages of a field have the same dimension.
 func (b *Builder) Vectors(name string, passages [][]float32) error {
 	for _, p := range passages {
 		v := b.vectors[name]

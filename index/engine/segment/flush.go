@@ -13,13 +13,13 @@ import (
 
 // Flush writes the chunks of builders as one segment file and syncs the file. The chunks of a builder come after the
 // chunks of the builder before. All builders must have the same fields. Identifiers must be unique, and at least one
-// chunk must not be removed. Flush fails with ErrTooLarge if one segment cannot hold all chunks. It does not change
-// the builders.
+// chunk must not be removed. Flush fails with ErrTooLarge if one segment cannot hold all chunks, and never changes the
+// builders.
 func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 	return FlushWithin(fs, path, 0, builders...)
 }
 
-// FlushWithin does what Flush does, with up to spare bytes more memory than the builders report. More memory makes it
+// FlushWithin does what Flush does, with up to spare bytes more memory than builders report. More memory makes it
 // faster.
 func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
 	return flush(fs, path, kind, spare, builders)
@@ -67,7 +67,6 @@ func flush(fs vfs.FS, path, kind string, spare int64, builders []*Builder) error
 	return f.file.finish()
 }
 
-// flusher writes builders as one segment.
 type flusher struct {
 	parts  []flushPart
 	chunks int // of the segment
@@ -115,8 +114,7 @@ func (f *flusher) add(b *Builder) {
 	f.parts = append(f.parts, p)
 }
 
-// remap returns the new ordinals of the remaining chunks and their number. It returns nil as the ordinals if all
-// chunks remain.
+// remap returns the new ordinals of the remaining chunks and their number. If all remain, the ordinals are nil.
 func (b *Builder) remap() (remap []uint32, live int) {
 	if len(b.dead) == 0 {
 		return nil, len(b.ids.Items)
@@ -143,8 +141,8 @@ func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live returns the data of all remaining chunks, as one slice. It collects the data in the list out, unless one part
-// has exactly this data.
+// live returns the data of all remaining chunks, as one slice. It collects it in out, unless one part has exactly this
+// data.
 func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
 		return of(p.Builder)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// postings writes the lists of all terms of all builders, by name. Several goroutines encode ranges of terms. The
-// ranges are written in order.
+// postings writes the lists of all terms of all builders, by name. Several goroutines encode ranges of terms, which are
+// written in order.
 func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
 	var counts [256]int
@@ -90,8 +90,7 @@ func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
 	return e
 }
 
-// encode writes to the parameter out the lists of the terms in one range, by name. It walks the terms of all parts
-// together.
+// encode writes to out the lists of the terms in one range, by name. It walks the terms of all parts together.
 func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	copy(e.at, r.parts)
 	for i, b := range r.parts {
@@ -123,8 +122,7 @@ func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	}
 }
 
-// next returns the first of the remaining terms, or "" at the end. It sets the field holders to the parts that have
-// the term.
+// next returns the first of the remaining terms, or "" at the end. It sets holders to the parts that have the term.
 func (e *rangeEncoder) next() (name string) {
 	e.holders = e.holders[:0]
 	for i, at := range e.at {

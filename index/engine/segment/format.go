@@ -3,8 +3,8 @@
 // them to a file. [Merge] joins several files into one. A [Reader] reads a file without copying it, and its Check
 // verifies every byte.
 //
-// A chunk has an ordinal in its segment. Ordinals follow the order in which chunks were added. The format is
-// documented in doc/formats/segment.md.
+// A chunk has an ordinal in its segment. Ordinals follow the order in which chunks were added. doc/formats/segment.md
+// describes the format.
 package segment
 
 import (
@@ -32,8 +32,7 @@ const (
 // positions, and does not add to the length of a field.
 const FormMark = 0x01
 
-// ErrTooLarge means that a segment has no space for more chunks, terms or occurrences. The caller must begin another
-// segment.
+// ErrTooLarge means that a segment has no space for more chunks, terms or occurrences. Begin another segment.
 var ErrTooLarge = errors.New("segment is full")
 
 // Names of sections. The name of a field follows a name that ends with a dot.

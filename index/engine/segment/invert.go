@@ -19,8 +19,7 @@ type inversion struct {
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
-	// begins and ends are the bounds of the current ranges of rangeOccurrences. Their indices are
-	// [field][range - first].
+	// begins and ends are the bounds of the current ranges in rangeOccurrences. The indices are [field][range - first].
 	begins, ends     [][]uint32
 	rangeOccurrences []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
@@ -36,7 +35,7 @@ const (
 	// fit into the processor's caches.
 	rangeOccurrences = 1 << 13
 	// roundOccurrences is the least number of occurrences that one round sorts into ranges. A larger builder is sorted
-	// in up to rounds rounds.
+	// in at most rounds rounds.
 	roundOccurrences = 1 << 18
 	rounds           = 4
 	// madeBytes is the size in bytes of one occurrence in rangeOccurrences.
@@ -99,7 +98,6 @@ type termRange struct {
 	occurrences int
 }
 
-// ranges splits the terms of all parts into ranges.
 func (f *flusher) ranges() []termRange {
 	var out []termRange
 	from := make([]int, len(f.parts))
@@ -151,8 +149,7 @@ func (v *inversion) place(number int, b ordinalRange) (occurrences int) {
 	return occurrences
 }
 
-// make sorts occurrences into the ranges of their terms, for part number i. The parameter first is the number of the
-// first of these ranges.
+// make sorts occurrences into the ranges of their terms, for part number i. first is the number of the first range.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {

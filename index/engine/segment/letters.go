@@ -56,8 +56,7 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters returns letters with this number of pairs and this order of bytes. The order must suit the number of
-// pairs.
+// makeLetters returns letters with this number of pairs and this order of bytes. The order must suit pairs.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {
@@ -82,8 +81,7 @@ func makeLetters(pairs int, order []byte) *letters {
 	return l
 }
 
-// append appends an encoded text to dst in whole bytes. If half a byte is left, append fills it with an unfinished
-// literal.
+// append appends an encoded text to dst in whole bytes. If half a byte is left, append fills it with a partial literal.
 func (l *letters) append(dst []byte, text string) []byte {
 	open, have := uint32(0), 0
 	for i := range len(text) {

@@ -31,14 +31,12 @@ type listedTerm struct {
 	mask  uint64
 }
 
-// reset empties l and keeps its memory.
 func (l *termLists) reset() {
 	clear(l.terms)
 	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
 }
 
-// add adds occurrences of the current term. lengths are the lengths of the field, by ordinal. Later calls add later
-// chunks.
+// add adds occurrences of the current term. lengths has the field's lengths by ordinal. Later calls add later chunks.
 func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
 	switch {
 	case l.run && form:

@@ -168,8 +168,8 @@ func (m *merger) lengths() error {
 	return nil
 }
 
-// identifiers merges the tables of identifiers and of documents, in the order of their keys. So a whole table is
-// never in memory.
+// identifiers merges the tables of identifiers and of documents, in the order of their keys. It never has a whole table
+// in memory.
 func (m *merger) identifiers() error {
 	var ids tableWriter
 	defer ids.free()
@@ -253,8 +253,7 @@ func (m *merger) columns() error {
 	return err
 }
 
-// runs merges tables that have runs of chunks as payloads. It calls the function add for every key, with the
-// remaining chunks.
+// runs merges tables that have runs of chunks as payloads. It calls add for every key, with the remaining chunks.
 func (m *merger) runs(section string, of func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
 		in.cursor.reset(of(in.Reader))

@@ -8,12 +8,11 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// mergeRange is roughly the number of bytes of lists in a range of terms. A goroutine collects that many bytes before
+// mergeRange is roughly the number of bytes of lists in a range of terms. A goroutine collects as many bytes before
 // they are written.
 const mergeRange = 256 << 10
 
-// GoroutineBytes is the approximate memory that a merge needs for each goroutine: two encoded ranges, and the
-// encoders.
+// GoroutineBytes is the approximate memory that a merge needs for each goroutine: two encoded ranges, and encoders.
 const GoroutineBytes = 6 * mergeRange
 
 // postings merges the terms of all sources and their posting lists, one range of terms after another.
@@ -84,7 +83,6 @@ func (m *merger) countLetters() (*[256]int, error) {
 	return &counts[0], nil
 }
 
-// numbersTo returns the numbers from 0 to n-1.
 func numbersTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -93,8 +91,8 @@ func numbersTo(n int) []int {
 	return out
 }
 
-// bounds returns the first term of each range except the first range. Each of these terms begins a block of the
-// largest dictionary.
+// bounds returns the first term of each range except the first range. Each of them begins a block of the largest
+// dictionary.
 func (m *merger) bounds() (bounds [][]byte, err error) {
 	size, largest := 0, m.inputs[0].Reader.terms
 	for _, in := range m.inputs {
@@ -114,7 +112,6 @@ func (m *merger) bounds() (bounds [][]byte, err error) {
 	return bounds, nil
 }
 
-// rangeMerger merges ranges of terms.
 type rangeMerger struct {
 	*merger
 	terms     []Terms // of each input

@@ -23,7 +23,6 @@ func (n *names) free() {
 	n.texts.Free()
 }
 
-// bytes returns the memory of the names in bytes.
 func (n *names) bytes() int64 { return n.list.Bytes() + n.slots.Bytes() + n.texts.Bytes() }
 
 // number returns the number of a name. The result added reports whether the name is new.
@@ -66,8 +65,7 @@ func (n *names) grow() {
 	}
 }
 
-// sortName is a name to be sorted. It has the first bytes of the name, which decide most comparisons, and the name's
-// number.
+// sortName is a name to be sorted: its number, and its first bytes, which decide most comparisons.
 type sortName struct {
 	head   uint64
 	number uint32

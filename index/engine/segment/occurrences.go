@@ -95,7 +95,6 @@ func (o *occurrences) free() {
 	*o = occurrences{pages: o.pages[:0]}
 }
 
-// each calls yield with every page.
 func (o *occurrences) each(yield func(page []uint32)) {
 	o.close()
 	for i := range o.pages {

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Bitset is a set of ordinals with one bit for each. It has as many bits as the segment has chunks, rounded up to a
+// Bitset is a set of ordinals with one bit for each. It has a bit for each chunk of the segment, and bits up to a
 // multiple of 64.
 type Bitset []uint64
 

@@ -42,8 +42,8 @@ const (
 	// it is relative to 0. Then comes a uvarint: twice the length of the run less one, plus 1 if there are more runs.
 	// If there are more, the uvarint length of the other runs follows, and these runs as appendRun writes them.
 	tableOfRuns
-	// tableOfTerms has payloads that contain their own end. A reader that has read a payload sets the field rest of
-	// the cursor.
+	// tableOfTerms has payloads that contain their own end. A reader that has read a payload sets the cursor's field
+	// rest.
 	tableOfTerms
 )
 
@@ -98,7 +98,6 @@ func (w *tableWriter) add(key string, payload []byte) {
 	w.bytes(payload)
 }
 
-// bytes adds a payload of any bytes.
 func (w *tableWriter) bytes(payload []byte) {
 	w.out.Grow(binary.MaxVarintLen64 + len(payload))
 	w.out.Items = append(binary.AppendUvarint(w.out.Items, uint64(len(payload))), payload...)
@@ -167,7 +166,6 @@ func headOf(key []byte) uint64 {
 	return head
 }
 
-// headsOf returns the heads of all blocks.
 func (t *table) headsOf() []atomic.Uint64 {
 	heads := t.heads.Load()
 	if heads == nil {
@@ -195,7 +193,6 @@ func openTable(section *sectionfile.Paged, kind tableKind) (*table, error) {
 		ends: size - tableFooter - int(blocks)*4}, nil
 }
 
-// block returns the bytes of a block.
 func (t *table) block(i int) ([]byte, error) {
 	n := min(2, t.blocks-i)
 	offsets, err := t.bytes.Slice(t.ends+4*i, 4*n)
@@ -454,7 +451,6 @@ func (c *tableCursor) advance(target []byte) bool {
 	return c.seek(target)
 }
 
-// seekEntry moves to entry number i.
 func (c *tableCursor) seekEntry(i int) bool {
 	if c.err != nil || i < 0 || i >= c.table.count {
 		return false

@@ -48,8 +48,8 @@ func sortable(f float64) uint64 {
 	return bits | 1<<63
 }
 
-// DecodeValue reads a value that appendValue wrote. ok is false for invalid bytes. The caller must know which kinds
-// are texts.
+// DecodeValue reads a value that appendValue wrote. The caller must know which kinds are texts. It returns false for
+// invalid bytes.
 func DecodeValue(b []byte, isText bool) (v Value, ok bool) {
 	switch {
 	case len(b) == 0:

@@ -147,8 +147,7 @@ func (v *VectorIndex) Set() (*vector.Set, error) {
 	return &v.set, nil
 }
 
-// Search appends to dst the k best of the allowed chunks, as [vector.Set.Search] does. If allowed is nil, all chunks
-// are allowed.
+// Search appends to dst the k best of the allowed chunks, as [vector.Set.Search] does. A nil allowed means all chunks.
 func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query []float32, allowed Bitset, k int,
 	o vector.Options) ([]vector.Neighbor, error) {
 	set, err := v.Set()
@@ -158,7 +157,7 @@ func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query [
 	return set.Search(ctx, dst, query, allowed, k, o)
 }
 
-// Count returns how many allowed chunks have passages. If allowed is nil, all chunks are allowed.
+// Count returns how many allowed chunks have passages. A nil allowed means all chunks.
 func (v *VectorIndex) Count(allowed Bitset) (int, error) {
 	if allowed == nil {
 		return v.field.Owned, nil

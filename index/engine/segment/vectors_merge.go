@@ -17,7 +17,6 @@ func (m *merger) vectors() error {
 	return nil
 }
 
-// vectorFields returns the names of the vector fields of all inputs.
 func (m *merger) vectorFields() []string {
 	var names []string
 	for _, in := range m.inputs {
@@ -30,7 +29,6 @@ func (m *merger) vectorFields() []string {
 	return names
 }
 
-// vectorSource is the vectors of one input.
 type vectorSource struct {
 	*input
 	set *vector.Set

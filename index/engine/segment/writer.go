@@ -72,7 +72,7 @@ func (w *fileWriter) section(name string, data []byte) {
 }
 
 // lengths writes the lengths of the fields and their statistics. A length takes zero, one or two bytes for each chunk.
-// The largest number marks a longer length; longer lengths are listed after the others with their ordinals, 4 bytes
+// The largest number marks a longer length. After the others, longer lengths are listed with their ordinals, 4 bytes
 // each.
 func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	for f, name := range fields {
@@ -192,8 +192,8 @@ func (w *fileWriter) column(key string, runs []byte) {
 
 func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()) }
 
-// finish writes the description of the segment and closes the file. Before closing it syncs the file, unless the file
-// is a run.
+// finish writes the description of the segment and closes the file. Before that it syncs the file, unless the file is a
+// run.
 func (w *fileWriter) finish() error {
 	w.terms.free()
 	w.columns.free()

@@ -132,7 +132,8 @@ type nearest struct {
 	limit        int // length at which the worse ones are dropped
 	least        float64
 	bounds       bool // least is the score that a chunk needs
-	// floor is the lowest score that a chunk may have from the beginning, if the field floored is true.
+	// floor is the lowest score that a chunk may have, even among the first found chunks. It counts only if floored is
+	// true.
 	floor   float64
 	floored bool
 	few     bool // keep no more than k: chunks that score as the k-th best are interchangeable
@@ -163,8 +164,8 @@ func (t *nearest) need() float64 {
 // misses reports whether a passage scores too low to matter, even for the open chunk.
 func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
 
-// passage adds a row whose score does not miss. The field Passage holds the row number, until finish sets the number
-// of the passage in the chunk.
+// passage adds a row whose score does not miss. The field Passage holds the row number until finish sets the
+// number of the passage in the chunk.
 func (t *nearest) passage(row int, score float64) {
 	ordinal := uint32(row)
 	if !t.set.single() {
@@ -279,8 +280,7 @@ func (t *nearest) merge() {
 	t.list, t.round = out, len(out)
 }
 
-// largest returns the k-th largest number of a list, counted from 1. It changes the order of the list (Hoare's
-// selection).
+// largest returns the k-th largest number of a list, from 1. It changes the order of the list (Hoare's selection).
 func largest(list []float64, k int) float64 {
 	for low, high := 0, len(list)-1; low < high; {
 		pivot := list[low+(high-low)/2]

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Depth says how many rows must survive the first step, in a search for 10 and for 100 chunks. The zero Depth means
+// Depth says how many rows must survive the first step of a search for 10 and for 100 chunks. The zero Depth means
 // unknown.
 type Depth struct{ Ten, Hundred int }
 

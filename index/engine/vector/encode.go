@@ -47,8 +47,7 @@ func NewEncoder(dims int) *Encoder {
 // Padded returns dims rounded up to a multiple of 64. This is the length of a row in bytes, and of a code in bits.
 func Padded(dims int) int { return (dims + wordBits - 1) / wordBits * wordBits }
 
-// CodeBytes returns the size of the codes of count vectors. The codes are stored in whole groups, the last padded with
-// zeros.
+// CodeBytes returns the size of the codes of count vectors. Codes are stored in whole groups; zeros pad the last group.
 func CodeBytes(dims, count int) int {
 	return (count + GroupRows - 1) / GroupRows * GroupRows * Padded(dims) / 8
 }

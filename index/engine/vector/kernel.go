@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A kernel has the inner loops for one kind of processor. All kernels compute exactly the same integers as the kernel
-// in plain Go.
+// A kernel has the inner loops for one kind of processor. All kernels compute the same integers as the plain Go kernel.
 type kernel struct {
 	name string
 	// scan estimates groups of GroupRows vectors. It writes their estimates to out. In mask, it sets one bit for each
@@ -94,8 +93,7 @@ func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	return true
 }
 
-// aboveWith returns an implementation of the function "above". It checks the slice bounds and then calls a kernel in
-// assembly.
+// aboveWith returns an implementation of above that checks the slice bounds and then calls a kernel in assembly.
 func aboveWith(above func(mask *byte, estimates *int32, words int, least int32)) func([]byte, []int32, int32) {
 	return func(mask []byte, estimates []int32, least int32) {
 		if words := 8 * len(mask) / wordBits; words > 0 {

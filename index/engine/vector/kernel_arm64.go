@@ -1,8 +1,7 @@
 package vector
 
-// Every arm64 processor has the instructions of the NEON kernel. The dot product extension (SDOT, UDOT) would not
-// help. Magnitudes are unsigned and have their signs elsewhere, so such a kernel would need three instructions
-// instead of two.
+// Every arm64 processor has the instructions of the NEON kernel. The dot product extension (SDOT, UDOT) would not help.
+// Magnitudes are unsigned and have their signs elsewhere, so such a kernel would need three instructions, not two.
 func init() {
 	kernels = append([]kernel{{"neon", scanWith(scanNEON), aboveWith(aboveNEON), dotGathered(dotNEON)}}, kernels...)
 }

@@ -28,11 +28,10 @@ const (
 	// stretchRows limits how many rows have their estimates in memory at once. With a smaller limit, more rows would
 	// be compared before near rows are known. With a larger one, estimates would not stay in the cache.
 	stretchRows = 1 << 18
-	// cancelBlocks is the number of blocks after which a scan checks whether it was canceled. These blocks take about
-	// 0.1 ms.
+	// cancelBlocks is the number of blocks after which a scan checks for cancellation. These blocks take about 0.1 ms.
 	cancelBlocks = 64
-	// One of countedEvery estimates, a power of two, is counted, to predict how many rows an estimate selects.
-	// countedShift keeps the same number of the top bits of a 32-bit number.
+	// A scan counts one of countedEvery estimates, to predict how many rows an estimate selects. countedEvery is a
+	// power of two. countedShift keeps the same number of the top bits of a 32-bit number.
 	countedEvery = 32
 	countedShift = 27
 )
@@ -61,8 +60,7 @@ type scanner struct {
 	waiting, chosen []byte
 }
 
-// part is the result of a scan in one range of rows. A search may have many parts, so the large memory belongs to a
-// scanner.
+// part is the result of a scan in one range of rows. A search may have many parts, so a scanner has the large memory.
 type part struct {
 	list    []survivor
 	lost    int32
@@ -154,8 +152,7 @@ func (c *scanner) limit(n, padded, known int) int {
 	return known
 }
 
-// run selects the best rows from start up to end. It compares them or keeps them in c.list. start is a multiple of
-// blockRows.
+// run selects the best rows from start, a multiple of blockRows, up to end. It compares them or keeps them in c.list.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found *nearest, start, end int) error {
 	c.list, c.lost = c.list[:0], math.MinInt32
 	c.sampled.reset(s.Encoder.padded, countedEvery)
@@ -295,8 +292,7 @@ func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	}
 }
 
-// choose writes to c.index the waiting, allowed rows of a stretch with an estimate of at least low. These rows no
-// longer wait.
+// choose writes to c.index the waiting, allowed rows of a stretch whose estimate is at least low. They no longer wait.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, nextLower(low))
 	index, n := c.index[:cap(c.index)], 0
@@ -334,7 +330,7 @@ func has(set []uint64, i uint32) bool {
 	return int(i>>6) < len(set) && set[i>>6]>>(i&63)&1 != 0
 }
 
-// anyAllowed reports whether the rows from..to may belong to an allowed chunk. It may also return true for a chunk
+// anyAllowed reports whether the rows from..to may belong to an allowed chunk. It may also return true for chunks
 // without rows.
 func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	low, high := uint32(from), uint32(to-1)
@@ -356,8 +352,7 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// counter counts how often each estimate occurs. There are few estimates: at most planeMost for each dimension and
-// sign.
+// counter counts how often each estimate occurs. There are few: at most planeMost for each dimension and sign.
 type counter struct {
 	counts  []uint32 // lowest possible estimate first
 	highest int      // the highest counted estimate, as an index

@@ -30,10 +30,10 @@ type Set struct {
 	Scales  []byte // Count float32
 	// Owners has the ordinal of each row's chunk, OwnerBytes each. The ordinals never fall.
 	Owners []byte
-	// Firsts has FirstBytes for every ordinal that FirstEvery divides: the first row of this ordinal or a later one.
+	// Firsts has FirstBytes for each multiple of FirstEvery: the first row of this ordinal or of a later one.
 	Firsts []byte
-	// Depth says how many survivors a search needs. A search allows a multiple of this number. With the zero Depth, it
-	// compares every row.
+	// Depth says how many survivors a search needs; a search allows a multiple of it. With the zero Depth, it compares
+	// every row.
 	Depth Depth
 	// Verify, if not nil, checks before reading that rows have not changed since they were written. The row numbers
 	// must rise. If Verify is nil, the rows are trusted.

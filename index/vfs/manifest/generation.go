@@ -22,7 +22,6 @@ func Generation(fsys vfs.FS, dir string) (uint64, error) {
 	return generation, errors.Join(err, f.Close())
 }
 
-// readGeneration reads the number of the generation from a manifest's header.
 func readGeneration(f vfs.File) (uint64, error) {
 	var header [24]byte
 	n, err := f.ReadAt(header[:], 0)

@@ -126,9 +126,8 @@ func encode(m Manifest) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// Publish makes m the current generation of the folder, durably. The caller must have written and synced the files
-// that m names. Publish makes their entries in the folder durable before it writes the manifest. Only the holder of
-// the folder's lock may publish.
+// Publish makes m the current generation of the folder, durably. The caller must have written and synced the files that
+// m names. Publish first makes their entries in the folder durable. Only the holder of the folder's lock may publish.
 func Publish(fsys vfs.FS, dir string, m Manifest) error {
 	for _, name := range m.Files {
 		if !valid(name) {

@@ -19,7 +19,6 @@ type Watch struct {
 	held atomic.Pointer[openManifest]
 }
 
-// openManifest is an open manifest.
 type openManifest struct {
 	file       vfs.File
 	info       fs.FileInfo

@@ -140,8 +140,8 @@ func (p *Paged) Records(numbers []uint32, size int) error {
 // All verifies and returns the whole section.
 func (p *Paged) All() ([]byte, error) { return p.Slice(0, len(p.data)) }
 
-// verify verifies page i of the section. A container of version 1 has no checksums of pages, so verify verifies the
-// whole section.
+// verify verifies page i of the section. Version 1 has no checksums of pages, so there verify verifies the whole
+// section.
 func (p *Paged) verify(i int) error {
 	if p.r.whole {
 		if err := Verify(p.data, p.entry.checksum); err != nil {
@@ -194,8 +194,7 @@ func (p *Paged) verifyPage(l *level, i int, want uint32, what string) error {
 	return nil
 }
 
-// Corrupt returns an error that wraps vfs.ErrCorrupt. The error names the file, this section, the offset in the
-// section, and what is wrong.
+// Corrupt returns an error that wraps vfs.ErrCorrupt. It names the file, this section, the offset in it, and the fault.
 func (p *Paged) Corrupt(offset int, format string, args ...any) error {
 	return p.r.corrupt(p.entry.name, p.offset+offset, format, args...)
 }

@@ -1,7 +1,7 @@
 // Package sectionfile is the container of all files that are written only once. Such a file has named sections, a
-// checksum for each page, and a table of contents at the end. It is written from front to back. Opening reads only
-// the table of contents, even of a large file. A section is a slice of the mapped file, and its pages are verified
-// when they are used.
+// checksum for each page, and a table of contents at the end. It is written from front to back. Opening reads only the
+// table of contents, even of a large file. A section is a slice of the mapped file, and its pages are verified at first
+// use.
 //
 // The format is documented in doc/formats/sectionfile.md.
 package sectionfile
@@ -40,8 +40,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Checksum returns the checksum of data as section files use it: CRC-32C.
 func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// Verify compares mapped bytes with their checksum. The error says what differs, or wraps vfs.ErrFault if the bytes
-// cannot be read.
+// Verify compares mapped bytes with their checksum. The error says what differs, or wraps vfs.ErrFault if b is
+// unreadable.
 func Verify(b []byte, want uint32) error {
 	var got uint32
 	if err := vfs.Safely(func() { got = Checksum(b) }); err != nil {
@@ -60,8 +60,7 @@ type entry struct {
 	checksum uint32 // of the section, or of the last list of checksums after it
 }
 
-// Reader is an open section file. It is safe for concurrent use until Close. After Close, none of its slices may be
-// used.
+// Reader is an open section file. It is safe for concurrent use, and its slices are valid, until Close.
 type Reader struct {
 	path    string
 	mapping vfs.Mapping
@@ -184,9 +183,8 @@ func trimZeros(b []byte) []byte {
 	return b
 }
 
-// Section returns the bytes of a section without verifying them (see Paged). ok is false if the file has no section
-// with this name. The address of the bytes is a multiple of 64. The caller must not change the bytes, and must not use
-// them after Close.
+// Section returns the bytes of a section without verifying them (see Paged). ok is false if the file has no such
+// section. The address of the bytes is a multiple of 64. The caller must not change the bytes or use them after Close.
 func (r *Reader) Section(name string) (data []byte, ok bool) {
 	if e := r.entry(name); e != nil {
 		return r.data[e.offset : e.offset+e.length : e.offset+e.length], true
@@ -234,8 +232,7 @@ func (r *Reader) Check() []error {
 	return faults
 }
 
-// Corrupt returns an error that wraps vfs.ErrCorrupt. The error names this file, the section, the offset in the
-// section, and what is wrong.
+// Corrupt returns an error that wraps vfs.ErrCorrupt. It names this file, the section, the offset in it, and the fault.
 func (r *Reader) Corrupt(section string, offset int, format string, args ...any) error {
 	if e := r.entry(section); e != nil {
 		offset += int(e.offset)

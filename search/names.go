@@ -87,9 +87,9 @@ func (m *nameMatcher) match(name string) rank.NameMatch {
 // lacksAll reports whether certainly no word of a name has a term of the query.
 func (m *nameMatcher) lacksAll(name string) bool {
 	lacks := true
-	m.analyzer.Words(name, func(start, end int) bool {
-		lacks = !m.screen.Passes(name[start:end])
-		return lacks
+	m.screen.Words(name, func(int, int) bool {
+		lacks = false
+		return false
 	})
 	return lacks
 }

@@ -28,7 +28,7 @@ type Highlighter struct {
 	typed []typedWord
 	// full is the sum of the rarity of all words of the query.
 	full float64
-	// screen excludes most words of a text. It is nil for a fuzzy query, which needs every word.
+	// screen excludes most words of a text.
 	screen *analysis.Screen
 	// known caches the matches within words of texts. Its keys are parts of the texts.
 	known  map[string][]wordMatch
@@ -123,7 +123,7 @@ func (h *Highlighter) makeScreen() *analysis.Screen {
 	beginnings := slices.Collect(maps.Keys(h.numbers))
 	for _, e := range h.expanded {
 		if e.how == fuzzy {
-			return nil
+			beginnings = append(beginnings, "") // it may match each word
 		}
 		beginnings = append(beginnings, e.text)
 	}
@@ -256,9 +256,6 @@ func (h *Highlighter) holdsPhrase(matches []match) bool {
 
 // word returns the matches within a word of the text, in text order. It caches them.
 func (h *Highlighter) word(raw string) []wordMatch {
-	if h.screen != nil && !h.screen.Passes(raw) {
-		return nil
-	}
 	found, ok := h.known[raw]
 	if !ok {
 		found = h.match(raw)

@@ -176,7 +176,7 @@ func runeStart(text string, i int) int {
 
 // scan returns the matches of a part of text.
 func (h *Highlighter) scan(text string, from, to, width int) (matches []match) {
-	h.analyzer.Words(text[from:to], func(start, end int) bool {
+	h.screen.Words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {
 			m := match{start: start + w.start, end: start + w.end, term: w.term}

@@ -41,7 +41,7 @@ func (h *Highlighter) Words(ctx context.Context, text string, limit int) [][]str
 		list = append(list, parts)
 	}
 	var matches []sheaf.Span
-	h.analyzer.Words(text, func(start, end int) bool {
+	h.screen.Words(text, func(start, end int) bool {
 		if ctx.Err() != nil {
 			return false
 		}

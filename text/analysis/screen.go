@@ -1,11 +1,17 @@
 package analysis
 
+import (
+	"slices"
+	"unicode/utf8"
+)
+
 // Screen excludes most raw words of a text without analysis: words that certainly lack the wanted terms. It is safe for
 // concurrent use.
 type Screen struct {
 	// off lets every word pass.
 	off    bool
 	wanted []prefixTest
+	first  [256]bool // the small letters that can begin a word with a wanted term
 }
 
 // prefixTest compares the first letters of a word with the first letters of a wanted term.
@@ -24,15 +30,60 @@ func (a *Analyzer) Screen(beginnings []string) *Screen {
 		mask := ^uint32(0) << (8 * (4 - min(max(n-2, min(n, 2)), 4)))
 		s.wanted = append(s.wanted, prefixTest{letters & mask, mask})
 	}
+	for c := byte('a'); c <= 'z'; c++ {
+		letters, _ := firstLetters(string(c), 1)
+		s.first[c] = s.off || slices.ContainsFunc(s.wanted, func(w prefixTest) bool {
+			return (letters^w.letters)&w.mask&0xFF000000 == 0
+		})
+	}
 	return s
 }
 
-// Passes reports whether a raw word may have a wanted term. It is always true for a word with other characters than
-// ASCII.
+// Words calls yield with the range of each raw word of text that may have a wanted term, in text order. It stops when
+// yield returns false. A word with other characters than ASCII always may have one.
+func (s *Screen) Words(text string, yield func(start, end int) bool) {
+	for i := 0; ; {
+		start, end := nextWord(text, s.skip(text, i))
+		if start == end || s.passes(text[start:end]) && !yield(start, end) {
+			return
+		}
+		i = end
+	}
+}
+
+// skip returns the start of the first word, at or after byte i, that may have a wanted term. It knows only words of
+// small ASCII letters, and stops at each other word. Byte i must not be inside a word.
+func (s *Screen) skip(text string, i int) int {
+	for {
+		start := i
+		for start < len(text) && text[start] < utf8.RuneSelf && ascii[text[start]] == classOther &&
+			text[start] != ValueEnd[0] {
+			start++
+		}
+		end := start
+		for end < len(text) && isSmall(text[end]) {
+			end++
+		}
+		if end < start+2 || end > start+maxWordBytes || s.first[text[start]] || start > 0 && text[start-1] == '#' ||
+			end < len(text) && !endsWord(text[end:]) {
+			return start
+		}
+		i = end
+	}
+}
+
+// endsWord reports whether a letter before rest certainly ends its word.
+func endsWord(rest string) bool {
+	c := rest[0]
+	return c == ' ' || c == '\n' || c < utf8.RuneSelf && ascii[c] == classOther && !isJoiner[c] ||
+		(c == '.' || c == ',') && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\n')
+}
+
+// passes reports whether a raw word may have a wanted term.
 //
 // The terms of an ASCII word are the word and its parts, with other endings and perhaps without marks. A part begins
 // at the first byte of the word, and never between two small letters.
-func (s *Screen) Passes(raw string) bool {
+func (s *Screen) passes(raw string) bool {
 	if s.off || !isASCII(raw) {
 		return true
 	}

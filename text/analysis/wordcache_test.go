@@ -79,14 +79,14 @@ func TestScreenPassesEveryTerm(t *testing.T) {
 		"gently", "chevaux", "yeux", "analogie", "naciones", "haciendo", "leyendo", "die", "dying", "skies", "happy", "yes",
 		"say", "boys", "Get", "Item", "HTTP", "USA", "iPhone", "ipv6", "4K", "E2E", "utf", "8", "1,000", "u.s.a", "c++", "C#",
 		"#", "_", "-", "-\n", ".", "@", "'s", "'", "l'", "ing", "ly",
-		"heden", "ement", "ï", "ß", "İ", "\u00ad", "一", "🐘", "\u0301"}
+		" ", "\n", ". ", ", ", "(", "heden", "ement", "ï", "ß", "İ", "\u00ad", "一", "🐘", "\u0301"}
 	letters := "aeiouybcdghklmnrstvzAEYBT"
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, language := range append(analysis.Languages(), "", "xx") {
 		a := analyzer(t, language)
 		for range 4_000 {
 			text := ""
-			for range 1 + random.IntN(3) {
+			for range 1 + random.IntN(6) {
 				if random.IntN(2) == 0 {
 					text += parts[random.IntN(len(parts))]
 					continue
@@ -95,15 +95,21 @@ func TestScreenPassesEveryTerm(t *testing.T) {
 					text += string(letters[random.IntN(len(letters))])
 				}
 			}
-			a.Words(text, func(start, end int) bool {
-				raw := text[start:end]
-				for _, term := range a.Terms(nil, raw) {
-					if !a.Screen([]string{"zq", term.Text}).Passes(raw) {
-						t.Errorf("language %q: the screen for the term %q excludes the word %q", language, term.Text, raw)
+			all := spans(a.Words, text)
+			for _, w := range all {
+				for _, term := range a.Terms(nil, text[w[0]:w[1]]) {
+					kept := spans(a.Screen([]string{"zq", term.Text}).Words, text)
+					if !slices.Contains(kept, w) {
+						t.Fatalf("language %q: the screen for the term %q excludes the word %q", language,
+							term.Text, text[w[0]:w[1]])
+					}
+					for _, k := range kept {
+						if !slices.Contains(all, k) {
+							t.Fatalf("language %q: %q is no word of %q", language, text[k[0]:k[1]], text)
+						}
 					}
 				}
-				return !t.Failed()
-			})
+			}
 		}
 	}
 }
@@ -114,11 +120,21 @@ func TestScreenExcludes(t *testing.T) {
 	for word, want := range map[string]bool{"commit": true, "Committing": true, "recommend": false, "become": false,
 		"committee": true, "come": false, "Get-ChildItem": true, "Get-Content": false, "Get-Commit": true, "4K": true,
 		"K4": false, "__": false, "_commit_": true, "flies": true, "flows": true, "fast": false, "çö": true} {
-		if got := s.Passes(word); got != want {
-			t.Errorf("%q passes is %v, want %v", word, got, want)
+		text := "a " + word + " z"
+		if got := slices.Contains(spans(s.Words, text), [2]int{2, 2 + len(word)}); got != want {
+			t.Errorf("the screen keeps %q: %v, want %v", word, got, want)
 		}
 	}
-	if !analyzer(t, "en").Screen([]string{""}).Passes("word") {
+	if len(spans(analyzer(t, "en").Screen([]string{""}).Words, "word")) != 1 {
 		t.Error("an empty beginning excludes a word")
 	}
+}
+
+// spans returns the ranges that the function words yields for a text.
+func spans(words func(string, func(start, end int) bool), text string) (list [][2]int) {
+	words(text, func(start, end int) bool {
+		list = append(list, [2]int{start, end})
+		return true
+	})
+	return list
 }

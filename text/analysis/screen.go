@@ -39,8 +39,8 @@ func (a *Analyzer) Screen(beginnings []string) *Screen {
 	return s
 }
 
-// Words calls yield with the range of each raw word of text that may have a wanted term, in text order. It stops when
-// yield returns false. A word with other characters than ASCII always may have one.
+// Words calls yield with the range of each raw word of text that may have a wanted term. It stops when yield returns
+// false. A word with other characters than ASCII always may have a wanted term.
 func (s *Screen) Words(text string, yield func(start, end int) bool) {
 	for i := 0; ; {
 		start, end := nextWord(text, s.skip(text, i))

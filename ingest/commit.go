@@ -18,8 +18,7 @@ type commits struct {
 	removing int
 	// written holds the documents that were written to the store, by ID.
 	written map[sheaf.ID]writtenDocument
-	// recording receives the result when the catalog has recorded the last commit; nil when no
-	// update runs.
+	// recording receives the result when the catalog has recorded the last commit; nil when no update runs.
 	recording chan error
 }
 
@@ -104,16 +103,14 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	return nil
 }
 
-// writesNothing reports whether the last commit changes nothing, for example because unreadable
-// files are still unreadable.
+// writesNothing reports whether the last commit changes nothing, for example because unreadable files still are.
 func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, skipped string) bool {
 	return len(r.list.begun) == 0 && !(r.list.unsure && r.list.differs(settings)) &&
 		len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil && settings.Extra[skippedKey] == skipped
 }
 
-// begin records in the catalog which documents this commit writes to the store or removes from it.
-// If the run stops before the commit is complete, the next run writes or removes these documents
-// again. Documents that waited before keep waiting.
+// begin records in the catalog which documents this commit writes to the store or removes from it. If the run stops
+// before the commit is complete, the next run does this again. Documents that waited before keep waiting.
 func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
 	if len(r.commits.written)+len(removed) == 0 {
 		return nil
@@ -130,9 +127,8 @@ func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed
 }
 
 // rejected removes from the update the documents that the store refused. The store no longer has their earlier
-// versions. The next run reads a refused file again when the file has changed. The result given is true when a program
-// sent one of the refused documents. Then commit records the other documents and fails, because the sender waits for an
-// answer.
+// versions. The next run reads a refused file again when the file has changed. given is true when a program sent one of
+// the refused documents. Then commit records the other documents and fails, because the sender waits for an answer.
 func (r *runner) rejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.commits.written[doc]

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// Text returns the text of a file in UTF-8, as [Run] reads it. The result ok is false if the content is not text.
+// Text returns the text of a file in UTF-8, as [Run] reads it. ok is false if the content is not text.
 func Text(content []byte) (text []byte, ok bool) {
 	text, _, ok = decode(content)
 	return text, ok
@@ -67,7 +67,6 @@ type wideEncoding struct {
 	encoding.Encoding
 }
 
-// wide lists the encodings with two or four bytes for each character.
 var wide = [...]wideEncoding{
 	{"UTF-32", "\xff\xfe\x00\x00", 4, "\n\x00\x00\x00", utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)},
 	{"UTF-32", "\x00\x00\xfe\xff", 4, "\x00\x00\x00\n", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)},
@@ -75,8 +74,7 @@ var wide = [...]wideEncoding{
 	{"UTF-16", "\xfe\xff", 2, "\x00\n", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)},
 }
 
-// decodeMarked reads encodings that bytes identify: UTF-32 and UTF-16, even beside UTF-8, and ISO-2022-JP with its
-// escapes.
+// decodeMarked reads encodings that bytes identify: UTF-32 and UTF-16, even beside UTF-8, and ISO-2022-JP by escapes.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	text, name, ok = decodeWide(data)
 	if ok && len(data)%2 == 0 && isClean(text) {
@@ -126,8 +124,7 @@ func decodeWide(data []byte) (text []byte, name string, ok bool) {
 	return nil, "", false
 }
 
-// leastPlain is how many bytes in UTF-8 a text in another encoding must have in one place. Fewer bytes may be Chinese
-// characters in UTF-16.
+// leastPlain is how many UTF-8 bytes a text in another encoding must have in one place. Fewer may be Chinese in UTF-16.
 const leastPlain = 16
 
 // decodeMixed decodes a text with parts in UTF-8 and parts in e, because some programs append lines in another
@@ -186,7 +183,6 @@ func (e wideEncoding) plainBytes(data []byte) int {
 	return n
 }
 
-// isClean reports whether data is clean text in e.
 func (e wideEncoding) isClean(data []byte) bool {
 	text, err := e.NewDecoder().Bytes(data)
 	return err == nil && isClean(text)
@@ -346,9 +342,8 @@ const (
 		"려연위점분화재현물당집식행방회할된체금업개교통중발음"
 )
 
-// sampleBytes is how much text is enough to detect the encoding. A text without Latin letters needs
-// leastSigns characters beyond ASCII. If their first bytes fit legacy.common, leastCommon
-// characters are enough.
+// sampleBytes is how much text is enough to detect the encoding. A text without Latin letters needs leastSigns
+// characters beyond ASCII. If their first bytes fit legacy.common, leastCommon characters are enough.
 const (
 	sampleBytes = 64 << 10
 	leastSigns  = 6
@@ -465,8 +460,7 @@ func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	return text
 }
 
-// hasOddControls reports whether a text has bytes without meaning in Windows-1252, or control
-// characters.
+// hasOddControls reports whether a text has bytes without meaning in Windows-1252, or control characters.
 func hasOddControls(data []byte) bool {
 	return bytes.ContainsAny(data[:min(len(data), sampleBytes)], "\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f")
 }

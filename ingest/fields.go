@@ -76,7 +76,6 @@ func appendField(fields []store.Field, name, text string) []store.Field {
 	return append(fields, store.Field{Name: name, Text: text})
 }
 
-// titlesAbove returns the titles of the hierarchy above the chunk.
 func titlesAbove(c *sheaf.Chunk) string {
 	titles := c.Hierarchy
 	if n := len(titles); n > 0 && titles[n-1] == c.Title {
@@ -85,7 +84,6 @@ func titlesAbove(c *sheaf.Chunk) string {
 	return store.JoinValues(titles)
 }
 
-// bodyText returns the indexed text of a chunk.
 func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
 	return chunk.IndexedText(doc, c, content).Text
 }
@@ -116,8 +114,7 @@ const maxTagsAbove = 32
 func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
 
 // Columns returns the columns for filters that all chunks of a document share, sorted by name (see sheaf.ColumnTree).
-// It folds tags and texts, adds the parents of nested tags, and replaces a link by its note's name. The columns
-// belong to the caller.
+// It folds tags and texts, adds parents of nested tags, and replaces links by their notes' names. The caller owns them.
 func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
 	columns := []store.Column{
@@ -195,8 +192,7 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 }
 
 // WithFields returns the columns of a document together with the fields of one of its chunks, sorted by name. In a
-// column, values of the chunk come before values of the document. A field with the name date replaces the date of
-// the document.
+// column, values of the chunk come before values of the document. A field named date replaces the document's date.
 func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	if len(fields) == 0 {
 		return columns
@@ -294,8 +290,7 @@ func folders(p string) []sheaf.Value {
 	return values
 }
 
-// ChunkColumns returns the columns of a document, as [Columns] returns them, with the depth of one
-// of its chunks.
+// ChunkColumns returns the columns of a document, as [Columns] returns them, with the depth of one of its chunks.
 func ChunkColumns(document []store.Column, depth int) []store.Column {
 	c := store.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
 	byName := func(d store.Column, name string) int { return strings.Compare(d.Name, name) }

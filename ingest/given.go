@@ -27,8 +27,7 @@ type Given struct {
 	Modified time.Time
 	// Properties replace properties of the same name in the text.
 	Properties []sheaf.Property
-	// Chunks hold the document when the sender cut it. The text is then the result of [JoinChunks],
-	// and Text is ignored.
+	// Chunks is the document if the sender cut it. [JoinChunks] then gives the text, and Text is ignored.
 	Chunks []GivenChunk
 	// Hash identifies this version; zero means the hash of Text.
 	Hash catalog.Hash
@@ -36,8 +35,7 @@ type Given struct {
 
 // GivenChunk is a chunk of a document that the sender cut.
 type GivenChunk struct {
-	// Slug ends the chunk's ID; "" stands for the chunk's number, from 0. Slugs of one document
-	// must differ and must not contain '#'.
+	// Slug ends the chunk's ID; "" stands for the chunk's number, from 0. Slugs of a document differ and have no '#'.
 	Slug string
 	// Title is shown with the chunk; "" means the title of the document.
 	Title string
@@ -99,9 +97,9 @@ func (g *Given) content() content {
 	return c
 }
 
-// dated returns the date of g. doc is g with the given properties; the parameter found is the date in its text or name.
-// The date of the frontmatter comes first, then the given date, the properties and the name. dated ignores a given date
-// that JSON cannot write.
+// dated returns the date of g. doc is g with the given properties; found is the date in its text or name. The
+// frontmatter's date comes first, then the given date, the properties and the name. It ignores given dates that JSON
+// cannot write.
 func (g *Given) dated(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}
@@ -149,7 +147,6 @@ func (g *Given) declare(doc *sheaf.Document) {
 	doc.Properties = append(slices.DeleteFunc(slices.Clone(doc.Properties), replaced), g.Properties...)
 }
 
-// cut makes a document from the given chunks.
 func (g *Given) cut(id sheaf.ID) sheaf.Document {
 	title := g.Title
 	if title == "" && !g.Untitled {

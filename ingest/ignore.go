@@ -40,7 +40,6 @@ type ignoreFile struct {
 // isOwn reports whether the rules are Sheaf's, not git's.
 func (f *ignoreFile) isOwn() bool { return strings.HasSuffix(f.name, ignoreNames[1]) }
 
-// parseIgnore reads an ignore file.
 func parseIgnore(base, name, content string) ignoreFile {
 	f := ignoreFile{base: base, name: name}
 	content = strings.TrimPrefix(content, "\ufeff")
@@ -73,8 +72,8 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
-// isPlain reports whether a character of a pattern matches only itself. A slash does not count, because a slash
-// after stars may match nothing.
+// isPlain reports whether a character of a pattern matches only itself. A slash does not, because it may match nothing
+// after stars.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
 // trimUnescapedSpaces removes trailing spaces that no backslash escapes.
@@ -89,8 +88,7 @@ func trimUnescapedSpaces(s string) string {
 	return s[:end]
 }
 
-// verdict returns the last rule that matches a path, or nil. The path is relative to the top,
-// without slashes at its ends.
+// verdict returns the last rule that matches a path, or nil. path is relative to the top, without outer slashes.
 func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	relative, ok := strings.CutPrefix(path, f.base)
 	if !ok {
@@ -126,8 +124,7 @@ func (f *ignoreFile) says(r *ignoreRule) string {
 const special = `*?[\`
 
 // patternOf turns a gitignore pattern into a regular expression. '?' and '[...]' match one character, '*' matches any
-// number, never a slash. Two or more stars between slashes match any number of folders. '\' escapes the next
-// character.
+// number, never a slash. Two or more stars between slashes match any number of folders. '\' escapes the next character.
 func patternOf(pattern string) *regexp.Regexp {
 	pattern = string([]rune(pattern)) // an invalid byte matches any invalid byte
 	var b strings.Builder
@@ -275,9 +272,8 @@ func ownLast(ignores []ignoreFile) {
 // excludes is the path of a repository's own rules, relative to the folder of git.
 const excludes = "info/exclude"
 
-// gitFolder returns the folder where git keeps the excludes of a repository that begins in folder
-// full. It is "" when git would find no repository there. In a worktree and in a submodule, .git is
-// a file with the path of that folder.
+// gitFolder returns the folder where git keeps the excludes of a repository that begins in folder full. It is "" when
+// git would find no repository there. In a worktree and in a submodule, .git is a file with the path of that folder.
 func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
 	if to, leads := strings.CutPrefix(readSmall(git), "gitdir:"); leads {
@@ -292,8 +288,7 @@ func gitFolder(full string) string {
 	return git
 }
 
-// readSmall returns the content of a small file of git. It returns "" for anything else, for example a pipe or a
-// large file.
+// readSmall returns the content of a small file of git. It returns "" for anything else, such as a pipe or large file.
 func readSmall(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {
@@ -312,9 +307,8 @@ func leading(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// repository reports whether a repository begins in folder full. It returns the folder of the repository's excludes,
-// or "" when the process has no right to read them. It fails when it cannot find out whether a repository begins
-// there.
+// repository reports whether a repository begins in folder full. It returns the folder of the repository's excludes, or
+// "" when the process has no right to read them. It fails when it cannot find out whether a repository begins there.
 func repository(full string) (git string, begins bool, err error) {
 	git = filepath.Join(full, ".git")
 	switch _, err := os.Stat(git); {
@@ -341,9 +335,8 @@ func (w *walker) watchIgnore(name string) {
 	}
 }
 
-// readIgnore returns the content of an ignore file. It returns "" when the file does not exist or
-// is not a regular file. It fails for a broken link, for example to an unmounted disk, because the
-// rules are then unknown.
+// readIgnore returns the content of an ignore file. It returns "" when the file does not exist or is not a regular
+// file. It fails for a broken link, for example to an unmounted disk, because the rules are then unknown.
 func readIgnore(name string) (string, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -374,10 +367,9 @@ func isAbsent(name string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// outerIgnores returns the ignore files above root up to the top of its repository, and the repository's excludes. The
-// result sources lists the names of all these files, even of missing ones. outerIgnores fails when a file is
-// unreadable, or when it cannot find where the repository begins. Files that the process has no right to read count as
-// missing.
+// outerIgnores returns the ignore files above root up to the top of its repository, and the repository's excludes.
+// sources lists the names of all these files, even missing ones. outerIgnores fails when a file is unreadable, or when
+// it cannot find where the repository begins. Files that the process may not read count as missing.
 func outerIgnores(root string) (ignores []ignoreFile, sources []string, err error) {
 	lead := "" // from the top down to root
 	take := func(name string) {
@@ -429,8 +421,8 @@ func pathAbove(root, name string) string {
 // ignoreNames are the names of ignore files: git's, then Sheaf's. Sheaf's rules have priority.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
-// ignoredBy returns the rule that excludes a file or folder, and the rule's file, or nil. The options' rules win over
-// Sheaf's ignore files, innermost folder first, which win over git's rules.
+// ignoredBy returns the rule that excludes a file or folder, and the rule's file, or nil. Rules of the options win over
+// Sheaf's ignore files, which win over git's. Within each kind, inner folders win.
 func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
 	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
 	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {

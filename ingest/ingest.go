@@ -28,12 +28,11 @@ type Options struct {
 	// since then. If Known is nil, the run discards these changes.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions
-	// Walked is a recent walk of one of the trees with the same options. The run uses it instead of
-	// walking again. It may be nil.
+	// Walked, if not nil, is a recent walk of one of the trees with the same options. The run uses it instead of
+	// walking again.
 	Walked *Walk
 	Chunk  chunk.Options
-	// Analyzer decides which words of a list of links are the same. If Analyzer is nil, words with the same letters
-	// are the same.
+	// Analyzer decides which words of a list of links are the same. With nil, words of the same letters are the same.
 	Analyzer *analysis.Analyzer
 	// HideComments reports whether to skip comments in Markdown: see [chunk.WithoutComments]. Each run calls it.
 	// When its answer changes, the next run reads all documents again. If HideComments is nil, comments are text.
@@ -42,12 +41,11 @@ type Options struct {
 	Embedder model.Embedder
 	// Workers is how many files are read and cut at once; 0 means one for each core.
 	Workers int
-	// CommitBytes limits the bytes of files in one commit; 0 means DefaultCommitBytes. A run makes commits of about
-	// the same size.
+	// CommitBytes limits the bytes of files in one commit; 0 means DefaultCommitBytes. Commits of a run have similar
+	// sizes.
 	CommitBytes int64
-	// Kept returns a given document as the program sent it, by its ID and the hash in the catalog.
-	// It returns false when that document was not stored. If Kept is nil, the run uses the text in
-	// the catalog.
+	// Kept returns a given document as the program sent it, by its ID and the hash in the catalog. It returns false
+	// when that document was not stored. If Kept is nil, the run uses the text in the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
 	// Settings changes the recorded settings of the collection, except the trees. Run records its chunker and model
 	// when the catalog records none. If Settings is nil, the recorded settings stay. A run with another chunker or
@@ -122,8 +120,7 @@ type Report struct {
 	EmbedError string `json:"embed_error,omitempty"`
 }
 
-// Unread returns the folders of trees that could not be read, each with the reason. Their
-// indexed documents stay.
+// Unread returns the folders of trees that could not be read, each with the reason. Their indexed documents stay.
 func (r *Report) Unread() (folders []catalog.Skip) {
 	if r == nil {
 		return nil
@@ -245,17 +242,16 @@ func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
 	return reason == s.Reason
 }
 
-// sameContent reports whether a file still has the indexed content. It reads the file, so callers use it only if
-// size and time leave doubt.
+// sameContent reports whether a file has the indexed content. It reads the file, so use it only if size and time leave
+// doubt.
 func sameContent(it *item) bool {
 	c, err := it.content()
 	return err == nil && c.state.Hash == it.old.Hash
 }
 
-// Run brings catalog and store up to date with the folders. When nothing changed, it writes nothing and takes no
-// lock. It skips unreadable files, reports the reason, and indexes the rest. It fails with sheaf.ErrUnavailable
-// while another process is indexing. It fails with [ErrRebuilt] when another process built the index with other
-// settings than Settings records.
+// Run brings catalog and store up to date with the folders. If nothing changed, it writes nothing and takes no lock. It
+// skips unreadable files, reports why, and indexes the rest. It fails with sheaf.ErrUnavailable while another process
+// is indexing. It fails with [ErrRebuilt] if another process built the index with other settings than Settings records.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -283,8 +279,7 @@ func runOnce(ctx context.Context, o Options) (*Report, error) {
 	return &l.report, err
 }
 
-// run carries out a work list, or makes a new one if the catalog changed since. It returns nil when
-// it cannot lock the catalog.
+// run carries out a work list, or makes a new one if the catalog changed. It returns nil if it cannot lock the catalog.
 func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *worklist, err error) {
 	unlock, err := o.lock(ctx, 0)
 	if err != nil {

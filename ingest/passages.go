@@ -18,12 +18,11 @@ import (
 // whole sentences profit from longer passages.
 var servedPassages = chunk.Passages{Words: 80, Stride: 60}
 
-// cheapPassages are for a model.WindowEmbedder. A vector that is a sum of words works better for
-// short passages that overlap: see doc/quality.md.
+// cheapPassages are for a model.WindowEmbedder: sums of words work better for short passages that overlap
+// (doc/quality.md).
 var cheapPassages = chunk.Passages{Words: 40, Stride: 30}
 
-// PassagesOf says how texts are cut for an embedder. Every passage is embedded
-// under the titles above it.
+// PassagesOf says how texts are cut for an embedder. Every passage is embedded under the titles above it.
 func PassagesOf(e model.Embedder) chunk.Passages {
 	if _, ok := e.(model.WindowEmbedder); ok {
 		return cheapPassages
@@ -31,8 +30,8 @@ func PassagesOf(e model.Embedder) chunk.Passages {
 	return servedPassages
 }
 
-// suffixOf returns the text to embed after every passage of a document: its properties, if the options ask for it.
-// Access rights are left out.
+// suffixOf returns the text to embed after every passage of doc, if the options ask: its properties, except access
+// rights.
 func (o *Options) suffixOf(doc *sheaf.Document) string {
 	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
 		return ""
@@ -41,8 +40,7 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	return suffix
 }
 
-// completeBodies appends text for word search to the bodies of a document's chunks: words of lists, and property
-// values.
+// completeBodies appends text for word search to the bodies of chunks: words of lists, and property values.
 func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, words []string) {
 	found := ""
 	if o.Chunk.Chunker == "window" {
@@ -121,8 +119,7 @@ func ask(ctx context.Context, e model.Embedder, purpose model.Purpose,
 	return e.Embed(ctx, purpose, texts)
 }
 
-// Answers reports whether a model returns a vector for a plain word. If it does, a refusal is the fault of the
-// refused text, not of the model.
+// Answers reports whether a model returns a vector for a plain word. If so, a refused text is at fault, not the model.
 func Answers(ctx context.Context, e model.Embedder) bool {
 	// A query fails at once when the model's server is known to be down.
 	vectors, err := ask(ctx, e, model.Query, []string{"vectors"})
@@ -194,8 +191,7 @@ func textOf(c *store.Chunk) string {
 	return ""
 }
 
-// appendVectors appends vectors. It skips nil vectors, which belong to texts that the model does
-// not know.
+// appendVectors appends vectors. It skips nil vectors, which belong to texts that the model does not know.
 func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store.Vectors {
 	known := make([][]float32, 0, len(vectors))
 	for _, v := range vectors {
@@ -243,8 +239,7 @@ type embedding struct {
 	wanted bool // documents indexed earlier have vectors
 	// fault is set when the embedder failed; the run does not call a failed embedder again.
 	fault error
-	// refusing is the time at which the embedder began to refuse every document; zero while the
-	// embedder accepts some documents.
+	// refusing is the time at which the embedder began to refuse every document; zero while it accepts some.
 	refusing time.Time
 }
 
@@ -287,8 +282,7 @@ func (w *worker) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	return err
 }
 
-// Embed adds vectors to the chunks of one document. They are for each chunk's passages under the titles above, and for
-// each chunk's title.
+// Embed adds vectors to the chunks of one document: for each chunk's title, and its passages under the titles above.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
 	return (&worker{runner: &runner{}}).embed(ctx, e, doc, chunksOf(doc), entries, "")
 }
@@ -312,8 +306,7 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 	return words
 }
 
-// withoutLists returns the body of a chunk without lists of links that share a word. The result words has these
-// lists' words.
+// withoutLists returns the body of a chunk without lists of links that share a word. words has these lists' words.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0
@@ -333,8 +326,7 @@ func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string)
 	return kept.String(), listed.String()
 }
 
-// share reports whether at least three links, and three quarters of them, share a content word. The word must be in
-// none of the titles.
+// share reports whether at least three links, and three quarters of all, share a content word that no title has.
 func (o *Options) share(links, titles []string) bool {
 	in, titled := map[string]int{}, map[string]bool{}
 	for _, title := range titles {

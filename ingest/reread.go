@@ -19,14 +19,12 @@ import (
 // of few texts. TestParserVersion fails after such a change. The options of chunker, analyzer and model do not count,
 // because the settings have their names. Formats do not count either.
 //
-// The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search
-// finds their old state. Documents with a higher version stay as they are. Otherwise an old and an upgraded program
-// that share an index would read everything again and again. Documents that the old program reads wait for the new
-// program.
+// The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search finds
+// their old state. Documents with a higher version stay as they are. Otherwise an old and an upgraded program that
+// share an index would read everything again and again. Documents that the old program reads wait for the new program.
 const ParserVersion = 20
 
-// parserKey is the key in the settings for the ParserVersion. Documents that are not yet read with this version are
-// pending.
+// parserKey is the key in the settings for the ParserVersion. Documents not yet read with it are pending.
 const parserKey = "reading"
 
 var parserText = strconv.Itoa(ParserVersion)
@@ -47,9 +45,8 @@ func ReadBefore(view *catalog.View) bool { return parserOf(view) < ParserVersion
 // Newer reports whether a newer version of the program read the documents.
 func Newer(view *catalog.View) bool { return parserOf(view) > ParserVersion }
 
-// Outdated counts the documents that an older version of the program read. Search finds the old
-// state of these documents until the next [Run] has read them again. In an index of a newer
-// version, the documents wait for a program of that version.
+// Outdated counts the documents that an older version of the program read. Until the next [Run] reads them again,
+// search finds their old state. In an index of a newer version, the documents wait for a program of that version.
 func Outdated(view *catalog.View) int {
 	if ReadBefore(view) {
 		return view.Docs()
@@ -87,8 +84,7 @@ func (w *waitingDocuments) planReread(view *catalog.View) {
 	w.outdated = waitsFor(w.pending, ReasonReread)
 }
 
-// takesStored reports whether to read a waiting given document again. It reports false if the store
-// would lose data that exists nowhere else.
+// takesStored reports whether to read a waiting given document again: not if the store would lose its only data.
 func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
@@ -103,9 +99,8 @@ func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o 
 	return takes, err
 }
 
-// takeStored prepares the item of a given document. It uses the document as the program sent it. If that is not stored
-// and the index is being rebuilt, it uses the text in the catalog. The result whole is false when the document must
-// stay unchanged.
+// takeStored prepares the item of a given document. It uses the document as the program sent it. If that is not stored,
+// a rebuild uses the text in the catalog. whole is false if the document must stay unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()
@@ -126,8 +121,7 @@ func (r *runner) takeStored(it *item) (whole bool, err error) {
 	return whole, nil
 }
 
-// refile records an unchanged document again, because the catalog now files documents under other
-// names.
+// refile records an unchanged document again, because the catalog now files documents under other names.
 func (r *runner) refile(it *item) error {
 	rec, err := r.record(it.doc)
 	if err != nil {
@@ -177,7 +171,6 @@ func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
 	return chunk.WithoutComments(doc.Path(), text), nil
 }
 
-// hidesComments returns the current answer of the options.
 func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideComments() }
 
 // Relist repairs the lists of skipped and pending documents and the copy of the settings, from the catalog. The next

@@ -39,10 +39,9 @@ type runner struct {
 	pending map[sheaf.ID]string
 }
 
-// carryOut does the work of a work list, in batches of about CommitBytes. Several workers read, cut
-// and write the documents of a batch. Then carryOut commits the batch to the store and to the
-// catalog. If ctx ends between these two commits, carryOut still finishes the second. After a crash
-// between them, the next run repeats the batch.
+// carryOut does the work of a work list, in batches of about CommitBytes. Several workers read, cut and write the
+// documents of a batch. Then carryOut commits the batch to the store and to the catalog. If ctx ends between these two
+// commits, carryOut still finishes the second. After a crash between them, the next run repeats the batch.
 func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) error {
 	view := o.Catalog.View()
 	settings := view.Settings()
@@ -147,8 +146,7 @@ func (r *runner) batches(ctx context.Context) error {
 	return r.recorded()
 }
 
-// batchBytes returns how many bytes of files go into one commit. CommitBytes limits this size, and all commits of a
-// run have about the same size.
+// batchBytes returns how many bytes of files go into one commit: about the same in each, at most CommitBytes.
 func (r *runner) batchBytes() int64 {
 	all := r.progress.allBytes
 	commits := max(1, (all+r.o.CommitBytes-1)/r.o.CommitBytes)
@@ -211,7 +209,6 @@ func (r *runner) count(c *content) {
 	r.tell(PhaseIndex, false)
 }
 
-// index indexes one document.
 func (w *worker) index(ctx context.Context, it *item) error {
 	if it.stored {
 		if whole, err := w.takeStored(it); err != nil {
@@ -259,8 +256,7 @@ func (w *worker) index(ctx context.Context, it *item) error {
 // pieceChunks is how many chunks of a document are embedded and written at once, to limit memory.
 const pieceChunks = 256
 
-// add adds vectors to the chunks of a document, writes them and returns their number. fault says
-// why vectors are missing.
+// add adds vectors to the chunks of a document, writes and counts them. fault says why vectors are missing.
 func (w *worker) add(ctx context.Context, it *item, doc *sheaf.Document,
 	from *entries) (chunks int, fault, err error) {
 	size := len(doc.Chunks)
@@ -339,8 +335,8 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 	return rec, err
 }
 
-// cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be indexed, the result
-// reason says why. A given text always makes a document. The result shown is the text that is indexed.
+// cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be indexed, reason says why. A
+// given text always makes a document. shown is the text that is indexed.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
 		return it.given.cut(it.doc), r.shown(it, c), ""
@@ -417,8 +413,7 @@ func (r *runner) done(it *item, c *content, doc *sheaf.Document, encoded catalog
 	r.count(c)
 }
 
-// refuse skips a file that was read, and removes its indexed document. The next run reads the file again if the file
-// has changed.
+// refuse skips a file that was read, and removes its indexed document. Later runs read the file again if it changed.
 func (r *runner) refuse(ctx context.Context, it *item, c *content, reason string) error {
 	if err := r.forget(ctx, it); err != nil {
 		return err
@@ -459,8 +454,7 @@ func (r *runner) mayReturn(it *item) bool {
 	})
 }
 
-// unreadable skips a file that cannot be read. Its indexed document stays if the file may come
-// back, and is removed if the file is gone.
+// unreadable skips a file that cannot be read. Its indexed document stays only if the file may come back.
 func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	gone := errors.Is(err, fs.ErrNotExist) && !r.mayReturn(it)
 	if gone || r.hasComments(it) {
@@ -484,8 +478,7 @@ func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	return nil
 }
 
-// hasComments reports whether the index may still contain words of a document's comments although
-// comments must now be hidden.
+// hasComments reports whether the index may contain words of a document's comments although these must now be hidden.
 func (r *runner) hasComments(it *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

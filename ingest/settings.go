@@ -20,9 +20,8 @@ import (
 // is doing so. The caller must open it again. It wraps sheaf.ErrUnavailable.
 var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
-// RemakingKey is a key in the settings' Extra. It says that an index is being rebuilt. With any value except
-// RemakingDocuments, the store must still be emptied. If documents are written earlier, the store loses them, while the
-// catalog still lists them.
+// RemakingKey, in the settings' Extra, says that an index is being rebuilt. With any value except RemakingDocuments,
+// the store must still be emptied. If documents are written before, the store loses them, but the catalog lists them.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
@@ -37,8 +36,7 @@ const (
 	emptyingStep = 20 * time.Millisecond
 )
 
-// whenEmptied repeats the function try until the store is emptied, or for at most emptyingWait if no process empties
-// it.
+// whenEmptied repeats try until the store is emptied, or for at most emptyingWait if no process empties it.
 func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, error) {
 	for began := time.Now(); ; {
 		report, err := try()
@@ -53,8 +51,7 @@ func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, err
 	}
 }
 
-// checkTrees fails with sheaf.ErrInvalid unless each tree has an absolute folder and a unique name
-// that can begin an ID.
+// checkTrees fails with sheaf.ErrInvalid unless trees have absolute folders and unique names that can begin an ID.
 func checkTrees(trees []catalog.Tree) error {
 	for i, t := range trees {
 		switch {

@@ -28,8 +28,7 @@ func deviceOf(dir string) uint64 {
 	return uint64(st.Dev)
 }
 
-// isMount reports whether a disk is mounted at a folder. The folder and its parent are then on
-// different devices.
+// isMount reports whether a disk is mounted at a folder. The folder and its parent are then on different devices.
 func isMount(dir string) bool { return isApart(dir, dir+"/..") }
 
 // isApart reports whether two folders are on different devices.

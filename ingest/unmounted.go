@@ -14,8 +14,8 @@ import (
 	"sheaf/index/catalog"
 )
 
-// disks says which folders and disks are mounted. Indexed documents of an unmounted disk stay;
-// documents of removed files do not.
+// disks says which folders and disks are mounted. Documents of unmounted disks stay indexed; documents of removed files
+// do not.
 type disks struct {
 	unmounted []catalog.Tree // trees without their folder
 	// mounted says for each existing folder whether a disk is mounted there.

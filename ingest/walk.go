@@ -26,8 +26,7 @@ import (
 
 // WalkOptions say which files of a folder are documents.
 type WalkOptions struct {
-	// Include has gitignore patterns of additional documents, besides Markdown and plain text (.md,
-	// .markdown, .mdx, .txt).
+	// Include has gitignore patterns of documents besides Markdown and plain text (.md, .markdown, .mdx, .txt).
 	Include []string
 	// Exclude has gitignore patterns of files and folders to skip.
 	Exclude []string
@@ -37,8 +36,7 @@ type WalkOptions struct {
 	FollowLinks bool
 	// ListIgnored makes [Scan] list the files that rules exclude.
 	ListIgnored bool
-	// watch is called with each folder before it is listed, and with the files that links point to.
-	// Its paths contain no links.
+	// watch gets each folder before it is listed, and files that links point to. Its paths contain no links.
 	watch func(path string, isDir bool)
 }
 
@@ -63,8 +61,7 @@ const (
 	ReasonCloud       = "not on this disk"
 	ReasonRefused     = "refused by the store"
 	ReasonEmpty       = "empty" // of bytes, or only white space
-	// ReasonIgnored is for a file or folder that a rule excludes. ReasonFolder is for a folder that a walk never
-	// enters.
+	// ReasonIgnored is for a file or folder that a rule excludes. ReasonFolder is for folders never entered.
 	ReasonIgnored = "ignored"
 	ReasonFolder  = "skipped folder"
 )
@@ -76,8 +73,7 @@ const maxIgnored = 100_000
 var skippedFolders = map[string]bool{".git": true, ".hg": true, ".svn": true, ".obsidian": true, ".trash": true,
 	"node_modules": true, ".sheaf": true}
 
-// indexRecord is the file in an index's folder that says what the index covers. It has at most
-// maxRecord bytes.
+// indexRecord is the file in an index's folder that says what the index covers. It has at most maxRecord bytes.
 const (
 	indexRecord = "collection.json"
 	maxRecord   = 64 << 10
@@ -206,9 +202,8 @@ func (w *walker) readBelow(ctx context.Context, top folder) error {
 	return group.Wait()
 }
 
-// linkedFolder returns the first folder, by path, that a link points to and that the walk has not
-// entered. The walk enters all folders without links first, then one linked folder at a time. So
-// the indexed path of a folder does not depend on timing.
+// linkedFolder returns the first folder, by path, that a link points to and the walk has not entered. The walk enters
+// all folders without links first, then one linked folder at a time. So indexed paths do not depend on timing.
 func (w *walker) linkedFolder() (next folder, ok bool) {
 	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
 	for len(w.linked) > 0 {
@@ -249,7 +244,6 @@ func (w *walker) gather(out *Walk) {
 	w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
 }
 
-// read lists one folder.
 func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 	full := filepath.Join(w.root, filepath.FromSlash(dir.path))
 	skip := func(path, reason, detail string) {
@@ -347,8 +341,7 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 	return folders
 }
 
-// isIndex reports whether a folder is an index. A run skips an index, because each run changes the
-// files in it.
+// isIndex reports whether a folder is an index. A run skips an index, because each run changes the files in it.
 func isIndex(full string, entries []fs.DirEntry) bool {
 	if !listed(entries, indexRecord) || !isFile(filepath.Join(full, indexRecord)) {
 		return false
@@ -381,9 +374,8 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// linkMatters reports whether the report names a link that the walk does not follow. It names links
-// to folders and links with the name of a document. Ignore files treat a link as a file, as git
-// does.
+// linkMatters reports whether the report names a link that the walk does not follow. It names links to folders and
+// links with the name of a document. Ignore files treat a link as a file, as git does.
 func (w *walker) linkMatters(path, name string) bool {
 	if w.document(path, name) {
 		return true
@@ -506,10 +498,9 @@ func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipp
 	return w.files, w.skipped, nil
 }
 
-// Sample returns the beginnings of at most n documents, at most size bytes each, spread evenly over
-// the folder. It decodes them as [Run] does: other encodings become UTF-8, and invalid bytes become
-// spaces. Each beginning ends with a line feed. Sample leaves out data such as base64, and files
-// that are unreadable or not text.
+// Sample returns the beginnings of at most n documents, at most size bytes each, spread evenly over the folder. It
+// decodes them as [Run] does: other encodings become UTF-8, and invalid bytes become spaces. Each beginning ends with a
+// line feed. Sample leaves out data such as base64, and files that are unreadable or not text.
 func (w *Walk) Sample(n, size int) string {
 	var sample strings.Builder
 	buffer := make([]byte, max(size, headBytes))

@@ -38,14 +38,13 @@ const (
 // one of them indexes a saved file. The other processes and given documents wait.
 const lockPatience = 5 * time.Second
 
-// Watch keeps the index up to date until ctx ends, and then returns nil. It runs at the start, after a change in the
-// folders, and after another process adds or removes a folder. It also runs every minute, because the system may lose
+// Watch keeps the index up to date until ctx ends, then returns nil. It runs at the start, after a change in the
+// folders, and after another process adds or removes a folder. It also runs every minute, as the system may lose
 // events. Where the system does not report changes (too many folders, a network drive), Watch polls, up to twice a
 // second.
 //
-// Watch calls onRun, which may be nil, after every run, from one goroutine. If runs fail again and again with the
-// same error, Watch calls onRun only the first time. It does not report a short wait for another process that
-// writes.
+// Watch calls onRun, which may be nil, after every run, from one goroutine. If runs fail again and again with the same
+// error, Watch calls onRun only the first time. It does not report a short wait for another process that writes.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if err := o.ready(); err != nil {
 		return err
@@ -140,8 +139,7 @@ func (f *watchFindings) begin() (again bool) {
 	return again
 }
 
-// listen sends the events of the next walk's folders to a watch, until the caller calls unlisten.
-// No walk may run during listen or unlisten.
+// listen sends the events of the next walk's folders to a watch until unlisten. No walk may run during either call.
 func (f *watchFindings) listen(w *watch) (unlisten func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,9 +155,8 @@ func (f *watchFindings) listen(w *watch) (unlisten func()) {
 	return func() { _ = watcher.Close(); <-done }
 }
 
-// add subscribes to the events of a folder, or of the target of a link. Each walk adds every
-// folder, because a folder that was removed and created again needs a new subscription. A folder
-// that no longer exists is not an error.
+// add subscribes to the events of a folder, or of the target of a link. Each walk adds every folder, because a folder
+// that was removed and created again needs a new subscription. A folder that no longer exists is not an error.
 func (f *watchFindings) add(path string, isDir bool) {
 	if path == "" {
 		return // a broken link
@@ -208,9 +205,8 @@ func (f *watchFindings) end(whole bool) string {
 	return f.unseen
 }
 
-// pass sends events to a watch until the watcher is closed. If an event already waits, pass drops
-// the new one: one waiting event is enough. So pass never waits for a run, which adds folders at
-// the same time.
+// pass sends events to a watch until the watcher is closed. If an event already waits, pass drops the new one: one
+// waiting event is enough. So pass never waits for a run, which adds folders at the same time.
 func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
 		select {
@@ -296,9 +292,8 @@ func (w *watch) runUntil(ctx context.Context) {
 	}
 }
 
-// look runs, and returns how long to wait before the next run without an event. After a failed run
-// the wait is short. A run fails, for example, when another process writes the index, a folder is
-// missing, or the disk is full.
+// look runs, and returns how long to wait before the next run without an event. After a failed run the wait is short. A
+// run fails, for example, when another process writes the index, a folder is missing, or the disk is full.
 func (w *watch) look() time.Duration {
 	began := time.Now()
 	err := w.run()

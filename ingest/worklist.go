@@ -27,16 +27,15 @@ type item struct {
 	known   bool // the catalog has it
 	old     catalog.FileState
 	given   *Given // the text instead of a file
-	// stored marks a given document that is indexed again from its stored form. The run reads this form late, and
-	// sets the field given.
+	// stored marks a given document that is indexed again from its stored form. The run reads it late, into the field
+	// given.
 	stored bool
-	// unsure says that the system reports a change although size and time are the same. A
-	// program set the time back, or changed only rights.
+	// unsure says that the system reports a change despite equal size and time. A program set the time back or changed
+	// rights.
 	unsure bool
 	state  int64 // as in File
 }
 
-// skip returns the item as a skipped file.
 func (it *item) skip(reason string) catalog.Skip {
 	return catalog.Skip{Tree: it.doc.Tree(), Path: it.path, Reason: reason}
 }
@@ -80,8 +79,7 @@ type waitingDocuments struct {
 	outdated       int
 	// remaking means that the store was emptied and is filled again.
 	remaking bool
-	// hides means that comments are hidden. hidesNow means that the index still has words of
-	// comments that must now be hidden.
+	// hides means that comments are hidden. hidesNow means that the index still has words of comments to hide.
 	hides, hidesNow bool
 }
 
@@ -94,8 +92,7 @@ func (l *worklist) isEmpty() bool {
 // result, the store may have any part of the document.
 const ReasonBegun = "begun"
 
-// ReasonVectors marks a document without vectors, because the model failed or no model is configured. Word search
-// finds the document anyway.
+// ReasonVectors marks a document without vectors: the model failed or none is configured. Word search finds it anyway.
 const ReasonVectors = "vectors"
 
 // findBegun adds the documents that an earlier run began and that the catalog never recorded.
@@ -264,7 +261,7 @@ type comparison struct {
 	view   *catalog.View
 	unread map[string]unreadPaths
 	given  map[string]bool // trees without a folder
-	// refused are the files that an earlier run read and skipped.
+	// refused returns the files that an earlier run read and skipped.
 	refused func() (map[sheaf.ID]catalog.Skip, error)
 }
 
@@ -389,8 +386,7 @@ func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
 	return refused, err
 }
 
-// skippedKey is the key in the settings for a hash of the list of skipped files. The hash shows a
-// change without reading the list.
+// skippedKey is the key in the settings for a hash of the list of skipped files. It shows changes without the list.
 const skippedKey = "skipped-all"
 
 func hashSkips(skipped []catalog.Skip) string {
@@ -438,6 +434,5 @@ func (s *knownTime) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// missed notes that the run could not read an unsure file, which changed at the time state. The
-// file is unsure again in the next run.
+// missed notes an unread unsure file, which changed at the time state. The file is unsure again in the next run.
 func (s *knownTime) missed(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

@@ -17,8 +17,8 @@ type Writing struct{ free chan struct{} }
 // NewWriting returns an unlocked mutex.
 func NewWriting() *Writing { return &Writing{free: make(chan struct{}, 1)} }
 
-// Lock waits until the caller may write. It fails with sheaf.ErrUnavailable when ctx ends first. A
-// nil Writing never waits.
+// Lock waits until the caller may write, or fails with sheaf.ErrUnavailable if ctx ends first. A nil Writing never
+// waits.
 func (w *Writing) Lock(ctx context.Context) error {
 	if w == nil {
 		return nil

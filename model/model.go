@@ -1,5 +1,5 @@
-// Package model declares small interfaces for models that turn texts into vectors or scores. Each
-// provider has a folder below this package.
+// Package model declares interfaces for models that turn texts into vectors or scores. Each provider has a folder
+// below.
 package model
 
 import "context"
@@ -27,11 +27,10 @@ type Embedder interface {
 // WindowEmbedder embeds all windows of a text in one call. Each word counts once, so small passages are cheap.
 type WindowEmbedder interface {
 	Embedder
-	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A
-	// window starts every stride words; stride is 1..size. The vector of a window is the vector of heading and the
-	// window, on two lines. The slice starts has the positions of the words in body. There is at least one window; if
-	// body has no words, it is only the heading. The last window ends with the body. AppendWindows skips windows that
-	// the model does not know.
+	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A window
+	// starts every stride words; stride is 1..size. The vector of a window is the vector of heading and the window, on
+	// two lines. starts has the positions of the words in body. There is at least one window; if body has no words, it
+	// is only the heading. The last window ends with the body. It skips windows that the model does not know.
 	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32,
 		error)
 }
@@ -64,7 +63,6 @@ type Tokenizer interface {
 type Reranker interface {
 	// Model returns the name of the model.
 	Model() string
-	// Rerank returns a finite number for each text, in order, larger for a better answer. Numbers
-	// of one model are comparable across calls.
+	// Rerank returns a finite number for each text, in order, larger for better answers and comparable across calls.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }

@@ -81,8 +81,8 @@ func (r *outage) learn(fault error) {
 	r.failed.Store(&silence{fault, time.Now().Add(r.length)})
 }
 
-// open checks the address, adds path to it when path is missing, and sets defaults. Errors begin the name of a setting
-// with the parameter what, for example "chat ". Errors wrap ErrConfig.
+// open checks the address, adds path to it when path is missing, and sets defaults. Errors put what, for example "chat
+// ", before the name of a setting. Errors wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.URL)
 	switch {
@@ -184,8 +184,7 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 	}
 }
 
-// try sends one request. retry is negative when another attempt cannot help. Otherwise retry is the wait that the
-// server asks for, or 0.
+// try sends one request. retry is the wait that the server asks for, or 0, or negative if another attempt cannot help.
 func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration,
 	err error) {
 	ctx, cancel := context.WithTimeout(asked, e.Timeout)

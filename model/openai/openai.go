@@ -36,8 +36,8 @@ type Options struct {
 	Dims int
 	// QueryPrefix and PassagePrefix are added before texts, for models that need them.
 	QueryPrefix, PassagePrefix string
-	// Batch is the largest number of texts in one request; 0 is defaultBatch. If a server accepts fewer, the client
-	// halves the request.
+	// Batch limits the texts of one request; 0 is defaultBatch. If a server accepts fewer, the client halves the
+	// request.
 	Batch int
 	// QueryTimeout, if above 0, limits the request for a query. The client then makes only one attempt: a user
 	// waits, and search by words works without the vector.
@@ -69,8 +69,7 @@ type Embedder struct {
 
 var _ model.Embedder = (*Embedder)(nil)
 
-// New returns an embedder. It asks the server for the number of dimensions when the options do not
-// set it. Errors wrap ErrConfig or ErrUnavailable.
+// New returns an embedder. Without Dims in the options, it asks the server. Errors wrap ErrConfig or ErrUnavailable.
 func New(ctx context.Context, o Options) (*Embedder, error) {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: transport(o.ConnectTimeout)}
@@ -145,8 +144,8 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// shortest is a number of characters that every model can read. If a server refuses a text of this length, the
-// length is not the reason.
+// shortest is a number of characters that every model can read. If a server refuses such a text, length is not the
+// reason.
 const shortest = 200
 
 // batch embeds texts. If the server refuses them together, or fails on them but embeds a plain word, batch tries each
@@ -215,7 +214,6 @@ var errBase64 = errors.New("sends vectors as base64 text; set encoding_format to
 // numbers is a vector as servers send it.
 type numbers []component
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (v *numbers) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '"' {
 		return errBase64
@@ -226,7 +224,6 @@ func (v *numbers) UnmarshalJSON(text []byte) error {
 // component is a number of a vector. A C++ server writes NaN as null, which package json would read as 0.
 type component float64
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (c *component) UnmarshalJSON(text []byte) error {
 	x, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
@@ -278,8 +275,7 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// unit returns v at unit length, or nil when all numbers are zero. Models that add word vectors
-// return zeros for unknown words.
+// unit returns v at unit length, or nil when all numbers are zero. Sums of word vectors are zero for unknown words.
 func (e *Embedder) unit(v []component, at int) ([]float32, error) {
 	var square float64
 	for _, x := range v {

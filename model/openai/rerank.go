@@ -25,8 +25,8 @@ const (
 )
 
 const (
-	// rerankChars is the largest number of characters of a text in a request. If a server refuses a text, the client
-	// sends less of it.
+	// rerankChars limits the characters of a text in a request. If a server refuses a text, the client sends less of
+	// it.
 	rerankChars     = 8000
 	maxRerankAnswer = 16 << 20
 )
@@ -104,8 +104,7 @@ func (r *Reranker) scores(ctx context.Context, query string, texts []string, cha
 	return nil, err
 }
 
-// cutText returns at most chars characters of text as valid UTF-8. The result is never empty,
-// because servers refuse empty texts.
+// cutText returns at most chars characters of text as valid UTF-8. It is never empty, as servers refuse empty texts.
 func cutText(text string, chars int) string {
 	text = strings.ToValidUTF8(text, "?")
 	n := 0

@@ -20,9 +20,8 @@ import (
 	"sheaf/model"
 )
 
-// A file has a header with the magic and the number of dimensions (4 bytes), then records. A record has the key (16
-// bytes), the vector (float32), and the CRC-32C of both. All numbers are little endian. The next write overwrites an
-// incomplete last record.
+// A file has the magic and the number of dimensions (4 bytes), then records. A record has a key (16 bytes), a vector
+// (float32), and the CRC-32C of both. Numbers are little endian. The next write overwrites an incomplete last record.
 const (
 	magic       = "SHEAFVC1"
 	headerBytes = len(magic) + 4
@@ -55,8 +54,7 @@ func (c *Embedder) Model() string { return c.inner.Model() }
 // Dims implements model.Embedder.
 func (c *Embedder) Dims() int { return c.inner.Dims() }
 
-// portion is how many texts are embedded before their vectors are stored. So a long document keeps
-// its earlier vectors when later passages fail.
+// portion is how many texts are embedded before their vectors are stored, in case later passages of a document fail.
 const portion = 64
 
 // Embed implements model.Embedder. If the file is unusable, Embed computes the vectors again.

@@ -112,8 +112,7 @@ func (e *Embedder) AppendWindows(
 	}
 }
 
-// EmbedWeighted implements model.WeightEmbedder. It returns nil when no word has weight, and when
-// the model does not know the query.
+// EmbedWeighted implements model.WeightEmbedder. It returns nil for an unknown query, and when no word has weight.
 func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) []float32 {
 	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)

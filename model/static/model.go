@@ -29,9 +29,9 @@ type header struct {
 	all  []byte
 }
 
-// A model file has these parts: magic, version, the lengths below, and the model's name padded to nameBytes. Then come
-// scale, ends, slots, text and rows, each aligned to 4 bytes. At the end is a CRC-32C of everything before it. All
-// numbers are little endian.
+// A model file has magic, version, the lengths below, and the model's name padded to nameBytes. Then come scale, ends,
+// slots, text and rows, each aligned to 4 bytes. At the end is a CRC-32C of all before it. All numbers are little
+// endian.
 const (
 	magic       = "SHEAFSTV"
 	version     = 1

@@ -127,8 +127,7 @@ func (e *encoder) clearlyEnglish() bool {
 }
 
 // table chooses the table for the text. It chooses the English table if the text has no words, or if its words look
-// English. It also does so if training saw at most half of the pieces. It also does so if the pieces are untypical of
-// other languages.
+// English. It also does so if training saw at most half of the pieces, or they are untypical of other languages.
 func (e *encoder) table() int {
 	if e.others == nil || e.clearlyEnglish() || !e.hasWord() {
 		return englishTable

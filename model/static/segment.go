@@ -47,8 +47,8 @@ const (
 // NewSegmenter returns a segmenter for u.
 func NewSegmenter(u *Unigram) *Segmenter { return &Segmenter{table: u} }
 
-// Encode appends the numbers of the pieces of text to dst. It drops bytes that are not UTF-8. Consecutive unknown
-// characters are one piece.
+// Encode appends the numbers of the pieces of text to dst, without invalid UTF-8. Adjacent unknown characters are one
+// piece.
 func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 	s.start()
 	for i := 0; i < len(text); {
@@ -147,7 +147,6 @@ func (s *Segmenter) block(dst []int32, raw string) []int32 {
 // scripts from Hebrew to Myanmar, and those of Chinese and Japanese.
 func caseless(r rune) bool { return 0x590 <= r && r < 0x10a0 || 0x3001 <= r && r < 0xa000 }
 
-// add adds a character of a word.
 func (s *Segmenter) add(dst []int32, r rune) []int32 {
 	if len(s.word) >= mostWord {
 		dst = s.flush(dst)

@@ -28,8 +28,7 @@ type tokenizer struct {
 	recent     []recentWord // the last words by their hash, because texts repeat words
 	folded     []byte
 	hashes     []uint32 // of the prefixes of the rest of the word
-	// sizes has, for each piece of the last word, its number of bytes in the folded word. spans are the positions of
-	// the text's pieces.
+	// sizes has the folded size in bytes of each piece of the last word. spans are the positions of the text's pieces.
 	sizes []int16
 	spans []span
 }
@@ -37,8 +36,8 @@ type tokenizer struct {
 // span is a half-open range of bytes of the text.
 type span struct{ start, end int }
 
-// recentWord is a short word, as written or folded, with its few pieces and their sizes in bytes. An unused entry
-// has no letters.
+// recentWord is a short word, as written or folded, with its few pieces and sizes in bytes. An unused entry has no
+// letters.
 type recentWord struct {
 	letters letters
 	pieces  [recentPieces]int32
@@ -46,8 +45,7 @@ type recentWord struct {
 	count   uint8 // of pieces
 }
 
-// letters are the bytes of a word of at most recentLetters bytes, lowest byte first, followed by zeros. No word has
-// a zero byte.
+// letters are the at most recentLetters bytes of a word, lowest first, then zeros. No word has a zero byte.
 type letters struct{ low, high uint64 }
 
 const (
@@ -57,13 +55,11 @@ const (
 	recentPieces  = 3
 )
 
-// newTokenizer returns a tokenizer for v.
 func newTokenizer(v *Vocabulary) *tokenizer {
 	return &tokenizer{vocab: v, recent: make([]recentWord, recentWords)}
 }
 
-// Encode appends the numbers of the pieces of text to dst, and sets spans to their positions. It drops bytes that are
-// not UTF-8.
+// Encode appends the numbers of the pieces of text to dst, and sets spans to their positions. It drops invalid UTF-8.
 func (t *tokenizer) Encode(dst []int32, text string) []int32 {
 	t.spans = t.spans[:0]
 	for i := 0; i < len(text); {
@@ -220,10 +216,9 @@ type run struct {
 	segment []byte // a decomposed part of the text
 }
 
-// foreign reads a run of text outside ASCII, which starts and ends at characters. Decomposing the
-// run alone gives the same result as decomposing the whole text, except for marks after an ASCII
-// letter. The tokenizer drops these marks. A character that decomposes and the marks after it share one
-// origin: the range of all of them.
+// foreign reads a run of text outside ASCII, which starts and ends at characters. Decomposing the run alone gives the
+// same result as decomposing the whole text, except for marks after an ASCII letter. The tokenizer drops these marks. A
+// character that decomposes and the marks after it share one origin: the range of all of them.
 func (t *tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	n := &t.run
 	n.text, n.from = n.text[:0], n.from[:0]
@@ -311,9 +306,9 @@ func isCJK(r rune) bool {
 		r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
 }
 
-// reference has the characters that the reference tokenizer knows: the characters of Unicode 8. It
-// reads later marks, format characters and punctuation as letters. A model that was trained with it
-// must do the same. TestEveryCharacter checks every code point.
+// reference has the characters that the reference tokenizer knows: the characters of Unicode 8. It reads later marks,
+// format characters and punctuation as letters. A model trained with it must do the same. TestEveryCharacter checks
+// every code point.
 var reference = rangetable.Assigned("8.0.0")
 
 func dropped(r rune) bool {

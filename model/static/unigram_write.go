@@ -119,8 +119,7 @@ func languageNumbers(v *Vocabulary, u *Unigram) []byte {
 	return numbers
 }
 
-// quantize rounds row to levels of -8 to 7 times a step. It tries 41 steps and uses the step with
-// the smallest squared error.
+// quantize rounds row to levels of -8 to 7 times a step. It tries 41 steps and takes the smallest squared error.
 func quantize(row []float32) (float32, []int8, error) {
 	largest := 0.0
 	for _, x := range row {

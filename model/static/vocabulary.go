@@ -1,6 +1,5 @@
-// Package static turns text into vectors with a table of token vectors. The vector of a text is the
-// sum of the vectors of its pieces, at unit length. It has the WordPiece tokenizer and the
-// embedder. The caller provides the table.
+// Package static turns text into vectors with a table of token vectors. The vector of a text is the sum of the vectors
+// of its pieces, at unit length. It has the WordPiece tokenizer and the embedder. The caller provides the table.
 package static
 
 import (
@@ -10,8 +9,7 @@ import (
 	"math/bits"
 )
 
-// Vocabulary is a fixed set of word pieces, numbered from 0 in the order of its file. It is safe for concurrent
-// use.
+// Vocabulary is a fixed set of word pieces, numbered from 0 in the order of its file. It is safe for concurrent use.
 type Vocabulary struct {
 	text     []byte // all pieces, one after another
 	ends     []byte // [pieces]uint32, little endian: piece i is text[ends[i-1]:ends[i]]
@@ -95,8 +93,8 @@ func (v *Vocabulary) slot(i uint32) uint32 {
 	return n
 }
 
-// The hash reads a word byte by byte, so that one pass gives the hashes of all its prefixes. Pieces that continue a
-// word have another seed.
+// The hash reads a word byte by byte, so one pass hashes all its prefixes. Pieces that continue a word have another
+// seed.
 const (
 	seedFirst        uint32 = 2166136261
 	seedContinuation uint32 = 0x9e3779b9

@@ -1,8 +1,7 @@
 // Package analysis answers the question "which terms does a text have?". The same code runs at
 // indexing and at query time, so that queries find what was indexed. Its main type is [Analyzer].
 //
-// Text is cut into raw words ([Analyzer.Words]), and each raw word has one or more terms
-// ([Analyzer.Terms]):
+// Text is cut into raw words ([Analyzer.Words]), and each raw word has one or more terms ([Analyzer.Terms]):
 //
 //   - Words follow Unicode's word boundaries (UAX #29). Words of one language are stemmed (Snowball). Folding means
 //     NFKC and lower case, without diacritics of Latin, Greek and Cyrillic, and without Arabic and Hebrew vowel
@@ -11,16 +10,14 @@
 //     #tag, C++. The whole is the same term in any case, at the same positions.
 //   - A word with a hyphen at a line end is found joined and in its parts.
 //   - An emoji is a word; a joined emoji is found whole and by each of its parts.
-//   - Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give overlapping
-//     pairs of characters. The first and the last character of each run are also terms, so that a query finds any
-//     single character.
+//   - Scripts without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give overlapping pairs of
+//     characters. The first and the last character of each run are also terms, so that a query finds any single
+//     character.
 //
-// The same code analyzes queries: [Analyzer.PhraseTokens] for phrases, [Analyzer.MatchTokens] for words.
-// [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces] are for queries over the dictionary, which has folded words as
-// forms beside their stems.
+// The same code analyzes queries: [Analyzer.PhraseTokens] for phrases, [Analyzer.MatchTokens] for words. The dictionary
+// also has folded words as forms, for [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces].
 //
-// Markup is text: link addresses, HTML tags and the names of properties have words, and punctuation
-// has none.
+// Markup is text: link addresses, HTML tags and the names of properties have words, and punctuation has none.
 //
 // The package is independent: it knows nothing of fields, documents or scores.
 package analysis
@@ -42,15 +39,13 @@ const version = "sheaf-4"
 
 // Options choose an analyzer.
 type Options struct {
-	// Language is the language of the stemmer, as an ISO 639-1 code. Languages without a stemmer,
-	// and "", leave words unstemmed.
+	// Language is the language of the stemmer, as an ISO 639-1 code. Other languages, and "", leave words unstemmed.
 	Language string
 	// StopWords omits the most frequent function words of Language, but keeps their positions.
 	StopWords bool
 }
 
-// Analyzer turns text into terms. It is safe for concurrent use, and the same text always has the
-// same terms.
+// Analyzer turns text into terms. It is safe for concurrent use, and the same text always has the same terms.
 type Analyzer struct {
 	o        Options
 	stemmer  stemmer
@@ -120,15 +115,13 @@ type Term struct {
 	// Start and End are the bytes of the raw word that the term covers.
 	Start, End int
 	// Form marks the folded word before stemming, if it differs from the stem at the same position. Prefix and fuzzy
-	// queries compare with forms and ordinary terms. A form shares the position of its stem and does not count in a
-	// field's length.
+	// queries use forms and ordinary terms. A form has its stem's position and does not count in a field's length.
 	Form bool
 	// Bare marks an additional stem: the stem of the word without its diacritics. It exists only if the word without
 	// diacritics is ASCII and has another stem. Only queries without diacritics use it.
 	Bare bool
-	// Part marks a term that phrases skip, because another term says the same or because the term depends on
-	// spelling. Examples are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji
-	// parts.
+	// Part marks a term that phrases skip, because another term says the same or because the term depends on spelling.
+	// Examples are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji parts.
 	Part bool
 	// Over marks a part of a name without its own position: the next word may have the same position.
 	Over bool
@@ -143,13 +136,11 @@ type Token struct {
 	Start, End int
 	// Form is [Term.Form].
 	Form bool
-	// Prefix, in tokens of a query, means every term that begins with Term. It is set for a single
-	// character of a script without spaces.
+	// In a query, Prefix means any term beginning with Term. It is set for one character of a script without spaces.
 	Prefix bool
 }
 
-// token returns t as a token of a text. The parameters position and start are the position and the first byte of the
-// raw word.
+// token returns t as a token of a text. position and start are the position and the first byte of the raw word.
 func (t *Term) token(position, start int) Token {
 	return Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End, Form: t.Form}
 }

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// functionWords identify a language. With Options.StopWords an index has none of them. MatchTokens drops them from
-// questions.
+// functionWords identify a language. With StopWords an index has none of them. MatchTokens drops them from questions.
 var functionWords = map[string]string{
 	"en": "a an and are as at be but by for if in into is it no not of on or such that the their then there these they " +
 		"this to was will with " +
@@ -50,8 +49,8 @@ var functionWords = map[string]string{
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }
 
-// questionStarts are function words that begin a question when another function word follows. Examples are "how do" and
-// "is it", but not "how to".
+// questionStarts are function words that begin a question when another function word follows: "how do", "is it", not
+// "how to".
 var questionStarts = map[string]string{
 	"en": "what how which who whom when where why do does did can am is are was have has",
 	"de": "was wer wen wem wo wann warum wie welche welcher welches welchen kann ist sind",
@@ -121,8 +120,7 @@ func Detect(sample string) string {
 	return best
 }
 
-// byScript detects languages with a script of their own. The result sure is false when several languages share the
-// script.
+// byScript detects languages with a script of their own. sure is false when several languages share the script.
 func byScript(sample string) (language string, sure bool) {
 	counts := map[string]int{}
 	letters := 0
@@ -171,7 +169,6 @@ var scripts = []struct {
 	{"ka", unicode.Georgian}, {"hy", unicode.Armenian},
 }
 
-// functionWordLanguages maps each function word to its languages.
 var functionWordLanguages = sync.OnceValue(func() map[string][]string {
 	index := map[string][]string{}
 	for language, words := range functionWords {
@@ -182,7 +179,6 @@ var functionWordLanguages = sync.OnceValue(func() map[string][]string {
 	return index
 })
 
-// functionSet returns the function words of a language.
 func functionSet(language string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(functionWords[language]) {

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// emoji are the characters that are always emoji. Other signs, such as © and →, are emoji when a
-// picture selector follows.
+// emoji are the characters that are always emoji. Other signs, such as © and →, are emoji before a picture selector.
 var emoji = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x231A, 0x231B, 1}, {0x2328, 0x2328, 1}, {0x23CF, 0x23CF, 1}, {0x23E9, 0x23FA, 1}, {0x25B6, 0x25B6, 1},
@@ -57,8 +56,7 @@ func emojiEnd(text string, i, limit int, r rune) int {
 	return i
 }
 
-// keycapEnd returns how many bytes at the start of text turn an earlier digit, # or * into a key. It is 0 when there
-// are no such bytes.
+// keycapEnd returns how many bytes at the start of text turn an earlier digit, # or * into a key, or 0.
 func keycapEnd(text string) int {
 	for _, behind := range [...]string{"\uFE0F\u20E3", "\u20E3"} {
 		if strings.HasPrefix(text, behind) {
@@ -68,7 +66,6 @@ func keycapEnd(text string) int {
 	return 0
 }
 
-// isEmoji reports whether a raw word is an emoji.
 func isEmoji(raw string) bool {
 	r, size := utf8.DecodeRuneInString(raw)
 	if r < utf8.RuneSelf {

@@ -28,7 +28,7 @@ func plainMark(r rune) rune {
 }
 
 // isApostrophe reports whether people write a character as an apostrophe. Ukrainian, Hawaiian and transliterations of
-// Arabic and Russian have their own signs. An accent without a letter is often one by mistake.
+// Arabic and Russian have their own signs. An accent without a letter is often a mistaken apostrophe.
 func isApostrophe(r rune) bool {
 	switch r {
 	case '\'', '’', '‘', '＇', '´', '′', '‛', 'ʹ', 'ʻ', 'ʼ', 'ʽ', 'ʾ', 'ʿ', 'ꞌ':
@@ -37,8 +37,7 @@ func isApostrophe(r rune) bool {
 	return false
 }
 
-// isSettled reports whether NFKC and Fold keep all characters of s, except for case. Examples are ASCII, Russian,
-// Chinese and Hangul.
+// isSettled reports whether NFKC and Fold keep all characters of s, except for case, as in ASCII, Russian and Hangul.
 func isSettled(s string) bool {
 	for _, r := range s {
 		if r >= utf8.RuneSelf && !(r >= 'А' && r <= 'я' || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ヺ' ||
@@ -101,8 +100,7 @@ func strip(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isIgnorable reports whether a character is invisible and changes no word, such as soft hyphens, joiners and
-// selectors.
+// isIgnorable reports whether a character is invisible and changes no word, such as a soft hyphen, joiner or selector.
 func isIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == '\u034F'
 }
@@ -116,8 +114,7 @@ var variants = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", '�
 	0x671: "\u0627", // alef wasla
 }
 
-// digitValue returns the value of a decimal digit of any script. Unicode assigns digits in runs of
-// ten, zero first.
+// digitValue returns the value of a decimal digit of any script. Unicode assigns digits in runs of ten, zero first.
 func digitValue(r rune) (value rune) {
 	for unicode.Is(unicode.Nd, r-1) {
 		r, value = r-1, value+1

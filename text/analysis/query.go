@@ -56,8 +56,7 @@ func (a *Analyzer) Stops(raw string) bool {
 	return !slices.ContainsFunc(a.QueryTokens(raw), func(t Token) bool { return !a.FunctionWord(raw[t.Start:t.End]) })
 }
 
-// FunctionWord reports whether a word of a text is a function word of the analyzer's language, such
-// as "the".
+// FunctionWord reports whether a word of a text is a function word of the analyzer's language, such as "the".
 func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).function }
 
 // questionWords is the number of words from which a text counts as a sentence.
@@ -136,8 +135,7 @@ func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }
 
-// pieces returns the raw words of text, cut at hyphens, because only terms of names have hyphens. It folds the
-// pieces that are not exact.
+// pieces returns the raw words of text, cut at hyphens, as only terms of names have hyphens. It folds inexact pieces.
 func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {
 		for piece := range strings.SplitSeq(text[start:end], "-") {

@@ -31,7 +31,6 @@ var ascii = func() (set [256]runeClass) {
 // and the tables of package unicode are slow.
 var pages [utf8.MaxRune>>8 + 1]atomic.Pointer[[256]runeClass]
 
-// classOf returns the class of a character.
 func classOf(r rune) runeClass {
 	page := pages[r>>8].Load()
 	if page == nil {
@@ -44,8 +43,7 @@ func classOf(r rune) runeClass {
 	return page[r&0xFF]
 }
 
-// dense lists the scripts without spaces between words. Hangul has spaces, but its words carry particles that no
-// stemmer here knows.
+// dense lists scripts without spaces between words. Hangul has spaces, but no stemmer here knows its particles.
 var dense = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
 	unicode.Hiragana,
 	unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi, unicode.Tai_Tham, unicode.New_Tai_Lue, unicode.Tai_Le,

@@ -35,7 +35,6 @@ type stemmer struct {
 	initial bool
 }
 
-// stemmers are the stemmers by language.
 var stemmers = map[string]stemmer{
 	"ar": {stem: arabic.Stem},
 	"da": {stem: danish.Stem, folded: true, initial: true},

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Terms appends the terms of one raw word to dst, in the order of their offsets. The result only depends on raw, so
-// callers may cache it.
+// Terms appends the terms of one raw word to dst, in the order of their offsets. The result depends only on raw, so it
+// can be cached.
 //
 // A plain word has one term: its stem. If the folded word differs from the stem, it is a form. In some languages a
 // word with diacritics has a second term ([Term.Bare]).
@@ -21,9 +21,8 @@ import (
 // hub" matches GitHub, and "github pages" matches GitHub Pages.
 //
 // A word with hyphens has terms for the words between the hyphens. The whole is also a term if it looks like a name:
-// with a digit or two capitals (Get-Item, utf-8). If a hyphen ends a line, the joined word is also a term, at the
-// first and the last part. The hyphen may not belong to the word, as in infor-mation, or may belong to it, as in
-// long-term.
+// with a digit or two capitals (Get-Item, utf-8). If a hyphen ends a line, the joined word is also a term, at the first
+// and the last part. The hyphen may not belong to the word, as in infor-mation, or may belong to it, as in long-term.
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "" || raw == ValueEnd:
@@ -119,15 +118,14 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	return dst
 }
 
-// brokenWord is a word that hyphens split at line ends. Its fields start and offset belong to the first part, and
-// text has the joined parts.
+// brokenWord is a word that hyphens split at line ends. start and offset belong to the first part; text joins all
+// parts.
 type brokenWord struct {
 	start, offset int
 	text          []byte
 }
 
-// joined appends the terms of a broken word. The parameter end is the byte after its last part, and the parameter last
-// is the offset of this part.
+// joined appends the terms of a broken word. end is the byte after its last part, and last is the offset of this part.
 func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 	text := string(w.text)
 	if !isPlain(text) {
@@ -144,7 +142,7 @@ func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 }
 
 // hyphenIn returns the end of the part that begins at byte from, and the start of the next part. If there is no next
-// part, both are the end of raw. The result cut reports whether a line ends between the parts.
+// part, both are the end of raw. cut reports whether a line ends between the parts.
 func hyphenIn(raw string, from int) (to, next int, cut bool) {
 	soft := strings.ContainsAny(raw[from:], "\r\n")
 	for i, r := range raw[from:] {
@@ -355,10 +353,9 @@ type part struct {
 // shortestSplit is the least number of letters that a part needs to end before a digit. So utf8 is cut, and k8s is not.
 const shortestSplit = 3
 
-// split finds the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a
-// run of capitals before a small letter, it cuts before the last capital. It cuts before digits that follow at least
-// three letters. It cuts after digits before a capital that begins at least three letters. 3d, 64bit, 4K and E2E
-// stay whole.
+// split finds the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a run
+// of capitals before a small letter, it cuts before the last capital. It cuts before digits that follow at least three
+// letters. It cuts after digits before a capital that begins at least three letters. 3d, 64bit, 4K and E2E stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune
@@ -402,8 +399,7 @@ func split(parts []part, raw string, elide bool) []part {
 	return parts
 }
 
-// wordAt reports whether s begins with a small letter that continues a capitalized word. The v of IPv6 does not
-// continue a word.
+// wordAt reports whether s begins with a small letter that continues a capitalized word, unlike the v of IPv6.
 func wordAt(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	next, _ := utf8.DecodeRuneInString(s[size:])
@@ -465,7 +461,6 @@ func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int)
 	return dst, n
 }
 
-// withoutIgnorable returns a run without invisible characters.
 func withoutIgnorable(run string) string {
 	if !strings.ContainsFunc(run, isIgnorable) {
 		return run
@@ -506,14 +501,12 @@ func (c positionMap) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }
 
-// end takes the piece that comes before byte i in the composed text. It returns the end of this piece in the original
-// text.
+// end returns the end, in the original text, of the piece before byte i of the composed text.
 func (c positionMap) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }
 
-// mayChange reports whether NFKC may change a text that contains r. It is false for ideographs, syllables and single
-// kana.
+// mayChange reports whether NFKC may change a text with r. It is false for ideographs, syllables and single kana.
 func mayChange(r rune) bool {
 	return !(r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 || r >= 0x3041 && r < 0x3097 ||
 		r >= 0x30A1 && r < 0x30FB || r == 0x30FC)

@@ -14,9 +14,8 @@ const (
 	longestCached = 64
 )
 
-// wordCache caches the terms of recent single words, because texts repeat few words and stemming is
-// slow. A word replaces the earlier word in its slot, so the cache never grows. The zero value is
-// ready and safe for concurrent use.
+// wordCache caches the terms of recent single words, because texts repeat few words and stemming is slow. A word
+// replaces the earlier word in its slot, so the cache never grows. The zero value is ready and safe for concurrent use.
 type wordCache struct {
 	once  sync.Once
 	seed  maphash.Seed

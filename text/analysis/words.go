@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxWordBytes is the length at which a long run of letters is cut. maxDenseBytes is the length for a run in a
-// script without spaces.
+// maxWordBytes is the length at which a long run of letters is cut. maxDenseBytes is the same for scripts without
+// spaces.
 const (
 	maxWordBytes  = 255
 	maxDenseBytes = 4096
@@ -28,8 +28,7 @@ const ValueEnd = "\x1f"
 //   - A colon or semicolon never joins: key:value is two words.
 //   - "++" or '#' after a single letter belongs to it, with digits (C++, C#, C++17). A '#' belongs to the letter
 //     after it if white space comes before.
-//   - A run in scripts without spaces between words is one raw word, with terms for pairs of
-//     characters.
+//   - A run in scripts without spaces between words is one raw word, with terms for pairs of characters.
 //   - Numbers such as ² and ½ are part of words, and so are characters of no width.
 //   - An emoji is a word, with all that it joins; so is [ValueEnd], which has no terms.
 //
@@ -44,8 +43,7 @@ func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// nextWord returns the first raw word of text at or after byte i. Byte i must not be inside a word. The range is
-// empty when no word is left.
+// nextWord returns the first raw word at or after byte i, which is not inside a word. At the end the range is empty.
 func nextWord(text string, i int) (start, end int) {
 	for i < len(text) {
 		c := text[i]
@@ -226,8 +224,8 @@ func denseEnd(text string, i, limit int) int {
 	return i
 }
 
-// isTagStart reports whether the '#' before byte start begins a tag. Nothing or white space must come before it, and
-// a letter after it.
+// isTagStart reports whether the '#' before byte start begins a tag: white space or nothing before it, a letter after
+// it.
 func isTagStart(text string, start int) bool {
 	if after, _ := utf8.DecodeRuneInString(text[start:]); !unicode.IsLetter(after) {
 		return false

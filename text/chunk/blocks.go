@@ -19,8 +19,7 @@ type rawHeading struct {
 	start, end int
 	// setext says that the heading is underlined.
 	setext bool
-	// text is the title without marks, indentation and spaces at its ends. The lines of a title with several lines
-	// are in lines.
+	// text is the title without marks, indentation and spaces at its ends. A title of several lines is in lines.
 	text  span
 	lines []span
 }
@@ -61,16 +60,13 @@ type scanner struct {
 	noMath      bool
 
 	headings []rawHeading
-	// text has the runs of bytes that may contain links and tags: lines of paragraphs, tables and
-	// headings, in order.
+	// text has the runs of bytes that may contain links and tags: lines of paragraphs, tables and headings, in order.
 	text []textRun
-	// attributes are the attribute lists that were removed from titles, each at the end of a run of
-	// text.
+	// attributes are the attribute lists that were removed from titles, each at the end of a run of text.
 	attributes []span
 	// anchors are the anchors in HTML blocks.
 	anchors []found
-	// definitions has the targets of link reference definitions by label. If two have the same label, the first
-	// counts.
+	// definitions has the targets of link reference definitions by label. If two have the same label, the first counts.
 	definitions map[string]string
 }
 
@@ -166,8 +162,7 @@ var startsBlock = bytesOf(">#`~<-_*+$0123456789")
 // mayUnderline has the bytes that can begin a setext underline or the delimiter row of a table.
 var mayUnderline = bytesOf("=-|:")
 
-// matchContainers consumes the marks of the open containers that contain the line. It returns the number of these
-// containers.
+// matchContainers consumes the marks of the open containers that contain the line, and returns their number.
 func (s *scanner) matchContainers(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]
@@ -273,8 +268,7 @@ func (s *scanner) blankLine(matched int, all bool) {
 	}
 }
 
-// textLine handles a line that begins no block: it continues a paragraph or a table, or begins a
-// paragraph.
+// textLine handles a line that begins no block: it continues a paragraph or a table, or begins a paragraph.
 func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	_, next := c.indent()
 	end := len(c.s)
@@ -296,8 +290,7 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	s.physical = append(s.physical, l.start)
 }
 
-// startLeaf tries the leaves that a line can begin, in the order of the specification. It reports whether it
-// consumed the line.
+// startLeaf tries the leaves that a line can begin, in the specification's order, and reports whether it consumed it.
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':
@@ -404,8 +397,8 @@ func atxHeading(s string) (level, from, to int, ok bool) {
 	return level, from, to, true
 }
 
-// withoutClosingHashes returns the end of s[from:to] without closing hashes. Closing hashes follow a space or tab,
-// or are the whole text.
+// withoutClosingHashes returns the end of s[from:to] without closing hashes. They follow a space or tab, or are all of
+// it.
 func withoutClosingHashes(s string, from, to int) int {
 	end := to
 	for end > from && s[end-1] == '#' {
@@ -450,8 +443,7 @@ func setextLevel(s string) int {
 	return level
 }
 
-// thematicBreak reports whether s is a rule: three or more of one of - _ * with
-// spaces and tabs between them.
+// thematicBreak reports whether s is a rule: three or more of one of - _ * with spaces and tabs between them.
 func thematicBreak(s string) bool {
 	ch, n := s[0], 0
 	if ch != '-' && ch != '_' && ch != '*' {
@@ -505,8 +497,7 @@ func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int
 	return marker, spaces, true
 }
 
-// startsHTML returns the kind (1..7) of the HTML block that s begins, or 0. Kind 7 cannot interrupt
-// a paragraph.
+// startsHTML returns the kind (1..7) of the HTML block that s begins, or 0. Kind 7 cannot interrupt a paragraph.
 func startsHTML(s string, inParagraph bool) int {
 	switch {
 	case strings.HasPrefix(s, "<!--"):
@@ -646,8 +637,7 @@ func (s *scanner) tableStart(rest string) bool {
 	return true
 }
 
-// DelimiterRow reports whether a line separates the heading row of a table from the other rows, as in "| --- | :-:
-// |".
+// DelimiterRow reports whether a line separates the heading row of a table from the other rows, as in "| --- | :-: |".
 func DelimiterRow(line string) bool { return delimiterRow(line) > 0 }
 
 // delimiterRow returns the number of cells of a row such as "| :--- | ---: |", or 0.

@@ -20,10 +20,9 @@ import (
 type Chunker interface {
 	// Name returns the chunker's name with its options, as an index records it.
 	Name() string
-	// Chunk cuts content. The document is called path (with slashes) in the named tree. Any bytes
-	// are allowed; faults of the file become warnings of the document. Strings of the result share
-	// memory with content, which must not change while they are in use. A document of only white
-	// space has no chunks.
+	// Chunk cuts content. The document is called path (with slashes) in the named tree. Any bytes are allowed; faults
+	// of the file become warnings of the document. Strings of the result share memory with content, which must not
+	// change while they are in use. A document of only white space has no chunks.
 	Chunk(tree, path string, content []byte) sheaf.Document
 }
 
@@ -31,8 +30,7 @@ type Chunker interface {
 type Options struct {
 	// Chunker is "tree" (the default), "sections" or "window".
 	Chunker string
-	// GitHubSlugs ignores ids that authors gave their headings: "{#id}" and other attribute lists
-	// stay part of the title.
+	// GitHubSlugs ignores ids that authors gave headings: "{#id}" and other attribute lists stay part of the title.
 	GitHubSlugs bool
 	Sections    SectionOptions
 	Window      WindowOptions
@@ -67,7 +65,6 @@ var codeExtensions = wordsOf(`
 	.proto .graphql .tf .nix .cmake .gradle .groovy .asm .s .css .scss .sass .less .html .htm .xml
 	.json .jsonl .yaml .yml .toml .ini .cfg .conf .properties .mk .dockerfile`)
 
-// wordsOf returns the set of the words of s.
 func wordsOf(s string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(s) {
@@ -98,8 +95,7 @@ func For(name string, o Options) (Chunker, error) {
 	return New(o)
 }
 
-// fileTitle returns the name of a file without folders and extension. A name whose only dot is its
-// first character stays whole.
+// fileTitle returns the name of a file without folders and extension. A name whose only dot comes first stays whole.
 func fileTitle(name string) string {
 	name = path.Base(name)
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 {

@@ -217,8 +217,8 @@ func (c *commenter) signs(i int, l line) int {
 	return end
 }
 
-// Squeezed returns text with one space in place of each long run of blanks in a line. The result of
-// [WithoutComments] can have such runs.
+// Squeezed returns text with one space in place of each long run of blanks in a line. [WithoutComments] leaves such
+// runs.
 func Squeezed(text string) string {
 	const long = "                                        " // 40
 	if !strings.Contains(text, long) {

@@ -25,20 +25,17 @@ type frontmatter struct {
 	useless bool
 }
 
-// Limits of frontmatter that needs a full YAML parser, whose time grows with the square of the
-// number of keys. Larger frontmatter counts as text, with a warning. Frontmatter of keys, scalars
-// and lists of scalars has no limit.
+// Limits of frontmatter that needs a full YAML parser, whose time grows with the square of the number of keys. Larger
+// frontmatter counts as text, with a warning. Frontmatter of keys, scalars and lists of scalars has no limit.
 const (
 	maxFrontmatterBytes = 32 << 10
 	maxFrontmatterDepth = 50
 )
 
-// maxNames is the largest number of tags, and of aliases, in frontmatter. The number is limited because every piece
-// of the file carries them.
+// maxNames is the largest number of tags, and of aliases, in frontmatter, because every piece of the file carries them.
 const maxNames = 1000
 
-// maxProperties is the largest number of properties of a document. Each property needs a column, and more would not
-// help filters.
+// maxProperties is the largest number of properties of a document. Each needs a column, and more do not help filters.
 const maxProperties = 1000
 
 // maxValueBytes is the size limit of one value. Values are titles, names, or values to filter and sort by, and each
@@ -71,17 +68,14 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	return f, false
 }
 
-// unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next
-// line.
+// unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next line.
 var unclosed = regexp.MustCompile(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 
-// unclosedFrontmatter reports whether src begins like frontmatter although findFrontmatter found
-// none.
+// unclosedFrontmatter reports whether src begins like frontmatter although findFrontmatter found none.
 func unclosedFrontmatter(src string) bool {
 	return strings.HasPrefix(src, "---") && unclosed.MatchString(src)
 }
 
-// read parses the block.
 func (f *frontmatter) read(src string) {
 	inner := src[f.inner.start:f.inner.end]
 	if blankText(inner) {
@@ -114,8 +108,8 @@ func (f *frontmatter) read(src string) {
 	f.findLinks(src, entries)
 }
 
-// isRule reports whether the block is only text between two Markdown rules. Such a block begins with an empty line
-// and has no keys.
+// isRule reports whether the block is only text between two Markdown rules. It begins with an empty line and has no
+// keys.
 func (f *frontmatter) isRule(src string) bool {
 	inner := src[f.inner.start:f.inner.end]
 	all := linesFrom(inner, 0)
@@ -244,8 +238,7 @@ func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 // UnreadDate is a part of the warning about an unreadable date.
 const UnreadDate = "which is not a readable date"
 
-// checkDate warns when a value looks like a date but is unreadable. The date of the document then comes from
-// somewhere else.
+// checkDate warns when a value looks like a date but is unreadable. The document's date then comes from elsewhere.
 func (f *frontmatter) checkDate(e yamlEntry) {
 	if len(e.values) != 1 {
 		return
@@ -261,8 +254,8 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 }
 
-// warnWithin warns once if lists have inner lists or maps. The document leaves these out, because aliases can make
-// them very large.
+// warnWithin warns once if lists have inner lists or maps. The document lacks these, because aliases can make them
+// huge.
 func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	within := slices.DeleteFunc(slices.Clone(entries), func(e yamlEntry) bool { return !e.within })
 	if len(within) == 0 {
@@ -290,13 +283,11 @@ func (f *frontmatter) shorten(e yamlEntry) {
 	}
 }
 
-// warn adds a warning about a line of the file.
 func (f *frontmatter) warn(line int, format string, args ...any) {
 	f.warnings = append(f.warnings, sheaf.Warning{Line: line, Message: "frontmatter: " + fmt.Sprintf(format, args...)})
 }
 
-// appendNames adds the values of a list, or the parts of a scalar between separators, without
-// duplicates.
+// appendNames adds the values of a list, or the parts of a scalar between separators, without duplicates.
 func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefix string) []string {
 	for _, s := range e.values {
 		if s.isNull() {

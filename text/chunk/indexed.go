@@ -18,9 +18,8 @@ const (
 // base64Byte has the bytes of base64, in both alphabets, and of percent-encoding.
 var base64Byte = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_%")
 
-// payloads returns the parts of text that are data instead of words, in order. These are long runs of base64, and
-// whole data addresses such as "data:image/png;base64,…". If such an address is the target of a label's definition,
-// the whole definition is one part.
+// payloads returns the parts of text that are data instead of words, in order. These are long runs of base64, and whole
+// data addresses such as "data:image/png;base64,…". A label's definition with such an address is one part.
 func payloads(text string) (parts []sheaf.Span) {
 	if len(text) < len("data:a/b,") {
 		return nil
@@ -42,8 +41,8 @@ func payloads(text string) (parts []sheaf.Span) {
 	}
 }
 
-// appendRuns appends the long runs of base64 in text[from:to]. It examines only some bytes. Each row of such a run
-// has at least one of them.
+// appendRuns appends the long runs of base64 in text[from:to]. It examines only some bytes; each row of such a run has
+// one.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	for i := from + leastRow - 1; i < to; i += leastRow {
 		if !base64Byte[text[i]] {
@@ -96,8 +95,7 @@ func rowsEnd(text string, start int) int {
 	}
 }
 
-// mixed reports whether text looks like base64, base32 or hexadecimal data: it has letters, many digits and few
-// marks.
+// mixed reports whether text looks like base64, base32 or hexadecimal data: it has letters, many digits and few marks.
 func mixed(text string) bool {
 	const enough = 4096
 	var letters, digit, marks int
@@ -230,8 +228,7 @@ func withoutPayload(target string) string {
 	return target
 }
 
-// payloadsOf returns the data in a part of content, with positions in that part. The part may begin or end within
-// data.
+// payloadsOf returns the data in a part of content, with positions in that part. The part may begin or end within data.
 func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 	const around = 2 * leastPayload
 	from := max(0, of.Start-around)

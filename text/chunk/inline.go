@@ -87,7 +87,6 @@ type inline struct {
 	spent int
 }
 
-// reset prepares r for another text.
 func (r *inline) reset(text string) {
 	r.text, r.lastTicks, r.noEnd, r.spent = text, nil, [4]bool{}, 0
 	r.brackets.open, r.brackets.barrier = r.brackets.open[:0], 0
@@ -117,7 +116,6 @@ const (
 	linkConstruct                  // the end of a link or image, from its ']'
 )
 
-// construct reads the construct at byte i.
 func (r *inline) construct(i int) construct {
 	t := r.text
 	none := construct{end: i + 1}
@@ -304,13 +302,11 @@ func addressAt(t string, i int) string {
 	return ""
 }
 
-// isURI reports whether s is an absolute address.
 func isURI(s string) bool {
 	scheme, _, ok := strings.Cut(s, ":")
 	return ok && len(scheme) >= 2 && len(scheme) <= 32 && isLetter(scheme[0]) && isWordOr(scheme, "+.-")
 }
 
-// isEmail reports whether s is a mail address.
 func isEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok || local == "" || !isWordOr(local, ".!#$%&'*+/=?^_`{|}~-") {
@@ -345,8 +341,7 @@ type bracket struct {
 	piece, delimiter int
 }
 
-// brackets are the open brackets. Links cannot contain links. So after a link, the brackets before barrier can become
-// images, but not links.
+// brackets are the open brackets. Brackets before barrier can become only images, because links cannot contain links.
 type brackets struct {
 	open    []bracket
 	barrier int
@@ -359,8 +354,7 @@ func (b *brackets) push(k bracket) {
 	b.open = append(b.open, k)
 }
 
-// pop removes the last bracket. ok is false when no bracket is open, or when the last one can become neither link
-// nor image.
+// pop removes the last bracket. ok is false if no bracket is open, or if the last one can become no link and no image.
 func (b *brackets) pop() (k bracket, ok bool) {
 	n := len(b.open) - 1
 	if n < 0 {
@@ -376,9 +370,9 @@ func (b *brackets) pop() (k bracket, ok bool) {
 // linked records that the last popped bracket became a link.
 func (b *brackets) linked() { b.barrier = len(b.open) }
 
-// destination returns the target of the link whose text begins at bracket k and ends at the ']' at byte to. The target
-// is "(target)" or a definition's target for "[label]". Without both, the link's own text is the label. The result end
-// is the byte after the link.
+// destination returns the target of the link whose text is between bracket k and the ']' at byte to. The target is
+// "(target)" or a definition's target for "[label]". Without both, the link's text is the label. end is the byte after
+// the link.
 func (r *inline) destination(k bracket, to int) (target string, end int, ok bool) {
 	t := r.text
 	if to+1 < len(t) && t[to+1] == '(' {
@@ -582,8 +576,7 @@ loop:
 	return text[i:j], j
 }
 
-// skipTitle returns the byte after the title of a link at byte i, or -1 without a title. A title is in quotes or
-// parentheses.
+// skipTitle returns the byte after the link title at byte i, in quotes or parentheses, or -1.
 func skipTitle(text string, i int) int {
 	if i >= len(text) {
 		return -1

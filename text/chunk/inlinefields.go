@@ -12,11 +12,10 @@ import (
 
 // These are properties of a section that its tasks fill.
 const (
-	// PropertyTask has the state of a section's tasks: TaskOpen, TaskStarted and so on. A started
-	// task is also open.
+	// PropertyTask has the state of a section's tasks: TaskOpen, TaskStarted and so on. A started task is also open.
 	PropertyTask = "task"
-	// PropertyDue has the due days of tasks. A property such as task.open (PropertyTask, a dot and a state) has the
-	// due days in that state.
+	// PropertyDue has the due days of tasks. PropertyTask, a dot and a state (task.open) name the property with the due
+	// days in that state.
 	PropertyDue = "due"
 
 	TaskOpen      = "open"
@@ -209,8 +208,8 @@ func fieldValue(text string) sheaf.Value {
 	return plainValue(showable(text))
 }
 
-// taskWords are the words that begin a task in an outline, with its state. Words that begin usual sentences, such as
-// NOW and LATER, are left out.
+// taskWords are the words that begin a task in an outline, with its state. Usual words such as NOW and LATER are left
+// out.
 var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PROGRESS": TaskStarted, "DONE": TaskDone,
 	"CANCELED": TaskCancelled, "CANCELLED": TaskCancelled}
 
@@ -288,8 +287,7 @@ func isTags(name string) bool {
 	return strings.EqualFold(name, "tags") || strings.EqualFold(name, "tag")
 }
 
-// distributeFields gives the fields of the text to the chunks that contain them. The document lists
-// their names.
+// distributeFields gives the fields of the text to the chunks that contain them. The document lists their names.
 func (s *source) distributeFields(found []field) {
 	if len(found) == 0 {
 		return

@@ -5,17 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// line is one physical line. Its text is src[start:end], and its line ending is src[end:next]. A line ends with LF,
-// CRLF, or CR.
+// line is one physical line. Its text is src[start:end], its line ending src[end:next]: LF, CRLF or CR.
 type line struct{ start, end, next int }
 
-// lines cuts a text into lines.
 type lines struct {
 	src     string
 	pos, lf int // lf is the first LF at or after pos, len(src) for none
 }
 
-// linesFrom begins at byte pos.
 func linesFrom(src string, pos int) lines { return lines{src, pos, pos - 1} }
 
 // next returns the next line; ok is false at the end of the text.
@@ -37,7 +34,6 @@ func (r *lines) next() (l line, ok bool) {
 	return l, true
 }
 
-// bytesOf returns the set of the bytes of s.
 func bytesOf(s string) (set [256]bool) {
 	for i := range len(s) {
 		set[s[i]] = true
@@ -82,8 +78,8 @@ func blank(s string) bool {
 	return true
 }
 
-// cursor walks along a line and counts columns. A tab extends to the next multiple of four columns. A cursor can
-// consume a tab in part.
+// cursor walks along a line and counts columns. A tab, which it can consume in part, ends at a multiple of four
+// columns.
 type cursor struct {
 	s     string
 	pos   int // next byte
@@ -152,6 +148,5 @@ func (c *cursor) advance(n int) {
 	c.inTab = 0
 }
 
-// blankText reports whether a text has only white space, by Unicode's White_Space. Invalid bytes
-// are not white space.
+// blankText reports whether a text has only white space, by Unicode's White_Space. Invalid bytes are not white space.
 func blankText(s string) bool { return strings.TrimSpace(s) == "" }

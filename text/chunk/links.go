@@ -14,8 +14,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// foundMarks are the links, tags and block ids of a text, each in the order of their starts. Anchors of
-// HTML count as block ids.
+// foundMarks are the links, tags and block ids of a text, each sorted by start. HTML anchors count as block ids.
 type foundMarks struct {
 	links  []sheaf.Link
 	tags   []found
@@ -213,8 +212,7 @@ func (s *scanner) inline() foundMarks {
 var attribute = regexp.MustCompile("^[ \t\r\n\f]+([^ \t\r\n\f\"'<>/=]+)(?:[ \t\r\n\f]*=[ \t\r\n\f]*" +
 	"(\"[^\"]*\"|'[^']*'|\\{[^}]*\\}|[^ \t\r\n\f\"'=<>`]+))?")
 
-// anchorName returns the anchor that an HTML tag defines: the tag's id, or the name of an <a>. It returns "" when
-// the tag defines none.
+// anchorName returns the anchor that an HTML tag defines, its id or the name of an <a>, or "".
 func anchorName(tag string) string {
 	end := strings.IndexAny(tag, " \t\r\n\f")
 	if end < 2 || !isLetter(tag[1]) || strings.IndexByte(tag, '=') < 0 {
@@ -262,8 +260,7 @@ var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)
 // maxAbove is how many bytes above a heading its anchor may be.
 const maxAbove = 500
 
-// namesHeading reports whether an anchor that ends at byte end names the heading that begins at byte
-// start.
+// namesHeading reports whether an anchor that ends at byte end names the heading that begins at byte start.
 func (s *source) namesHeading(end, start int) bool {
 	return end <= start && start-end <= maxAbove && anchorsOnly.MatchString(s.src[end:start])
 }
@@ -377,8 +374,7 @@ func onlyMarks(text string) bool {
 	return strings.IndexFunc(doneTask.Replace(text), unicode.IsLetter) < 0
 }
 
-// fence follows the code fences "```" and "~~~" from line to line. Its value is the open fence, or "" outside
-// fences.
+// fence follows the code fences "```" and "~~~" from line to line. Its value is the open fence, or "" outside fences.
 type fence string
 
 // next reports whether a line is within a fence. line has no white space at its ends.

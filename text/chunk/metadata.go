@@ -40,8 +40,7 @@ const (
 )
 
 // Enrich returns the suffix that the options append to each window of a document for embedding. The suffix is not in
-// the file, so no span covers it. tokens is how many tokens of text fit into a window, without the suffix and the
-// title.
+// the file, so no span covers it. tokens is how many tokens of text fit into a window, without suffix and title.
 func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	size := o.Size
 	if size == 0 {
@@ -106,8 +105,7 @@ func (o WindowOptions) firstTokens(text string, n int) string {
 	return text[:min(cut, len(text))]
 }
 
-// documentMetadata returns the properties of a document as metadata, without the properties that have their own fields
-// (title, aliases, tags).
+// documentMetadata returns the properties of a document as metadata, except field and access properties.
 func documentMetadata(doc *sheaf.Document) []Metadata {
 	var out []Metadata
 	for _, p := range doc.Properties {
@@ -126,8 +124,7 @@ func documentMetadata(doc *sheaf.Document) []Metadata {
 	return out
 }
 
-// IsAccessProperty reports whether a property says who may see the document. Such a property is not
-// text.
+// IsAccessProperty reports whether a property says who may see the document. Such a property is not text.
 func IsAccessProperty(name string) bool {
 	switch strings.ToLower(name) {
 	case "tenant", "access", "sets":

@@ -9,9 +9,8 @@ import (
 // special lists the bytes that may begin a mark of inline Markdown.
 var special = bytesOf("\\`*_[]<&!~\n")
 
-// plainText returns inline Markdown as plain text on one line. It drops marks and HTML tags, keeps
-// the texts of code, links and images, and decodes escapes and entities. NUL and every invalid byte
-// become U+FFFD.
+// plainText returns inline Markdown as plain text on one line. It drops marks and HTML tags, keeps the texts of code,
+// links and images, and decodes escapes and entities. NUL and every invalid byte become U+FFFD.
 func plainText(content string, definitions map[string]string) string {
 	content = showable(content)
 	i := 0
@@ -42,14 +41,12 @@ func showable(s string) string {
 type plainWriter struct {
 	inline
 	pieces []piece
-	// delimiters are the indices of the pieces that are runs of delimiters. Runs inside complete links are not
-	// included.
+	// delimiters are the indices of the pieces that are runs of delimiters, except runs inside complete links.
 	delimiters []int
 	from       int // start of the text that is not yet in a piece
 }
 
-// piece is some text. If char is not 0, the piece is a run of delimiters, and its first count delimiters are still
-// text.
+// piece is some text. If char is not 0, the piece is a run of delimiters, and its first count delimiters are text.
 type piece struct {
 	text              string
 	char              byte
@@ -87,7 +84,6 @@ func (w *plainWriter) put(i, end int, text string) int {
 	return end
 }
 
-// scan reads the text from byte i on.
 func (w *plainWriter) scan(i int) {
 	t := w.text
 	for i < len(t) {

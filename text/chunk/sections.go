@@ -11,8 +11,8 @@ import (
 
 // SectionOptions are the limits of the sections chunker.
 type SectionOptions struct {
-	// Cap is the largest number of characters of a piece, without white space at its ends. It is at least 100; 0
-	// means DefaultSectionCap.
+	// Cap is the largest number of characters of a piece, without outer white space. It is at least 100; 0 means
+	// DefaultSectionCap.
 	Cap int
 }
 
@@ -23,8 +23,7 @@ func (o *SectionOptions) named() []namedOption { return []namedOption{{"cap", &o
 const DefaultSectionCap = 6000
 
 // sections cuts at every heading if the text exceeds the cap. It cuts a section above the cap after the last blank
-// line, line, sentence or word that fits. Pieces are verbatim and consecutive: they partition the file after its
-// frontmatter.
+// line, line, sentence or word that fits. Pieces are verbatim and partition the file after its frontmatter.
 type sections struct {
 	cap         int
 	githubSlugs bool
@@ -40,12 +39,10 @@ func newSections(o SectionOptions, githubSlugs bool) (Chunker, error) {
 	return sections{o.Cap, githubSlugs}, nil
 }
 
-// Name implements [Chunker].
 func (c sections) Name() string {
 	return nameOf("sections", (&SectionOptions{Cap: c.cap}).named(), c.githubSlugs)
 }
 
-// Chunk implements [Chunker].
 func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
 	s := read(treeName, path, content, c.githubSlugs)
 	if s.empty() {
@@ -98,8 +95,7 @@ func fits(text string, limit int) bool {
 	return len(text) <= limit || len(text) <= utf8.UTFMax*limit && utf8.RuneCountInString(text) <= limit
 }
 
-// overflow returns the position of the first character that does not fit into limit characters. text must be longer
-// than that.
+// overflow returns the position of the first character after limit characters. text must be longer.
 func overflow(text string, limit int) int {
 	n := 0
 	for i, r := range text {
@@ -189,21 +185,17 @@ func (s *source) finishPieces() {
 }
 
 // Code is cut into pieces of at most codeLines lines. A piece of at least codeLeast lines ends at a blank line before
-// an unindented line, where functions usually end. Otherwise it ends at the last blank line that fits, or at the
-// limit.
+// an unindented line, where functions usually end. Otherwise it ends at the last blank line that fits, or at the limit.
 const (
 	codeLines = 60
 	codeLeast = 30
 )
 
-// code cuts source files by lines. The pieces partition the file. The name of a piece gives its lines, as in "lines
-// 1-42".
+// code cuts source files by lines. The pieces partition the file. A piece is named by its lines, as in "lines 1-42".
 type code struct{}
 
-// Name implements [Chunker].
 func (code) Name() string { return "code lines=" + strconv.Itoa(codeLines) }
 
-// Chunk implements [Chunker].
 func (code) Chunk(treeName, path string, content []byte) sheaf.Document {
 	s := read(treeName, path, content, false)
 	if s.empty() {

@@ -19,12 +19,10 @@ import (
 // Bodies and kept heading lines together make up the file, each byte once.
 type tree struct{ githubSlugs bool }
 
-// Name implements [Chunker].
 func (t tree) Name() string {
 	return nameOf("tree", nil, t.githubSlugs)
 }
 
-// Chunk implements [Chunker].
 func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 	s := read(treeName, path, content, t.githubSlugs)
 	if s.empty() {

@@ -15,8 +15,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// plainValue gives a scalar without quotes the type of YAML's core schema, and also reads dates. It returns the zero
-// Value for "", null and ~.
+// plainValue reads an unquoted scalar by YAML's core schema, and also dates. "", null and ~ give the zero Value.
 func plainValue(s string) sheaf.Value {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
@@ -37,8 +36,7 @@ func plainValue(s string) sheaf.Value {
 	return sheaf.TextValue(s)
 }
 
-// linked returns the value of a wiki link to a note: the note's name, as date or number if possible. It returns any
-// other value unchanged.
+// linked returns the note's name for a wiki link, as date or number if possible, and any other value unchanged.
 func linked(v sheaf.Value) sheaf.Value {
 	if v.Kind != sheaf.KindText {
 		return v

@@ -72,9 +72,8 @@ func (v *verifier) chunks() {
 	}
 }
 
-// nesting checks that the chunks of a tree are in pre-order and that spans nest. The parent of a chunk is the
-// nearest earlier chunk with a smaller depth. The span of a chunk ends where the next chunk that is not below it
-// begins.
+// nesting checks that the chunks of a tree are in pre-order and that spans nest. The parent of a chunk is the nearest
+// earlier chunk with a smaller depth. The span of a chunk ends where the next chunk that is not below it begins.
 func (v *verifier) nesting() {
 	root := &v.doc.Chunks[0]
 	v.holds(root.Depth == 0 && root.Parent == "" && !root.HasHeading(), root.ID,
@@ -123,8 +122,7 @@ func (v *verifier) partition() {
 	v.holds(pos == len(v.content), v.doc.ID, "bodies and headings end at %d of %d bytes", pos, len(v.content))
 }
 
-// pieces checks that each piece begins after the start, and ends after the end, of the previous piece. It ignores large
-// pieces.
+// pieces checks that each piece begins after the start and ends after the end of the last piece. It skips large pieces.
 func (v *verifier) pieces() {
 	before := sheaf.Span{Start: -1, End: -1}
 	for _, c := range v.doc.Chunks {

@@ -16,8 +16,8 @@ type WindowOptions struct {
 	// Size is the largest number of tokens in a window; 0 means DefaultWindowSize. Overlap is how many of these
 	// tokens the previous window also has; it is less than Size.
 	Size, Overlap int
-	// Boundary says where windows may end: "token" (the default), "line" or "sentence". A line or
-	// sentence longer than a window is cut at tokens.
+	// Boundary is where windows may end: "token" (the default), "line" or "sentence". Longer lines or sentences are cut
+	// at tokens.
 	Boundary string
 	// Large makes a large chunk from every four consecutive windows.
 	Large bool
@@ -58,9 +58,9 @@ const (
 // windowsPerLarge is how many windows make a large chunk (Onyx).
 const windowsPerLarge = 4
 
-// window cuts text into windows of tokens that overlap and cross headings. A window is verbatim text: from its first
-// to its last token, or whole lines or sentences. The first window begins at the start of the text, and the last
-// window ends at its end.
+// window cuts text into windows of tokens that overlap and cross headings. A window is verbatim text: from its first to
+// its last token, or whole lines or sentences. The first window begins at the start of the text, the last ends at its
+// end.
 type window struct {
 	o           WindowOptions
 	githubSlugs bool
@@ -93,12 +93,10 @@ func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
 	return window{o, githubSlugs}, nil
 }
 
-// Name implements [Chunker].
 func (w window) Name() string {
 	return nameOf("window", w.o.named(), w.githubSlugs)
 }
 
-// Chunk implements [Chunker].
 func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	s := read(treeName, path, content, w.githubSlugs)
 	if s.empty() {
@@ -315,8 +313,7 @@ func (s *source) headingAt(pos int) string {
 	return s.titles[i-1]
 }
 
-// addLarge appends a large chunk for every group of at least two windows. The chunk names its members and has their
-// whole content.
+// addLarge appends a large chunk for every group of at least two windows, with their names and their whole content.
 func (s *source) addLarge() {
 	windows := s.doc.Chunks
 	number := 0
@@ -365,8 +362,7 @@ func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 	}
 }
 
-// words yields each run of letters, marks and digits. In scripts without spaces it yields every character
-// separately.
+// words yields each run of letters, marks and digits. In scripts without spaces it yields every character separately.
 func words(text string, yield func(start, end int) bool) {
 	start := -1
 	for i := 0; i < len(text); {

@@ -131,8 +131,7 @@ func (r *yamlReader) fill(e *yamlEntry, n ast.Node) (maps []ast.Node) {
 	return maps
 }
 
-// belowAll calls below for each map in a list and adds the entries. The values of the same key in several maps
-// become one list.
+// belowAll adds the entries of each map in a list, as addBelow does. The values of a key in several maps become a list.
 func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Node, depth int) []yamlEntry {
 	at := map[string]int{}
 	for _, m := range maps {
@@ -249,10 +248,9 @@ type lineReader struct {
 	bracket bool // the last list in brackets is still open
 }
 
-// readLines reads frontmatter without a YAML parser. The result simple reports whether a YAML parser would read the
-// same; this is so for nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what readLines
-// could read. For example, a title with a colon and without quotation marks does not lose the other values. Nested
-// values are left out.
+// readLines reads frontmatter without a YAML parser. simple reports whether a YAML parser would read the same; this is
+// so for nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what readLines could read. For
+// example, an unquoted title with a colon does not lose the other values. Nested values are left out.
 func readLines(inner string) (entries []yamlEntry, simple bool) {
 	r, number := lineReader{simple: true}, 1
 	all := linesFrom(inner, 0)
@@ -321,13 +319,12 @@ func isKey(key string) bool {
 	return key != ""
 }
 
-// add adds a value to a list.
 func (e *yamlEntry) add(value yamlScalar) {
 	e.list, e.null, e.values = true, false, append(e.values, value)
 }
 
-// items adds the values on a line, which are between brackets and commas, to a list. It reports whether the list
-// ends on that line.
+// items adds the values on a line, between brackets and commas, to a list. It reports whether the list ends on the
+// line.
 func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 	for {
 		before, commas := s, 0

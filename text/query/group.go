@@ -86,8 +86,7 @@ func (p *parser) isOr(i int) bool {
 		p.tokens[i+1].kind != tokenClose
 }
 
-// bracket returns the place of the bracket that the parser has just read. The parameter outer is the place of the group
-// with the bracket.
+// bracket returns the place of the bracket that the parser has just read. outer is the place of its group.
 func (p *parser) bracket(sign byte, outer place) place {
 	if outer == innerLevel {
 		return innerLevel
@@ -350,8 +349,7 @@ func (a part) signed() part {
 	return a
 }
 
-// eitherWords returns words that find about the same as any of the alternative filters. It returns nil if a filter
-// has no words.
+// eitherWords returns words that find about what any of the filters finds, or nil if a filter has no words.
 func eitherWords(alternatives []part) sheaf.TextQuery {
 	var any sheaf.Bool
 	for _, a := range alternatives {

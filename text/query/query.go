@@ -44,8 +44,7 @@ type Options struct {
 	// Spellings returns the spellings that the collection has for a path, the beginning of a path or a file name.
 	// Parse needs it for names that exist only in another case. It may be nil.
 	Spellings func(written string) []string
-	// Now is the reference time for 7d and yesterday. Its location decides which day it is. The zero time means the
-	// current time in UTC.
+	// Now is the time for 7d and yesterday, in the zone that decides which day it is. The zero time means now in UTC.
 	Now time.Time
 	// Limit is copied to the query.
 	Limit int
@@ -57,8 +56,7 @@ const maxText = 1 << 16
 // maxDepth limits how deep brackets nest; deeper brackets are words.
 const maxDepth = 20
 
-// ColumnExtension is the column of a file's extension, in lower case without
-// the dot.
+// ColumnExtension is the column of a file's extension, in lower case without the dot.
 const ColumnExtension = "ext"
 
 // Parse reads the text that a person typed. If a query has only filters, its Words match every chunk. If a query has
@@ -99,8 +97,8 @@ func Parse(text string, o Options) sheaf.Query {
 	return q
 }
 
-// searchable reports whether a character can be part of a word. Beyond ASCII, every character can, except spaces and
-// punctuation.
+// searchable reports whether a character can be part of a word. Beyond ASCII, all characters but spaces and punctuation
+// can.
 func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
@@ -240,7 +238,6 @@ func (p *parser) startsProperty(s string, depth int) bool {
 // quotes maps a mark that begins a phrase to the marks that end the phrase. Languages use different marks.
 var quotes = map[rune]string{'"': `"”`, '“': `"”`, '”': `"”`, '„': `"”“`, '«': `»`}
 
-// isQuote reports whether a character can begin a phrase.
 func isQuote(r rune) bool { return quotes[r] != "" }
 
 // inBrackets reads a property as Obsidian writes it: [status:draft], or with several values [status:draft OR in
@@ -290,8 +287,7 @@ func (p *parser) inBrackets(text string, depth int) (values []token, rest string
 	return nil, "", false
 }
 
-// These are limits of a property in brackets: bytes of its name and of each value, and number of values. Parse reads
-// larger brackets as words.
+// Limits of a property in brackets: bytes of its name and each value, and number of values. Larger brackets are words.
 const (
 	maxBracket = 1000
 	maxValues  = 100
@@ -325,8 +321,7 @@ func valueEnd(text string) int {
 	return min(len(text), maxBracket)
 }
 
-// bracketName returns the column for a name in brackets. It is the column of tags or of a property, even if a built-in
-// field has the same name.
+// bracketName returns the column for a name in brackets: of tags or a property, even if a field has the name.
 func (p *parser) bracketName(name string) (field string, ok bool) {
 	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true
@@ -413,8 +408,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 	return t, text[end:]
 }
 
-// abbreviates reports whether the quotation mark at byte i is the one before the last letter of a Hebrew
-// abbreviation.
+// abbreviates reports whether the quotation mark at byte i comes before the last letter of a Hebrew abbreviation.
 func abbreviates(word string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(word[:i])
 	after, _ := utf8.DecodeRuneInString(word[min(i+1, len(word)):])
@@ -484,7 +478,6 @@ func (p *parser) meant(name string) string {
 	return "; did you mean " + quoted(near+":") + "?"
 }
 
-// isProperty reports whether there is a property of the name.
 func (p *parser) isProperty(name string) bool {
 	name = fold.Text(name)
 	is, asked := p.properties[name]

@@ -161,12 +161,10 @@ func (p *parser) path(t token) part {
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
-// maxSpelt limits for how many paths of a query Parse looks up other spellings, because each look-up reads all
-// paths.
+// maxSpelt limits for how many paths of a query Parse looks up other spellings, because each look-up reads all paths.
 const maxSpelt = 16
 
-// spellings returns the spellings of a path that documents may have: the typed spelling, and the spellings that
-// Options.Spellings returns.
+// spellings returns the typed spelling of a path, and the spellings that Options.Spellings returns.
 func (p *parser) spellings(written string) []string {
 	all, asked := p.spelt[written]
 	if asked {
@@ -209,7 +207,6 @@ func oneOrAny(any sheaf.Or) sheaf.Filter {
 	return any
 }
 
-// textIn returns a filter for one text in a column.
 func textIn(column, text string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(text)}}
 }
@@ -293,8 +290,7 @@ func texts(of []string) []sheaf.Value {
 	return values
 }
 
-// cases returns a text unchanged, in small letters and in capitals, without duplicates. The x of 0xFF
-// stays small.
+// cases returns a text unchanged, in small letters and in capitals, without duplicates. The x of 0xFF stays small.
 func cases(s string) []string {
 	out := []string{s}
 	upper := strings.ToUpper(s)
@@ -328,8 +324,7 @@ func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	return sheaf.Range{Column: column, Max: last}
 }
 
-// date reads before:, after:, on: and date:. After on: and date: a comparison may follow. after: includes the day
-// itself.
+// date reads before:, after:, on: and date:. A comparison may follow on: and date:. after: includes the day itself.
 func (p *parser) date(t token) part {
 	if t.field == "date" && t.text == "*" && t.kind != tokenPhrase {
 		return part{filter: sheaf.Exists{Column: sheaf.ColumnDate}, strict: true}

@@ -11,8 +11,7 @@ import (
 const undatedAge = 90 * 24 * time.Hour
 
 // MayBeUndated reports whether documents without a date of their last update pass a window of update dates. These
-// documents count as 90 days old. They pass if the window has no end and starts earlier than that. A zero time means
-// no start or no end.
+// documents count as 90 days old. They pass if the window has no end and starts earlier. A zero time means no limit.
 func MayBeUndated(start, end, now time.Time) bool {
 	return end.IsZero() && !start.IsZero() && start.Before(now.Add(-undatedAge))
 }
@@ -33,8 +32,7 @@ func UpdatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	return datedIn(start, end, sheaf.UpdatedProperties, MayBeUndated(start, end, now)), err
 }
 
-// InSets returns the filter for documents in any of the sets. Without names it returns nil. The filter only narrows
-// a query.
+// InSets returns the filter for documents in any of the sets, or nil without names. The filter only narrows a query.
 func InSets(names []string) (sheaf.Filter, error) {
 	if len(names) == 0 {
 		return nil, nil

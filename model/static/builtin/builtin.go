@@ -34,8 +34,7 @@ func New() (*static.Embedder, error) {
 	return static.NewEmbedder(others.Name(), m, others)
 }
 
-// LanguagesOf returns the codes of the languages that the built-in model of this name knows, or nil
-// for other models.
+// LanguagesOf returns the codes of the languages that the built-in model of this name knows, or nil for other models.
 func LanguagesOf(name string) []string {
 	switch {
 	case name == Name:

@@ -321,7 +321,8 @@ func valueEnd(text string) int {
 	return min(len(text), maxBracket)
 }
 
-// bracketName returns the column for a name in brackets: of tags or a property, even if a field has the name.
+// bracketName returns the column for a name in brackets, of tags or a property. A built-in field of that name does not
+// count.
 func (p *parser) bracketName(name string) (field string, ok bool) {
 	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true

@@ -23,8 +23,7 @@ type ID string
 // return the exact path.
 func DocumentID(tree, path string) ID { return ID(tree + ":" + PathText(path)) }
 
-// PathText returns a file's path in the spelling of IDs. It changes only a path that contains U+FFFD or is not valid
-// UTF-8.
+// PathText returns a file's path in the spelling of IDs. It changes only paths with U+FFFD or invalid UTF-8.
 func PathText(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsRune(path, utf8.RuneError) {
 		return path
@@ -177,8 +176,7 @@ type Chunk struct {
 	Members []ID
 }
 
-// Breadcrumb returns the titles in Hierarchy as one line: "> Document › Parent › Title". It returns "" for a chunk
-// without titles.
+// Breadcrumb returns the titles in Hierarchy as one line, "> Document › Parent › Title", or "" without titles.
 func (c *Chunk) Breadcrumb() string {
 	if strings.Join(c.Hierarchy, "") == "" {
 		return ""
@@ -196,8 +194,7 @@ type Node struct {
 	Title           string
 	Depth           int
 	SiblingCount    int
-	// Outline is the outline that contains this node. Above is the node of Parent in Outline. Each is nil if there is
-	// none.
+	// Outline contains this node. Above is the node of Parent in Outline. Each is nil if there is none.
 	Outline *Outline
 	Above   *Node
 }

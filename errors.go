@@ -15,8 +15,7 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrUnsupported means that a store or a stage cannot do the operation.
 	ErrUnsupported = errors.New("unsupported")
-	// ErrUnavailable means that something did not answer, or that another process uses it. The same call may succeed
-	// later.
+	// ErrUnavailable means that something did not answer or another process uses it. The same call may succeed later.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrCorrupt means that stored bytes have changed. The message names the file, the section and the offset.
 	ErrCorrupt = errors.New("corrupt")
@@ -27,9 +26,8 @@ func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
-// WithCategory returns an error that wraps both err and category. Its text is the text of err. Packages use
-// WithCategory if the message of a lower layer is clear. If err is nil or already has the category, WithCategory
-// returns err itself.
+// WithCategory returns an error that wraps both err and category. Its text is the text of err. Packages use it if the
+// message of a lower layer is clear. WithCategory returns err itself if err is nil or has the category.
 func WithCategory(category, err error) error {
 	if err == nil || errors.Is(err, category) {
 		return err

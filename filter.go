@@ -24,8 +24,8 @@ const (
 // without any value in this column is private.
 const AccessPublic = "public"
 
-// PropertyColumn returns the column for the values of a property. The case of name does not matter. Names in documents
-// have the Unicode form NFC.
+// PropertyColumn returns the column for the values of property name, ignoring case. Names in documents have the form
+// NFC.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
 // CreatedProperties and UpdatedProperties are the properties that say when a document was created and updated, most
@@ -42,8 +42,7 @@ func WrittenColumn(name string) string { return "written." + strings.ToLower(nam
 
 // Columns gives a filter the column values of one chunk.
 type Columns interface {
-	// Values returns the values in the named column, in any order. Without values it returns an empty slice. Callers
-	// must not change the result.
+	// Values returns the values in the named column, in any order, perhaps none. Callers must not change the result.
 	Values(column string) []Value
 }
 
@@ -72,9 +71,8 @@ type In struct {
 	Values []Value
 }
 
-// Range matches if at least one value of the column has the bounds' kind and is within them. MinOpen excludes Min,
-// and MaxOpen excludes Max. A zero Value is no bound. Range matches nothing if it has no bounds, or two bounds of
-// different kinds.
+// Range matches if at least one value of the column has the bounds' kind and is within them. MinOpen excludes Min, and
+// MaxOpen excludes Max. A zero Value is no bound. It matches nothing without bounds, or with bounds of different kinds.
 type Range struct {
 	Column  string
 	Min     Value
@@ -136,8 +134,8 @@ func (f Range) Match(c Columns) bool {
 	})
 }
 
-// Kind returns the kind of the bounds of f. ok is false if f has no bounds, or two bounds of different kinds. Such an f
-// matches nothing.
+// Kind returns the kind of the bounds. ok is false without bounds, or for bounds of two kinds; such an f matches
+// nothing.
 func (f Range) Kind() (kind Kind, ok bool) {
 	switch {
 	case f.Min.IsZero():

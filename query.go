@@ -35,9 +35,8 @@ type Query struct {
 	Notes []string
 }
 
-// TextQuery is a tree of words. The only types are Match, Phrase, Prefix, Fuzzy, Bool and Boost. Their Text has the
-// user's spelling; the store analyzes it with the analyzer of its index. If Field is "", the words may be in any field
-// of the request.
+// TextQuery is a tree of words: Match, Phrase, Prefix, Fuzzy, Bool or Boost. Their Text has the user's spelling; the
+// store analyzes it with the analyzer of its index. If Field is "", the words may be in any field of the request.
 type TextQuery interface{ textQuery() }
 
 // Match finds chunks that have at least one term of Text. The score is the sum of the scores of the found terms. In a

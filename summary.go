@@ -25,9 +25,8 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%.0f %%)", r.Text, percent)
 }
 
-// These bounds keep a summary within three lines. Reasons beyond maxReasons, or beyond maxLength characters, become one
-// reason, "other reasons". maxNamed is how many words a reason lists, and maxQuoted is how many characters of a name it
-// shows.
+// These bounds keep a summary within three lines. Reasons beyond maxReasons, or beyond maxLength characters, become
+// "other reasons". maxNamed is how many words a reason lists, and maxQuoted is how many characters of a name it shows.
 const (
 	maxReasons = 6
 	maxLength  = 255
@@ -245,8 +244,7 @@ func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	}
 }
 
-// product gives each factor the share by which it raises or lowers the score. It divides the rest among the other
-// parts.
+// product gives each factor the share by which it raises or lowers the score. The other parts divide the rest.
 func (s *summary) product(parts []*Explanation, share float64) {
 	var rest []*Explanation
 	for _, p := range parts {
@@ -265,7 +263,6 @@ func (s *summary) product(parts []*Explanation, share float64) {
 	}
 }
 
-// add adds one reason.
 func (s *summary) add(e *Explanation, share float64) {
 	text := func(name string) string { return e.Details[name].Text }
 	switch e.Kind {

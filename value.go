@@ -37,8 +37,7 @@ type Value struct {
 	// Text is the text of KindText. A number or a date has its written form here if this is unusual, such as 000032
 	// or 12.10. Columns of stores do not keep the written form.
 	Text string
-	// Number is the number of KindNumber, the milliseconds since 1970 UTC of KindDate, and 0 or 1 for KindBool. It is
-	// never NaN.
+	// Number is the number of KindNumber, the milliseconds since 1970 UTC of KindDate, 0 or 1 for KindBool, never NaN.
 	Number float64
 }
 
@@ -115,8 +114,7 @@ func (v Value) Time() time.Time {
 	return time.UnixMilli(int64(v.Number)).UTC()
 }
 
-// Compare orders values by kind. Within a kind, texts compare by bytes, and other values by number. It returns -1, 0 or
-// +1.
+// Compare orders values by kind. Within a kind, texts compare by bytes, other values by number. It returns -1, 0 or +1.
 func (v Value) Compare(w Value) int {
 	if v.Kind != w.Kind {
 		return cmp.Compare(v.Kind, w.Kind)
@@ -155,8 +153,7 @@ func (v Value) String() string {
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
 // MarshalJSON writes texts and dates as strings, and numbers and truth values as such. The zero Value and an infinite
-// number become null. If JSON does not allow the document's spelling of a number, such as 000032, it becomes a
-// string.
+// number become null. If JSON does not allow the document's spelling of a number, such as 000032, it becomes a string.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {
 	case KindNumber:

@@ -281,7 +281,6 @@ func (d *decoder) fields(n *node, branch string) (out []fieldSetting) {
 	return out
 }
 
-// steps reads a list of stages.
 func (d *decoder) steps(n *node) (out []step) {
 	if n == nil || n.kind == nodeNull {
 		return nil
@@ -308,8 +307,8 @@ func (d *decoder) steps(n *node) (out []step) {
 	return out
 }
 
-// step reads a stage or a fusion of kind k with its settings. n is a mapping of settings, a single value for the option
-// in k.short, or null.
+// step reads a stage or a fusion of kind k with its settings. n is a mapping, a single value for the option k.short, or
+// null.
 func (d *decoder) step(k *kind, n *node) *step {
 	given := n
 	if n.kind == nodeScalar || n.kind == nodeList {

@@ -29,8 +29,8 @@ type expression struct {
 // limitName is the name of the query's limit in an expression.
 const limitName = "limit"
 
-// functions are the functions that an expression may call. Each has its smallest and its largest number of arguments; 0
-// means no maximum.
+// functions has the functions of expressions, each with its smallest and largest number of arguments; 0 means no
+// maximum.
 var functions = map[string][2]int{"max": {1, 0}, "min": {1, 0}, "ceil": {1, 1}, "floor": {1, 1}, "if": {3, 3}}
 
 // maxExpression is the largest length of an expression in bytes.
@@ -60,7 +60,6 @@ type expressionParser struct {
 	apart bool   // white space comes before the token
 }
 
-// next moves to the next token.
 func (p *expressionParser) next() {
 	trimmed := strings.TrimLeft(p.rest, " \t\n")
 	p.apart, p.rest = len(trimmed) < len(p.rest), trimmed

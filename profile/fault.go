@@ -34,8 +34,7 @@ func (e *FileError) say(file, text string) string {
 // Unwrap returns sheaf.ErrInvalid.
 func (e *FileError) Unwrap() error { return sheaf.ErrInvalid }
 
-// WithoutFolders shortens file names in an error of this package: it removes the folders. Servers use it for users of
-// other machines.
+// WithoutFolders removes folders from file names in an error of this package. Servers use it for remote users.
 func WithoutFolders(err error) error {
 	var file *FileError
 	var access *fs.PathError
@@ -54,8 +53,6 @@ type placeless struct {
 	text string
 }
 
-// Error returns the text without folders.
 func (e placeless) Error() string { return e.text }
 
-// Unwrap returns the original error with its category.
 func (e placeless) Unwrap() error { return e.error }

@@ -39,8 +39,7 @@ func Builtin(name string) (file string, text []byte, err error) {
 	return "", nil, newMissing(name, builtinNames(), nil)
 }
 
-// In returns a [Source] that looks for NAME.yaml in the folders dirs, in order. If no folder has the file, it looks for
-// a built-in profile.
+// In returns a [Source] that looks for NAME.yaml in dirs, in order, then for a built-in profile.
 func In(dirs ...string) Source {
 	return func(name string) (string, []byte, error) {
 		file, text, err := inFolders(name, dirs)

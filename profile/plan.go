@@ -18,9 +18,9 @@ import (
 // MaxLimit is the largest limit of a query.
 const MaxLimit = 10_000
 
-// Plan binds the profile to a query with this limit, 1..MaxLimit, and with the parameters in the map set. It returns
-// sheaf.ErrInvalid for an unknown parameter or a value out of range. It also returns it if the query makes a number
-// of the profile invalid.
+// Plan binds the profile to a query with this limit, 1..MaxLimit, and the parameters in set. It returns
+// sheaf.ErrInvalid for an unknown parameter or a value out of range. It also does so if the query makes a number of the
+// profile invalid.
 func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
@@ -75,8 +75,7 @@ func (p *Profile) planSources(plan *Plan, v values) {
 	}
 }
 
-// limit returns the default and the largest number of results of a query with these parameters. If the profile has no
-// default, the default is 0.
+// limit returns the default, 0 if there is none, and the most results of a query with these parameters.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
 		return 0, MaxLimit, nil
@@ -116,8 +115,7 @@ func given(err error, set map[string]string) error {
 	return fmt.Errorf("%w (with %s)", err, strings.Join(with, ", "))
 }
 
-// Dated reports whether the result depends on the time of the query. For example, a stage may use the ages of
-// documents.
+// Dated reports whether the result depends on the time of the query, for example on ages of documents.
 func (p *Plan) Dated() bool {
 	recent := func(steps []Step) bool { return slices.ContainsFunc(steps, func(s Step) bool { return s.dated }) }
 	in := func(ph *Phase) bool {
@@ -156,7 +154,7 @@ func (p *Plan) CheckLimit(limit int) error {
 	return nil
 }
 
-// ParameterError describes a wrong parameter of a query, or a wrong setting of a stage outside a profile. It wraps
+// ParameterError describes a wrong parameter of a query or setting of a stage outside a profile. It wraps
 // sheaf.ErrInvalid.
 type ParameterError struct {
 	Name string // as in the query
@@ -295,8 +293,7 @@ func (ph *phase) plan(v values) *Phase {
 	return out
 }
 
-// weightNode returns the position of the first weight of a branch in the file. Without a weight, it returns the
-// position of the phase.
+// weightNode returns the position in the file of the first weight of a branch, or of the phase without weights.
 func (ph *phase) weightNode() *node {
 	for i := range ph.branches {
 		for _, s := range ph.branches[i].settings {

@@ -1,12 +1,10 @@
 // Package profile describes the stages of a query and their numbers. A [Profile] is a ranking as data: parameters,
-// branches that retrieve, a fusion, and final stages. The built-in profiles are in the folder builtin, one file each.
-// Users write more.
+// branches that retrieve, a fusion, and final stages. Built-in profiles are in the folder builtin; users write more.
 //
 // The language is strict YAML: unknown keys, wrong types and numbers out of range are errors with a position. An
 // expression may replace a number: "4 x limit", "max(10 x limit, 1000)", "1 - alpha".
 //
-// [Parse] reads a profile, [Profile.Plan] binds it to a query's limit and parameters, and package search runs the
-// plan.
+// [Parse] reads a profile, [Profile.Plan] binds it to a query's limit and parameters, and package search runs the plan.
 package profile
 
 import (
@@ -39,11 +37,10 @@ type sources struct{ limits, expand, scan *step }
 
 // Parameter is a number or a word in a profile. A query may set it.
 type Parameter struct {
-	// Option has the name, the range and the default of the parameter. The expression of the default may use limit and
-	// earlier parameters.
+	// Option has the name, range and default of the parameter. The default may use limit and earlier parameters.
 	Option
-	// AtLeast is an expression for a lower bound of a number. It may use limit and earlier parameters. If it is "",
-	// only Min is a bound.
+	// AtLeast, if not "", is an expression for another lower bound of a number. It may use limit and earlier
+	// parameters.
 	AtLeast string
 
 	parsed
@@ -104,11 +101,10 @@ type Plan struct {
 	Values map[string]string
 	// Expand says how a chat model writes the query in other words. If Expand is nil, no model is asked.
 	Expand *Expand
-	// Scan says how to find candidates in files. The branches then search only these candidates. If Scan is nil, the
-	// branches search the store.
+	// Scan says how to find candidates in files, which the branches then search. If it is nil, the branches search the
+	// store.
 	Scan *Scan
-	// Candidates is the first phase, or nil without one. The branches of Main search only the first Limit hits of its
-	// ranking.
+	// Candidates is the first phase, or nil without one. Main then searches only the first Limit hits of its ranking.
 	Candidates *Phase
 	Main       Phase
 }
@@ -193,8 +189,8 @@ type VectorBranch struct {
 
 // Step is one stage of a plan.
 type Step struct {
-	// Name is the name of the stage. Text is the stage as in a profile, with numbers in place of expressions: "elbow:
-	// {ratio: 0.5, max: 20}".
+	// Name names the stage. Text is the stage in a profile, with numbers for expressions: "elbow: {ratio: 0.5, max:
+	// 20}".
 	Name  string
 	Text  string
 	Stage rank.Stage

@@ -11,8 +11,7 @@ import (
 // Rerank is a stage that asks a model how well the first N hits answer the query. Package search runs this stage,
 // because package search has the texts and the model.
 type Rerank struct {
-	// N is how many hits the model reads. Rerank drops the hits after them. If N is 0, Rerank calls no model and
-	// changes nothing.
+	// N is how many hits the model reads; Rerank drops the others. If N is 0, it calls no model and changes nothing.
 	N int
 	// Weight, 0..1, is the weight of the model's score. The hit's own score has the weight 1 - Weight. Before that,
 	// both are mapped to 0..1 over the N hits.
@@ -21,8 +20,7 @@ type Rerank struct {
 	Timeout time.Duration
 }
 
-// Apply implements [rank.Stage]. For an empty ranking it returns an empty ranking. Otherwise it returns
-// sheaf.ErrUnsupported.
+// Apply implements [rank.Stage]. It fails with sheaf.ErrUnsupported unless the ranking is empty.
 func (r Rerank) Apply(in sheaf.Ranking, _ rank.Env) (sheaf.Ranking, error) {
 	if len(in) == 0 {
 		return sheaf.Ranking{}, nil

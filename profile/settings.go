@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// optionType is the type of an option's value.
 type optionType uint8
 
 const (
@@ -26,8 +25,8 @@ type Option struct {
 	Name  string
 	About string
 	kind  optionType
-	// Default is the default in the form that a profile has: a number, an expression, a word or a text. If it is "", a
-	// profile must give a value.
+	// Default is the default as a profile writes it: number, expression, word or text. If it is "", a profile must give
+	// a value.
 	Default string
 	// Min and Max are the smallest and the largest number.
 	Min, Max float64
@@ -71,8 +70,7 @@ func (o *Option) allowed() string {
 	return "a text"
 }
 
-// plain writes a number without rounding errors: 1 - 0.82 is 0.18. It uses an exponent only if the number would be hard
-// to read without one.
+// plain writes a number without rounding errors: 1 - 0.82 is 0.18. It uses an exponent only if that is easier to read.
 func plain(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -106,7 +104,6 @@ func (d *decoder) setting(o *Option, n *node, where string) setting {
 	return s
 }
 
-// value reads the value of an option from n.
 func (d *decoder) value(o *Option, n *node, where string) setting {
 	s := setting{option: o, node: n, where: where, text: n.text}
 	if o.kind == typeTexts {

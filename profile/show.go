@@ -6,8 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// Show draws the profile as text. It shows the parameters, then the pipeline of a query with this limit and the
-// parameters in the map set.
+// Show draws the profile as text: the parameters, then the pipeline of a query with limit and the parameters set.
 func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 	plan, err := p.Plan(limit, set)
 	if err != nil {

@@ -20,7 +20,7 @@ func Stages() []string {
 	return names
 }
 
-// SingleStages returns the names of the stages that work outside a search. They need a ranking, and maybe facts about
+// SingleStages returns the names of the stages that work outside a search. They need only a ranking, and maybe facts of
 // documents.
 func SingleStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs == needsSearch })
@@ -53,10 +53,9 @@ func runFusionOptions() []*Option {
 	return out
 }
 
-// NewStage returns a stage for use outside a search. The parameter name is its kind. The map set has its settings as
-// a profile writes them; lists have commas. An expression may use the name limit, and limit must then be 1..MaxLimit.
-// In errors, the text called comes before the name of a setting, for example "--". For every fault, NewStage returns
-// sheaf.ErrInvalid.
+// NewStage returns a stage for use outside a search. name is its kind, and set has its settings as a profile writes
+// them; lists have commas. An expression may use the name limit, and limit must then be 1..MaxLimit. In errors, the
+// text called comes before the name of a setting, for example "--". For every fault, NewStage returns sheaf.ErrInvalid.
 func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -103,8 +102,7 @@ func NewFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	return attempt(func() rank.Fusion { return runFusion.fusion(compute(s.settings, v)) })
 }
 
-// single reads one stage or fusion from its settings. It also returns the values for its expressions, which may use
-// only the name limit.
+// single reads one stage or fusion from its settings, and returns the values for its expressions, which use only limit.
 func single(k *kind, what, called string, set map[string]string, limit int) (*step, values, error) {
 	s, err := attempt(func() *step { return (&decoder{}).step(k, settingsNode(k, what, called, set)) })
 	if err != nil {

@@ -68,8 +68,7 @@ func flag(name, about string) *Option {
 	return &Option{Name: name, kind: typeBool, Default: "false", About: about}
 }
 
-// These options belong to several kinds. The choices of an option have the same order as the constants in package
-// rank.
+// These options belong to several kinds. The choices of an option have the same order as the constants in package rank.
 var (
 	blendOption = choice("blend", "multiply", "how the factor changes the score: multiply, or add factor - 1",
 		"multiply", "add")

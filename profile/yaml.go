@@ -50,8 +50,7 @@ type pair struct {
 	value node
 }
 
-// errorf returns an error that wraps sheaf.ErrInvalid. It starts with the position of n. Outside a file, it starts
-// without a line.
+// errorf returns an error that wraps sheaf.ErrInvalid and starts with the position of n, without a line outside a file.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
@@ -148,7 +147,6 @@ func (n *node) addPair(from *ast.MappingValueNode, depth int) {
 	n.pairs = append(n.pairs, pair{key, value})
 }
 
-// null returns a null node at the position of n.
 func (n *node) null() node {
 	return node{file: n.file, line: n.line, col: n.col, setting: n.setting}
 }
@@ -208,8 +206,7 @@ func (n *node) saying(text string) *node {
 	return &at
 }
 
-// unknown returns the error for the text of n, which is not one of the allowed texts. The parameter what is the kind
-// of name in the text.
+// unknown returns the error for the text of n, which is not one of the allowed texts. what is the kind of name in it.
 func (n *node) unknown(what string, allowed []string) error {
 	kind, _, _ := strings.Cut(what, " ")
 	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, prefixed(": ", Hint(kind, n.text, allowed)),

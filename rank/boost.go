@@ -7,14 +7,12 @@ import (
 	"sheaf"
 )
 
-// Blend says how the factor of a boost changes a score. A factor of 1 keeps the score, a larger factor raises it, and a
-// smaller factor lowers it.
+// Blend says how a boost's factor changes a score. A factor of 1 keeps it; larger ones raise it, smaller ones lower it.
 type Blend uint8
 
 // These are the ways to blend a factor in.
 const (
-	// Multiply gives score x factor. A negative score is divided instead, so that a factor above 1 always raises the
-	// score.
+	// Multiply gives score x factor. A negative score is divided, so that a factor above 1 always raises it.
 	Multiply Blend = iota
 	// Add gives score + factor - 1.
 	Add
@@ -68,8 +66,7 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-// explain explains how a factor changed a score. The parameter before is the old score, and the parameter score the
-// new score.
+// explain explains how a factor changed a score. before is the old score, and score the new one.
 func (b Blend) explain(
 	stage string, why *sheaf.Explanation, before, score float64, by sheaf.Explanation,
 ) *sheaf.Explanation {

@@ -16,8 +16,8 @@ func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 // Elbow cuts where scores drop. It cuts before a score that is 0 or less, or less than Ratio times the previous
 // score. It keeps at most Max hits. A single hit stays, unless Max is 0.
 //
-// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 it keeps the first three, because 3.2/7 is 0.46. It does not cut where the
-// next score is exactly half.
+// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 it keeps the first three, because 3.2/7 is 0.46. It keeps a score of exactly
+// half.
 //
 // Source: the chunking specification's phase 2.
 type Elbow struct {
@@ -46,7 +46,6 @@ func (e Elbow) Find(in sheaf.Ranking) int {
 	return len(in)
 }
 
-// prefix returns the first n hits.
 func prefix(in sheaf.Ranking, n int) sheaf.Ranking {
 	n = min(n, len(in))
 	return in[:n:n]

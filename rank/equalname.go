@@ -55,8 +55,7 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 // foldName returns a name in lower case, with single spaces between its words.
 func foldName(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// folds reports whether a folded text equals foldName(name). folds is faster than foldName, because most names differ
-// in the first word.
+// folds reports whether a folded text equals foldName(name). It is faster, because most names differ in the first word.
 func folds(folded, name string) bool {
 	rest := folded
 	for word := range strings.FieldsSeq(name) {

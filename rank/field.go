@@ -14,8 +14,7 @@ type FieldBoost struct {
 	// Field is "tree", "folder", "tag", or "prop." and the name of a property. A folder or tag in Values also matches
 	// the folders or tags below it.
 	Field string
-	// Values has at least one value; case does not matter. If a property is a wiki link, the name of the linked note
-	// also matches.
+	// Values has at least one value; case does not matter. For a wiki link, the name of the linked note also matches.
 	Values []string
 	Factor float64 // above 0; below 1 lowers
 	Blend  Blend

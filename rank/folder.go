@@ -13,7 +13,7 @@ import (
 //
 //	1 + (log2(count+1) - 1) x sqrt(count/total), at most Max
 //
-// where total counts the documents directly in the folder, and count those of them in the ranking. There is no boost if
+// where total counts the documents directly in the folder, and count counts those in the ranking. There is no boost if
 // count is below MinDocuments, or if count/total is below MinShare.
 //
 // Example, 3 of 5 notes of a folder: 1 + (2 - 1) x sqrt(0.6) = 1.77, capped at 1.15. With the default minima, the value

@@ -119,8 +119,7 @@ func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	return u.hits
 }
 
-// constituents joins the constituents that hit i has in its legs. It takes one from each leg in turn, and begins with
-// the leg of the best rank.
+// constituents joins the constituents that hit i has in its legs. It takes one from each leg in turn, best rank first.
 func (u *union) constituents(i int) []sheaf.Hit {
 	var from []int // indexes of legs
 	longest := 0
@@ -144,8 +143,7 @@ func (u *union) constituents(i int) []sheaf.Hit {
 	return distinct(u.hits[i].ID, all)
 }
 
-// distinct copies hits without their constituents. It drops repeated IDs and the hit called id. It returns nil if no
-// hit is left.
+// distinct copies hits without their constituents. It drops repeated IDs and id itself. It returns nil if none is left.
 func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	var out []sheaf.Hit
 	seen := make(map[sheaf.ID]bool, len(hits))

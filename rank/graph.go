@@ -83,7 +83,6 @@ func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 // connections has three counts of other documents that are connected with one document.
 type connections struct{ links, cited, shared int }
 
-// sum returns the weighted sum of the counts.
 func (b GraphBoost) sum(c connections) float64 {
 	return b.Backlink*float64(c.links) + b.CoCitation*float64(c.cited) + b.SharedTag*float64(c.shared)
 }
@@ -173,7 +172,6 @@ func sharedTags(docs []sheaf.ID, facts Facts) []int {
 	return counts
 }
 
-// explain returns the explanation of the factor for these counts.
 func (b GraphBoost) explain(c connections) sheaf.Explanation {
 	sum := b.sum(c)
 	log := math.Log(1 + sum)

@@ -40,8 +40,8 @@ type NameMatch struct {
 // content word, so name(document) = 0.5 x 0.5. The heading consists of the two words, so name(heading) = 1. Names
 // adds 0.3 x 0.25 + 0.3 x 1 = 0.375.
 //
-// asked is recall and said is precision, over the words of a name. asked is coordination level matching weighted by idf
-// (Spärck Jones 1972).
+// Over the words of a name, said is precision and asked is recall: coordination level matching with idf (Spärck Jones
+// 1972).
 type Names struct {
 	Document float64 // 0..1e6
 	Heading  float64 // 0..1e6
@@ -87,8 +87,7 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// addEqual adds the value of a name of c that equals the query. If several names equal the query, it adds the largest
-// value.
+// addEqual adds the largest value of the names of c that equal the query.
 func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	best, of := 0.0, ""
 	names(facts, c, func(name string, kind nameKind) {

@@ -9,8 +9,7 @@ import (
 // Norm says how to make the scores of a leg comparable with the scores of other legs.
 type Norm uint8
 
-// These are the ways to normalize the scores of a leg. "Missing" is the value that a hit gets if the leg did not find
-// it.
+// These are the ways to normalize the scores of a leg. "Missing" is the value of a hit that the leg did not find.
 const (
 	// NormNone keeps the scores. Missing: 0.
 	NormNone Norm = iota
@@ -22,7 +21,7 @@ const (
 	// NormZScore is (s - mean)/deviation over the leg, with the deviation of the population. If all scores are equal,
 	// it is 0. Missing: the value of the lowest score in the leg.
 	NormZScore
-	// NormMax is s/highest. If the highest score is not above 0, it is 0. Missing: the value of the lowest score in the
+	// NormMax is s/highest, or 0 if the highest score is not above 0. Missing: the value of the lowest score in the
 	// leg.
 	NormMax
 	// NormL2 is s/sqrt(sum of squares). If all scores are 0, it is 0. Missing: 0.
@@ -35,8 +34,8 @@ const (
 	// Missing: 0. The last two rules mix raw and normalized scores. This known flaw is kept only for comparison.
 	NormZScoreOpenSearch
 	// NormShare is s/ideal if the leg has an ideal score, otherwise s. Its scale is absolute: if a leg found only poor
-	// matches, its scores are low, and the other legs decide. It may be above 1, because a word counts in each field
-	// that has it. Missing: 0.
+	// matches, its scores are low, and the other legs decide. It may exceed 1, because a word counts in each field.
+	// Missing: 0.
 	NormShare
 )
 

@@ -16,8 +16,7 @@ const (
 	// ScaleMinMax maps the lowest score to Low and the highest to High. Equal scores, and the score of a single hit,
 	// become the middle. With 0.02..0.98, no score looks certain.
 	ScaleMinMax Scale = iota
-	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), clipped. z is the distance from the mean in standard deviations. Equal
-	// scores become 0.5.
+	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), clipped; z = (s - mean)/deviation. Equal scores become 0.5.
 	ScaleTanh
 	// ScaleSigmoid is 1/(1 + e^-((s - Middle)/Spread)), clipped.
 	ScaleSigmoid

@@ -7,8 +7,7 @@ import (
 )
 
 // Pin puts the hits with these IDs first, in the order of the IDs. The last pinned hit gets the best score of the other
-// hits plus 1. Each pinned hit above gets 1 more than the pinned hit below it. Pin skips IDs that are not in the
-// ranking.
+// hits plus 1. Each pinned hit above gets 1 more than the one below. Pin skips IDs that are not in the ranking.
 type Pin struct{ IDs []sheaf.ID }
 
 // Apply implements [Stage].

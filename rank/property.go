@@ -66,7 +66,6 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// explain returns the explanation of the factor f for the number v.
 func (b PropertyBoost) explain(v, f float64) sheaf.Explanation {
 	why := part("property "+b.Name+" is "+number(v), f)
 	if b.Curve == Feedback {

@@ -1,11 +1,9 @@
-// Package rank orders hits. It has the stages of a ranking as pure functions, one file per family. The families are
-// fusion, replacing chunks by documents and sections, boosts, cutoffs, normalization, diversity, neighbors, budgets
-// and pins.
+// Package rank orders hits. It has the stages of a ranking as pure functions, one file per family. Families are fusion,
+// replacing chunks by documents or sections, boosts, cutoffs, normalization, diversity, neighbors, budgets and pins.
 //
-// A [Stage] is a value with its parameters. Apply takes a ranking and returns another ranking. It
-// never changes its input, so a search can store and show every step. A stage reads documents
-// through [Facts]. The package does no input or output, reads no clock and does not depend on the
-// order of a map. Equal input gives exactly equal output.
+// A [Stage] is a value with its parameters. Apply takes a ranking and returns another ranking. It never changes its
+// input, so a search can store and show every step. A stage reads documents through [Facts]. The package does no input
+// or output, reads no clock and does not depend on the order of a map. Equal input gives exactly equal output.
 //
 // A hit with an explanation gets a new one, which says how the score changed and contains the old one. The parts
 // combine to the score. A hit without an explanation gets none.
@@ -21,10 +19,9 @@ import (
 
 // Stage is a step that turns one ranking into another. Stages are values, safe for concurrent use.
 type Stage interface {
-	// Apply returns another ranking. It may share the memory of the ranking in, so callers must not change this ranking
-	// or the result afterwards. The hits of the ranking in are best first. Package profile checks that parameters are
-	// within the ranges in their comments. Apply returns sheaf.ErrInvalid if parameters do not fit together, or if a
-	// score is not finite.
+	// Apply returns another ranking. It may share memory with in, so callers must change neither afterwards. The hits
+	// of the ranking in are best first. Package profile checks that parameters are within the ranges in their comments.
+	// Apply returns sheaf.ErrInvalid if parameters do not fit together, or if a score is not finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
@@ -62,13 +59,11 @@ func (e Env) check(stage string, in sheaf.Ranking) error {
 type Facts interface {
 	// Node returns the position of a chunk in its document. If there is no chunk with this ID, it returns nil.
 	Node(id sheaf.ID) *sheaf.Node
-	// Outline returns the facts about a document that ranking needs. If there is no document with this ID, it returns
-	// nil.
+	// Outline returns the facts about a document that ranking needs. If no document has this ID, it returns nil.
 	Outline(doc sheaf.ID) *sheaf.Outline
 	// Chunk returns the whole chunk with this ID, or false if there is none. It is slower than Node.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	// Document returns the document with this ID and its Chunks in order, or false if there is none. It is slower than
-	// Outline.
+	// Document returns the document with this ID, its Chunks in order, or false. It is slower than Outline.
 	Document(id sheaf.ID) (sheaf.Document, bool)
 	// FolderSize returns how many documents are directly in a folder of a tree. A folder of "" is the top of the tree.
 	FolderSize(tree, folder string) int

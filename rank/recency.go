@@ -25,8 +25,7 @@ const UndatedAge = 7_890_000 * time.Second
 // year is 365 days, the unit of ages.
 const year = 365 * 24 * time.Hour
 
-// Recency lowers old documents. The factor of a document is never below Floor. If its date is in the future, its age is
-// 0.
+// Recency lowers old documents. The factor of a document is never below Floor. A date in the future gives age 0.
 //
 // Example, Hyperbolic, Decay 0.5, Floor 0.75: an age of half a year gives 1/(1 + 0.25) = 0.8. An age of 243 days or
 // more gives 0.75. A document without a date gets 0.8888.

@@ -35,8 +35,7 @@ type Scores struct {
 	Norm Norm
 	Mean Mean
 	// Ideals is for NormShare. For each leg it has the score of a perfect match. In a leg of words, this is the sum of
-	// the idf of the query's terms. If the value is 0 or missing, the scores of the leg are shares already, for example
-	// cosines.
+	// the idf of the query's terms. If it is 0 or missing, the leg's scores are shares already, for example cosines.
 	Ideals []float64
 }
 
@@ -151,7 +150,6 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 	return sum
 }
 
-// explain returns the explanation of the score of hit i.
 func (f Scores) explain(u *union, stats []statistics, values []float64, i int, total float64) *sheaf.Explanation {
 	if f.Norm != NormLinear && !u.counts(i) {
 		e := part(onlyWeightZero, u.hits[i].Score)

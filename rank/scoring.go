@@ -38,8 +38,7 @@ type Scoring struct {
 	K int
 }
 
-// Score returns the score of an answer. scores are the scores of its hits in descending order. Without hits, Score
-// returns 0.
+// Score returns the score of an answer from the scores of its hits in descending order. Without hits, it is 0.
 //
 // Example, scores 0.8, 0.6, 0.5, 0.4: MaxP gives 0.8. TopMSum with M 3 gives 1.9. DecayedSum with M 3 and Decay 0.95
 // gives 0.8 + 0.57 + 0.45125 = 1.82125.

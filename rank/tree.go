@@ -38,8 +38,8 @@ type Nested uint8
 
 // These are the rules for nested hits.
 const (
-	// NestedOuter keeps the outer hit. Its score covers all hits inside it: a match on a document's title replaces all
-	// its sections.
+	// NestedOuter keeps the outer hit, whose score covers all hits inside: a match on a document's title replaces its
+	// sections.
 	NestedOuter Nested = iota
 	// NestedBoth keeps both hits, and the outer hit keeps its own score. It keeps only the outer hit if this replaced
 	// the inner one. A match on a document's title does not change the document's sections.

@@ -1,6 +1,6 @@
-// Package runfile reads and writes rankings of other systems, so that the stages of package rank
-// can process them. It knows TREC run files and JSON. Its main type is [Run]. [Read] reads a run.
-// [Run.WriteTREC] and [Run.WriteJSON] write a run.
+// Package runfile reads and writes rankings of other systems, so that the stages of package rank can process them. It
+// knows TREC run files and JSON. Its main type is [Run]. [Read] reads a run, [Run.WriteTREC] and [Run.WriteJSON] write
+// one.
 //
 // It knows only what IDs say about documents: see [Facts].
 package runfile
@@ -31,11 +31,10 @@ type Run struct {
 	Name string
 	// Queries are the IDs of the queries, in file order.
 	Queries []string
-	// Rankings has the ranking of each query, best hit first. Hits are sorted by score, then by rank in the file, then
-	// by ID.
+	// Rankings has the ranking of each query, best hit first. Hits are sorted by score, then rank in the file, then ID.
 	Rankings map[string]sheaf.Ranking
-	// Repeated counts the hits that occur again for the same query. The run keeps the better hit. Again is the first
-	// repeated hit in the file.
+	// Repeated counts hits that repeat for a query; the run keeps the better hit. Again is the first repeated hit in
+	// the file.
 	Repeated int
 	Again    Again
 }
@@ -347,8 +346,7 @@ func Word(id string) string {
 	return b.String()
 }
 
-// WriteTREC writes the run as a TREC file. name is the name of the run. Scores are exact. [Word] changes the IDs and
-// the name.
+// WriteTREC writes the run as a TREC file. name names the run. Scores are exact. [Word] changes the IDs and the name.
 func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {

@@ -119,24 +119,24 @@ func TestPageFootnotesAndComments(t *testing.T) {
 	at := func(q string) string {
 		return s.URL + "/?" + url.Values{"view": {"document"}, "id": {"notes:near.md"}, "q": {q}}.Encode()
 	}
-	const seen = `document.querySelector("article .comment").checkVisibility()`
+	const seen = `$("article .comment").checkVisibility()`
 	var before, down, up, marks, again string
 	var shown, found, empty bool
 	run := func(actions ...chromedp.Action) {
 		t.Helper()
 		must.Do(t, chromedp.Run(ctx, actions...))
 	}
-	run(chromedp.Navigate(at("zebra")), chromedp.WaitVisible("article mark"), chromedp.Evaluate(seen, &shown),
-		chromedp.Evaluate(`[...document.querySelectorAll("article p:empty, article p:not(:has(*))")].some((p) => `+
-			`!p.textContent.trim() && p.checkVisibility())`, &empty),
-		chromedp.Evaluate(`[...document.querySelectorAll("article mark")].map((m) => m.textContent).join()`, &marks),
+	run(chromedp.Navigate(at("zebra")), visible("article mark"), chromedp.Evaluate(seen, &shown),
+		chromedp.Evaluate(`$$("article p:empty, article p:not(:has(*))").some((p) => !p.textContent.trim() && `+
+			`p.checkVisibility())`,
+			&empty), chromedp.Evaluate(`$$("article mark").map((m) => m.textContent).join()`, &marks),
 		chromedp.Location(&before),
-		chromedp.Click("sup a.footnote"), until(`document.activeElement.id === "note:1" && scrollY > 500`),
+		click("sup a.footnote"), until(`document.activeElement.id === "note:1" && scrollY > 500`),
 		chromedp.Evaluate(`String(scrollY > 500)+" "+document.activeElement.id+" "+location.href`, &down),
-		chromedp.Click("div.footnote > a.footnote"), until(`document.activeElement.id === "ref:1" && scrollY <= 500`),
+		click("div.footnote > a.footnote"), until(`document.activeElement.id === "ref:1" && scrollY <= 500`),
 		chromedp.Evaluate(`String(scrollY > 500)+" "+document.activeElement.id+" "+location.href`, &up),
-		chromedp.Navigate(at("fox")), chromedp.WaitVisible("article mark"), chromedp.Evaluate(seen, &found),
-		chromedp.Evaluate(`document.querySelector("article mark").textContent`, &again))
+		chromedp.Navigate(at("fox")), visible("article mark"), chromedp.Evaluate(seen, &found),
+		chromedp.Evaluate(`$("article mark").textContent`, &again))
 	if shown || empty || marks != "zebra,zebra" || down != "true note:1 "+before || up != "false ref:1 "+before ||
 		!found || again != "fox" {
 		t.Error(fmt.Sprint(shown, empty, marks, "; ", down, "; ", up, "; ", found, again))
@@ -151,21 +151,19 @@ func TestDocumentLayout(t *testing.T) {
 		"> [!warning]- Take *care* here\n> It bites.\n>\n> Often.\n\n> [!NOTE]\n> Nothing else.\n\n> [!tip] Alone\n\n> " +
 		"[no] callout\n\n" +
 		"- [ ] to be done\n- [x] was done\n\n* פריט `code`\n\n> ציטוט\n\n- item\n"})
-	step(t, ctx, "the note", chromedp.Navigate(s.URL), until(shown),
-		do(`window.forbidden = 0; document.addEventListener("securitypolicyviolation", () => forbidden++); `+
-			`history.pushState({}, "", "/?view=document&id=note.md"); dispatchEvent(new PopStateEvent("popstate"))`),
-		until(`document.querySelector("article") && `+shown), shoot("laid-out"))
-	step(t, ctx, "a table", until(`[...document.querySelectorAll("td")].map((e) => `+
-		`getComputedStyle(e).textAlign).join() === "left,center,right"`), until(`forbidden === 0`))
-	step(t, ctx, "callouts", until(`[...document.querySelectorAll("blockquote")].map((e) => [...e.children].map((p) => `+
+	step(t, ctx, "the note", visit(s, ""), until(shown), do(`window.forbidden = 0; `+
+		`document.addEventListener("securitypolicyviolation", () => forbidden++); history.pushState({}, "", `+
+		`"/?view=document&id=note.md"); dispatchEvent(new PopStateEvent("popstate"))`), until(`$("article") && shown()`),
+		shoot("laid-out"))
+	step(t, ctx, "a table", until(`$$("td").map((e) => getComputedStyle(e).textAlign).join() === "left,center,right"`),
+		until(`forbidden === 0`))
+	step(t, ctx, "callouts", until(`$$("blockquote").map((e) => [...e.children].map((p) => `+
 		`p.textContent.trim()).join("|")).slice(0, 4).join() === "warning Take care here|It bites.|Often.,NOTE|Nothing `+
-		`else.,tip Alone,[no] callout"`),
-		until(`document.querySelector(".callout em").textContent === "care"`))
-	step(t, ctx, "tasks", until(`[...document.querySelectorAll("li:has(input)")].map((e) => `+
-		`getComputedStyle(e).listStyleType + " " + e.querySelector("input").ariaLabel).join() === "none to do,none done"`))
-	step(t, ctx, "from right to left", until(`[...document.querySelectorAll("article ul")].map((e) => `+
-		`getComputedStyle(e).direction).join() === "ltr,rtl,ltr" && `+
-		`getComputedStyle([...document.querySelectorAll("blockquote")].at(-1)).borderRightStyle === "solid"`))
+		`else.,tip Alone,[no] callout"`), until(`$(".callout em").textContent === "care"`))
+	step(t, ctx, "tasks", until(`$$("li:has(input)").map((e) => getComputedStyle(e).listStyleType + " " + `+
+		`e.querySelector("input").ariaLabel).join() === "none to do,none done"`))
+	step(t, ctx, "from right to left", until(`$$("article ul").map((e) => getComputedStyle(e).direction).join() === `+
+		`"ltr,rtl,ltr" && getComputedStyle($$("blockquote").at(-1)).borderRightStyle === "solid"`))
 }
 
 // TestDocumentLongParagraph checks that a long paragraph gets the usual number of marks. It must
@@ -174,12 +172,12 @@ func TestDocumentLongParagraph(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus. ", 2100) + "\n",
 		"he.md": "# ערך\n\n```\nA walrus.\n```\n"})
-	step(t, ctx, "it", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md"), until(shown),
-		until(`document.querySelectorAll("article mark").length === 2000`),
+	step(t, ctx, "it", visit(s, "/?view=document&q=walrus&id=long.md"), until(shown),
+		until(`$$("article mark").length === 2000`),
 		// unicode-bidi: plaintext takes quadratic time
-		until(`getComputedStyle(document.querySelector("article p")).unicodeBidi !== "plaintext"`))
-	step(t, ctx, "lines beside letters that run leftward", chromedp.Navigate(s.URL+"/?view=document&id=he.md"),
-		until(shown), until(`getComputedStyle(document.querySelector("article pre")).unicodeBidi === "plaintext"`))
+		until(`getComputedStyle($("article p")).unicodeBidi !== "plaintext"`))
+	step(t, ctx, "lines beside letters that run leftward", visit(s, "/?view=document&id=he.md"), until(shown),
+		until(`getComputedStyle($("article pre")).unicodeBidi === "plaintext"`))
 }
 
 // TestDocumentMarksWords checks that a document marks what the search matches, and neither words
@@ -195,36 +193,32 @@ func TestDocumentMarksWords(t *testing.T) {
 			"getCommit(RFC7230) does is not what the RFC7231 says.\n",
 		"forms.md": "# Forms\n\nＡＢＣ CI cited ﬁnal smørrebrød co\u00adoperate كـتاب سنة ٢٠٢٤ वर्ष २०२३ ﾄﾞｯｶｰ Łódź\n"})
 	marks := func(want string) chromedp.Action {
-		return until(`[...document.querySelectorAll("article mark")].map((e) => e.textContent).join() === ` + quote(want) +
-			` && ` + shown)
+		return until(`$$("article mark").map((e) => e.textContent).join() === ` + quote(want) + ` && shown()`)
 	}
-	step(t, ctx, "Japanese", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=京都+旅行"), marks("京都,旅行"))
-	step(t, ctx, "a word between others without spaces", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=docker"),
-		marks("docker"))
-	step(t, ctx, "Korean", chromedp.Navigate(s.URL+"/?view=document&id=ko.md&q=검색"), marks("검색"))
+	step(t, ctx, "Japanese", visit(s, "/?view=document&id=ja.md&q=京都+旅行"), marks("京都,旅行"))
+	step(t, ctx, "a word between others without spaces", visit(s, "/?view=document&id=ja.md&q=docker"), marks("docker"))
+	step(t, ctx, "Korean", visit(s, "/?view=document&id=ko.md&q=검색"), marks("검색"))
 	for query, want := range map[string]string{"what is the commit": "commit,commits,committed,Commit",
 		"RFC7231": "RFC,RFC7231", "comman*": "command", "comand~": "command", "what is": "What,is,what"} {
-		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+
-			url.Values{"view": {"document"}, "id": {"en.md"}, "q": {query}}.Encode()), marks(want))
+		step(t, ctx, query, visit(s, "/?"+url.Values{"view": {"document"}, "id": {"en.md"}, "q": {query}}.Encode()),
+			marks(want))
 	}
-	step(t, ctx, "properties", chromedp.Navigate(s.URL+"/?"+
-		url.Values{"view": {"document"}, "id": {"other.md"},
-			"q": {`cafe [status:other OR resume] status:"in istanbul" -[status:other]`}}.Encode()),
-		marks("caf\u00e9,cafe\u0301"))
+	step(t, ctx, "properties", visit(s, "/?"+url.Values{"view": {"document"}, "id": {"other.md"},
+		"q": {`cafe [status:other OR resume] status:"in istanbul" -[status:other]`}}.Encode()), marks("caf\u00e9,cafe\u0301"))
 	for query, want := range map[string]string{"cafe": "caf\u00e9,cafe\u0301", "caf\u00e9": "caf\u00e9,cafe\u0301",
 		"CAFE\u0301": "caf\u00e9,cafe\u0301", "resume": "re\u0301sume\u0301", "strasse": "Straße", "αθηνα": "Αθήνα",
 		"istanbul": "İstanbul", "мой": "мой", "مدرسة": "مَدْرَسَة", "שלום": "שָׁלוֹם", "हिन्दी": "हिन्दी", "ภาษา": "ภาษา",
 		"한국": "\u1112\u1161\u11ab\u1100\u116e\u11a8"} {
-		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+
-			url.Values{"view": {"document"}, "id": {"other.md"}, "q": {query}}.Encode()), marks(want))
+		step(t, ctx, query, visit(s, "/?"+url.Values{"view": {"document"}, "id": {"other.md"}, "q": {query}}.Encode()),
+			marks(want))
 	}
 	for query, want := range map[string]string{"abc": "ＡＢＣ", "final": "ﬁnal", "smorrebrod": "smørrebrød",
 		"cooperate": "co\u00adoperate", "\u06a9تاب": "كـتاب", "سنه": "سنة", "2024": "٢٠٢٤", "2023": "२०२३", "ドッカー": "ﾄﾞｯｶｰ",
 		"lodz":       "Łódź",
 		"std::final": "ﬁnal", "ci": "CI", "the ci": "CI", "body:abc -title:lodz": "ＡＢＣ", `-"co operate" lodz`: "Łódź",
 		"prop.final:abc in:lodz/": ""} {
-		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+
-			url.Values{"view": {"document"}, "id": {"forms.md"}, "q": {query}}.Encode()), marks(want))
+		step(t, ctx, query, visit(s, "/?"+url.Values{"view": {"document"}, "id": {"forms.md"}, "q": {query}}.Encode()),
+			marks(want))
 	}
 }
 
@@ -234,16 +228,14 @@ func TestPageLongHeadings(t *testing.T) {
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) +
 		"\n\nA commit.\n\n## " + strings.Repeat("Another one that is long ", 60) + "\n\nText.\n\n### Walrus\n\nA walrus.\n"})
 	for _, wide := range []int64{1300, 320} {
-		step(t, ctx, "results", chromedp.EmulateViewport(wide, 900), chromedp.Navigate(s.URL+"/?q=walrus"),
-			until(`document.querySelector("#result-0") && `+shown), shoot("long-headings"),
-			until(`(() => { const h = document.querySelector("#result-0 h2"), r = document.createRange(); `+
-				`r.selectNode(h.querySelector("a").lastChild); return r.toString() === "Walrus" && `+
+		step(t, ctx, "results", chromedp.EmulateViewport(wide, 900), visit(s, "/?q=walrus"),
+			until(`$("#result-0") && shown()`), shoot("long-headings"), until(`(() => { const h = $("#result-0 h2"), r = `+
+				`document.createRange(); r.selectNode(h.querySelector("a").lastChild); return r.toString() === "Walrus" && `+
 				`r.getBoundingClientRect().bottom <= h.getBoundingClientRect().bottom + 3; })()`))
 	}
-	step(t, ctx, "the outline", chromedp.EmulateViewport(1300, 900), chromedp.Navigate(s.URL+"/?view=document&id=long.md"),
-		until(`document.querySelector(".outline a") && `+shown),
-		until(`[...document.querySelectorAll(".outline a")].every((e) => e.clientHeight < 120)`),
-		until(`document.querySelector(".outline").scrollTop === 0`))
+	step(t, ctx, "the outline", chromedp.EmulateViewport(1300, 900), visit(s, "/?view=document&id=long.md"),
+		until(`$(".outline a") && shown()`), until(`$$(".outline a").every((e) => e.clientHeight < 120)`),
+		until(`$(".outline").scrollTop === 0`))
 }
 
 // TestLabNames checks that the accessible name of a lab result begins with its visible label, then has the full name.
@@ -251,15 +243,13 @@ func TestLabNames(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# A commit of a long title that is cut somewhere\n\nA commit.\n\n## " +
 		"Another one that is long enough\n\nA commit.\n", "b.md": "# B\n\nA commit.\n"})
-	step(t, ctx, "names", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
-		until(`document.querySelector("svg.lab [role=button]") && `+shown),
-		until(`[...document.querySelectorAll("svg.lab [role=button]")].every((e) => `+
+	step(t, ctx, "names", visit(s, "/?view=lab&q=commit"), until(`$("svg.lab [role=button]") && shown()`),
+		until(`$$("svg.lab [role=button]").every((e) => `+
 			`e.getAttribute("aria-label").startsWith(e.querySelector("text").textContent))`),
-		until(`[...document.querySelectorAll("svg.lab [role=button]")].map((e) => `+
-			`e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. A commit.*….*: A commit of a `+
-			`long title that is cut somewhere.*, score /.test(name))`),
-		until(`[...document.querySelectorAll("svg.lab [role=button]")].map((e) => `+
-			`e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. B, score /.test(name))`))
+		until(`$$("svg.lab [role=button]").map((e) => e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, `+
+			`"")).some((name) => /^\d\. A commit.*….*: A commit of a long title that is cut somewhere.*, score /.test(name))`),
+		until(`$$("svg.lab [role=button]").map((e) => e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, `+
+			`"")).some((name) => /^\d\. B, score /.test(name))`))
 }
 
 // TestLabPinnedResultLeavesRanking checks that the lab reports a pinned result that left the ranking, and offers to
@@ -267,13 +257,11 @@ func TestLabNames(t *testing.T) {
 func TestLabPinnedResultLeavesRanking(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# A\n\nA commit.\n", "b.md": "# B\n\nNothing of it.\n"})
-	step(t, ctx, "gone", chromedp.Navigate(s.URL+"/?view=lab&q=%2Bcommit&pin=notes:b.md"),
-		until(`document.querySelector("[aria-label=Arithmetic]")?.textContent.includes("It is not among the results. `+
-			`Why not?") && `+shown),
-		chromedp.Click("[aria-label=Arithmetic] button", chromedp.ByQuery),
-		until(`document.querySelector("[aria-label=Arithmetic] ul") && document.querySelector(".lab-bar input").value === `+
-			`"notes:b.md" && document.activeElement === document.querySelector(".lab-bar input") && `+
-			`location.search.includes("not=") && !location.search.includes("pin=")`))
+	step(t, ctx, "gone", visit(s, "/?view=lab&q=%2Bcommit&pin=notes:b.md"),
+		until(`$("[aria-label=Arithmetic]")?.textContent.includes("It is not among the results. Why not?") && shown()`),
+		click("[aria-label=Arithmetic] button"), until(`$("[aria-label=Arithmetic] ul") && $(".lab-bar input").value === `+
+			`"notes:b.md" && document.activeElement === $(".lab-bar input") && location.search.includes("not=") && `+
+			`!location.search.includes("pin=")`))
 }
 
 // TestPageOutline checks that the outline of a long document marks the section in view and scrolls
@@ -291,67 +279,60 @@ func TestPageOutline(t *testing.T) {
 		"untitled.md": strings.Repeat("A [commit](short.md).\n\n", 60) + "## Last\n\nOf all.\n"})
 	marked := func(title string) chromedp.Action {
 		return until(`(() => {
-			const all = [...document.querySelectorAll(".outline [aria-current]")], at = all[0]?.getBoundingClientRect();
-			const box = document.querySelector(".outline").getBoundingClientRect();
+			const all = $$(".outline [aria-current]"), at = all[0]?.getBoundingClientRect();
+			const box = $(".outline").getBoundingClientRect();
 			return all.length === 1 && all[0].textContent === ` + quote(title) + `
 				&& at.top >= box.top && at.bottom <= box.bottom + 1;
 		})()`)
 	}
 	scroll := func(section int) chromedp.Action {
-		return do(fmt.Sprintf(`document.querySelector("[data-id='notes:long.md#section-%d']").scrollIntoView()`, section))
+		return do(fmt.Sprintf(`$("[data-id='notes:long.md#section-%d']").scrollIntoView()`, section))
 	}
 	const same = `location.search === was.search && history.length === was.length && document.activeElement === ` +
 		`was.focus && performance.getEntriesByType("resource").length === was.asked`
 
-	step(t, ctx, "the top", chromedp.Navigate(s.URL+"/?view=document&id=long.md"),
-		until(`document.querySelectorAll(".outline > ul a").length === 83 && `+shown), marked("Long"))
-	step(t, ctx, "what must stay", do(`document.querySelector(".facts button").focus(); window.was = {search: `+
-		`location.search, length: history.length, focus: document.activeElement, asked: `+
-		`performance.getEntriesByType("resource").length}`))
+	step(t, ctx, "the top", visit(s, "/?view=document&id=long.md"),
+		until(`$$(".outline > ul a").length === 83 && shown()`), marked("Long"))
+	step(t, ctx, "what must stay", do(`$(".facts button").focus(); window.was = {search: location.search, length: `+
+		`history.length, focus: document.activeElement, asked: performance.getEntriesByType("resource").length}`))
 	for _, section := range []int{40, 41, 20, 70, 0} {
 		step(t, ctx, fmt.Sprint("scroll to ", section), scroll(section), marked(fmt.Sprint("Section ", section)), until(same))
 	}
 	step(t, ctx, "the end", do(`scrollTo(0, 1e9)`), marked("Section 81"), shoot("outline-end"), do(`scrollTo(0, 0)`),
 		marked("Long"), until(same))
-	step(t, ctx, "every section is met", chromedp.Evaluate(`(async () => {
+	step(t, ctx, "every section is met", do(`(async () => {
 		const met = new Set(), frame = () => new Promise(requestAnimationFrame);
 		const longest = document.documentElement.scrollHeight - innerHeight;
 		for (let y = 0; y <= longest + 100; y += 100) {
 			scrollTo(0, y);
 			await frame(); await frame();
-			met.add(document.querySelector(".outline [aria-current]").textContent);
+			met.add($(".outline [aria-current]").textContent);
 		}
 		window.met = met.size;
-	})(); 0`, nil), until(`window.met === 83`), until(same))
+	})(); 0`), until(`window.met === 83`), until(same))
 
-	step(t, ctx, "an entry, near the end", scroll(81), marked("Section 81"),
-		do(`window.entry = [...document.querySelectorAll(".outline > ul a")].find((a) => a.textContent === "Section 80"); `+
-			`window.height = entry.getBoundingClientRect().top; entry.click()`),
-		until(`location.search.includes("section-80") && `+shown), marked("Section 80"), until(`entry.isConnected`),
+	step(t, ctx, "an entry, near the end", scroll(81), marked("Section 81"), do(`window.entry = $$(".outline > ul `+
+		`a").find((a) => a.textContent === "Section 80"); window.height = entry.getBoundingClientRect().top; entry.click()`),
+		until(`location.search.includes("section-80") && shown()`), marked("Section 80"), until(`entry.isConnected`),
 		until(`location.search.includes("section-80") && document.activeElement.textContent === "Section 80"`),
-		until(`Math.abs(document.querySelector(".outline [aria-current]").getBoundingClientRect().top - height) < 2`),
-		shoot("outline-asked"))
-	step(t, ctx, "it stays so", chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("long.md#section-80")),
-		until(`document.querySelector(".hit") && `+shown),
-		chromedp.Evaluate(`window.frames = 0, (function next() { if (++frames < 10) requestAnimationFrame(next); })(), 0`,
-			nil), until(`frames >= 10`), marked("Section 80"))
+		until(`Math.abs($(".outline [aria-current]").getBoundingClientRect().top - height) < 2`), shoot("outline-asked"))
+	step(t, ctx, "it stays so", visit(s, "/?view=document&id="+url.QueryEscape("long.md#section-80")),
+		until(`$(".hit") && shown()`), do(`window.frames = 0, (function next() { if (++frames < 10) `+
+			`requestAnimationFrame(next); })(), 0`), until(`frames >= 10`), marked("Section 80"))
 	step(t, ctx, "until it is scrolled", do(`scrollBy(0, -2500)`),
-		until(`!/Section (7[6-9]|8)/.test(document.querySelector(".outline [aria-current]").textContent)`))
-	step(t, ctx, "an address", chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("long.md#section-50")),
-		until(`document.querySelector(".hit") && `+shown), marked("Section 50"), shoot("outline"))
-	step(t, ctx, "all in view", chromedp.Navigate(s.URL+"/?view=document&id=short.md"),
-		until(`document.querySelectorAll(".outline > ul a").length === 2 && `+shown), marked("Short"))
-	step(t, ctx, "a note without a title", chromedp.Navigate(s.URL+"/?view=document&id=untitled.md"),
-		until(`document.querySelectorAll(".outline > ul a").length === 2 && `+shown),
-		chromedp.Click(".facts button", chromedp.ByQuery), until(`document.querySelector(".facts h2")`),
-		do(`document.querySelector(".outline details").open = true; [...document.querySelectorAll(".outline > ul `+
-			`a")].at(-1).click()`), until(`scrollY > 100 && document.querySelector(".hit") && `+shown),
-		until(`document.querySelector(".facts h2") && document.querySelector(".outline details").open`))
-	step(t, ctx, "its top", do(`document.querySelector(".outline > ul a").click()`),
-		until(`scrollY === 0 && !document.querySelector(".hit") && !location.search.includes("last") && `+shown),
-		marked("untitled"))
-	step(t, ctx, "another view", do(`document.querySelector('nav a[data-view=search]').click()`),
-		until(`document.body.dataset.view === "search" && `+shown),
+		until(`!/Section (7[6-9]|8)/.test($(".outline [aria-current]").textContent)`))
+	step(t, ctx, "an address", visit(s, "/?view=document&id="+url.QueryEscape("long.md#section-50")),
+		until(`$(".hit") && shown()`), marked("Section 50"), shoot("outline"))
+	step(t, ctx, "all in view", visit(s, "/?view=document&id=short.md"),
+		until(`$$(".outline > ul a").length === 2 && shown()`), marked("Short"))
+	step(t, ctx, "a note without a title", visit(s, "/?view=document&id=untitled.md"),
+		until(`$$(".outline > ul a").length === 2 && shown()`), click(".facts button"), until(`$(".facts h2")`),
+		do(`$(".outline details").open = true; $$(".outline > ul a").at(-1).click()`),
+		until(`scrollY > 100 && $(".hit") && shown()`), until(`$(".facts h2") && $(".outline details").open`))
+	step(t, ctx, "its top", do(`$(".outline > ul a").click()`),
+		until(`scrollY === 0 && !$(".hit") && !location.search.includes("last") && shown()`), marked("untitled"))
+	step(t, ctx, "another view", do(`$('nav a[data-view=search]').click()`),
+		until(`document.body.dataset.view === "search" && shown()`),
 		do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
 }
 
@@ -362,15 +343,14 @@ func TestPageLinkOpensDocumentAtTop(t *testing.T) {
 	long := strings.Repeat("Words.\n\n", 100)
 	s := served(t, map[string]string{"a.md": "---\ntags: [\"two words\", other]\n---\n# A\n\nTo [b](b.md).\n\n" + long,
 		"b.md": "# B\n\n" + long})
-	read := do(`scrollTo(0, 2000); document.querySelector(".outline details").open = true`)
-	step(t, ctx, "read", chromedp.Navigate(s.URL+"/?view=document&id=a.md"),
-		until(`document.querySelector("article h1")?.textContent === "A" && `+shown), read, until(`scrollY === 2000`))
-	step(t, ctx, "another one", chromedp.Click(".outline details a", chromedp.ByQuery),
-		until(`document.querySelector("article h1")?.textContent === "B" && `+shown), until(`scrollY === 0`))
-	step(t, ctx, "back", chromedp.NavigateBack(),
-		until(`document.querySelector("article h1")?.textContent === "A" && `+shown), until(`scrollY === 2000`))
-	step(t, ctx, "a tag", chromedp.Click(".facts dd a", chromedp.ByQuery),
-		until(`document.querySelectorAll("#results > li").length === 1 && `+shown),
+	read := do(`scrollTo(0, 2000); $(".outline details").open = true`)
+	step(t, ctx, "read", visit(s, "/?view=document&id=a.md"), until(`$("article h1")?.textContent === "A" && shown()`),
+		read, until(`scrollY === 2000`))
+	step(t, ctx, "another one", click(".outline details a"), until(`$("article h1")?.textContent === "B" && shown()`),
+		until(`scrollY === 0`))
+	step(t, ctx, "back", chromedp.NavigateBack(), until(`$("article h1")?.textContent === "A" && shown()`),
+		until(`scrollY === 2000`))
+	step(t, ctx, "a tag", click(".facts dd a"), until(`$$("#results > li").length === 1 && shown()`),
 		until(`new URLSearchParams(location.search).get("filter") === 'tag:"two words"' && scrollY === 0`))
 }
 
@@ -386,14 +366,12 @@ func TestDocumentManyTags(t *testing.T) {
 	}
 	s := served(t, map[string]string{"many.md": "---\ntags: [" + list("tag") + "]\naliases: [" + list("alias") +
 		"]\nseen: [" + list("place") + "]\n---\n# Many\n\nText.\n"})
-	step(t, ctx, "it", chromedp.Navigate(s.URL+"/?view=document&id=many.md"), until(shown),
-		until(`document.querySelector(".outline > ul a").getBoundingClientRect().bottom < 700`), shoot("many-tags"),
-		until(`[...document.querySelectorAll(".facts dd button")].map((e) => e.textContent).join() === "188 more,188 `+
-			`more,188 more" && [...document.querySelectorAll(".facts dd a")].filter((e) => e.checkVisibility()).length === 12`))
-	step(t, ctx, "the others", chromedp.Click(".facts dd button", chromedp.ByQuery),
-		until(`[...document.querySelectorAll(".facts dd a")].filter((e) => e.checkVisibility()).length === 200 && `+
-			`document.activeElement.textContent === "#tag12"`),
-		do(`document.querySelectorAll(".facts dd button")[0].click()`),
-		until(`document.querySelector(".facts").textContent.includes("alias11, alias12")`),
-		until(`document.querySelectorAll(".facts dd button").length === 1`))
+	step(t, ctx, "it", visit(s, "/?view=document&id=many.md"), until(shown),
+		until(`$(".outline > ul a").getBoundingClientRect().bottom < 700`), shoot("many-tags"), until(`$$(".facts dd `+
+			`button").map((e) => e.textContent).join() === "188 more,188 more,188 more" && $$(".facts dd a").filter((e) => `+
+			`e.checkVisibility()).length === 12`))
+	step(t, ctx, "the others", click(".facts dd button"), until(`$$(".facts dd a").filter((e) => `+
+		`e.checkVisibility()).length === 200 && document.activeElement.textContent === "#tag12"`),
+		do(`$$(".facts dd button")[0].click()`), until(`$(".facts").textContent.includes("alias11, alias12")`),
+		until(`$$(".facts dd button").length === 1`))
 }

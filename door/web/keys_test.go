@@ -46,48 +46,37 @@ func TestPageKey(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
 	search, feed := secret(t, keys, "ann", access.ScopeSearch), secret(t, keys, "feed", access.ScopeIngest)
-	asked := chromedp.WaitVisible("#login")
-	give := func(key string) chromedp.Tasks { return chromedp.Tasks{chromedp.SendKeys("#key", key+"\n")} }
-	closed := until(`!document.querySelector("dialog[open]")`)
+	asked := visible("#login")
+	give := func(key string) chromedp.Tasks { return chromedp.Tasks{typeIn("#key", key+"\n")} }
+	closed := until(`!$("dialog[open]")`)
 
-	step(t, ctx, "no key", chromedp.Navigate(s.URL+"/?q=commit"), asked, until(`document.activeElement.id === "key"`),
-		shoot("key"))
-	step(t, ctx, "none is given", chromedp.KeyEvent(kb.Escape), closed,
-		until(`document.getElementById("notes").textContent.includes("with a key only")`))
-	step(t, ctx, "a letter asks no more", chromedp.SendKeys("#query", "s"), until(`document.title.startsWith("commits")`),
-		chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector("dialog[open]") === `+
-			`null), 100))`, nil), closed)
-	step(t, ctx, "the button asks", chromedp.Click("#another"), asked)
-	step(t, ctx, "a wrong key", give("sheaf_wrong"),
-		until(`document.getElementById("key-fault").textContent.includes("unknown")`),
-		until(`document.getElementById("key").value === ""`), shoot("key-wrong"))
+	step(t, ctx, "no key", visit(s, "/?q=commit"), asked, until(`document.activeElement.id === "key"`), shoot("key"))
+	step(t, ctx, "none is given", press(kb.Escape), closed, until(`$("#notes").textContent.includes("with a key only")`))
+	step(t, ctx, "a letter asks no more", typeIn("#query", "s"), until(`document.title.startsWith("commits")`),
+		do(`new Promise((done) => setTimeout(() => done($("dialog[open]") === null), 100))`), closed)
+	step(t, ctx, "the button asks", click("#another"), asked)
+	step(t, ctx, "a wrong key", give("sheaf_wrong"), until(`$("#key-fault").textContent.includes("unknown")`),
+		until(`$("#key").value === ""`), shoot("key-wrong"))
 	step(t, ctx, "one with signs that no header can hold", give("sheaf_wrong\u200b✓"),
-		until(`!document.getElementById("notes").textContent.includes("does not answer")`), asked,
-		until(`document.getElementById("key-fault").textContent.includes("unknown")`),
-		until(`document.getElementById("key").value === ""`))
-	step(t, ctx, "an empty one is none", chromedp.SendKeys("#key", "\n"), until(`document.querySelector("dialog[open]")`))
-	step(t, ctx, "Escape ends it", chromedp.KeyEvent(kb.Escape), closed,
-		until(`sessionStorage.getItem("sheaf-key") === null`))
+		until(`!$("#notes").textContent.includes("does not answer")`), asked,
+		until(`$("#key-fault").textContent.includes("unknown")`), until(`$("#key").value === ""`))
+	step(t, ctx, "an empty one is none", typeIn("#key", "\n"), until(`$("dialog[open]")`))
+	step(t, ctx, "Escape ends it", press(kb.Escape), closed, until(`sessionStorage.getItem("sheaf-key") === null`))
 
-	step(t, ctx, "a key that may not search", chromedp.Click("#another"), asked, give(feed),
-		until(`document.getElementById("notes").textContent.includes("lacks the scope search")`), closed)
-	step(t, ctx, "another key", chromedp.Click("#another"), asked, chromedp.WaitVisible("#forget"), give(search),
-		until(`document.querySelectorAll("#results > li").length > 2`))
-	step(t, ctx, "what asks for two things at once", chromedp.Evaluate(`sessionStorage.clear()`, nil),
-		chromedp.Navigate(s.URL+"/?view=status"), asked, give(search),
-		until(`document.querySelector("main").textContent.includes("analyzer")`))
-	step(t, ctx, "it is kept", chromedp.Navigate(s.URL+"/?view=document&id=git.md"),
-		until(`document.querySelector("article h1")`))
+	step(t, ctx, "a key that may not search", click("#another"), asked, give(feed),
+		until(`$("#notes").textContent.includes("lacks the scope search")`), closed)
+	step(t, ctx, "another key", click("#another"), asked, visible("#forget"), give(search),
+		until(`$$("#results > li").length > 2`))
+	step(t, ctx, "what asks for two things at once", do(`sessionStorage.clear()`), visit(s, "/?view=status"), asked,
+		give(search), until(`$("main").textContent.includes("analyzer")`))
+	step(t, ctx, "it is kept", visit(s, "/?view=document&id=git.md"), until(`$("article h1")`))
 
 	must.Get(keys.Revoke("ann"))
-	step(t, ctx, "an invalid key", chromedp.Navigate(s.URL+"/?q=commit"),
-		until(`document.getElementById("key-fault").textContent.includes("expired or revoked")`),
-		chromedp.KeyEvent(kb.Escape), closed)
+	step(t, ctx, "an invalid key", visit(s, "/?q=commit"),
+		until(`$("#key-fault").textContent.includes("expired or revoked")`), press(kb.Escape), closed)
 	again := secret(t, keys, "bob", access.ScopeSearch)
-	step(t, ctx, "forget it", chromedp.Click("#another"), asked, give(again),
-		until(`document.querySelectorAll("#results > li").length > 2`),
-		chromedp.Click("#another"), chromedp.Click("#forget"),
-		until(`!document.querySelector("#results > li") && sessionStorage.getItem("sheaf-key") === null`))
+	step(t, ctx, "forget it", click("#another"), asked, give(again), until(`$$("#results > li").length > 2`),
+		click("#another"), click("#forget"), until(`!$("#results > li") && sessionStorage.getItem("sheaf-key") === null`))
 }
 
 // TestPageKeyStatus checks that a restricted key gets the status of what it may see, without sizes
@@ -99,9 +88,9 @@ func TestPageKeyStatus(t *testing.T) {
 		Access: []string{access.All}, Baked: "-path:git.md"})
 	must.Do(t, err)
 	var told string
-	step(t, ctx, "the status", chromedp.Navigate(s.URL), do(`sessionStorage.setItem("sheaf-key", `+quote(part)+`)`),
-		chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main table") && `+shown),
-		shoot("status-part"), chromedp.Evaluate(`document.querySelector("main").innerText`, &told))
+	step(t, ctx, "the status", visit(s, ""), do(`sessionStorage.setItem("sheaf-key", `+quote(part)+`)`), visit(s,
+		"/?view=status"), until(`$("main table") && shown()`), shoot("status-part"), chromedp.Evaluate(`$("main").innerText`,
+		&told))
 	for _, row := range []string{"documents\t6, ", "model\thashed"} {
 		if !strings.Contains(told, row) {
 			t.Errorf("it lacks %q", row)
@@ -112,9 +101,8 @@ func TestPageKeyStatus(t *testing.T) {
 			t.Errorf("it has %q", nothing)
 		}
 	}
-	step(t, ctx, "what is hidden", chromedp.Navigate(s.URL+"/?view=document&id=git.md"),
-		until(`document.getElementById("notes").textContent.includes("not found")`),
-		until(`document.activeElement.id === "main"`))
+	step(t, ctx, "what is hidden", visit(s, "/?view=document&id=git.md"),
+		until(`$("#notes").textContent.includes("not found")`), until(`document.activeElement.id === "main"`))
 	if t.Failed() {
 		t.Log(told)
 	}
@@ -126,22 +114,18 @@ func TestPageOutage(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	h := site(t, f)
 	address, end, again := ending(t, h)
-	step(t, ctx, "search", chromedp.Navigate("http://"+address+"/?q=undo"),
-		until(`document.querySelector("#results > li")`))
+	step(t, ctx, "search", chromedp.Navigate("http://"+address+"/?q=undo"), until(`$("#results > li")`))
 	end()
-	step(t, ctx, "why, without a server", chromedp.Click("#result-0 button.score"),
-		until(`document.getElementById("notes").textContent === "the server does not answer: this page asks again `+
-			`until it does"`))
-	step(t, ctx, "a letter, without a server", chromedp.SendKeys("#query", " commit"),
-		until(`document.getElementById("notes").textContent.includes("asks again")`), shoot("outage"))
-	step(t, ctx, "a view not seen before, without a server", chromedp.Click(`a[data-view="lab"]`),
-		until(`document.body.dataset.view === "lab" && document.getElementById("notes").textContent.includes("asks again")`))
+	step(t, ctx, "why, without a server", click("#result-0 button.score"),
+		until(`$("#notes").textContent === "the server does not answer: this page asks again until it does"`))
+	step(t, ctx, "a letter, without a server", typeIn("#query", " commit"),
+		until(`$("#notes").textContent.includes("asks again")`), shoot("outage"))
+	step(t, ctx, "a view not seen before, without a server", click(`a[data-view="lab"]`),
+		until(`document.body.dataset.view === "lab" && $("#notes").textContent.includes("asks again")`))
 	again()
-	step(t, ctx, "the view is there", chromedp.WaitVisible("svg.lab .node"),
-		until(`document.getElementById("notes").textContent === ""`))
-	step(t, ctx, "it is back", chromedp.Click(`a[data-view="search"]`),
-		until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && `+
-			`document.getElementById("notes").textContent === "" && `+shown))
+	step(t, ctx, "the view is there", visible("svg.lab .node"), until(`$("#notes").textContent === ""`))
+	step(t, ctx, "it is back", click(`a[data-view="search"]`),
+		until(`$("#result-0")?.textContent.includes("Undo a commit") && $("#notes").textContent === "" && shown()`))
 }
 
 // TestPageBusy checks that the page continues after the server was overloaded or was opening its index.
@@ -152,67 +136,62 @@ func TestPageBusy(t *testing.T) {
 			`Promise.resolve(new Response(JSON.stringify({detail: "it is busy"}), {status: %d})) : real(path, o)`, status))
 	}
 	over, told := do(`window.fetch = real`),
-		until(`document.getElementById("notes").textContent === "it is busy: this page asks again until that is over"`)
-	gone := until(`document.getElementById("notes").textContent === ""`)
-	step(t, ctx, "a search", chromedp.Navigate(s.URL+"/?q=hostile"),
-		until(`document.querySelector("#result-0") && `+shown), busy(429), chromedp.SendKeys("#query", " names"), told, over,
-		until(`document.querySelector("#result-0") && `+shown), gone)
+		until(`$("#notes").textContent === "it is busy: this page asks again until that is over"`)
+	gone := until(`$("#notes").textContent === ""`)
+	step(t, ctx, "a search", visit(s, "/?q=hostile"), until(`$("#result-0") && shown()`), busy(429), typeIn("#query",
+		" names"), told, over, until(`$("#result-0") && shown()`), gone)
 	number := slide(`r.max`)
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"),
-		chromedp.WaitVisible("svg.lab .node"), until(shown), busy(503), number, told, over,
-		until(`document.querySelector("svg.lab .node") && document.querySelector("svg.lab") !== chart`), gone)
-	step(t, ctx, "the status", chromedp.Navigate(s.URL+"/?view=status"),
-		until(`document.querySelector("table") && `+shown), busy(503), told, over, gone)
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=commit&profile=rrf"), visible("svg.lab .node"), until(shown), busy(503),
+		number, told, over, until(`$("svg.lab .node") && $("svg.lab") !== chart`), gone)
+	step(t, ctx, "the status", visit(s, "/?view=status"), until(`$("table") && shown()`), busy(503), told, over, gone)
 }
 
 // TestPageFocus checks that the keyboard reaches every control, and that the focus is never lost.
 func TestPageFocus(t *testing.T) {
 	ctx, s := browsed(t)
 	focus := func(on string) chromedp.Action { return until(`document.activeElement?.matches(` + quote(on) + `)`) }
-	step(t, ctx, "from the box to the results", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),
-		chromedp.SendKeys("#query", "undo commit"), until(`document.querySelector("#result-0") && `+shown),
-		chromedp.KeyEvent(kb.ArrowDown), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"),
-		chromedp.KeyEvent(kb.ArrowUp), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowUp), focus("#query"),
-		chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"))
+	step(t, ctx, "from the box to the results", visit(s, ""), visible("#query"), typeIn("#query", "undo commit"),
+		until(`$("#result-0") && shown()`), press(kb.ArrowDown), focus("#result-0 h2 a"), press(kb.ArrowDown),
+		focus("#result-1 h2 a"), press(kb.ArrowUp), focus("#result-0 h2 a"), press(kb.ArrowUp), focus("#query"),
+		press(kb.ArrowDown), press(kb.ArrowDown), focus("#result-1 h2 a"))
 	var value string
-	step(t, ctx, "letters stay among the results", chromedp.KeyEvent("k"), chromedp.KeyEvent("k"), chromedp.KeyEvent("k"),
-		focus("#result-0 h2 a"), chromedp.Value("#query", &value), chromedp.KeyEvent("j"), focus("#result-1 h2 a"))
+	step(t, ctx, "letters stay among the results", press("k"), press("k"), press("k"), focus("#result-0 h2 a"),
+		chromedp.Value("#query", &value), press("j"), focus("#result-1 h2 a"))
 	if value != "undo commit" {
 		t.Errorf("k made the query %q", value)
 	}
 	var shownWhy int
-	step(t, ctx, "two clicks at once", chromedp.Evaluate(`(() => { const b = document.querySelector("#result-0 `+
-		`button.score"); b.click(); b.click(); })()`, nil), until(`document.querySelector("#result-0 .why")`),
+	step(t, ctx, "two clicks at once", chromedp.Evaluate(`(() => { const b = $("#result-0 `+
+		`button.score"); b.click(); b.click(); })()`, nil), until(`$("#result-0 .why")`),
 		chromedp.Evaluate(`fetch("/v1/search?query=undo&explain=true").then((r) => r.json()).then(() => `+
-			`document.querySelectorAll("#result-0 .why").length)`, &shownWhy,
+			`$$("#result-0 .why").length)`, &shownWhy,
 			func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	if shownWhy != 1 {
 		t.Errorf("%d explanations of one result", shownWhy)
 	}
-	step(t, ctx, "open", chromedp.Focus("#result-1 h2 a"), chromedp.KeyEvent(kb.Enter),
-		until(`document.body.dataset.view === "document" && `+shown), until(`document.activeElement !== document.body`),
-		until(`document.getElementById("main").contains(document.activeElement)`))
-	step(t, ctx, "back", chromedp.KeyEvent(kb.Escape), until(`document.body.dataset.view === "search" && `+shown),
+	step(t, ctx, "open", focusOn("#result-1 h2 a"), press(kb.Enter),
+		until(`document.body.dataset.view === "document" && shown()`), until(`document.activeElement !== document.body`),
+		until(`$("#main").contains(document.activeElement)`))
+	step(t, ctx, "back", press(kb.Escape), until(`document.body.dataset.view === "search" && shown()`),
 		focus("#result-1 h2 a"))
 	var lost []string
-	step(t, ctx, "every control by Tab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
-		chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
-		chromedp.Evaluate(`window.met = new Set(), 0`, nil))
+	step(t, ctx, "every control by Tab", visit(s, "/?view=lab&q=commit"), visible("svg.lab .node"),
+		until(`$$(".judge li").length > 2`), do(`window.met = new Set(), 0`))
 	for range 3 { // in the first round, the arithmetic of a focused result may arrive too late
 		var controls int
-		step(t, ctx, "how many there are", chromedp.Evaluate(`document.querySelectorAll("a[href], button, input, select, `+
-			`summary, [tabindex='0']").length`, &controls))
+		step(t, ctx, "how many there are", chromedp.Evaluate(`$$("a[href], button, input, select, summary, `+
+			`[tabindex='0']").length`, &controls))
 		for range controls + 5 {
-			step(t, ctx, "Tab", chromedp.KeyEvent(kb.Tab), chromedp.Evaluate(`(() => {
+			step(t, ctx, "Tab", press(kb.Tab), do(`(() => {
 				const e = document.activeElement;
 				met.add(e);
 				const style = getComputedStyle(e.matches("h2 > a") ? e.parentElement : e); // a title has the ring of its link
 				e.sheafRing = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
-			})()`, nil))
+			})()`))
 		}
-		if step(t, ctx, "what was not met", chromedp.Evaluate(`[...document.querySelectorAll("a[href], button, input, `+
-			`select, summary, [tabindex='0']")].filter((e) => e.checkVisibility() && !(met.has(e) && e.sheafRing)).map((e) `+
-			`=> (met.has(e) ? "no ring: " : "not met: ") + e.outerHTML.slice(0, 120))`, &lost)); len(lost) == 0 {
+		if step(t, ctx, "what was not met", chromedp.Evaluate(`$$("a[href], button, input, select, summary, `+
+			`[tabindex='0']").filter((e) => e.checkVisibility() && !(met.has(e) && e.sheafRing)).map((e) => (met.has(e) ? "no `+
+			`ring: " : "not met: ") + e.outerHTML.slice(0, 120))`, &lost)); len(lost) == 0 {
 			break
 		}
 	}
@@ -228,23 +207,22 @@ func TestPageForcedColors(t *testing.T) {
 	var marked string
 	step(t, ctx, "forced colors",
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}),
-		chromedp.Navigate(s.URL+"/?q=undo+commit"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown),
-		chromedp.KeyEvent(kb.ArrowDown), until(`document.querySelector("#result-0.selected")`), shoot("forced"),
-		chromedp.Evaluate(`[...document.querySelectorAll("#results > li")].filter((e) => `+
+		visit(s, "/?q=undo+commit"), until(`$$("#results > li").length > 1 && shown()`), press(kb.ArrowDown),
+		until(`$("#result-0.selected")`), shoot("forced"), chromedp.Evaluate(`$$("#results > li").filter((e) => `+
 			`getComputedStyle(e).borderLeftColor !== getComputedStyle(document.body).backgroundColor).map((e) => `+
-			`e.id).join(" ")`, &marked))
+			`e.id).join(" ")`,
+			&marked))
 	if marked != "result-0" {
 		t.Errorf("marked as selected: %q", marked)
 	}
 	const plain = ` === getComputedStyle(document.body).backgroundColor`
-	step(t, ctx, "the outline", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown),
-		until(`getComputedStyle(document.querySelector(".outline ul a")).borderTopColor`+plain))
-	step(t, ctx, "a mark, whose word has the system's color behind it", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
-		until(`document.querySelectorAll(".judge li").length > 2`),
-		do(`document.querySelector(".judge li button").click(); document.querySelector(".judge li:nth-child(2) `+
+	step(t, ctx, "the outline", visit(s, "/?view=document&id=git.md"), until(shown),
+		until(`getComputedStyle($(".outline ul a")).borderTopColor`+plain))
+	step(t, ctx, "a mark, whose word has the system's color behind it", visit(s, "/?view=lab&q=commit"),
+		until(`$$(".judge li").length > 2`), do(`$(".judge li button").click(); $(".judge li:nth-child(2) `+
 			`button.wrong").click()`), shoot("forced-mark"),
 		until(`(all => all.length === 2 && all.every((e) => !(getComputedStyle(e).color`+plain+
-			`)))([...document.querySelectorAll(".judge [aria-pressed=true]")])`))
+			`)))($$(".judge [aria-pressed=true]"))`))
 }
 
 // TestPageNested checks that a note with huge tables, words, nested lists and quotations is not
@@ -259,10 +237,9 @@ func TestPageNested(t *testing.T) {
 	}
 	text.WriteString("\n" + strings.Repeat(">", 80) + " quoted\n\n" + strings.Repeat("x", 5000) + "\n")
 	s := served(t, map[string]string{"nested.md": text.String()})
-	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(360, 800, 2, true),
-		chromedp.Navigate(s.URL+"/?view=document&id=nested.md"),
-		until(`document.querySelectorAll("article li").length === 80 && document.querySelectorAll("article `+
-			`blockquote").length >= 7`), shoot("nested"), until(`document.documentElement.scrollWidth <= 360`))
+	step(t, ctx, "a phone", screen(360, 800, 2, true), visit(s, "/?view=document&id=nested.md"),
+		until(`$$("article li").length === 80 && $$("article blockquote").length >= 7`), shoot("nested"),
+		until(`document.documentElement.scrollWidth <= 360`))
 }
 
 // TestPageEmpty checks that the page says when nothing is indexed yet, instead of advising other
@@ -272,8 +249,7 @@ func TestPageEmpty(t *testing.T) {
 	for what, files := range map[string]map[string]string{"Nothing is indexed yet": {},
 		"Fewer or other words": {"a.md": "# Zebra\n\nstripes\n"}} {
 		s := served(t, files)
-		step(t, ctx, what, chromedp.Navigate(s.URL+"/?q=%22qqqqq%22"),
-			until(`document.querySelector(".empty")?.textContent.includes(`+quote(what)+`)`))
+		step(t, ctx, what, visit(s, "/?q=%22qqqqq%22"), until(`$(".empty")?.textContent.includes(`+quote(what)+`)`))
 	}
 }
 
@@ -306,12 +282,11 @@ func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
 func TestPageRequestsAskForNoKey(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
-	step(t, ctx, "a misspelt word beside another", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),
-		do(`sessionStorage.setItem("sheaf-key", `+quote(secret(t, keys, "mine", access.ScopeSearch))+`)`),
-		chromedp.Navigate(s.URL+"/?q=undo+itineray"), until(`document.querySelector("#result-0")`))
+	step(t, ctx, "a misspelt word beside another", visit(s, ""), visible("#query"),
+		do(`sessionStorage.setItem("sheaf-key", `+quote(secret(t, keys, "mine", access.ScopeSearch))+`)`), visit(s,
+			"/?q=undo+itineray"), until(`$("#result-0")`))
 	must.Get(keys.Revoke("mine"))
-	step(t, ctx, "a moment later", chromedp.Sleep(1200*time.Millisecond),
-		until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
+	step(t, ctx, "a moment later", chromedp.Sleep(1200*time.Millisecond), until(`!$("dialog[open]") && $("#result-0")`))
 }
 
 // TestPageKeySeesNothing checks that a key which sees no document gets no message about an empty
@@ -321,11 +296,9 @@ func TestPageKeySeesNothing(t *testing.T) {
 	s, keys := keyed(t)
 	_, none, err := keys.Add(access.Grant{Name: "none", Scopes: []access.Scope{access.ScopeSearch}, Tenant: "other"})
 	must.Do(t, err)
-	step(t, ctx, "a key", chromedp.Navigate(s.URL+"/?q=commit"), chromedp.WaitVisible("#login"),
-		chromedp.SendKeys("#key", none+"\n"), until(`document.querySelector(".empty")?.textContent.startsWith("Nothing `+
-			`that this key may see") && `+shown),
-		until(`document.getElementById("count").textContent.startsWith("0 results") && `+
-			`!document.getElementById("count").textContent.includes(" ms")`))
-	step(t, ctx, "with it", chromedp.Navigate(s.URL+"/?q=stash"), until(`document.querySelector(".empty") && `+shown),
-		until(`document.getElementById("count").textContent.startsWith("0 results in ")`))
+	step(t, ctx, "a key", visit(s, "/?q=commit"), visible("#login"), typeIn("#key", none+"\n"),
+		until(`$(".empty")?.textContent.startsWith("Nothing that this key may see") && shown()`),
+		until(`$("#count").textContent.startsWith("0 results") && !$("#count").textContent.includes(" ms")`))
+	step(t, ctx, "with it", visit(s, "/?q=stash"), until(`$(".empty") && shown()`),
+		until(`$("#count").textContent.startsWith("0 results in ")`))
 }

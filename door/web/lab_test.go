@@ -21,7 +21,7 @@ import (
 func TestPageRevokedKey(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
-	closed := until(`!document.querySelector("dialog[open]")`)
+	closed := until(`!$("dialog[open]")`)
 	n := 0
 	// renewed revokes the key of the page, does something, and gives another key.
 	renewed := func(what string, do ...chromedp.Action) {
@@ -30,13 +30,13 @@ func TestPageRevokedKey(t *testing.T) {
 		n++
 		next := secret(t, keys, fmt.Sprint("key ", n), access.ScopeSearch)
 		step(t, ctx, what, do...)
-		step(t, ctx, what+": another key", until(`document.querySelector("#login[open]") && `+
-			`document.getElementById("key-fault").textContent.includes("expired or revoked")`), shoot("key-ends"),
-			chromedp.SendKeys("#key", next+"\n"), closed, until(`sessionStorage.getItem("sheaf-key") === `+quote(next)))
+		step(t, ctx, what+": another key",
+			until(`$("#login[open]") && $("#key-fault").textContent.includes("expired or revoked")`), shoot("key-ends"),
+			typeIn("#key", next+"\n"), closed, until(`sessionStorage.getItem("sheaf-key") === `+quote(next)))
 	}
 	// The key dialog must not interrupt fast typing.
 	const quick = `(async () => {
-		const box = document.getElementById("query"), real = window.fetch;
+		const box = $("#query"), real = window.fetch;
 		let early = "", answered;
 		window.fetch = (...all) => real(...all).then((r) => { setTimeout(answered, 20); return r; });
 		for (const letter of "undo") {
@@ -45,47 +45,41 @@ func TestPageRevokedKey(t *testing.T) {
 			box.value += letter;
 			box.dispatchEvent(new Event("input", {bubbles: true}));
 			await refused;
-			if (document.querySelector("dialog[open]") && performance.now() - began < 500) early += letter;
+			if ($("dialog[open]") && performance.now() - began < 500) early += letter;
 		}
 		window.fetch = real;
 		window.early = early;
 	})(); 0`
 	first := secret(t, keys, "key 0", access.ScopeSearch)
-	step(t, ctx, "search", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.Evaluate(quick, nil),
-		until(`window.early !== undefined`), until(`early === ""`), chromedp.WaitVisible("#login"),
-		until(`document.getElementById("key").value === ""`), chromedp.SendKeys("#key", first+"\n"), closed,
-		until(`document.querySelector("#result-0") && `+shown))
+	step(t, ctx, "search", visit(s, ""), visible("#query"), chromedp.Evaluate(quick, nil),
+		until(`window.early !== undefined`), until(`early === ""`), visible("#login"), until(`$("#key").value === ""`),
+		typeIn("#key", first+"\n"), closed, until(`$("#result-0") && shown()`))
 
 	// Only returning to the window asks for no key.
 	back := chromedp.Tasks{do(`window.dispatchEvent(new Event("focus"))`), chromedp.Sleep(700 * time.Millisecond), closed}
-	renewed("a letter", back, chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"))
-	step(t, ctx, "the query is kept", until(`document.querySelector("#result-0")?.textContent.includes("Undo a `+
-		`commit") && `+shown),
-		until(`document.getElementById("query").value === "undos" && location.search === "?q=undos" && `+
-			`document.activeElement.id === "query" && document.getElementById("notes").textContent === ""`))
-	renewed("why", chromedp.Click("#result-0 button.score"))
-	step(t, ctx, "it is said", until(`document.querySelector("#result-0 .why")`))
-	renewed("a result", chromedp.Click("#result-0 h2 a"))
-	step(t, ctx, "the document is there", until(`document.querySelector("article .hit")?.textContent === "Undo a `+
-		`commit" && location.search.includes("q=undos") && `+shown))
+	renewed("a letter", back, focusOn("#query"), typeIn("#query", "s"))
+	step(t, ctx, "the query is kept", until(`$("#result-0")?.textContent.includes("Undo a commit") && shown()`),
+		until(`$("#query").value === "undos" && location.search === "?q=undos" && document.activeElement.id === "query" && `+
+			`$("#notes").textContent === ""`))
+	renewed("why", click("#result-0 button.score"))
+	step(t, ctx, "it is said", until(`$("#result-0 .why")`))
+	renewed("a result", click("#result-0 h2 a"))
+	step(t, ctx, "the document is there", until(`$("article .hit")?.textContent === "Undo a commit" && `+
+		`location.search.includes("q=undos") && shown()`))
 	renewed("a heading", chromedp.Click(`//nav[@class="outline"]//a[text()="Stash"]`, chromedp.BySearch))
-	step(t, ctx, "the section is there", until(`document.querySelector("article .hit")?.textContent === "Stash" && `+
-		shown))
-	renewed("similar", chromedp.Click(`.facts button`, chromedp.ByQuery))
-	step(t, ctx, "they are there", until(`document.querySelector(".facts h2")`))
-	renewed("the lab", chromedp.Click(`a[data-view="lab"]`))
-	step(t, ctx, "it is there", until(`document.querySelector("svg.lab .node") && document.querySelectorAll(".judge `+
-		`li").length > 0 && `+shown))
+	step(t, ctx, "the section is there", until(`$("article .hit")?.textContent === "Stash" && shown()`))
+	renewed("similar", click(`.facts button`))
+	step(t, ctx, "they are there", until(`$(".facts h2")`))
+	renewed("the lab", click(`a[data-view="lab"]`))
+	step(t, ctx, "it is there", until(`$("svg.lab .node") && $$(".judge li").length > 0 && shown()`))
 	renewed("a number", slide(`r.max`))
 	step(t, ctx, "the lines are those of the number",
-		until(`document.querySelector("svg.lab") !== chart && location.search.includes("set.") && `+
-			`document.querySelector(".lab-controls .changed")`))
+		until(`$("svg.lab") !== chart && location.search.includes("set.") && $(".lab-controls .changed")`))
 
 	must.Get(keys.Revoke(fmt.Sprint("key ", n)))
-	step(t, ctx, "none is given", chromedp.Click(`a[data-view="search"]`), chromedp.WaitVisible("#login"),
-		chromedp.Evaluate(`document.querySelector("#login button[value='']").click()`, nil), closed,
-		until(`document.getElementById("notes").textContent.includes("expired or revoked") && `+
-			`document.getElementById("query").value === "undos" && location.search === "?q=undos"`))
+	step(t, ctx, "none is given", click(`a[data-view="search"]`), visible("#login"),
+		do(`$("#login button[value='']").click()`), closed, until(`$("#notes").textContent.includes("expired or revoked") `+
+			`&& $("#query").value === "undos" && location.search === "?q=undos"`))
 }
 
 // TestLabFailingProfile checks that a failing profile does not stop the profile beside it. It no longer
@@ -100,39 +94,33 @@ func TestLabFailingProfile(t *testing.T) {
 	}
 	move := slide(`Number(r.value) === Number(r.max) ? r.min : r.max`)
 	charts := func(n int) chromedp.Action {
-		return until(fmt.Sprintf(`document.querySelectorAll("svg.lab").length === %d && document.querySelector("svg.lab") `+
-			`!== window.chart && %s`, n, `document.querySelectorAll(".two .scroll").length === 2`))
+		return until(fmt.Sprintf(`$$("svg.lab").length === %d && $("svg.lab") !== window.chart && %s`, n,
+			`$$(".two .scroll").length === 2`))
 	}
-	step(t, ctx, "a profile that there is not", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=nosuch"), charts(1),
-		until(`document.querySelectorAll(".judge li").length > 2`),
-		until(`document.querySelector(".two .scroll:last-child").textContent.startsWith("nosuch: ") && `+
-			`document.getElementById("notes").textContent.includes("nosuch")`), shoot("lab-beside"))
-	step(t, ctx, "a number, beside it", move, charts(1),
-		until(`document.querySelector(".up, .down, .lab-controls .changed")`))
+	step(t, ctx, "a profile that there is not", visit(s, "/?view=lab&q=commit&compare=nosuch"), charts(1),
+		until(`$$(".judge li").length > 2`), until(`$(".two .scroll:last-child").textContent.startsWith("nosuch: ") && `+
+			`$("#notes").textContent.includes("nosuch")`), shoot("lab-beside"))
+	step(t, ctx, "a number, beside it", move, charts(1), until(`$(".up, .down, .lab-controls .changed")`))
 
-	step(t, ctx, "a number that is none can be changed",
-		chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf&set.rrf_k=none"),
-		until(`document.getElementById("notes").textContent.includes("rrf_k") && document.querySelector(".lab-controls `+
-			`input[type=range]")`),
-		move, until(`document.querySelector("svg.lab .node") && document.getElementById("notes").textContent === ""`))
-	step(t, ctx, "both", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf&compare=tree"), charts(2),
-		until(`document.querySelectorAll(".judge li").length > 2 && document.getElementById("notes").textContent === ""`))
+	step(t, ctx, "a number that is none can be changed", visit(s, "/?view=lab&q=commit&profile=rrf&set.rrf_k=none"),
+		until(`$("#notes").textContent.includes("rrf_k") && $(".lab-controls input[type=range]")`), move,
+		until(`$("svg.lab .node") && $("#notes").textContent === ""`))
+	step(t, ctx, "both", visit(s, "/?view=lab&q=commit&profile=rrf&compare=tree"), charts(2),
+		until(`$$(".judge li").length > 2 && $("#notes").textContent === ""`))
 	step(t, ctx, "the one beside it fails", fail("tree"), retype("undo"), charts(1),
-		until(`document.querySelector(".two .scroll:last-child").textContent === "tree: its store is away" && `+
-			`document.getElementById("notes").textContent.includes("its store is away")`))
-	step(t, ctx, "a number moves the other", move, charts(1), until(`document.querySelector(".two .scroll svg.lab")`))
+		until(`$(".two .scroll:last-child").textContent === "tree: its store is away" && `+
+			`$("#notes").textContent.includes("its store is away")`))
+	step(t, ctx, "a number moves the other", move, charts(1), until(`$(".two .scroll svg.lab")`))
 	step(t, ctx, "the first one fails", fail("rrf"), retype("undo commit"), charts(1),
-		until(`document.querySelector(".two .scroll:first-child").textContent === "rrf: its store is away" && `+
-			`!document.querySelector(".judge li")`), shoot("lab-first"))
-	step(t, ctx, "both fail", fail("rrf"), chromedp.Evaluate(`{ const one = window.fetch; window.fetch = (path, o) => `+
-		`path === "/v1/explain" ? one(path, {...o, body: JSON.stringify({profile: "rrf"})}) : one(path, o); } 0`, nil), move,
-		until(`document.getElementById("notes").textContent.includes("its store is away") && `+
-			`document.querySelector(".lab-controls input[type=range]")`))
-	step(t, ctx, "which one is which", until(`getComputedStyle(document.querySelector(".two .scroll:first-child"), `+
-		`"::before").content === '"rrf"' && getComputedStyle(document.querySelector(".two .scroll:last-child"), `+
-		`"::before").content.startsWith('"tree, ')`))
+		until(`$(".two .scroll:first-child").textContent === "rrf: its store is away" && !$(".judge li")`),
+		shoot("lab-first"))
+	step(t, ctx, "both fail", fail("rrf"), do(`{ const one = window.fetch; window.fetch = (path, o) => path === `+
+		`"/v1/explain" ? one(path, {...o, body: JSON.stringify({profile: "rrf"})}) : one(path, o); } 0`), move,
+		until(`$("#notes").textContent.includes("its store is away") && $(".lab-controls input[type=range]")`))
+	step(t, ctx, "which one is which", until(`getComputedStyle($(".two .scroll:first-child"), "::before").content === `+
+		`'"rrf"' && getComputedStyle($(".two .scroll:last-child"), "::before").content.startsWith('"tree, ')`))
 	step(t, ctx, "both are back", fail("none"), retype("undo a commit"), charts(2),
-		until(`document.querySelectorAll(".judge li").length > 0 && document.getElementById("notes").textContent === ""`))
+		until(`$$(".judge li").length > 0 && $("#notes").textContent === ""`))
 }
 
 // TestLabJudged checks that the lab computes nDCG like sheaf eval. A passage of a relevant document
@@ -141,16 +129,14 @@ func TestLabJudged(t *testing.T) {
 	ctx, s := browsed(t)
 	mean := func(marks, want string) chromedp.Action {
 		return chromedp.Tasks{chromedp.Evaluate(`localStorage.setItem("sheaf-judged notes", JSON.stringify(`+marks+`))`, nil),
-			chromedp.Reload(),
-			until(`document.querySelector(".judge tbody tr:last-child td:last-child")?.textContent === "` + want + `"`)}
+			chromedp.Reload(), until(`$(".judge tbody tr:last-child td:last-child")?.textContent === "` + want + `"`)}
 	}
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"),
-		until(`document.querySelector(".judge li a")?.textContent === "Git › Undo a commit" && `+shown))
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=undo+commit"),
+		until(`$(".judge li a")?.textContent === "Git › Undo a commit" && shown()`))
 	step(t, ctx, "the passage", mean(`{"undo commit": {"notes:git.md#undo-a-commit": 1}}`, "1.000"))
 	step(t, ctx, "the document it lies in", mean(`{"undo commit": {"notes:git.md": 1}}`, "1.000"))
 	step(t, ctx, "one that is gone", mean(`{"undo commit": {"notes:gone.md": 1}}`, "0.000"))
-	step(t, ctx, "documents", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit&profile=bench"),
-		until(`document.querySelector(".judge li") && `+shown))
+	step(t, ctx, "documents", visit(s, "/?view=lab&q=undo+commit&profile=bench"), until(`$(".judge li") && shown()`))
 	step(t, ctx, "a document lies in no section, also where that is all of it",
 		mean(`{"nothing much": {"notes:deep/far.md#far": 1}}`, "0.000"))
 }
@@ -160,13 +146,13 @@ func TestLabJudged(t *testing.T) {
 func TestLabSearchesBeforeAddress(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
-	step(t, ctx, "a number", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"),
-		chromedp.WaitVisible("svg.lab .node"), until(shown),
+	step(t, ctx, "a number", visit(s, "/?view=lab&q=walrus&profile=rrf"),
+		visible("svg.lab .node"), until(shown),
 		do(`window.order = []; {
 			const ask = fetch, write = history.replaceState;
 			window.fetch = (...a) => { order.push("ask"); return ask(...a); };
 			history.replaceState = function (...a) { order.push("write"); return write.apply(this, a); };
-			const r = document.querySelector(".lab-controls input[type=range]");
+			const r = $(".lab-controls input[type=range]");
 			r.value = r.max;
 			r.dispatchEvent(new Event("input", {bubbles: true}));
 			window.order = order.slice();
@@ -180,14 +166,13 @@ func TestLabNumberTyped(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
 	number := func(typed, shows, at string) chromedp.Action {
-		return chromedp.Tasks{do(`{ const f = document.querySelector("[data-name=meaning] input[type=text]"); f.value = ` +
-			quote(typed) + `; f.dispatchEvent(new Event("change", {bubbles: true})) }`),
-			until(`document.querySelector("[data-name=meaning] input[type=text]").value === ` + quote(shows) +
-				` && document.querySelector("[data-name=meaning] input[type=range]").value === ` + quote(shows)),
+		return chromedp.Tasks{do(`{ const f = $("[data-name=meaning] input[type=text]"); f.value = ` + quote(typed) +
+			`; f.dispatchEvent(new Event("change", {bubbles: true})) }`),
+			until(`$("[data-name=meaning] input[type=text]").value === ` + quote(shows) +
+				` && $("[data-name=meaning] input[type=range]").value === ` + quote(shows)),
 			until(`new URLSearchParams(location.search).get("set.meaning") === ` + at)}
 	}
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=walrus"), chromedp.WaitVisible("svg.lab .node"),
-		until(shown))
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=walrus"), visible("svg.lab .node"), until(shown))
 	step(t, ctx, "a comma", number("0,75", "0.75", `"0.75"`))
 	step(t, ctx, "nothing", number(" ", "0.33", `null`))
 	step(t, ctx, "a point", number("0.25", "0.25", `"0.25"`))
@@ -199,40 +184,34 @@ func TestLabArithmeticStaysVisible(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A long title ", 9) + "\n\nText.\n\n## One " +
 		"walrus\n\nA walrus.\n\n## Other walrus\n\nOf a walrus.\n"})
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"),
-		chromedp.WaitVisible("svg.lab .node"), until(shown))
-	step(t, ctx, "names", until(`[...document.querySelectorAll("svg.lab [role=button]")].filter((e) => /tit.*… › `+
-		`(One|Other) walrus/.test(e.querySelector("text").textContent.replaceAll(/[\u2068\u2069]/g, ""))).length === 2`),
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=walrus&profile=rrf"), visible("svg.lab .node"), until(shown))
+	step(t, ctx, "names", until(`$$("svg.lab [role=button]").filter((e) => /tit.*… › (One|Other) `+
+		`walrus/.test(e.querySelector("text").textContent.replaceAll(/[\u2068\u2069]/g, ""))).length === 2`),
 		shoot("lab-names"))
-	step(t, ctx, "no room for what there is not",
-		until(`document.querySelector("svg.lab").getBoundingClientRect().height < 200`))
-	step(t, ctx, "a look", do(`{ const e = document.querySelector("svg.lab [role=button]");
+	step(t, ctx, "no room for what there is not", until(`$("svg.lab").getBoundingClientRect().height < 200`))
+	step(t, ctx, "a look", do(`{ const e = $("svg.lab [role=button]");
 		e.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
-		window.about = document.querySelector(".arithmetic h2").textContent }`), until(`document.querySelector(".why")`))
-	step(t, ctx, "the pointer goes",
-		do(`document.querySelector("svg.lab").dispatchEvent(new PointerEvent("pointerleave"))`),
-		until(`!document.querySelector(".lit") && document.querySelector(".arithmetic h2")?.textContent === about`))
-	step(t, ctx, "pinned and no longer", do(`for (let i = 0; i < 2; i++) document.querySelector("svg.lab `+
-		`[role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`),
-		until(`!new URLSearchParams(location.search).has("pin") && document.querySelector(".arithmetic `+
-			`h2")?.textContent === about`))
+		window.about = $(".arithmetic h2").textContent }`), until(`$(".why")`))
+	step(t, ctx, "the pointer goes", do(`$("svg.lab").dispatchEvent(new PointerEvent("pointerleave"))`),
+		until(`!$(".lit") && $(".arithmetic h2")?.textContent === about`))
+	step(t, ctx, "pinned and no longer", do(`for (let i = 0; i < 2; i++) $("svg.lab [role=button]").dispatchEvent(new `+
+		`MouseEvent("click", {bubbles: true}))`), until(`!new URLSearchParams(location.search).has("pin") && $(".arithmetic `+
+		`h2")?.textContent === about`))
 	step(t, ctx, "another number", slide(`r.max`),
-		until(`document.querySelector("svg.lab") !== chart && document.querySelector(".arithmetic h2")?.textContent === `+
-			`about && document.querySelector(".why")`))
-	step(t, ctx, "another query", retype("text"), until(`location.search.includes("q=text") && `+shown),
-		until(`!document.querySelector(".arithmetic h2")`))
+		until(`$("svg.lab") !== chart && $(".arithmetic h2")?.textContent === about && $(".why")`))
+	step(t, ctx, "another query", retype("text"), until(`location.search.includes("q=text") && shown()`),
+		until(`!$(".arithmetic h2")`))
 }
 
 // TestLabNumbersStay checks that adding a second profile keeps the changed numbers of the first.
 func TestLabNumbersStay(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
-	step(t, ctx, "another number", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf&set.rrf_k=7"),
-		chromedp.WaitVisible("svg.lab .node"), until(shown), until(`document.querySelector(".changed")`))
-	step(t, ctx, "beside it", do(`{ const e = document.querySelector('select[aria-label="Beside it"]'); e.value = `+
-		`"bench"; e.dispatchEvent(new Event("change")) }`),
-		until(`document.querySelectorAll("svg.lab").length === 2 && `+shown),
-		until(`location.search.includes("set.rrf_k=7") && document.querySelector(".changed")`))
+	step(t, ctx, "another number", visit(s, "/?view=lab&q=walrus&profile=rrf&set.rrf_k=7"), visible("svg.lab .node"),
+		until(shown), until(`$(".changed")`))
+	step(t, ctx, "beside it", do(`{ const e = $('select[aria-label="Beside it"]'); e.value = "bench"; `+
+		`e.dispatchEvent(new Event("change")) }`), until(`$$("svg.lab").length === 2 && shown()`),
+		until(`location.search.includes("set.rrf_k=7") && $(".changed")`))
 }
 
 // TestLabWhyNotInOrder checks that the explanation of a missing passage is current, even if an older answer arrives
@@ -240,8 +219,8 @@ func TestLabNumbersStay(t *testing.T) {
 func TestLabWhyNotInOrder(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n", "b.md": "# Seal\n\nA seal.\n"})
-	step(t, ctx, "why not", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"),
-		chromedp.WaitVisible("svg.lab .node"), until(shown),
+	step(t, ctx, "why not", visit(s, "/?view=lab&q=walrus&profile=rrf"),
+		visible("svg.lab .node"), until(shown),
 		do(`window.real = fetch; window.told = 0; window.late = false;
 		window.fetch = async (path, o) => {
 			if (!String(path).includes("absence")) return real(path, o);
@@ -250,13 +229,13 @@ func TestLabWhyNotInOrder(t *testing.T) {
 			return Response.json({ id: "notes:b.md", rank: 0, reasons: ["answer " + n] });
 		};
 		{
-			const e = document.querySelector(".lab-bar input");
+			const e = $(".lab-bar input");
 			e.value = "notes:b.md";
 			e.dispatchEvent(new Event("change"));
 		}`),
 		until(`told === 1`))
-	step(t, ctx, "another number", slide(`r.max`), until(`told === 2`),
-		until(`late`), until(`document.querySelector(".arithmetic").textContent.includes("answer 2")`))
+	step(t, ctx, "another number", slide(`r.max`), until(`told === 2`), until(`late`),
+		until(`$(".arithmetic").textContent.includes("answer 2")`))
 }
 
 // TestLabConfirmsForgetting checks that the lab forgets all marks only after confirmation.
@@ -264,13 +243,12 @@ func TestLabConfirmsForgetting(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
 	forget := func(sure string) chromedp.Action {
-		return do(`window.confirm = () => ` + sure + `; [...document.querySelectorAll(".judge button")].at(-1).click()`)
+		return do(`window.confirm = () => ` + sure + `; $$(".judge button").at(-1).click()`)
 	}
-	step(t, ctx, "a mark", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"),
-		until(`document.querySelector(".judge li button") && `+shown), chromedp.Click(".judge li button", chromedp.ByQuery),
-		until(`document.querySelector(".judge table")`))
-	step(t, ctx, "not sure", forget("false"), until(`document.querySelector(".judge li button").ariaPressed === "true"`))
-	step(t, ctx, "sure", forget("true"), until(`document.querySelector(".judge li button").ariaPressed === "false" && `+
+	step(t, ctx, "a mark", visit(s, "/?view=lab&q=walrus&profile=rrf"), until(`$(".judge li button") && shown()`),
+		click(".judge li button"), until(`$(".judge table")`))
+	step(t, ctx, "not sure", forget("false"), until(`$(".judge li button").ariaPressed === "true"`))
+	step(t, ctx, "sure", forget("true"), until(`$(".judge li button").ariaPressed === "false" && `+
 		`document.activeElement.textContent === "Right or wrong?"`))
 }
 
@@ -281,15 +259,12 @@ func TestLabOutage(t *testing.T) {
 	h := site(t, f)
 	address, end, again := ending(t, h)
 	step(t, ctx, "a mark", chromedp.Navigate("http://"+address+"/?view=lab&q=commit&profile=rrf"),
-		chromedp.WaitVisible("svg.lab .node"), until(shown), chromedp.Click(".judge li button", chromedp.ByQuery),
-		until(`document.querySelector(".judge table")`))
+		visible("svg.lab .node"), until(shown), click(".judge li button"), until(`$(".judge table")`))
 	end()
-	step(t, ctx, "a number", slide(`r.max`),
-		until(`document.getElementById("notes").textContent.includes("asks again")`),
-		until(`document.querySelector(".judge [role=alert]")`))
+	step(t, ctx, "a number", slide(`r.max`), until(`$("#notes").textContent.includes("asks again")`),
+		until(`$(".judge [role=alert]")`))
 	again()
-	step(t, ctx, "it is back", until(`document.querySelector("svg.lab") !== chart && `+
-		`document.getElementById("notes").textContent === "" && document.querySelector(".judge table")`))
+	step(t, ctx, "it is back", until(`$("svg.lab") !== chart && $("#notes").textContent === "" && $(".judge table")`))
 }
 
 // late delays each answer of the lab by this time.
@@ -304,9 +279,9 @@ func late(milliseconds int) chromedp.Action {
 func TestLabDrag(t *testing.T) {
 	ctx, s := browsed(t)
 	const drag = `(async () => {
-		const range = document.querySelector(".lab-controls input[type=range]");
+		const range = $(".lab-controls input[type=range]");
 		let drawn = 0;
-		new MutationObserver(() => drawn++).observe(document.querySelector(".two .scroll, .scroll"), {childList: true});
+		new MutationObserver(() => drawn++).observe($(".two .scroll, .scroll"), {childList: true});
 		const explained = window.fetch;
 		window.fetch = (path, o) => {
 			if (path === "/v1/explain") window.asked = JSON.parse(o.body).parameters[range.ariaLabel];
@@ -318,25 +293,22 @@ func TestLabDrag(t *testing.T) {
 			await new Promise((done) => setTimeout(done, 25));
 		}
 		window.during = drawn;
-		window.last = document.querySelector(".lab-controls label.changed input[type=text]").value;
+		window.last = $(".lab-controls label.changed input[type=text]").value;
 		window.drawn = () => drawn;
 	})(); 0`
-	step(t, ctx, "a drag", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(shown),
-		chromedp.WaitVisible("svg.lab .node"), late(60), chromedp.Evaluate(drag, nil), until(`window.during >= 4`),
-		until(`window.asked === window.last && location.search.includes("=" + window.last) && `+
-			`window.drawn() > window.during`))
+	step(t, ctx, "a drag", visit(s, "/?view=lab&q=commit"), until(shown), visible("svg.lab .node"), late(60),
+		chromedp.Evaluate(drag, nil), until(`window.during >= 4`), until(`window.asked === window.last && `+
+			`location.search.includes("=" + window.last) && window.drawn() > window.during`))
 	step(t, ctx, "a browser that lets an address change only so often",
 		do(`window.let = history.replaceState;
 			history.replaceState = () => { throw new DOMException("too often", "SecurityError"); }`),
-		slide(`r.min`), until(`document.querySelector("svg.lab") !== window.chart`),
+		slide(`r.min`), until(`$("svg.lab") !== window.chart`),
 		until(`location.search.includes("=" + window.last)`),
 		do(`history.replaceState = window.let`),
 		until(`!location.search.includes("=" + window.last) && location.search.includes("set.")`))
-	step(t, ctx, "an answer that comes to another view", late(300),
-		slide(`r.min`),
-		chromedp.Click(`a[data-view="status"]`), until(shown),
-		chromedp.Evaluate(`setTimeout(() => { window.settled = true; }, 800); 0`, nil), until(`window.settled`),
-		until(`document.getElementById("count").textContent === ""`))
+	step(t, ctx, "an answer that comes to another view", late(300), slide(`r.min`), click(`a[data-view="status"]`),
+		until(shown), do(`setTimeout(() => { window.settled = true; }, 800); 0`), until(`window.settled`),
+		until(`$("#count").textContent === ""`))
 }
 
 // TestDocumentEmbeds checks that embedded notes become links, and pictures of other sites external links.
@@ -365,21 +337,17 @@ func TestDocumentMarks(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus.\n\n", 2100) +
 		"## Last\n\nThe last walrus.\n"})
-	marked := until(
-		`document.querySelector(".hit mark")?.textContent === "walrus" && !document.querySelector("mark mark")`)
-	step(t, ctx, "the passage", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md%23last"), until(shown),
-		marked)
-	step(t, ctx, "the passage from the outline", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md"),
-		until(shown), do(`[...document.querySelectorAll(".outline > ul a")].at(-1).click()`),
-		until(`location.search.includes("last") && `+shown), marked)
+	marked := until(`$(".hit mark")?.textContent === "walrus" && !$("mark mark")`)
+	step(t, ctx, "the passage", visit(s, "/?view=document&q=walrus&id=long.md%23last"), until(shown), marked)
+	step(t, ctx, "the passage from the outline", visit(s, "/?view=document&q=walrus&id=long.md"), until(shown),
+		do(`$$(".outline > ul a").at(-1).click()`), until(`location.search.includes("last") && shown()`), marked)
 }
 
 // TestLabTouch checks that scrolling with a finger on a slider changes no number. Dragging changes
 // the number and shows its explanation.
 func TestLabTouch(t *testing.T) {
 	ctx, s := browsed(t)
-	const slider, number = `document.querySelector("[data-name=names] input[type=range]")`,
-		`document.querySelector("[data-name=names] input[type=text]").value`
+	const slider, number = `$("[data-name=names] input[type=range]")`, `$("[data-name=names] input[type=text]").value`
 	var at struct{ X, Y float64 }
 	touch := func(kind input.TouchType, dx, dy float64) chromedp.Action {
 		return chromedp.ActionFunc(func(ctx context.Context) error {
@@ -391,22 +359,19 @@ func TestLabTouch(t *testing.T) {
 		})
 	}
 	finger := func(dx, dy float64) chromedp.Tasks { // on a fresh page: a scrolled page may still move
-		tasks := chromedp.Tasks{chromedp.Navigate(s.URL + "/?view=lab&q=commit&set.names=0.7"), until(shown),
-			chromedp.WaitVisible("svg.lab .node"),
-			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); window.was = r.top; return {X: r.left `+
-				`+ r.width / 4, Y: r.top + r.height / 2}; })()`, &at),
-			touch(input.TouchStart, 0, 0)}
+		tasks := chromedp.Tasks{visit(s, "/?view=lab&q=commit&set.names=0.7"), until(shown), visible("svg.lab .node"),
+			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); window.was = r.top; return {X: r.left + `+
+				`r.width / 4, Y: r.top + r.height / 2}; })()`, &at), touch(input.TouchStart, 0, 0)}
 		for i := 1.; i <= 12; i++ {
 			tasks = append(tasks, touch(input.TouchMove, i*dx, i*dy))
 		}
 		return append(tasks, touch(input.TouchEnd, 0, 0))
 	}
-	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true),
-		emulation.SetTouchEmulationEnabled(true))
+	step(t, ctx, "a phone", screen(390, 800, 2, true), emulation.SetTouchEmulationEnabled(true))
 	step(t, ctx, "it drags", finger(8, 0), until(number+` !== "0.7"`),
-		until(`document.querySelector("p.place").textContent.startsWith("names: ") && Math.abs(`+slider+
+		until(`$("p.place").textContent.startsWith("names: ") && Math.abs(`+slider+
 			`.getBoundingClientRect().top - was) < 1`))
-	step(t, ctx, "it scrolls", finger(0, -5), until(`document.querySelector(".lab-controls").scrollTop > 20`),
+	step(t, ctx, "it scrolls", finger(0, -5), until(`$(".lab-controls").scrollTop > 20`),
 		until(number+` === "0.7" && location.search.includes("set.names=0.7")`), until(`Number(`+slider+`.value) === 0.7`))
 }
 
@@ -416,20 +381,14 @@ func TestLabResultsOfSameName(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a/notes.md": "# Notes\n\n## Undo\n\nA walrus.\n",
 		"b/notes.md": "# Notes\n\n## Undo\n\nA walrus.\n", "c.md": "# Alone\n\nA walrus.\n"})
-	step(t, ctx, "the marks", chromedp.Navigate(s.URL+"/?view=lab&q=%22walrus%22"),
-		until(`document.querySelector(".judge li") && `+shown), shoot("twins"),
-		until(`JSON.stringify([...document.querySelectorAll(".judge li .id")].map((e) => e.textContent).sort()) === `+
-			`'["a/notes.md#undo","b/notes.md#undo"]'`),
-		until(`(() => { const names = [...document.querySelectorAll(".judge li button")].map((b) => b.ariaLabel); return `+
-			`names.length === 6 && new Set(names).size === 6 && names.includes("right: Alone"); })()`))
-	step(t, ctx, "the chart", until(`(() => { const names = [...document.querySelectorAll("svg.lab `+
-		`[role=button]")].map((b) => b.ariaLabel.replace(/^[^A-Z]*|, score.*/g, "")); return names.length === 3 && new `+
-		`Set(names).size === 3; })()`))
-	step(t, ctx, "the arithmetic", do(`document.querySelector('svg.lab `+
-		`[role=button][data-id="notes:b/notes.md#undo"]').dispatchEvent(new MouseEvent("click", {bubbles: true}))`),
-		until(`document.querySelector(".arithmetic .id")?.textContent === "b/notes.md#undo"`),
-		do(`document.querySelector('svg.lab [role=button][data-id="notes:c.md#alone"]').dispatchEvent(new `+
-			`MouseEvent("click", {bubbles: true}))`),
-		until(`document.querySelector(".arithmetic h2")?.textContent === "Alone" && `+
-			`!document.querySelector(".arithmetic .id")`))
+	step(t, ctx, "the marks", visit(s, "/?view=lab&q=%22walrus%22"), until(`$(".judge li") && shown()`), shoot("twins"),
+		until(`JSON.stringify($$(".judge li .id").map((e) => e.textContent).sort()) === `+
+			`'["a/notes.md#undo","b/notes.md#undo"]'`), until(`(() => { const names = $$(".judge li button").map((b) => `+
+			`b.ariaLabel); return names.length === 6 && new Set(names).size === 6 && names.includes("right: Alone"); })()`))
+	step(t, ctx, "the chart", until(`(() => { const names = $$("svg.lab [role=button]").map((b) => `+
+		`b.ariaLabel.replace(/^[^A-Z]*|, score.*/g, "")); return names.length === 3 && new Set(names).size === 3; })()`))
+	step(t, ctx, "the arithmetic", do(`$('svg.lab [role=button][data-id="notes:b/notes.md#undo"]').dispatchEvent(new `+
+		`MouseEvent("click", {bubbles: true}))`), until(`$(".arithmetic .id")?.textContent === "b/notes.md#undo"`),
+		do(`$('svg.lab [role=button][data-id="notes:c.md#alone"]').dispatchEvent(new MouseEvent("click", {bubbles: true}))`),
+		until(`$(".arithmetic h2")?.textContent === "Alone" && !$(".arithmetic .id")`))
 }

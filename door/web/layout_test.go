@@ -29,29 +29,28 @@ var reach string
 // TestPageAccessibility checks the page for screen readers, keyboards and magnification by four.
 func TestPageAccessibility(t *testing.T) {
 	ctx, s := browsed(t)
-	pin := chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`),
-		chromedp.Evaluate(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", `+
-			`{bubbles: true}))`, nil), until(`document.querySelector(".why")`)}
+	pin := chromedp.Tasks{until(`$$(".judge li").length > 2`),
+		do(`$("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`), until(`$(".why")`)}
 	for _, width := range []int64{1280, 640, 320} {
 		for _, view := range []struct {
 			name, address string
 			ready         chromedp.Action
 		}{
-			{"nothing asked", "/", until(`document.querySelector(".empty")`)},
+			{"nothing asked", "/", until(`$(".empty")`)},
 			{"results", "/?q=undo+commit&filter=ext:md",
-				chromedp.Tasks{until(`document.querySelector("#result-0")`),
-					chromedp.Evaluate(`for (const d of document.querySelectorAll("aside details")) d.open = true`, nil),
-					chromedp.Click("#result-0 button.score"), until(`document.querySelector(".why")`)}},
+				chromedp.Tasks{until(`$("#result-0")`),
+					do(`for (const d of $$("aside details")) d.open = true`),
+					click("#result-0 button.score"), until(`$(".why")`)}},
 			{"document", "/?view=document&id=git.md",
-				chromedp.Tasks{chromedp.Click(".facts button", chromedp.ByQuery), until(`document.querySelector(".facts h2")`)}},
-			{"plain text", "/?view=document&id=plain.txt", until(`document.querySelector("article pre")`)},
+				chromedp.Tasks{click(".facts button"), until(`$(".facts h2")`)}},
+			{"plain text", "/?view=document&id=plain.txt", until(`$("article pre")`)},
 			{"lab", "/?view=lab&q=commit", pin},
-			{"status", "/?view=status", until(`document.querySelector("main table")`)},
+			{"status", "/?view=status", until(`$("main table")`)},
 		} {
 			var found []string
 			var tree accessible
-			step(t, ctx, view.name, emulation.SetDeviceMetricsOverride(width, 800, 1, false),
-				chromedp.Navigate(s.URL+view.address), until(shown), view.ready, chromedp.Evaluate(reach, &found),
+			step(t, ctx, view.name, screen(width, 800, 1, false),
+				visit(s, view.address), until(shown), view.ready, chromedp.Evaluate(reach, &found),
 				chromedp.ActionFunc(func(ctx context.Context) error {
 					return cdp.Execute(ctx, "Accessibility.getFullAXTree", nil, &tree)
 				}))
@@ -71,11 +70,9 @@ func TestPageFontSize(t *testing.T) {
 	ctx, s := browsed(t)
 	for _, view := range []string{"/?q=undo+commit&filter=ext:md", "/?view=document&id=git.md",
 		"/?view=lab&q=commit&compare=rrf", "/?view=status"} {
-		step(t, ctx, view, emulation.SetDeviceMetricsOverride(360, 740, 1, false),
-			page.SetFontSizes(&page.FontSizes{Standard: 32}), chromedp.Navigate(s.URL+view), until(shown),
-			until(`getComputedStyle(document.body).fontSize === "32px" && `+
-				`[...document.querySelectorAll("svg.lab")].every((e) => e.clientWidth === 2 * e.viewBox.baseVal.width)`),
-			until(`document.documentElement.scrollWidth <= innerWidth`))
+		step(t, ctx, view, screen(360, 740, 1, false), page.SetFontSizes(&page.FontSizes{Standard: 32}), visit(s, view),
+			until(shown), until(`getComputedStyle(document.body).fontSize === "32px" && $$("svg.lab").every((e) => `+
+				`e.clientWidth === 2 * e.viewBox.baseVal.width)`), until(`document.documentElement.scrollWidth <= innerWidth`))
 	}
 }
 
@@ -87,9 +84,8 @@ func TestPageLongWord(t *testing.T) {
 	for _, view := range []struct{ address, said string }{{"/?q=commit+" + word, "nothing has"},
 		{"/?view=document&id=" + word, "nothing is called"}, {"/?q=commit&profile=" + word, "profile"},
 		{"/?view=lab&q=commit&filter=tag:" + word, "nothing has"}} {
-		step(t, ctx, view.address[:20], emulation.SetDeviceMetricsOverride(320, 700, 1, true),
-			chromedp.Navigate(s.URL+view.address),
-			until(`document.querySelector("main h1") && document.body.innerText.includes("`+view.said+`")`),
+		step(t, ctx, view.address[:20], screen(320, 700, 1, true), visit(s, view.address),
+			until(`$("main h1") && document.body.innerText.includes("`+view.said+`")`),
 			until(`document.documentElement.scrollWidth <= 320`))
 	}
 }
@@ -97,10 +93,9 @@ func TestPageLongWord(t *testing.T) {
 // TestPageShort checks that a small screen, as with magnification by four, shows the passage without the header.
 func TestPageShort(t *testing.T) {
 	ctx, s := browsed(t)
-	step(t, ctx, "a passage", emulation.SetDeviceMetricsOverride(320, 256, 4, false),
-		chromedp.Navigate(s.URL+"/?view=document&id=git.md%23undo-a-commit"), until(shown), shoot("short"),
-		until(`document.querySelector("header").getBoundingClientRect().bottom < 1 && `+
-			`Math.abs(document.querySelector(".hit").getBoundingClientRect().top - 8) < 3`))
+	step(t, ctx, "a passage", screen(320, 256, 4, false), visit(s, "/?view=document&id=git.md%23undo-a-commit"),
+		until(shown), shoot("short"), until(`$("header").getBoundingClientRect().bottom < 1 && `+
+			`Math.abs($(".hit").getBoundingClientRect().top - 8) < 3`))
 }
 
 // accessible is the accessibility tree of the page. The type of chromedp rejects property names of newer browsers.
@@ -138,33 +133,24 @@ func (a *accessible) nameless(t *testing.T) []string {
 // TestPageKeyboard checks that the focus stays on the control that was used.
 func TestPageKeyboard(t *testing.T) {
 	ctx, s := browsed(t)
-	step(t, ctx, "what folds", chromedp.Navigate(s.URL+"/?q=commit"), until(shown),
-		chromedp.Focus("aside summary", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter),
-		until(`!document.querySelector("aside details").open`), until(`document.body.dataset.view === "search"`))
-	step(t, ctx, "letters that are still composed", chromedp.Navigate(s.URL+"/?q=commit"), until(shown),
-		do(`{ const q = document.getElementById("query"); q.focus(); for (const key of ["ArrowDown", "Escape"]) `+
-			`q.dispatchEvent(new KeyboardEvent("keydown", {key, isComposing: true, bubbles: true, cancelable: true})) }`),
-		until(`document.activeElement.id === "query"`))
-	step(t, ctx, "a profile after another", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"),
-		chromedp.WaitVisible("svg.lab .node"), chromedp.Focus(`select[aria-label="Beside it"]`),
-		chromedp.Evaluate(`{ const l = document.activeElement; l.value = "tree"; l.dispatchEvent(new Event("change", `+
-			`{bubbles: true})); } 0`, nil),
-		until(`document.querySelectorAll("svg.lab").length === 2 && document.activeElement.ariaLabel === "Beside it" && `+
-			`document.activeElement.value === "tree"`))
-	step(t, ctx, "a mark after another", chromedp.Focus(`.judge li:nth-child(2) button.wrong`, chromedp.ByQuery),
-		chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) `+
-			`button.wrong[aria-pressed=true]")`),
-		chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) `+
-			`button.wrong[aria-pressed=false]")`))
-	step(t, ctx, "a slider says its number and what that means",
-		chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"),
-		until(`[...document.querySelectorAll(".lab-controls label")].find((l) => l.textContent === `+
+	step(t, ctx, "what folds", visit(s, "/?q=commit"), until(shown), focusOn("aside summary"), press(kb.Enter),
+		until(`!$("aside details").open`), until(`document.body.dataset.view === "search"`))
+	step(t, ctx, "letters that are still composed", visit(s, "/?q=commit"), until(shown), do(`{ const q = $("#query"); `+
+		`q.focus(); for (const key of ["ArrowDown", "Escape"]) q.dispatchEvent(new KeyboardEvent("keydown", {key, `+
+		`isComposing: true, bubbles: true, cancelable: true})) }`), until(`document.activeElement.id === "query"`))
+	step(t, ctx, "a profile after another", visit(s, "/?view=lab&q=commit&profile=rrf"), visible("svg.lab .node"),
+		focusOn(`select[aria-label="Beside it"]`), do(`{ const l = document.activeElement; l.value = "tree"; `+
+			`l.dispatchEvent(new Event("change", {bubbles: true})); } 0`), until(`$$("svg.lab").length === 2 && `+
+			`document.activeElement.ariaLabel === "Beside it" && document.activeElement.value === "tree"`))
+	step(t, ctx, "a mark after another", focusOn(`.judge li:nth-child(2) button.wrong`), press(kb.Enter),
+		until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=true]")`), press(kb.Enter),
+		until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=false]")`))
+	step(t, ctx, "a slider says its number and what that means", visit(s, "/?view=lab&q=commit&profile=rrf"),
+		visible("svg.lab .node"), until(`$$(".lab-controls label").find((l) => l.textContent === `+
 			`"rrf_k").querySelector("[type=range]").ariaValueText === "60"`),
-		until(`[...document.querySelectorAll(".lab-controls :is([type=range], select)")].every((e) => e.ariaDescription `+
-			`=== e.closest("label").title)`))
-	step(t, ctx, "measuring", chromedp.Navigate(s.URL+"/?view=status"), until(shown),
-		chromedp.Focus(`[aria-label=Recall] button`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter),
-		until(`document.querySelector("[aria-label=Recall]").textContent.includes("Measured")`),
+		until(`$$(".lab-controls :is([type=range], select)").every((e) => e.ariaDescription === e.closest("label").title)`))
+	step(t, ctx, "measuring", visit(s, "/?view=status"), until(shown), focusOn(`[aria-label=Recall] button`),
+		press(kb.Enter), until(`$("[aria-label=Recall]").textContent.includes("Measured")`),
 		until(`document.activeElement.textContent === "Measure"`))
 }
 
@@ -174,21 +160,18 @@ func TestPagePrint(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"wide.md": "# Wide\n\nText.\n\n```\n" +
 		strings.Repeat("a line of code ", 40) + "\n```\n"})
-	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=wide.md"), until(shown),
-		chromedp.Evaluate(`document.documentElement.dataset.theme = "dark"`, nil),
-		emulation.SetEmulatedMedia().WithMedia("print"), shoot("print"),
-		until(`getComputedStyle(document.body).color === "rgb(0, 0, 0)" && `+
+	step(t, ctx, "a document", visit(s, "/?view=document&id=wide.md"), until(shown),
+		do(`document.documentElement.dataset.theme = "dark"`), emulation.SetEmulatedMedia().WithMedia("print"),
+		shoot("print"), until(`getComputedStyle(document.body).color === "rgb(0, 0, 0)" && `+
 			`getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)"`),
-		until(`document.querySelector("article").getBoundingClientRect().width > 900`),
-		until(`(() => { const p = document.querySelector("pre"); return p.scrollWidth <= p.clientWidth; })()`),
-		until(`!document.querySelector("header").checkVisibility() && !document.querySelector(".outline").checkVisibility()`))
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=text&compare=rrf"),
-		until(`document.querySelectorAll("svg.lab").length === 2 && `+shown), shoot("print-lab"),
-		until(`document.documentElement.scrollWidth <= innerWidth`),
-		until(`[...document.querySelectorAll(".scroll, .lab-controls")].every((e) => e.scrollWidth <= e.clientWidth && `+
-			`e.scrollHeight <= e.clientHeight)`),
-		until(`[...document.querySelectorAll("svg.lab")].every((e) => e.getBoundingClientRect().left >= 0 && `+
-			`e.getBoundingClientRect().right <= innerWidth)`))
+		until(`$("article").getBoundingClientRect().width > 900`),
+		until(`(() => { const p = $("pre"); return p.scrollWidth <= p.clientWidth; })()`),
+		until(`!$("header").checkVisibility() && !$(".outline").checkVisibility()`))
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=text&compare=rrf"), until(`$$("svg.lab").length === 2 && shown()`),
+		shoot("print-lab"), until(`document.documentElement.scrollWidth <= innerWidth`), until(`$$(".scroll, `+
+			`.lab-controls").every((e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)`),
+		until(`$$("svg.lab").every((e) => e.getBoundingClientRect().left >= 0 && e.getBoundingClientRect().right <= `+
+			`innerWidth)`))
 }
 
 // TestPagePrintWhole checks printing. Colors of a dark theme become dark, and titles are complete.
@@ -199,43 +182,36 @@ func TestPagePrintWhole(t *testing.T) {
 	s := served(t, map[string]string{"wide.md": "# " + long + " " + long + "\n\nText.\n\n| a | b |\n|---|---|\n| " + long +
 		" | text |\n"})
 	paper := chromedp.Tasks{do(`document.documentElement.dataset.theme = "dark"`),
-		emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(700, 900, 1, false)}
-	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=wide.md"), until(shown), paper,
+		emulation.SetEmulatedMedia().WithMedia("print"), screen(700, 900, 1, false)}
+	step(t, ctx, "a document", visit(s, "/?view=document&id=wide.md"), until(shown), paper,
 		until(`document.documentElement.scrollWidth <= innerWidth`),
-		until(`document.querySelector("article table").getBoundingClientRect().right <= innerWidth`))
-	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=text"), until(shown), paper,
-		until(`(() => { const h = document.querySelector(".result h2"); return h.clientHeight > 100 && h.scrollHeight <= `+
-			`h.clientHeight + 4; })()`))
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=text&set.names=0.9"), until(shown),
-		chromedp.WaitVisible("svg.lab .node"), paper,
+		until(`$("article table").getBoundingClientRect().right <= innerWidth`))
+	step(t, ctx, "results", visit(s, "/?q=text"), until(shown), paper, until(`(() => { const h = $(".result h2"); return `+
+		`h.clientHeight > 100 && h.scrollHeight <= h.clientHeight + 4; })()`))
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=text&set.names=0.9"), until(shown), visible("svg.lab .node"), paper,
 		until(`["--good", "--bad", "--edge"].every((name) => { const e = document.createElement("i"); e.style.color = `+
 			`getComputedStyle(document.documentElement).getPropertyValue(name); document.body.append(e); const c = `+
 			`getComputedStyle(e).color.match(/\d+/g).map(Number); e.remove(); return c.every((n) => n < 190); })`),
-		until(`getComputedStyle(document.querySelector(".scroll")).page === "wide"`))
+		until(`getComputedStyle($(".scroll")).page === "wide"`))
 }
 
 // TestPagePrintSheets checks printing on paper as narrow as a phone. Buttons are hidden, marks stay
 // visible, and a heading stays with its text.
 func TestPagePrintSheets(t *testing.T) {
 	ctx, s := browsed(t)
-	paper := chromedp.Tasks{emulation.SetEmulatedMedia().WithMedia("print"),
-		emulation.SetDeviceMetricsOverride(700, 900, 1, false)}
-	bare := until(`[...document.querySelectorAll("aside, button:not([aria-pressed=true])")].every((e) => ` +
-		`!e.checkVisibility())`)
-	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=undo+commit&filter=ext:md&why=1"), until(shown),
-		until(`document.querySelector(".why") && document.querySelector("aside li")`), paper, bare, shoot("print-results"),
-		until(`getComputedStyle(document.querySelector(".snippet mark")).printColorAdjust === "exact" && `+
-			`getComputedStyle(document.querySelector(".result:not(:has(.why))")).breakInside === "avoid"`))
-	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown), bare,
-		until(`getComputedStyle(document.querySelector("article h2")).breakAfter === "avoid" && `+
-			`getComputedStyle(document.getElementById("main")).paddingBottom === "0px"`))
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit&filter=ext:md"),
-		until(`document.querySelectorAll(".judge li").length > 2`), do(`document.querySelector(".judge li button").click()`),
-		until(`document.querySelector(".judge table")`),
-		until(`document.querySelector(".judge [aria-pressed=true]").checkVisibility() && document.querySelector(".lab-bar `+
-			`span button").checkVisibility() && !document.querySelector(".lab-bar > button, .judge `+
-			`[aria-pressed=false]").checkVisibility()`),
-		until(`!document.querySelector(".lab-bar input").checkVisibility()`))
+	paper := chromedp.Tasks{emulation.SetEmulatedMedia().WithMedia("print"), screen(700, 900, 1, false)}
+	bare := until(`$$("aside, button:not([aria-pressed=true])").every((e) => !e.checkVisibility())`)
+	step(t, ctx, "results", visit(s, "/?q=undo+commit&filter=ext:md&why=1"), until(shown),
+		until(`$(".why") && $("aside li")`), paper, bare, shoot("print-results"), until(`getComputedStyle($(".snippet `+
+			`mark")).printColorAdjust === "exact" && getComputedStyle($(".result:not(:has(.why))")).breakInside === "avoid"`))
+	step(t, ctx, "a document", visit(s, "/?view=document&id=git.md"), until(shown), bare,
+		until(`getComputedStyle($("article h2")).breakAfter === "avoid" && getComputedStyle($("#main")).paddingBottom === `+
+			`"0px"`))
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=commit&filter=ext:md"), until(`$$(".judge li").length > 2`),
+		do(`$(".judge li button").click()`), until(`$(".judge table")`),
+		until(`$(".judge [aria-pressed=true]").checkVisibility() && $(".lab-bar span button").checkVisibility() && `+
+			`!$(".lab-bar > button, .judge [aria-pressed=false]").checkVisibility()`),
+		until(`!$(".lab-bar input").checkVisibility()`))
 }
 
 // TestPageDeepTitle checks that the passage title is visible below many long headings, also in a
@@ -249,10 +225,9 @@ func TestPageDeepTitle(t *testing.T) {
 		"less.md": head(1, "Astro Renderer API") + head(2, "Renderer types reference") + head(3, "AstroComponentMetadata") +
 			head(4, "AstroComponentMetadata.kumquatExport") + "A kumquat.\n"})
 	for _, wide := range []int64{320, 400, 700, 1300} {
-		step(t, ctx, fmt.Sprint(wide), emulation.SetDeviceMetricsOverride(wide, 800, 1, false),
-			chromedp.Navigate(s.URL+"/?q=kumquat"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown),
-			shoot(fmt.Sprintf("deep-%d", wide)),
-			until(`[...document.querySelectorAll(".result h2")].every((h) => { const r = document.createRange(); `+
+		step(t, ctx, fmt.Sprint(wide), screen(wide, 800, 1, false), visit(s, "/?q=kumquat"),
+			until(`$$("#results > li").length > 1 && shown()`), shoot(fmt.Sprintf("deep-%d", wide)),
+			until(`$$(".result h2").every((h) => { const r = document.createRange(); `+
 				`r.selectNodeContents(h.querySelector("a").lastChild); return r.getBoundingClientRect().bottom <= `+
 				`h.getBoundingClientRect().bottom + 3; })`))
 	}
@@ -264,32 +239,29 @@ func TestPageLongTitle(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) +
 		"\n\nA commit.\n", "short.md": "# Short\n\nA commit.\n"})
-	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=commit"),
-		until(`document.querySelectorAll("#results > li").length > 1 && `+shown),
-		until(`[...document.querySelectorAll(".result h2")].every((e) => e.clientHeight < 80)`), shoot("long-title"))
-	step(t, ctx, "a store that is away", chromedp.Evaluate(`window.real = window.fetch; window.fetch = (path, o) => `+
+	step(t, ctx, "results", visit(s, "/?q=commit"), until(`$$("#results > li").length > 1 && shown()`),
+		until(`$$(".result h2").every((e) => e.clientHeight < 80)`), shoot("long-title"))
+	step(t, ctx, "a store that is away", do(`window.real = window.fetch; window.fetch = (path, o) => `+
 		`path.startsWith("/readyz") ? Promise.resolve(new Response(JSON.stringify({detail: "it is away"}), {status: `+
-		`503})) : real(path, o); 0`, nil),
-		chromedp.Click(`a[data-view="status"]`),
-		until(`document.getElementById("notes").textContent === "it is away" && `+
-			`document.querySelector("table").textContent.includes("it is away")`))
-	step(t, ctx, "files that are left out", chromedp.Evaluate(`window.fetch = async (path, o) => {
+		`503})) : real(path, o); 0`),
+		click(`a[data-view="status"]`), until(`$("#notes").textContent === "it is away" && `+
+			`$("table").textContent.includes("it is away")`))
+	step(t, ctx, "files that are left out", do(`window.fetch = async (path, o) => {
 		const r = await real(path, o);
 		if (!path.startsWith("/v1/status")) return r;
 		const st = await r.json();
 		st.skipped = Array.from({length: 700}, (_, i) => ({path: i + ".md", reason: "too large", detail: i + " bytes"}));
 		return new Response(JSON.stringify(st));
-	}; 0`, nil), chromedp.Click(`a[data-view="status"]`),
-		until(`document.querySelectorAll("main summary").length === 1 && `+
-			`document.querySelector("main summary").textContent === "too large: 700"`),
-		until(`document.querySelectorAll("main details li").length === 501 && document.querySelector("main details `+
+	}; 0`), click(`a[data-view="status"]`),
+		until(`$$("main summary").length === 1 && `+
+			`$("main summary").textContent === "too large: 700"`),
+		until(`$$("main details li").length === 501 && $("main details `+
 			`li").textContent === "0.md: 0 bytes"`),
 		chromedp.Evaluate(`window.fetch = (path, o) => path.startsWith("/readyz") ? Promise.resolve(new `+
 			`Response(JSON.stringify({detail: "it is away"}), {status: 503})) : real(path, o); 0`, nil),
-		chromedp.Click(`a[data-view="status"]`), until(`document.getElementById("notes").textContent === "it is away"`))
-	step(t, ctx, "it is back, without anything that is done", chromedp.Evaluate(`window.fetch = window.real; 0`, nil),
-		until(`document.getElementById("notes").textContent === "" && `+
-			`document.querySelector("table").textContent.includes("ready")`))
+		click(`a[data-view="status"]`), until(`$("#notes").textContent === "it is away"`))
+	step(t, ctx, "it is back, without anything that is done", do(`window.fetch = window.real; 0`),
+		until(`$("#notes").textContent === "" && $("table").textContent.includes("ready")`))
 }
 
 // turned lists text that a name with U+202E turns around: text behind it in the same node, except
@@ -316,19 +288,19 @@ func TestPageDirection(t *testing.T) {
 		least         int
 	}{
 		{"results", "/?q=commit&filter=" + url.QueryEscape("path:a*"),
-			chromedp.Tasks{until(`document.querySelector("#result-2") && ` + shown), chromedp.Click("#result-0 button.score"),
-				until(`document.querySelector(".why")`)}, 5},
+			chromedp.Tasks{until(`$("#result-2") && shown()`), click("#result-0 button.score"),
+				until(`$(".why")`)}, 5},
 		{"document", "/?view=document&id=" + id,
-			chromedp.Tasks{until(`document.querySelector(".outline a")`), chromedp.Click(`.facts button`, chromedp.ByQuery),
-				until(`document.querySelector(".facts h2")`)}, 3},
-		{"lab", "/?view=lab&q=commit+three", chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`),
-			chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].find((e) => `+
+			chromedp.Tasks{until(`$(".outline a")`), click(`.facts button`),
+				until(`$(".facts h2")`)}, 3},
+		{"lab", "/?view=lab&q=commit+three", chromedp.Tasks{until(`$$(".judge li").length > 2`),
+			chromedp.Evaluate(`$$("svg.lab .node[role=button]").find((e) => `+
 				`e.dataset.id.includes("\u202e")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil),
-			until(`document.querySelector(".why")`)}, 10},
+			until(`$(".why")`)}, 10},
 	} {
 		var got []string
 		step(t, ctx, view.what, chromedp.EmulateViewport(2400, 900), /* in which no line wraps */
-			chromedp.Navigate(s.URL+view.address), view.ready, do(`document.querySelector(".why > button")?.click()`),
+			visit(s, view.address), view.ready, do(`$(".why > button")?.click()`),
 			shoot("direction-"+view.what), chromedp.Evaluate(turned, &got))
 		var seen int
 		if _, err := fmt.Sscan(got[0], &seen); err != nil || seen < view.least {
@@ -338,15 +310,12 @@ func TestPageDirection(t *testing.T) {
 			t.Errorf("%s: %s", view.what, g)
 		}
 	}
-	step(t, ctx, "a title alone", chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("commit -three -two")),
-		until(`document.querySelector("#result-0 h2") && `+shown),
-		until(`document.querySelector("#result-0 h2").textContent === "One\u202emoc"`))
-	step(t, ctx, "a title from right to left", chromedp.Navigate(s.URL+"/?q=reset"),
-		until(`document.querySelector("#result-0 h2 .above bdi") && `+shown), shoot("direction-rtl"),
-		until(`(() => { const h2 = document.querySelector("#result-0 h2"), r = document.createRange(); `+
+	step(t, ctx, "a title alone", visit(s, "/?q="+url.QueryEscape("commit -three -two")),
+		until(`$("#result-0 h2") && shown()`), until(`$("#result-0 h2").textContent === "One\u202emoc"`))
+	step(t, ctx, "a title from right to left", visit(s, "/?q=reset"), until(`$("#result-0 h2 .above bdi") && shown()`),
+		shoot("direction-rtl"), until(`(() => { const h2 = $("#result-0 h2"), r = document.createRange(); `+
 			`r.selectNodeContents(h2); return r.getBoundingClientRect().right >= h2.getBoundingClientRect().right - 2 && `+
-			`document.querySelector("#result-0 .above").getBoundingClientRect().left > `+
-			`r.getBoundingClientRect().left + 2; })()`))
+			`$("#result-0 .above").getBoundingClientRect().left > r.getBoundingClientRect().left + 2; })()`))
 }
 
 // TestPageTextDirection checks that text has the direction of most of its letters, whatever its first word is.
@@ -368,43 +337,38 @@ func TestPageTextDirection(t *testing.T) {
 		var all chromedp.Tasks
 		for _, e := range elements {
 			all = append(all, until(`(e => e && getComputedStyle(e).direction === `+quote(way)+
-				` && getComputedStyle(e).unicodeBidi !== "plaintext")(document.querySelector(`+quote(e)+`)) && `+shown))
+				` && getComputedStyle(e).unicodeBidi !== "plaintext")($(`+quote(e)+`)) && shown()`))
 		}
 		return all
 	}
-	step(t, ctx, "a snippet", chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("آفلاین")),
-		until(`document.querySelector("#result-0 .snippet")?.textContent.startsWith("Obsidian")`), runs("rtl", ".snippet"),
-		shoot("most-letters"))
-	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=fa.md"),
-		runs("rtl", "article p", "article ul", "article li", "article td", "article table"), shoot("most-letters-document"))
-	step(t, ctx, "callouts", chromedp.Navigate(s.URL+"/?view=document&id=he.md"),
-		runs("rtl", ".callout", "blockquote", "blockquote:last-of-type", "blockquote:last-of-type .callout"),
-		until(`document.querySelector(".callout").textContent === "important כותר"`), shoot("most-letters-callouts"))
-	step(t, ctx, "code, which does not count", chromedp.Navigate(s.URL+"/?view=document&id=code.md"),
-		runs("rtl", "article p"), until(`(() => { const [c] = document.querySelector("article p `+
-			`code:last-child").childNodes, at = (i) => { const r = document.createRange(); r.setStart(c, i); r.setEnd(c, i + `+
-			`1); return r.getBoundingClientRect().left; }; return at(0) < at(2); })()`),
-		chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("הריצו")), runs("rtl", ".snippet"))
-	step(t, ctx, "what has no letter from right to left, in what runs leftward",
-		chromedp.Navigate(s.URL+"/?view=document&id=mixed.md"),
+	step(t, ctx, "a snippet", visit(s, "/?q="+url.QueryEscape("آفلاین")),
+		until(`$("#result-0 .snippet")?.textContent.startsWith("Obsidian")`), runs("rtl", ".snippet"), shoot("most-letters"))
+	step(t, ctx, "a document", visit(s, "/?view=document&id=fa.md"), runs("rtl", "article p", "article ul", "article li",
+		"article td", "article table"), shoot("most-letters-document"))
+	step(t, ctx, "callouts", visit(s, "/?view=document&id=he.md"), runs("rtl", ".callout", "blockquote",
+		"blockquote:last-of-type", "blockquote:last-of-type .callout"),
+		until(`$(".callout").textContent === "important כותר"`), shoot("most-letters-callouts"))
+	step(t, ctx, "code, which does not count", visit(s, "/?view=document&id=code.md"), runs("rtl", "article p"),
+		until(`(() => { const [c] = $("article p code:last-child").childNodes, at = (i) => { const r = `+
+			`document.createRange(); r.setStart(c, i); r.setEnd(c, i + 1); return r.getBoundingClientRect().left; }; return `+
+			`at(0) < at(2); })()`),
+		visit(s, "/?q="+url.QueryEscape("הריצו")), runs("rtl", ".snippet"))
+	step(t, ctx, "what has no letter from right to left, in what runs leftward", visit(s, "/?view=document&id=mixed.md"),
 		runs("rtl", "article table", "article blockquote", "article ul"), shoot("most-letters-mixed"),
-		until(`[...document.querySelectorAll("article td, article blockquote p:last-child, article `+
-			`li:last-child")].every((e) => { const at = (i) => { const r = document.createRange(); r.setStart(e.firstChild, `+
-			`i); r.setEnd(e.firstChild, i + 1); return r.getBoundingClientRect().left; }; return at(0) < `+
-			`at(e.textContent.length - 1); })`))
-	step(t, ctx, "a title that is the name of the file",
-		chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("ערך.md")), runs("rtl", "article h1"))
+		until(`$$("article td, article blockquote p:last-child, article li:last-child").every((e) => { const at = (i) => { `+
+			`const r = document.createRange(); r.setStart(e.firstChild, i); r.setEnd(e.firstChild, i + 1); return `+
+			`r.getBoundingClientRect().left; }; return at(0) < at(e.textContent.length - 1); })`))
+	step(t, ctx, "a title that is the name of the file", visit(s, "/?view=document&id="+url.QueryEscape("ערך.md")),
+		runs("rtl", "article h1"))
 	// The marker of an item is outside the item, on the side where the item's text begins.
 	for _, name := range []string{"ערך.md", "list.md"} {
-		step(t, ctx, "an item that runs against its list, in "+name,
-			chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape(name)),
-			until(`document.querySelector("article li:last-child") && `+shown),
-			until(`(() => { const item = document.querySelector("article li:last-child"), list = `+
-				`item.parentElement.getBoundingClientRect(), { left, right } = item.getBoundingClientRect(); return item.dir `+
-				`!== item.parentElement.dir && (item.dir === "rtl" ? list.right - right : left - list.left) > 16; })()`),
+		step(t, ctx, "an item that runs against its list, in "+name, visit(s, "/?view=document&id="+url.QueryEscape(name)),
+			until(`$("article li:last-child") && shown()`), until(`(() => { const item = $("article li:last-child"), list = `+
+				`item.parentElement.getBoundingClientRect(), { left, right } = item.getBoundingClientRect(); return item.dir !== `+
+				`item.parentElement.dir && (item.dir === "rtl" ? list.right - right : left - list.left) > 16; })()`),
 			shoot("most-letters-list"))
 	}
-	step(t, ctx, "the other way round", chromedp.Navigate(s.URL+"/?view=document&id=en.md"), runs("ltr", "article p"))
+	step(t, ctx, "the other way round", visit(s, "/?view=document&id=en.md"), runs("ltr", "article p"))
 }
 
 // contrast lists what has too little contrast by WCAG 2.2. Text needs 4.5 to 1, or 3 to 1 if it is
@@ -416,37 +380,36 @@ var contrast string
 // TestPageContrast checks that all text of the page has enough contrast in both themes.
 func TestPageContrast(t *testing.T) {
 	ctx, s := browsed(t)
-	still := chromedp.Evaluate(`document.getAnimations().forEach((a) => a.finish())`, nil)
+	still := do(`document.getAnimations().forEach((a) => a.finish())`)
 	for _, theme := range []string{"light", "dark"} {
 		for _, view := range []struct {
 			name, address string
 			ready         chromedp.Action
 		}{
 			{"results", "/?q=undo+commit&filter=ext:md",
-				chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#result-0 button.score"),
-					until(`document.querySelector(".why")`),
-					chromedp.Evaluate(`document.getElementById("notes").textContent = "a note"`, nil), chromedp.KeyEvent("j")}},
-			{"nothing", "/?q=%22zzz+undefinable%22", until(`document.querySelector(".empty")`)},
-			{"keys", "/?q=commit", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Click("#help"),
-				chromedp.WaitVisible("#keys")}},
+				chromedp.Tasks{until(`$("#result-0")`), click("#result-0 button.score"),
+					until(`$(".why")`),
+					do(`$("#notes").textContent = "a note"`), press("j")}},
+			{"nothing", "/?q=%22zzz+undefinable%22", until(`$(".empty")`)},
+			{"keys", "/?q=commit", chromedp.Tasks{until(`$("#result-0")`), click("#help"),
+				visible("#keys")}},
 			{"document", "/?view=document&id=notes:git.md%23undo-a-commit&q=commit",
-				until(`document.querySelector(".hit mark")`)},
+				until(`$(".hit mark")`)},
 			{"lab", "/?view=lab&q=commit&set.nothing=9",
-				chromedp.Tasks{chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
+				chromedp.Tasks{visible("svg.lab .node"), until(`$$(".judge li").length > 2`),
 					slide(`r.max`),
-					until(`document.querySelector("label.changed")`),
-					chromedp.Click(".judge li button", chromedp.ByQuery),
-					chromedp.Click(".judge li:nth-child(2) button.wrong", chromedp.ByQuery),
-					until(`document.querySelector(".judge table")`),
-					chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new `+
-						`MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}},
-			{"status", "/?view=status", until(`document.querySelector("main table")`)},
+					until(`$("label.changed")`),
+					click(".judge li button"),
+					click(".judge li:nth-child(2) button.wrong"),
+					until(`$(".judge table")`),
+					chromedp.Evaluate(`$$("svg.lab .node[role=button]")[0].dispatchEvent(new `+
+						`MouseEvent("click", {bubbles: true}))`, nil), until(`$(".why")`)}},
+			{"status", "/?view=status", until(`$("main table")`)},
 		} {
 			var faint []string
-			step(t, ctx, view.name, chromedp.Navigate(s.URL),
-				chromedp.Evaluate(`localStorage.clear(), localStorage.setItem("sheaf-theme", "`+theme+`")`, nil),
-				chromedp.Navigate(s.URL+view.address), view.ready, still, shoot("contrast-"+theme+"-"+view.name),
-				chromedp.Evaluate(contrast, &faint))
+			step(t, ctx, view.name, visit(s, ""),
+				chromedp.Evaluate(`localStorage.clear(), localStorage.setItem("sheaf-theme", "`+theme+`")`, nil), visit(s,
+					view.address), view.ready, still, shoot("contrast-"+theme+"-"+view.name), chromedp.Evaluate(contrast, &faint))
 			for _, f := range faint {
 				t.Errorf("%s, %s: %s", theme, view.name, f)
 			}
@@ -467,13 +430,12 @@ func TestPageThemeAtOnce(t *testing.T) {
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
-	step(t, ctx, "a page whose modules come late", chromedp.Navigate(s.URL), until(shown),
+	step(t, ctx, "a page whose modules come late", visit(s, ""), until(shown),
 		until(`performance.getEntriesByName("first-paint").length`),
 		until(`performance.getEntriesByName("first-paint")[0].startTime > `+
 			`performance.getEntriesByType("resource").find((r) => r.name.endsWith("/search.js")).responseEnd`))
-	step(t, ctx, "chosen in another window",
-		do(`localStorage.setItem("sheaf-theme", "dark"); localStorage.setItem("sheaf-editor", "zed://file{path}"); `+
-			`dispatchEvent(new StorageEvent("storage", {key: "sheaf-editor"}))`),
-		until(`document.documentElement.dataset.theme === "dark" && document.getElementById("editor").value === `+
-			`"zed://file{path}"`))
+	step(t, ctx, "chosen in another window", do(`localStorage.setItem("sheaf-theme", "dark"); `+
+		`localStorage.setItem("sheaf-editor", "zed://file{path}"); dispatchEvent(new StorageEvent("storage", {key: `+
+		`"sheaf-editor"}))`),
+		until(`document.documentElement.dataset.theme === "dark" && $("#editor").value === "zed://file{path}"`))
 }

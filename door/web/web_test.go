@@ -269,7 +269,7 @@ func tab(t *testing.T, ctx context.Context) context.Context {
 	// The page retries a server that does not answer after one second, and reads the status every five.
 	step(t, ctx, "short seconds", chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(`{ const wait = setTimeout; window.setTimeout = (f, ms, ...rest) ` +
-			`=> wait(f, ms === 1000 || ms === 5000 ? ms / 10 : ms, ...rest) }`).Do(ctx)
+			`=> wait(f, ms === 1000 || ms === 5000 ? ms / 10 : ms, ...rest) }` + helpers).Do(ctx)
 		return err
 	}))
 	return ctx
@@ -342,8 +342,8 @@ func step(t *testing.T, ctx context.Context, what string, actions ...chromedp.Ac
 	for i, a := range actions {
 		if err := chromedp.Run(ctx, a); err != nil {
 			var seen string
-			_ = chromedp.Run(ctx, chromedp.Evaluate(`location.search + " " + document.activeElement.outerHTML.slice(0, 200) `+
-				`+ " " + document.querySelector("dialog[open]")?.id + "\n" + document.body.innerText.slice(0, 1000)`, &seen))
+			_ = chromedp.Run(ctx, chromedp.Evaluate(`location.search + " " + document.activeElement.outerHTML.slice(0, 200) + `+
+				`" " + $("dialog[open]")?.id + "\n" + document.body.innerText.slice(0, 1000)`, &seen))
 			t.Fatalf("%s, action %d: %v\n%s", what, i, err, seen)
 		}
 	}
@@ -359,8 +359,8 @@ func text(t *testing.T, ctx context.Context, selector string) string {
 // TestUntilContinuesAfterReload checks that until continues on the new page after a reload.
 func TestUntilContinuesAfterReload(t *testing.T) {
 	ctx, s := browsed(t)
-	step(t, ctx, "loaded again", chromedp.Navigate(s.URL),
-		do(`window.before = true; setTimeout(() => location.reload(), 50)`), until(`!window.before`))
+	step(t, ctx, "loaded again", visit(s, ""), do(`window.before = true; setTimeout(() => location.reload(), 50)`),
+		until(`!window.before`))
 }
 
 // until waits until a JavaScript expression is true, also on a page that replaces the first one. A
@@ -406,8 +406,7 @@ func TestPageConfidence(t *testing.T) {
 		s := served(t, notes, func(o *collection.Options) {
 			o.Confidence = collectiontest.Calibrated(c.bias, c.answerable)
 		})
-		step(t, ctx, "search", chromedp.Navigate(s.URL+"/?q=commit+zebra+giraffe+elephant"),
-			chromedp.WaitVisible("#result-0"))
+		step(t, ctx, "search", visit(s, "/?q=commit+zebra+giraffe+elephant"), visible("#result-0"))
 		said := text(t, ctx, "body")
 		if c.mark {
 			if got := text(t, ctx, "#result-0 .place .sure"); got != "confidence: high" {
@@ -426,7 +425,7 @@ func TestPageConfidence(t *testing.T) {
 		}
 	}
 	s := served(t, notes, func(o *collection.Options) { o.Confidence = collectiontest.Calibrated(-5, false) })
-	step(t, ctx, "filter", chromedp.Navigate(s.URL+"/?filter=path:git.md"), chromedp.WaitVisible("#result-0"))
+	step(t, ctx, "filter", visit(s, "/?filter=path:git.md"), visible("#result-0"))
 	if said := text(t, ctx, "body"); strings.Contains(said, unlikely) || strings.Contains(said, "confidence") {
 		t.Errorf("a filter alone:\n%s", said)
 	}
@@ -438,10 +437,8 @@ func TestPage(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
 	answer(ctx)
-	step(t, ctx, "search as one types", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),
-		chromedp.SendKeys("#query", "undo commit"),
-		until(`location.search.includes("undo+commit") && document.getElementById("main").dataset.shown === location.search`),
-		shoot("search"))
+	step(t, ctx, "search as one types", visit(s, ""), visible("#query"), typeIn("#query", "undo commit"),
+		until(`location.search.includes("undo+commit") && shown()`), shoot("search"))
 	if got := text(t, ctx, "#result-0"); !strings.Contains(got, "Undo a commit") || !strings.Contains(got, "git.md:") {
 		t.Errorf("the first result: %s", got)
 	}
@@ -450,46 +447,39 @@ func TestPage(t *testing.T) {
 	if !strings.Contains(url, "q=undo+commit") {
 		t.Errorf("the address: %s", url)
 	}
-	step(t, ctx, "why", chromedp.Click("#result-0 button.score"), chromedp.WaitVisible("#result-0 .why"), shoot("why"))
+	step(t, ctx, "why", click("#result-0 button.score"), visible("#result-0 .why"), shoot("why"))
 	if got := text(t, ctx, "#result-0 .why"); !strings.Contains(got, "sum of") {
 		t.Errorf("the arithmetic: %s", got)
 	}
-	step(t, ctx, "a filter", chromedp.Click(`aside li button`, chromedp.ByQuery),
-		until(`location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
-	step(t, ctx, "back", chromedp.NavigateBack(),
-		until(`!location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
-	step(t, ctx, "keys", chromedp.KeyEvent(kb.Escape), chromedp.Blur("#query"), chromedp.KeyEvent("j"),
-		until(`document.querySelector("#result-0.selected")`), chromedp.KeyEvent("j"),
-		until(`document.querySelector("#result-1.selected")`), chromedp.KeyEvent("k"), chromedp.KeyEvent("?"),
-		chromedp.WaitVisible("#keys"), shoot("keys"), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotVisible("#keys"))
-	step(t, ctx, "open by key", chromedp.KeyEvent(kb.Enter), until(`document.querySelector(".hit")`), shoot("document"))
+	step(t, ctx, "a filter", click(`aside li button`), until(`location.search.includes("filter=") && shown()`))
+	step(t, ctx, "back", chromedp.NavigateBack(), until(`!location.search.includes("filter=") && shown()`))
+	step(t, ctx, "keys", press(kb.Escape), chromedp.Blur("#query"), press("j"), until(`$("#result-0.selected")`),
+		press("j"), until(`$("#result-1.selected")`), press("k"), press("?"), visible("#keys"), shoot("keys"),
+		press(kb.Escape), chromedp.WaitNotVisible("#keys"))
+	step(t, ctx, "open by key", press(kb.Enter), until(`$(".hit")`), shoot("document"))
 	if got := text(t, ctx, ".hit"); got != "Undo a commit" {
 		t.Errorf("the marked heading: %q", got)
 	}
 	step(t, ctx, "a link", chromedp.Click(`//article//a[text()="the wiki way"]`, chromedp.BySearch),
 		until(`document.title.startsWith("Far")`))
-	step(t, ctx, "a link to a heading", chromedp.Click(`article a`, chromedp.ByQuery),
-		until(`document.title.startsWith("Git") && document.querySelector(".hit")?.textContent === "Undo a commit"`))
+	step(t, ctx, "a link to a heading", click(`article a`),
+		until(`document.title.startsWith("Git") && $(".hit")?.textContent === "Undo a commit"`))
 
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"),
-		shoot("lab"))
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=commit"), visible("svg.lab .node"), shoot("lab"))
 	var threads, first string
-	step(t, ctx, "its lines", chromedp.Evaluate(`String(document.querySelectorAll("svg.lab .thread").length)`, &threads),
-		chromedp.Evaluate(`document.querySelector("svg.lab").textContent`, &first))
+	step(t, ctx, "its lines", chromedp.Evaluate(`String($$("svg.lab .thread").length)`, &threads),
+		chromedp.Evaluate(`$("svg.lab").textContent`, &first))
 	if threads == "0" {
 		t.Error("the lab draws no lines")
 	}
 	step(t, ctx, "a slider", slide(`r.max`),
-		until(`location.search.includes("set.") && document.querySelector("svg.lab").textContent !== `+quote(first)),
-		shoot("lab-moved"))
-	step(t, ctx, "a result's arithmetic", chromedp.Evaluate(`[...document.querySelectorAll("svg.lab `+
-		`.node[role=button]")][0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil),
-		until(`document.querySelector(".why")`))
-	step(t, ctx, "marks", chromedp.Click(".judge li button", chromedp.ByQuery),
-		until(`document.querySelector(".judge")?.textContent.includes("mean")`))
+		until(`location.search.includes("set.") && $("svg.lab").textContent !== `+quote(first)), shoot("lab-moved"))
+	step(t, ctx, "a result's arithmetic",
+		do(`$$("svg.lab .node[role=button]")[0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`), until(`$(".why")`))
+	step(t, ctx, "marks", click(".judge li button"), until(`$(".judge")?.textContent.includes("mean")`))
 	step(t, ctx, "save the numbers", chromedp.Click(`//button[text()="Save as profile"]`, chromedp.BySearch),
-		until(`location.search.includes("profile=sheaf-mine") && document.querySelector(".lab-bar select").value === `+
-			`"sheaf-mine"`), until(`document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`))
+		until(`location.search.includes("profile=sheaf-mine") && $(".lab-bar select").value === "sheaf-mine"`),
+		until(`$("#notes").textContent.includes("sheaf-mine.yaml")`))
 	if list, err := f.Profiles(); err != nil ||
 		!slices.ContainsFunc(list, func(p collection.Profile) bool {
 			return p.Name == "sheaf-mine" && !p.Builtin && p.Error == ""
@@ -497,59 +487,51 @@ func TestPage(t *testing.T) {
 		t.Errorf("the saved profile: %+v, %v", list, err)
 	}
 	step(t, ctx, "save the marks", chromedp.Click(`//button[text()="Save as judged queries"]`, chromedp.BySearch),
-		until(`document.getElementById("notes").textContent.includes("judged.yaml")`))
+		until(`$("#notes").textContent.includes("judged.yaml")`))
 	if set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), ""); err != nil || set.Judgements() != 1 {
 		t.Errorf("the saved marks: %+v, %v", set, err)
 	}
-	step(t, ctx, "why not", chromedp.SendKeys(`.lab-bar input`, "plain.txt\n", chromedp.ByQuery),
-		until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("plain.txt")`))
-	step(t, ctx, "two profiles", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=tree"),
-		until(`document.querySelectorAll("svg.lab").length === 2`), shoot("lab-two"))
-	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"),
-		until(`document.querySelector("main").textContent.includes("analyzer")`), shoot("status"))
-	step(t, ctx, "recall", chromedp.Click(`[aria-label=Recall] button`, chromedp.ByQuery),
-		until(`document.querySelector("[aria-label=Recall]").textContent.includes("Measured")`), shoot("recall"))
+	step(t, ctx, "why not", typeIn(`.lab-bar input`, "plain.txt\n"),
+		until(`$("[aria-label=Arithmetic]").textContent.includes("plain.txt")`))
+	step(t, ctx, "two profiles", visit(s, "/?view=lab&q=commit&compare=tree"), until(`$$("svg.lab").length === 2`),
+		shoot("lab-two"))
+	step(t, ctx, "the state", visit(s, "/?view=status"), until(`$("main").textContent.includes("analyzer")`),
+		shoot("status"))
+	step(t, ctx, "recall", click(`[aria-label=Recall] button`),
+		until(`$("[aria-label=Recall]").textContent.includes("Measured")`), shoot("recall"))
 
-	step(t, ctx, "dark", chromedp.Click("#theme"),
-		until(`getComputedStyle(document.body).backgroundColor === "rgb(22, 24, 28)"`))
-	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), chromedp.Navigate(s.URL+"/?q=commit"),
-		until(`document.querySelectorAll("#results > li").length > 2`),
+	step(t, ctx, "dark", click("#theme"), until(`getComputedStyle(document.body).backgroundColor === "rgb(22, 24, 28)"`))
+	step(t, ctx, "a phone", screen(390, 800, 2, true), visit(s, "/?q=commit"), until(`$$("#results > li").length > 2`),
 		until(`document.documentElement.scrollWidth <= 390`), shoot("phone-dark"))
-	step(t, ctx, "the keys on a phone", chromedp.Click("#help"), chromedp.WaitVisible("#keys"),
-		until(`document.getElementById("keys").scrollTop === 0`), chromedp.KeyEvent(kb.Escape))
-	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"),
-		until(`document.querySelector("main details[open] li")?.textContent.includes("yyyy.yml")`),
+	step(t, ctx, "the keys on a phone", click("#help"), visible("#keys"), until(`$("#keys").scrollTop === 0`),
+		press(kb.Escape))
+	step(t, ctx, "the state on a phone", visit(s, "/?view=status"),
+		until(`$("main details[open] li")?.textContent.includes("yyyy.yml")`),
 		until(`document.documentElement.scrollWidth <= 390`))
-	step(t, ctx, "an address without the tree", chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"),
-		until(`document.querySelector(".hit")?.textContent === "Stash"`))
-	step(t, ctx, "text at 200 % on a small screen", emulation.SetDeviceMetricsOverride(320, 240, 2, true),
-		chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"),
-		until(`document.querySelector(".hit")?.textContent === "Stash"`),
-		until(`document.querySelector(".hit").getBoundingClientRect().top >= `+
-			`document.querySelector("header").getBoundingClientRect().bottom`), shoot("small"))
-	step(t, ctx, "the lab on a small screen", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
-		chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
-		until(`document.documentElement.scrollWidth <= 320`), shoot("lab-small"))
-	step(t, ctx, "text from right to left", chromedp.Navigate(s.URL+"/?view=document&id=arabic.md"),
-		until(`document.querySelector("article.text p")?.textContent.includes("reset")`),
-		until(`(() => { const range = document.createRange(), p = document.querySelector("article.text p"); `+
-			`range.selectNodeContents(p); const all = [...range.getClientRects()]; return Math.max(...all.map((r) => `+
-			`r.right)) >= p.getBoundingClientRect().right - 2 && Math.min(...all.map((r) => r.left)) > `+
-			`p.getBoundingClientRect().left + 2; })()`))
+	step(t, ctx, "an address without the tree", visit(s, "/?view=document&id=git.md%23stash"),
+		until(`$(".hit")?.textContent === "Stash"`))
+	step(t, ctx, "text at 200 % on a small screen", screen(320, 240, 2, true), visit(s,
+		"/?view=document&id=git.md%23stash"), until(`$(".hit")?.textContent === "Stash"`),
+		until(`$(".hit").getBoundingClientRect().top >= $("header").getBoundingClientRect().bottom`), shoot("small"))
+	step(t, ctx, "the lab on a small screen", visit(s, "/?view=lab&q=commit"), visible("svg.lab .node"),
+		until(`$$(".judge li").length > 2`), until(`document.documentElement.scrollWidth <= 320`), shoot("lab-small"))
+	step(t, ctx, "text from right to left", visit(s, "/?view=document&id=arabic.md"),
+		until(`$("article.text p")?.textContent.includes("reset")`), until(`(() => { const range = document.createRange(), `+
+			`p = $("article.text p"); range.selectNodeContents(p); const all = [...range.getClientRects()]; return `+
+			`Math.max(...all.map((r) => r.right)) >= p.getBoundingClientRect().right - 2 && Math.min(...all.map((r) => `+
+			`r.left)) > p.getBoundingClientRect().left + 2; })()`))
 
 	for path := range notes {
 		if strings.HasSuffix(path, ".yml") {
 			continue
 		}
-		step(t, ctx, path, chromedp.Navigate(s.URL+"/?view=document&q=commit&id="+
-			strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"), "<", "%3C")),
-			until(`document.querySelector("article.text")?.textContent.includes("ommit")`),
-			until(`document.querySelectorAll("article h1").length === (document.querySelector("article > `+
-				`pre:only-child") ? 0 : 1)`))
+		step(t, ctx, path, visit(s, "/?view=document&q=commit&id="+strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"),
+			"<", "%3C")), until(`$("article.text")?.textContent.includes("ommit")`),
+			until(`$$("article h1").length === ($("article > pre:only-child") ? 0 : 1)`))
 	}
 	var owned bool
-	step(t, ctx, "what the notes did", chromedp.Evaluate(`document.title.includes("owned") || `+
-		`!!document.querySelector("article script, article img, article [onerror], article [onmouseover]")`, &owned))
+	step(t, ctx, "what the notes did", chromedp.Evaluate(`document.title.includes("owned") || !!$("article script, `+
+		`article img, article [onerror], article [onmouseover]")`, &owned))
 	if owned {
 		t.Error("a note's HTML became part of the page")
 	}
@@ -560,40 +542,67 @@ func TestPage(t *testing.T) {
 func TestLabArithmetic(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
-	look := chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].at(-1).dispatchEvent(new `+
-		`PointerEvent("pointerover", {bubbles: true}))`, nil)
-	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"))
-	step(t, ctx, "a fault", chromedp.Evaluate(`(() => { const real = window.fetch; window.fetch = () => { window.fetch `+
-		`= real; return Promise.reject(new TypeError("down")); }; })()`, nil),
-		look, until(`document.getElementById("notes").textContent.includes("does not answer")`))
-	step(t, ctx, "the next look", look, until(`document.querySelector(".why")`))
+	look := do(`$$("svg.lab .node[role=button]").at(-1).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`)
+	step(t, ctx, "the lab", visit(s, "/?view=lab&q=commit"), visible("svg.lab .node"))
+	step(t, ctx, "a fault", do(`(() => { const real = window.fetch; window.fetch = () => { window.fetch = real; return `+
+		`Promise.reject(new TypeError("down")); }; })()`), look, until(`$("#notes").textContent.includes("does not answer")`))
+	step(t, ctx, "the next look", look, until(`$(".why")`))
 	if got := text(t, ctx, "[aria-label=Arithmetic]"); strings.Contains(got, "since this was drawn") {
 		t.Errorf("nothing has changed, and the lab says:\n%s", got)
 	}
-	step(t, ctx, "the lab again", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"))
+	step(t, ctx, "the lab again", visit(s, "/?view=lab&q=commit"), visible("svg.lab .node"))
 	for i := range 30 {
 		f.Write(t, fmt.Sprintf("more/%d.md", i), "# Commit\n\nA commit, and a commit.\n")
 	}
 	f.Index(t)
 	step(t, ctx, "a look at what has changed", look,
-		until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("since this was drawn")`))
+		until(`$("[aria-label=Arithmetic]").textContent.includes("since this was drawn")`))
 }
 
-// shown is true when the page shows the view of its address.
-const shown = `document.getElementById("main").dataset.shown === location.search`
+// helpers are functions that the scripts of tests use in every page. $ returns the first element of a selector, and
+// $$ a list of all. shown reports whether the page shows the view of its address.
+const helpers = `window.$ = (selector) => document.querySelector(selector);
+	window.$$ = (selector) => [...document.querySelectorAll(selector)];
+	window.shown = () => $("#main").dataset.shown === location.search;`
 
+// shown is a condition for until.
+const shown = `shown()`
+
+// do runs JavaScript.
 func do(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil) }
+
+// visit opens a path of a server.
+func visit(s *httptest.Server, path string) chromedp.Action { return chromedp.Navigate(s.URL + path) }
+
+// These actions use the first element of a selector.
+func click(selector string) chromedp.Action   { return chromedp.Click(selector, chromedp.ByQuery) }
+func focusOn(selector string) chromedp.Action { return chromedp.Focus(selector, chromedp.ByQuery) }
+func visible(selector string) chromedp.Action {
+	return chromedp.WaitVisible(selector, chromedp.ByQuery)
+}
+func typeIn(selector, text string) chromedp.Action {
+	return chromedp.SendKeys(selector, text, chromedp.ByQuery)
+}
+
+// press presses keys.
+func press(keys string) chromedp.Action { return chromedp.KeyEvent(keys) }
+
+// screen sets the size of the window in CSS pixels. scale is the number of device pixels in each. phone means that the
+// window is a phone's.
+func screen(width, height int64, scale float64, phone bool) chromedp.Action {
+	return emulation.SetDeviceMetricsOverride(width, height, scale, phone)
+}
 
 // slide moves the first slider r of the lab to value, a JavaScript expression. window.chart keeps the old chart.
 func slide(value string) chromedp.Action {
-	return do(`window.chart = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls ` +
-		`input[type=range]"); r.value = ` + value + `; r.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	return do(`window.chart = $("svg.lab"); { const r = $(".lab-controls input[type=range]"); r.value = ` + value +
+		`; r.dispatchEvent(new Event("input", {bubbles: true})) }`)
 }
 
 // retype replaces the query. window.chart keeps the old chart.
 func retype(query string) chromedp.Action {
-	return do(`window.chart = document.querySelector("svg.lab"); { const q = document.getElementById("query"); ` +
-		`q.value = ` + quote(query) + `; q.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	return do(`window.chart = $("svg.lab"); { const q = $("#query"); q.value = ` + quote(query) +
+		`; q.dispatchEvent(new Event("input", {bubbles: true})) }`)
 }
 
 func quote(s string) string {
@@ -654,18 +663,16 @@ func TestPageTimes(t *testing.T) {
 	}
 	var typed, moved []float64
 	for i := range query {
-		typed = append(typed, timed(t, ctx, `const q = document.getElementById("query"); q.value = `+quote(query[:i+1])+
-			`; q.dispatchEvent(new Event("input", {bubbles: true}))`,
-			`document.getElementById("main").dataset.shown === location.search`))
+		typed = append(typed, timed(t, ctx, `const q = $("#query"); q.value = `+quote(query[:i+1])+
+			`; q.dispatchEvent(new Event("input", {bubbles: true}))`, `shown()`))
 		time.Sleep(100 * time.Millisecond) // like a fast typist
 	}
-	step(t, ctx, "the lab", chromedp.Navigate(address+"/?view=lab&q="+url.QueryEscape(query)),
-		until(`document.querySelector("svg.lab .node")`))
+	step(t, ctx, "the lab", chromedp.Navigate(address+"/?view=lab&q="+url.QueryEscape(query)), until(`$("svg.lab .node")`))
 	for i := range 11 {
-		moved = append(moved, timed(t, ctx, fmt.Sprintf(`window.shownBefore = document.querySelector("svg.lab"); const r `+
-			`= document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.min) + (r.max - r.min) * %d / `+
-			`13; r.dispatchEvent(new Event("input", {bubbles: true}))`, i+1),
-			`document.querySelector("svg.lab") !== window.shownBefore`))
+		moved = append(moved, timed(t, ctx, fmt.Sprintf(`window.shownBefore = $("svg.lab"); const r = $(".lab-controls `+
+			`input[type=range]"); r.value = Number(r.min) + (r.max - r.min) * %d / 13; r.dispatchEvent(new Event("input", `+
+			`{bubbles: true}))`,
+			i+1), `$("svg.lab") !== window.shownBefore`))
 	}
 	t.Logf("first page %.0f kB, interactive after %.0f ms (%.0f the first time of a browser); a letter to its results "+
 		"%.0f ms, a number to its lines %.0f ms (medians, painted)", bytes/1000, median(loads), first, median(typed),

@@ -7,6 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // TestOutlineParents checks that the node above is the nearest earlier node with the parent's ID.
@@ -25,9 +27,7 @@ func TestOutlineParents(t *testing.T) {
 					want = &o.Nodes[j]
 				}
 			}
-			if o.Nodes[i].Above != want {
-				t.Fatalf("above chunk %d: %+v, want %+v", i, o.Nodes[i].Above, want)
-			}
+			must.Equal(t, o.Nodes[i].Above, want, "above chunk %d", i)
 		}
 	})
 }
@@ -56,13 +56,9 @@ func BenchmarkOutlineOf(b *testing.B) {
 // TestBreadcrumb checks the breadcrumb of a chunk with titles, and of chunks without any.
 func TestBreadcrumb(t *testing.T) {
 	for want, titles := range map[string][]string{"> Git › Undo": {"Git", "Undo"}, "> Git › ": {"Git", ""}} {
-		if got := (&sheaf.Chunk{Hierarchy: titles}).Breadcrumb(); got != want {
-			t.Errorf("%q: %q, want %q", titles, got, want)
-		}
+		check.Equal(t, (&sheaf.Chunk{Hierarchy: titles}).Breadcrumb(), want, "%q", titles)
 	}
 	for _, titles := range [][]string{nil, {""}} {
-		if got := (&sheaf.Chunk{Hierarchy: titles}).Breadcrumb(); got != "" {
-			t.Errorf("%q: %q, want nothing", titles, got)
-		}
+		check.Equal(t, (&sheaf.Chunk{Hierarchy: titles}).Breadcrumb(), "", "%q", titles)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 )
 
 func TestWithCategory(t *testing.T) {
@@ -16,13 +17,8 @@ func TestWithCategory(t *testing.T) {
 		err.Error() != below.Error() {
 		t.Errorf("%v", err)
 	}
-	if again := sheaf.WithCategory(sheaf.ErrNotFound, err); again != err {
-		t.Errorf("an error of the category became %#v", again)
-	}
-	if err := sheaf.WithCategory(sheaf.ErrCorrupt, nil); err != nil {
-		t.Errorf("nil became %v", err)
-	}
-	if sheaf.ExitCode(sheaf.WithCategory(sheaf.ErrCorrupt, below)) != 5 {
-		t.Error("the exit status is not that of the category")
-	}
+	check.Equal(t, sheaf.WithCategory(sheaf.ErrNotFound, err), err, "an error of the category")
+	check.NoError(t, sheaf.WithCategory(sheaf.ErrCorrupt, nil), "no error")
+	check.Equal(t, sheaf.ExitCode(sheaf.WithCategory(sheaf.ErrCorrupt, below)), 5,
+		"exit status of the category")
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/must"
 )
 
 // TestSortEqualsCompare checks that Sort equals a stable sort by Compare, also with equal scores,
@@ -29,9 +30,8 @@ func TestSortEqualsCompare(t *testing.T) {
 		slices.SortStableFunc(want, sheaf.Compare)
 		r.Sort()
 		for i := range r {
-			if math.Float64bits(r[i].Score) != math.Float64bits(want[i].Score) {
-				t.Fatalf("score %d is %v, want %v", i, r[i].Score, want[i].Score)
-			}
+			must.Equal(t, math.Float64bits(r[i].Score), math.Float64bits(want[i].Score),
+				"bits of score %d", i)
 			r[i].Score, want[i].Score = 0, 0
 			if !reflect.DeepEqual(r[i], want[i]) {
 				t.Fatalf("hit %d is %+v, want %+v", i, r[i], want[i])

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
 )
 
 type columns map[string][]sheaf.Value
@@ -52,9 +53,7 @@ func TestFilters(t *testing.T) {
 		{sheaf.Not{Filter: in("tag", sheaf.TextValue("green"))}, true},
 		{sheaf.And{sheaf.Exists{Column: "n"}, sheaf.Or{sheaf.Exists{Column: "x"}, sheaf.Exists{Column: "ok"}}}, true},
 	} {
-		if got := f.filter.Match(c); got != f.want {
-			t.Errorf("filter %d %#v: %v", i, f.filter, got)
-		}
+		check.Equal(t, f.filter.Match(c), f.want, "filter %d %#v", i, f.filter)
 	}
 }
 
@@ -99,12 +98,8 @@ func TestRankingOrder(t *testing.T) {
 	for _, h := range r {
 		got += string(h.ID)
 	}
-	if got != "aebcd" {
-		t.Errorf("order %s", got)
-	}
-	if err := (sheaf.Ranking{{ID: "x", Score: math.NaN()}}).Valid("the store"); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("NaN: %v", err)
-	}
+	check.Equal(t, got, "aebcd", "order")
+	check.Is(t, (sheaf.Ranking{{ID: "x", Score: math.NaN()}}).Valid("the store"), sheaf.ErrInvalid, "NaN")
 }
 
 func TestRecombine(t *testing.T) {
@@ -130,9 +125,7 @@ func TestErrorTable(t *testing.T) {
 		{sheaf.ErrNotFound, 3},
 		{sheaf.ErrUnavailable, 4}, {sheaf.ErrCorrupt, 5}, {fs.ErrPermission, 6},
 	} {
-		if got := sheaf.ExitCode(c.err); got != c.exit {
-			t.Errorf("%v: exit %d, want %d", c.err, got, c.exit)
-		}
+		check.Equal(t, sheaf.ExitCode(c.err), c.exit, "exit status of %v", c.err)
 	}
 	if err := sheaf.Invalidf("bad: %w", context.Canceled); !errors.Is(err, context.Canceled) ||
 		err.Error() != "invalid: bad: context canceled" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 )
 
 func leaf(label string, value float64) sheaf.Explanation {
@@ -114,8 +115,6 @@ func TestSummary(t *testing.T) {
 				return ""
 			},
 		}))
-		if got != c.want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
-		}
+		check.Equal(t, got, c.want, "%s", name)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -278,9 +279,7 @@ func TestAuditDuringWrites(t *testing.T) {
 	if err != nil || len(out.Leaks) > 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if err := <-written; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-written)
 }
 
 // TestAuditOfEmptiedIndex checks that an audit returns an error if its last document is removed meanwhile.
@@ -297,7 +296,5 @@ func TestAuditOfEmptiedIndex(t *testing.T) {
 	})
 	out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 100, Seed: 5},
 		func(*access.Grant) { remove() })
-	if !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("%+v, %v", out, err)
-	}
+	check.Is(t, err, sheaf.ErrNotFound, "%+v", out)
 }

@@ -19,6 +19,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
@@ -84,9 +85,7 @@ func (w *twin) same(t *testing.T, g access.Grant, q collection.SearchRequest) {
 	a, err = without.Search(ctx, q)
 	want, wantNext := answerText(t, a, err)
 	for {
-		if got != want {
-			t.Fatalf("%+v as %+v: with the cache\n%s\nwithout\n%s", q, g, got, want)
-		}
+		must.Equal(t, got, want, "%+v as %+v: with the cache, and without", q, g)
 		if gotNext == "" {
 			return
 		}
@@ -192,13 +191,9 @@ func TestEqualConcurrentSearchesRunOnce(t *testing.T) {
 	}
 	time.AfterFunc(20*time.Millisecond, func() { close(release) })
 	wg.Wait()
-	if calls.Load() != 1 {
-		t.Errorf("%d searches for %d callers", calls.Load(), callers)
-	}
+	check.Equal(t, calls.Load(), 1, "searches for %d callers", callers)
 	for i, text := range texts {
-		if text != texts[0] {
-			t.Errorf("caller %d got %s, the first %s", i, text, texts[0])
-		}
+		check.Equal(t, text, texts[0], "text of caller %d, and of the first", i)
 	}
 	if n := f.Cache(); n.Missed != 1 || n.Found+n.Shared != callers-1 {
 		t.Errorf("counts: %+v", n)
@@ -331,9 +326,7 @@ func TestPages(t *testing.T) {
 					t.Errorf("%s of %s: result %d is %+v, want %+v", name, profile, i+1, shown, w)
 				}
 			}
-			if len(ids) != 8 {
-				t.Errorf("%s of %s: two pages have %q", name, profile, ids)
-			}
+			check.Equal(t, len(ids), 8, "%s of %s: hits of two pages %q", name, profile, ids)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -97,9 +98,7 @@ func TestPagesWhileIndexChanges(t *testing.T) {
 	for n := 0; ; n++ {
 		for _, r := range page.Results {
 			seen[r.ID]++
-			if r.Rank != len(seen) {
-				t.Errorf("%s has rank %d as result %d", r.ID, r.Rank, len(seen))
-			}
+			check.Equal(t, r.Rank, len(seen), "rank of %s", r.ID)
 		}
 		if page.Next == "" {
 			break
@@ -112,17 +111,11 @@ func TestPagesWhileIndexChanges(t *testing.T) {
 			t.Fatal("the index did not change")
 		}
 		page = must.Get(r.Page(context.Background(), page.Next, collection.SearchRequest{Text: "apples"}))
-		if page.Generation != first.Generation {
-			t.Errorf("generation %d of a page, %d of the first", page.Generation, first.Generation)
-		}
+		check.Equal(t, page.Generation, first.Generation, "generation of a page, and of the first page")
 	}
-	if len(seen) != 40 {
-		t.Errorf("%d results on all pages", len(seen))
-	}
+	check.Equal(t, len(seen), 40, "results on all pages")
 	for id, n := range seen {
-		if n != 1 {
-			t.Errorf("%s is there %d times", id, n)
-		}
+		check.Equal(t, n, 1, "how often %s is there", id)
 	}
 }
 
@@ -185,9 +178,7 @@ func TestFolderSizesCountVisibleDocuments(t *testing.T) {
 func TestProfileNamesAreNoPaths(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n", "evil.yaml": "name: evil\n"}, nil)
 	for _, name := range []string{f.Root + "/evil.yaml", "../evil.yaml", "evil.yaml", "a\x00b", strings.Repeat("a", 200)} {
-		if _, err := f.Load(name); !errors.Is(err, sheaf.ErrNotFound) {
-			t.Errorf("profile %q: %v", name, err)
-		}
+		check.Is(t, must.Err(f.Load(name)), sheaf.ErrNotFound, "profile %q", name)
 	}
 	list, err := f.Profiles()
 	if err != nil || len(list) < 5 {
@@ -248,9 +239,7 @@ func TestWarningOfUnreadableIgnoreFile(t *testing.T) {
 	}
 	must.Do(t, os.Remove(ignores))
 	f.Index(t)
-	if told := of(access.Unrestricted()); len(told) != 0 {
-		t.Errorf("when it is gone: %q", told)
-	}
+	check.Equal(t, len(of(access.Unrestricted())), 0, "when it is gone")
 }
 
 // TestExpiredGrant checks that an expired grant can neither read nor change anything.
@@ -258,17 +247,11 @@ func TestExpiredGrant(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil)
 	grant := access.Unrestricted()
 	grant.Expires = time.Now().Add(-time.Second)
-	if _, err := f.For(grant); !errors.Is(err, collection.ErrForbidden) {
-		t.Errorf("read: %v", err)
-	}
+	check.Is(t, must.Err(f.For(grant)), collection.ErrForbidden, "read")
 	change := collection.Change{ID: "api:b.md", Put: &collection.DocumentInput{Text: "words"}}
-	if _, err := f.Collection.Write(t.Context(), grant, []collection.Change{change}); !errors.Is(err,
-		collection.ErrForbidden) {
-		t.Errorf("write: %v", err)
-	}
-	if _, err := f.SaveProfile(grant, "mine", collection.ProfileInput{}); !errors.Is(err, collection.ErrForbidden) {
-		t.Errorf("save: %v", err)
-	}
+	check.Is(t, must.Err(f.Collection.Write(t.Context(), grant, []collection.Change{change})), collection.ErrForbidden,
+		"write")
+	check.Is(t, must.Err(f.SaveProfile(grant, "mine", collection.ProfileInput{})), collection.ErrForbidden, "save")
 	task := must.Get(f.Submit(t.Context(), access.Unrestricted(), "", []collection.Change{change}))
 	if _, err := f.Task(grant, "", task.ID); !errors.Is(err, collection.ErrForbidden) ||
 		len(f.Tasks(grant, "", "", 10)) > 0 {

@@ -19,14 +19,14 @@ import (
 // Index a folder and search it by words and meaning. The index stays: a later search reads only changed files.
 func ExampleOpen() {
 	index, err := os.MkdirTemp("", "index") // the default is the user's data folder
-	check(err)
+	fatal(err)
 	defer os.RemoveAll(index)
 
 	c, err := collection.Open("../examples/notes", collection.WithIndex(index))
-	check(err)
+	fatal(err)
 	defer c.Close()
 	answer, err := c.Search(context.Background(), "how do I undo a commit")
-	check(err)
+	fatal(err)
 	fmt.Println(answer.Results[0].Path)
 	// Output: git/undo.md
 }
@@ -57,7 +57,7 @@ then:
 	defer done()
 	c, err := collection.Open(filepath.Join(notes, "notes"), collection.WithIndex(filepath.Join(notes, "index")),
 		collection.WithModel(nil), collection.WithProfile("titles-first", filepath.Join(notes, "profiles")))
-	check(err)
+	fatal(err)
 	defer c.Close()
 	for _, weight := range []string{"5", "0.1", "0"} {
 		answer, err := c.Search(context.Background(), "reset", func(r *collection.SearchRequest) {
@@ -98,15 +98,15 @@ func (m *memoryOpener) PlaceKind() string          { return "store" }
 // package store.
 func ExampleWithStore() {
 	index, err := os.MkdirTemp("", "index")
-	check(err)
+	fatal(err)
 	defer os.RemoveAll(index)
 
 	mine := &memoryOpener{}
 	c, err := collection.Open("../examples/notes", collection.WithIndex(index), collection.WithStore(mine))
-	check(err)
+	fatal(err)
 	defer c.Close()
 	answer, err := c.Search(context.Background(), "how do I undo a commit")
-	check(err)
+	fatal(err)
 	fmt.Printf("%s from %T\n", answer.Results[0].Path, mine.opened)
 	// Output: git/undo.md from *memory.Backend
 }
@@ -119,10 +119,10 @@ func ExampleCollection_For() {
 	})
 	defer done()
 	c, err := collection.Open(filepath.Join(notes, "notes"), collection.WithIndex(filepath.Join(notes, "index")))
-	check(err)
+	fatal(err)
 	defer c.Close()
 	_, err = c.Refresh(context.Background())
-	check(err)
+	fatal(err)
 
 	search := []access.Scope{access.ScopeSearch}
 	for _, grant := range []access.Grant{
@@ -130,9 +130,9 @@ func ExampleCollection_For() {
 		{Name: "staff", Scopes: search, Access: []string{"group:staff"}},
 	} {
 		reader, err := c.For(grant)
-		check(err)
+		fatal(err)
 		answer, err := reader.Search(context.Background(), collection.SearchRequest{Text: "opening"})
-		check(err)
+		fatal(err)
 		fmt.Print(grant.Name, ":")
 		for _, r := range answer.Results {
 			fmt.Print(" ", r.Path)
@@ -148,16 +148,16 @@ func ExampleCollection_For() {
 // exampleFolder makes a folder with these texts. done removes it.
 func exampleFolder(files map[string]string) (folder string, done func()) {
 	folder, err := os.MkdirTemp("", "sheaf")
-	check(err)
+	fatal(err)
 	for name, text := range files {
 		name = filepath.Join(folder, filepath.FromSlash(name))
-		check(os.MkdirAll(filepath.Dir(name), 0o755))
-		check(os.WriteFile(name, []byte(text), 0o644))
+		fatal(os.MkdirAll(filepath.Dir(name), 0o755))
+		fatal(os.WriteFile(name, []byte(text), 0o644))
 	}
-	return folder, func() { check(os.RemoveAll(folder)) }
+	return folder, func() { fatal(os.RemoveAll(folder)) }
 }
 
-func check(err error) {
+func fatal(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -50,9 +51,7 @@ func TestBriefExplanation(t *testing.T) {
 			t.Errorf("step %d is %+v, %+v in the whole one", k, b, w)
 		}
 		for i, rank := range b.Ranks {
-			if b.Hits[i] != w.Hits[rank-1] {
-				t.Errorf("step %s: %v at rank %d, %v in the whole one", b.Step, b.Hits[i], rank, w.Hits[rank-1])
-			}
+			check.Equal(t, b.Hits[i], w.Hits[rank-1], "step %s: hit at rank %d, and in the whole ranking", b.Step, rank)
 		}
 		for i, h := range w.Hits {
 			if (i < 5 || slices.Contains(results, h.ID)) && !slices.Contains(b.Ranks, i+1) {
@@ -123,9 +122,7 @@ func TestExactTotal(t *testing.T) {
 			}
 		}
 	}
-	if len(told) != 2 {
-		t.Errorf("relations: %v", told)
-	}
+	check.Equal(t, len(told), 2, "relations: %v", told)
 }
 
 // TestAnswerAfterFailure checks that after a partial failure the total is a lower bound and the answer is not cached.
@@ -196,9 +193,7 @@ func TestFusedContent(t *testing.T) {
 	}
 	for id, want := range map[string]string{"notes:codes.md": "Codes of vectors",
 		"notes:codes.md#codes-of-vectors": "Codes of vectors", "notes:codes.md#how-codes-lie": "\nEight lie together.\n"} {
-		if content[id] != want {
-			t.Errorf("%s has the content %q, want %q", id, content[id], want)
-		}
+		check.Equal(t, content[id], want, "content of %s", id)
 	}
 }
 

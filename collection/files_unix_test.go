@@ -16,6 +16,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -43,17 +44,14 @@ func TestIndexDeletedUnderServer(t *testing.T) {
 	if f.Coming(t.Context()) {
 		t.Error("callers wait for an index that is gone")
 	}
-	if n := len(find(t, before, collection.SearchRequest{Text: "harbor", Limit: 10}).Results); n != 1 {
-		t.Errorf("a reader of before finds %d", n)
-	}
+	check.Equal(t, len(find(t, before, collection.SearchRequest{Text: "harbor", Limit: 10}).Results), 1,
+		"hits of an earlier reader")
 	f.Beside(t).Index(t)
 	status, err := reader(t, f, access.Unrestricted()).Status(t.Context())
 	if err != nil || status.Documents != 1 || f.Ready(t.Context()) != nil {
 		t.Errorf("made again: %+v, %v, %v", status, err, f.Ready(t.Context()))
 	}
-	if err := write(); err != nil {
-		t.Errorf("a change when it is made again: %v", err)
-	}
+	check.NoError(t, write(), "a change when it is made again")
 	view := f.Options.Catalog.View()
 	defer view.Close()
 	if _, err := view.Record(sheaf.DocumentID(catalog.FreeTree, "given.md")); err != nil {

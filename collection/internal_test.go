@@ -19,6 +19,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
@@ -125,9 +126,8 @@ func TestDoByKindOfError(t *testing.T) {
 		if !errors.Is(err, c.want) || reopened != c.reopen || remade != c.remake {
 			t.Errorf("%s: %v, reopened %d times, remade %d times", c.name, err, reopened, remade)
 		}
-		if err := new(Life).Do(t.Context(), NeedFresh, func() error { return c.want }); !errors.Is(err, c.want) {
-			t.Errorf("%s, without functions: %v", c.name, err)
-		}
+		check.Is(t, new(Life).Do(t.Context(), NeedFresh, func() error { return c.want }), c.want,
+			"%s", c.name)
 	}
 }
 
@@ -217,9 +217,7 @@ func TestAuditComparesWholeNames(t *testing.T) {
 		a := &trial{auditor: &auditor{knownDocuments: knownDocuments{docs: docs}, out: &Audit{}},
 			grant: access.Grant{}, hidden: []int{0}}
 		must.Do(t, a.answer("search", c.ids))
-		if leak := len(a.out.Leaks) > 0; leak != c.leak {
-			t.Errorf("%v: a leak: %v, want %v", c.ids, leak, c.leak)
-		}
+		check.Equal(t, len(a.out.Leaks) > 0, c.leak, "%v: a leak", c.ids)
 	}
 }
 

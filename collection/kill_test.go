@@ -23,6 +23,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/collection/intake"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -266,9 +267,7 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 		}
 	}
 	for i := range batch {
-		if batch[i] != batch[0] {
-			t.Errorf("a batch is made in part: %q", batch)
-		}
+		check.Equal(t, batch[i], batch[0], "a batch that is made in part: %q", batch)
 	}
 	for _, id := range k.tasks {
 		if task, err := f.Task(access.Unrestricted(), "", id); err != nil || task.State != collection.TaskDone {

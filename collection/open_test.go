@@ -16,6 +16,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/hashed"
 )
@@ -56,28 +57,16 @@ func found(t *testing.T, c *collection.Collection, text string) int {
 // The file is still found after reopening.
 func TestOpenUpdates(t *testing.T) {
 	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
-	if n := found(t, c, "lighthouse"); n != 1 {
-		t.Errorf("%d results, want 1", n)
-	}
+	check.Equal(t, found(t, c, "lighthouse"), 1, "results")
 	writeFile(t, filepath.Join(folder, "b.md"), "# Island\n\nAnother lighthouse.\n")
-	if n := found(t, reopened(t, folder, index, collection.WithoutUpdate()), "lighthouse"); n != 1 {
-		t.Errorf("without an update %d results, want 1", n)
-	}
-	if n := found(t, c, "lighthouse"); n != 2 {
-		t.Errorf("%d results, want 2", n)
-	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Errorf("closed twice: %v", err)
-	}
-	if _, err := c.Search(t.Context(), "lighthouse"); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("a closed collection: %v", err)
-	}
-	if n := found(t, reopened(t, folder, index, collection.WithoutUpdate()), "lighthouse"); n != 2 {
-		t.Errorf("opened again: %d results, want 2", n)
-	}
+	check.Equal(t, found(t, reopened(t, folder, index, collection.WithoutUpdate()), "lighthouse"), 1,
+		"results without an update")
+	check.Equal(t, found(t, c, "lighthouse"), 2, "results")
+	must.Do(t, c.Close())
+	check.NoError(t, c.Close(), "closed twice")
+	check.Is(t, must.Err(c.Search(t.Context(), "lighthouse")), sheaf.ErrUnavailable, "a closed collection")
+	check.Equal(t, found(t, reopened(t, folder, index, collection.WithoutUpdate()), "lighthouse"), 2,
+		"opened again: results")
 }
 
 // TestConcurrentOpen checks that several programs can open and search one index at once.
@@ -87,9 +76,7 @@ func TestConcurrentOpen(t *testing.T) {
 	for _, c := range []*collection.Collection{first, reopened(t, folder, index), reopened(t, folder, index)} {
 		for i := range 3 {
 			all.Go(func() {
-				if n := found(t, c, fmt.Sprint("lighthouse ", i)); n != 1 {
-					t.Errorf("%d results, want 1", n)
-				}
+				check.Equal(t, found(t, c, fmt.Sprint("lighthouse ", i)), 1, "results")
 			})
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/eval/dataset"
 	"sheaf/index/catalog"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 )
@@ -42,9 +43,7 @@ func TestProfilesListProfileOfProgram(t *testing.T) {
 			t.Errorf("%s: %+v, %v: want a list by name", name, list, err)
 		}
 		i := slices.IndexFunc(list, func(p collection.Profile) bool { return strings.Contains(p.Name, "mine") })
-		if (i >= 0) != listed {
-			t.Fatalf("%s: %+v: listed %t, want %t", name, list, i >= 0, listed)
-		}
+		must.Equal(t, i >= 0, listed, "%s is in %+v", name, list)
 		if !listed {
 			continue
 		}
@@ -108,9 +107,7 @@ func TestModelIsRecorded(t *testing.T) {
 		o.Model = o.Ingest.Embedder
 	})
 	dims := f.Options.Model.Dims()
-	if got := f.Collection.Dims(); got != dims {
-		t.Errorf("%d dimensions, want %d", got, dims)
-	}
+	check.Equal(t, f.Collection.Dims(), dims, "dimensions")
 	r := reader(t, f, access.Unrestricted())
 	if s, err := r.Status(t.Context()); err != nil || s.Model != f.Options.Model.Model() || s.Dims != dims ||
 		s.Chunker != "tree" || s.Analyzer != f.Options.Analyzer.Name() {
@@ -192,9 +189,7 @@ func TestSaveProfile(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "x.yaml")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a profile that is wrong was written: %v", err)
-	}
+	check.Is(t, must.Err(os.Stat(filepath.Join(dir, "x.yaml"))), os.ErrNotExist, "the file of a wrong profile")
 	if p, err := f.Load("mine"); err != nil ||
 		!slices.ContainsFunc(p.Parameters, func(p profile.Parameter) bool {
 			return p.Name == "names" && p.Default == "0.25"
@@ -214,9 +209,8 @@ func TestSaveProfile(t *testing.T) {
 		t.Error(err)
 	}
 	searcher := access.Grant{Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Tenant: access.All}
-	if _, err := f.SaveJudged(searcher, "y", collection.JudgedInput{}); !errors.Is(err, collection.ErrForbidden) {
-		t.Errorf("without the scope admin: %v", err)
-	}
+	check.Is(t, must.Err(f.SaveJudged(searcher, "y", collection.JudgedInput{})), collection.ErrForbidden,
+		"without the scope admin")
 }
 
 // TestSavedFilesHidePaths checks that callers that may not see everything get no paths of saved files.
@@ -256,9 +250,7 @@ func TestSaveJudged(t *testing.T) {
 		outside = append(outside, "con", "nul", "com1", `a\b`, "a:b")
 	}
 	for _, name := range outside {
-		if _, err := f.SaveJudged(access.Unrestricted(), name, in); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("the name %q: %v, want that no file can be called so", name, err)
-		}
+		check.Is(t, must.Err(f.SaveJudged(access.Unrestricted(), name, in)), sheaf.ErrInvalid, "the name %q", name)
 	}
 }
 
@@ -284,9 +276,7 @@ func TestMeasureRecall(t *testing.T) {
 	})
 	r.Close() // Close of the collection waits for this
 	must.Do(t, f.Close())
-	if err := f.MeasureRecall(); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("after it was closed: %v", err)
-	}
+	check.Is(t, f.MeasureRecall(), sheaf.ErrUnavailable, "after it was closed")
 }
 
 // TestJudgingHiddenChunk checks that judging a hidden chunk returns the same error as judging a missing one.
@@ -303,7 +293,5 @@ func TestJudgingHiddenChunk(t *testing.T) {
 		strings.ReplaceAll(hidden.Error(), "hg.md", "no.md") != none.Error() {
 		t.Errorf("a hidden chunk: %v; none: %v", hidden, none)
 	}
-	if err := save("notes:git.md#undo-a-commit"); err != nil {
-		t.Errorf("a public chunk: %v", err)
-	}
+	check.NoError(t, save("notes:git.md#undo-a-commit"), "a public chunk")
 }

@@ -18,6 +18,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -26,16 +27,12 @@ import (
 // otherwise.
 func TestReadyBeforeFirstRun(t *testing.T) {
 	c := collectiontest.Unindexed(t, map[string]string{"a.md": "# A\n"}, nil)
-	if err := c.Ready(t.Context()); err != nil {
-		t.Errorf("nobody watches: %v", err)
-	}
+	check.NoError(t, c.Ready(t.Context()), "nobody watches")
 	said := func() bool {
 		t.Helper()
 		st := must.Get(reader(t, c, access.Unrestricted()).Status(t.Context()))
 		told := find(t, reader(t, c, access.Unrestricted()), collection.SearchRequest{Text: "a", Limit: 10}).Warnings
-		if !slices.Equal(told, st.Warnings) {
-			t.Errorf("the status says %q, an answer %q", st.Warnings, told)
-		}
+		check.List(t, told, st.Warnings, "warnings of an answer, and of the status")
 		return strings.Contains(strings.Join(told, "\n"), "for the first time")
 	}
 	if said() {
@@ -53,16 +50,12 @@ func TestReadyBeforeFirstRun(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Watch(ctx, func(*ingest.Report, error) { ran <- struct{}{} }) }()
 	<-ran
-	if err := c.Ready(t.Context()); err != nil {
-		t.Errorf("after the first run: %v", err)
-	}
+	check.NoError(t, c.Ready(t.Context()), "after the first run")
 	if said() {
 		t.Error("after the first run answers say that there will be more")
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 }
 
 // TestStatusIndexing checks that the status counts all and indexed files during a run, for callers
@@ -243,9 +236,7 @@ func TestRemadeIndexMustBeReopened(t *testing.T) {
 	_, err := f.For(access.Unrestricted())
 	<-f.Replaced()
 	for what, err := range map[string]error{"a reader": err, "readiness": f.Ready(t.Context())} {
-		if !errors.Is(err, ingest.ErrRebuilt) {
-			t.Errorf("%s: %v, want ErrRebuilt", what, err)
-		}
+		check.Is(t, err, ingest.ErrRebuilt, "%s", what)
 	}
 	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(),
 		[]collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n"}}}); !errors.Is(err,
@@ -305,13 +296,9 @@ func TestCloseWaitsForReaders(t *testing.T) {
 			other.Close()
 			continue
 		}
-		if !errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("another reader: %v", err)
-		}
+		check.Is(t, err, sheaf.ErrUnavailable, "another reader")
 		break
 	}
 	r.Close()
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-closed)
 }

@@ -13,6 +13,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search/scan"
 	"sheaf/store"
@@ -39,9 +40,7 @@ func TestDefaultLimitOfProfile(t *testing.T) {
 		{collection.SearchRequest{}, collection.DefaultLimit},
 	} {
 		c.q.Text = "heron"
-		if a := find(t, r, c.q); len(a.Results) != c.want {
-			t.Errorf("%+v: %d results, want %d", c.q, len(a.Results), c.want)
-		}
+		check.Equal(t, len(find(t, r, c.q).Results), c.want, "%+v: results", c.q)
 	}
 }
 
@@ -176,9 +175,7 @@ func TestMisspeltWords(t *testing.T) {
 		{all, "xylophone", nil},
 		{all, "-elefant", nil},
 	} {
-		if got := offers(c.grant, c.query); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, want %q", c.query, got, c.want)
-		}
+		check.List(t, offers(c.grant, c.query), c.want, "%q", c.query)
 	}
 }
 
@@ -286,9 +283,7 @@ func TestValues(t *testing.T) {
 				found = append(found, name)
 			}
 		}
-		if got := sorted(found); got != want {
-			t.Errorf("%s: found %q, want %q", query, got, want)
-		}
+		check.Equal(t, sorted(found), want, "%s: found", query)
 	}
 	ask := collection.SearchRequest{Text: "heron", Limit: 1, Facets: []string{"prop.due"}}
 	a := find(t, r, ask)
@@ -296,9 +291,7 @@ func TestValues(t *testing.T) {
 	for _, f := range a.Facets["prop.due"] {
 		due = append(due, fmt.Sprint(f))
 	}
-	if got := sorted(due); got != "{05.01.2024 1} {2024-01-05 1} {2024-01-05T23:30:00-08:00 1} {5 Jan 2024 1}" {
-		t.Errorf("facet: %s", got)
-	}
+	check.Equal(t, sorted(due), "{05.01.2024 1} {2024-01-05 1} {2024-01-05T23:30:00-08:00 1} {5 Jan 2024 1}", "facet")
 	doc := must.Get(r.Document(t.Context(), "notes:field.md"))
 	if len(doc.Properties) > 0 {
 		t.Errorf("properties without a value: %v", doc.Properties)
@@ -399,9 +392,7 @@ func TestForeignHitsAreSkipped(t *testing.T) {
 			}
 			return n
 		}
-		if n := told(access.Unrestricted()); n != 0 {
-			t.Errorf("nothing is strange, and %d answers say so", n)
-		}
+		check.Equal(t, told(access.Unrestricted()), 0, "answers with a note, when no hit is strange")
 		strange := store.Chunk{ID: "other:x.md", Doc: "other:x.md",
 			Fields:  []store.Field{{Name: sheaf.FieldBody, Text: "budget"}},
 			Columns: []store.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}}}}
@@ -412,12 +403,9 @@ func TestForeignHitsAreSkipped(t *testing.T) {
 		if distant {
 			want = 3
 		}
-		if n := told(access.Unrestricted()); n != want {
-			t.Errorf("distant %t: %d answers say that they leave hits out, want %d", distant, n, want)
-		}
-		if n := told(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}); n != 0 {
-			t.Errorf("distant %t: %d answers tell a caller with a part", distant, n)
-		}
+		check.Equal(t, told(access.Unrestricted()), want, "distant %t: answers that say that hits are left out", distant)
+		check.Equal(t, told(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), 0,
+			"distant %t: answers that tell it to a restricted caller", distant)
 	}
 }
 
@@ -448,9 +436,8 @@ func TestBrokenFrontmatterHides(t *testing.T) {
 	} {
 		c.grant.Scopes = []access.Scope{access.ScopeSearch}
 		r := reader(t, f, c.grant)
-		if got := find(t, r, collection.SearchRequest{Text: "harbor", Limit: 20}).Results; len(got) != c.found {
-			t.Errorf("%s: %d found, want %d", name, len(got), c.found)
-		}
+		check.Equal(t, len(find(t, r, collection.SearchRequest{Text: "harbor", Limit: 20}).Results), c.found,
+			"%s: found", name)
 		list, err := r.Documents(t.Context(), "", "", 100)
 		if err != nil || len(list.Documents) != c.found {
 			t.Errorf("%s: %+v listed, %v, want %d", name, list, err, c.found)
@@ -609,7 +596,5 @@ func TestScanProfileWithoutFolder(t *testing.T) {
 	}
 	o := f.Options
 	o.Profile = "tiered"
-	if _, err := collection.New(o); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("opened: %v", err)
-	}
+	check.Is(t, must.Err(collection.New(o)), sheaf.ErrUnsupported, "opened")
 }

@@ -13,6 +13,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -184,10 +185,8 @@ func TestCountHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true}); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("a caller who went away is answered %v", err)
-	}
+	check.Is(t, must.Err(r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true})), context.Canceled,
+		"a caller who went away")
 }
 
 // TestFailedPropertyLookupIsError checks that a failed lookup of property names is an error for callers that

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/text/chunk"
 )
 
@@ -35,17 +36,12 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 		}
 		columns[c.Name] = c.Values
 	}
-	if got := columns[sheaf.PropertyColumn("kind")]; !slices.Equal(got, want) {
-		t.Errorf("of a property written in two ways: %v", got)
-	}
-	if got := len(columns[sheaf.ColumnAccess]); got != 200 {
-		t.Errorf("%d groups, want 200: their case counts", got)
-	}
+	check.List(t, columns[sheaf.PropertyColumn("kind")], want, "values of a property written in two ways")
+	check.Equal(t, len(columns[sheaf.ColumnAccess]), 200, "groups")
 	tags := columns[sheaf.ColumnTag]
 	for i, want := range []string{"work/now", "work", "work/later", "/odd", deep, deep[:2*maxTagsAbove-1]} {
-		if tags[i] != sheaf.TextValue(want) {
-			t.Errorf("tag %d has %d bytes, want %.20q with %d", i, len(tags[i].Text), want, len(want))
-		}
+		check.Equal(t, tags[i], sheaf.TextValue(want),
+			"tag %d", i)
 	}
 	if last := tags[len(tags)-1]; len(tags) != 5+maxTagsAbove || last != sheaf.TextValue("a") {
 		t.Errorf("%d tags, the last %q", len(tags), last.Text)
@@ -131,9 +127,7 @@ func TestColumnsReadTexts(t *testing.T) {
 				plain = column.Values
 			}
 		}
-		if !slices.Equal(plain, []sheaf.Value{c.want}) {
-			t.Errorf("%q: column has %#v, want %#v", c.value, plain, c.want)
-		}
+		check.List(t, plain, []sheaf.Value{c.want}, "%q: column", c.value)
 		if got := len(written) == 1 && written[0].Text == c.written; got != (c.written != "") || !got && len(written) > 0 {
 			t.Errorf("%q: written as %v, want %q", c.value, written, c.written)
 		}
@@ -143,8 +137,6 @@ func TestColumnsReadTexts(t *testing.T) {
 // TestAccessProperties checks that a property which fills an access column is never part of a text.
 func TestAccessProperties(t *testing.T) {
 	for _, name := range []string{PropertyTenant, PropertyAccess, PropertySets, "Access", "title", "author"} {
-		if chunk.IsAccessProperty(name) != (accessColumn(name) != "") {
-			t.Errorf("%s: %v, column %q", name, chunk.IsAccessProperty(name), accessColumn(name))
-		}
+		check.Equal(t, chunk.IsAccessProperty(name), accessColumn(name) != "", "%s, column %q", name, accessColumn(name))
 	}
 }

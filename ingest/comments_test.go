@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
@@ -109,9 +110,7 @@ func TestHideCommentsOfUnreadableFile(t *testing.T) {
 	}
 	move(filepath.Join(root, "pass.md"), filepath.Join(root, ".pass.md.icloud"))
 	move(disk, disk+".off")
-	if r := w.run(); r.Removed != 0 {
-		t.Errorf("before: %+v", r)
-	}
+	check.Equal(t, w.run().Removed, 0, "before")
 	hide = true
 	r := w.run()
 	if r.Removed != 2 || len(r.Skipped) != 1 || len(r.Gone) != 1 || w.view().Docs() != 1 ||
@@ -123,7 +122,5 @@ func TestHideCommentsOfUnreadableFile(t *testing.T) {
 	}
 	move(filepath.Join(root, ".pass.md.icloud"), filepath.Join(root, "pass.md"))
 	move(disk+".off", disk)
-	if r := w.run(); r.Added != 2 {
-		t.Errorf("back: %+v", r)
-	}
+	check.Equal(t, w.run().Added, 2, "back")
 }

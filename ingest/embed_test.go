@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
@@ -70,17 +71,13 @@ func TestEmbedding(t *testing.T) {
 	if r := w.run(); r.Pending != 0 || r.EmbedError != "" {
 		t.Fatalf("%+v", r)
 	}
-	if got := nearest(t, w, m, "Bread › Oven very hot"); got != "t:a.md#oven" {
-		t.Errorf("nearest to the oven is %s", got)
-	}
+	check.Equal(t, nearest(t, w, m, "Bread › Oven very hot"), "t:a.md#oven", "nearest to the oven")
 	asked := m.texts
 	must.Do(t, os.Rename(filepath.Join(w.root, "a.md"), filepath.Join(w.root, "b.md")))
 	if r := w.run(); r.Renamed != 1 || m.texts != asked {
 		t.Errorf("a rename asked for %d texts: %+v", m.texts-asked, r)
 	}
-	if got := nearest(t, w, m, "Bread › Oven very hot"); got != "t:b.md#oven" {
-		t.Errorf("after the rename nearest is %s", got)
-	}
+	check.Equal(t, nearest(t, w, m, "Bread › Oven very hot"), "t:b.md#oven", "nearest after the rename")
 
 	m.broken = errors.New("the server is down")
 	w.write("c.md", "# Cheese\n\nalpha holes\n")
@@ -97,9 +94,7 @@ func TestEmbedding(t *testing.T) {
 	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
 		t.Errorf("mended: %+v", r)
 	}
-	if got := nearest(t, w, m, "Cheese alpha holes"); got != "t:c.md#cheese" {
-		t.Errorf("nearest to cheese is %s", got)
-	}
+	check.Equal(t, nearest(t, w, m, "Cheese alpha holes"), "t:c.md#cheese", "nearest to cheese")
 	generation := w.generation()
 	if r := w.run(); r.Changes() || w.generation() != generation {
 		t.Errorf("nothing changed: %+v", r)
@@ -146,9 +141,8 @@ func TestOneTextWithoutVector(t *testing.T) {
 			if r := w.run(); r.Added != 3 || r.Pending != 1 || !strings.HasPrefix(r.EmbedError, what) {
 				t.Errorf("%T: %+v", e, r)
 			}
-			if got := nearest(t, w, &fakeModel{Embedder: m.Embedder}, "Cheese holes"); got != "t:c.md#cheese" {
-				t.Errorf("%T: nearest to cheese is %s", e, got)
-			}
+			check.Equal(t, nearest(t, w, &fakeModel{Embedder: m.Embedder}, "Cheese holes"), "t:c.md#cheese",
+				"%T: nearest to cheese", e)
 		}
 	}
 }
@@ -203,9 +197,8 @@ func TestMetadataSuffix(t *testing.T) {
 					}
 					return 0
 				}
-				if near := score(want) > 0.1; near != (suffix && query != "ann") {
-					t.Errorf("%s, suffix %v: %s is found by %q with %.3f", name, suffix, want, query, score(want))
-				}
+				check.Equal(t, score(want) > 0.1, suffix && query != "ann",
+					"%s, suffix %v: %q finds %s with %.3f", name, suffix, query, want, score(want))
 			}
 		}
 	}
@@ -227,9 +220,7 @@ func TestMetadataSuffixIsFoundInBody(t *testing.T) {
 			windows := slices.DeleteFunc(found(t, w.o.Backend, sheaf.FieldBody, query), func(id sheaf.ID) bool {
 				return !strings.HasPrefix(string(id), "t:a.md#")
 			})
-			if (len(windows) > 1) != (all && suffix) {
-				t.Errorf("suffix %v: %q finds the windows %v", suffix, query, windows)
-			}
+			check.Equal(t, len(windows) > 1, all && suffix, "suffix %v: %q finds the windows %v", suffix, query, windows)
 		}
 	}
 }
@@ -287,8 +278,6 @@ func TestVectorsOfPieces(t *testing.T) {
 	w.run()
 	for _, i := range []int{3, 400, 599} {
 		want := sheaf.ID(fmt.Sprintf("t:long.md#part-%d", i))
-		if got := nearest(t, w, m, fmt.Sprintf("Part %d\nword%d", i, i)); got != want {
-			t.Errorf("nearest to part %d is %s, want %s", i, got, want)
-		}
+		check.Equal(t, nearest(t, w, m, fmt.Sprintf("Part %d\nword%d", i, i)), want, "nearest to part %d", i)
 	}
 }

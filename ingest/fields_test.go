@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/text/analysis"
@@ -27,18 +28,14 @@ func TestParentTitlesAreField(t *testing.T) {
 		{sheaf.FieldHierarchy, "wicks", []sheaf.ID{oil}}, {sheaf.FieldTitle, "wicks", []sheaf.ID{wicks}},
 		{sheaf.FieldBody, "wicks", nil}, {sheaf.FieldBody, "pour", []sheaf.ID{oil}},
 	} {
-		if got := found(t, w.o.Backend, c.field, c.word); !slices.Equal(got, c.want) {
-			t.Errorf("%s with %s: %v, want %v", c.field, c.word, got, c.want)
-		}
+		check.List(t, found(t, w.o.Backend, c.field, c.word), c.want, "%s with %s", c.field, c.word)
 	}
 	view := w.view()
 	c, ok := view.Chunk(oil)
 	if want := "> Lanterns › Wicks › Oil"; !ok || c.Breadcrumb() != want {
 		t.Errorf("breadcrumb %q, want %q", c.Breadcrumb(), want)
 	}
-	if got := text[c.Span.Start:c.Span.End]; got != "\nPour it.\n" {
-		t.Errorf("the span is %q", got)
-	}
+	check.Equal(t, text[c.Span.Start:c.Span.End], "\nPour it.\n", "the span")
 }
 
 // TestListsOfLinks checks that a list of links with a shared word keeps each word once, outside vectors. Other lists,
@@ -72,9 +69,7 @@ func TestListsOfLinks(t *testing.T) {
 				}
 			}
 		}
-		if body != c.body {
-			t.Errorf("%s: the body is %q, want %q", c.name, body, c.body)
-		}
+		check.Equal(t, body, c.body, "%s: the body", c.name)
 		if embedded := slices.ContainsFunc(model.texts, func(text string) bool {
 			return strings.Contains(text, "[[Old")
 		}); embedded == c.shared {

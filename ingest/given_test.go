@@ -39,9 +39,7 @@ func TestPut(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	v := w.view()
-	if v.Docs() != 3 {
-		t.Fatalf("%d documents", v.Docs())
-	}
+	must.Equal(t, v.Docs(), 3, "documents")
 	for id, title := range map[sheaf.ID]string{"given:42": "Baking", "given:43": "", "given:a/b.md": "Own title"} {
 		d, ok := v.Document(id)
 		if !ok || d.Title != title || d.Chunks[0].Title != title {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -19,9 +20,7 @@ func TestUnreadableIgnoreFile(t *testing.T) {
 	w.write("sub/b.md", "beta\n")
 	w.write("sub/private/c.md", "gamma\n")
 	w.write("sub/.sheafignore", "private/\n")
-	if r := w.run(); r.Added != 2 {
-		t.Fatalf("%+v", r)
-	}
+	must.Equal(t, w.run().Added, 2, "Added")
 	ignores := filepath.Join(w.root, "sub", ".sheafignore")
 	must.Do(t, os.Remove(ignores))
 	// A regular file that no process can read from its beginning.
@@ -70,9 +69,7 @@ func TestUnknownIgnoreRules(t *testing.T) {
 			}
 			w.write("a.md", "alpha\n")
 			w.write("secret.md", "beta\n")
-			if r := w.run(); r.Added != 1 {
-				t.Fatalf("%+v", r)
-			}
+			must.Equal(t, w.run().Added, 1, "Added")
 			w.write("b.md", "beta\n")
 			_ = os.Remove(file) // the repository may not exist yet
 			must.Do(t, os.Symlink(test.leadsTo, file))
@@ -116,7 +113,5 @@ func TestPipesOfGit(t *testing.T) {
 	for _, name := range []string{"inside/.git/commondir", "other/.git"} {
 		must.Do(t, syscall.Mkfifo(filepath.Join(w.root, name), 0o600))
 	}
-	if r := w.run(); r.Added != 2 {
-		t.Errorf("%+v", r)
-	}
+	check.Equal(t, w.run().Added, 2, "Added")
 }

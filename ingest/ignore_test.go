@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -79,9 +80,7 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 				_, r := (&walker{}).ignoredBy(files, p[:at], path.Base(p[:at]), at < len(p) || p == "a")
 				got = r != nil
 			}
-			if got != want {
-				t.Errorf("round %d of seed %d: rules %q, path %q: %v, git says %v", round, seed, rules, p, got, want)
-			}
+			check.Equal(t, got, want, "round %d of seed %d: rules %q, path %q: ignored", round, seed, rules, p)
 		}
 	}
 }
@@ -110,9 +109,7 @@ func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 		"foo":          {"in.md"},
 		"ä1":           {"y.md"},
 	} {
-		if got := found(t, filepath.Join(root, filepath.FromSlash(top))); !slices.Equal(got, want) {
-			t.Errorf("in %q found %q, want %q", top, got, want)
-		}
+		check.List(t, found(t, filepath.Join(root, filepath.FromSlash(top))), want, "files in %q", top)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -139,18 +140,14 @@ func TestLifecycle(t *testing.T) {
 	w.write("a.md", "# A\n\nomega again\n")
 	past := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 	must.Do(t, os.Chtimes(filepath.Join(w.root, "a.md"), past, past))
-	if r := w.run(); r.Changed != 1 {
-		t.Fatalf("another text of an older time: %+v", r)
-	}
+	must.Equal(t, w.run().Changed, 1, "another text of an older time")
 	w.write("dated.md", "---\ndate: 2024-01-01\n---\nalpha\n")
 	w.run()
 	must.Do(t, os.Chtimes(filepath.Join(w.root, "dated.md"), now, now))
 	if r := w.run(); r.Changed != 0 || r.Touched != 1 || r.Unchanged != 3 {
 		t.Fatalf("touched, but dated: %+v", r)
 	}
-	if r := w.run(); r.Touched != 0 {
-		t.Fatalf("touched once: %+v", r)
-	}
+	must.Equal(t, w.run().Touched, 0, "touched once")
 
 	must.Do(t, os.Rename(filepath.Join(w.root, "sub/b.md"), filepath.Join(w.root, "moved.md")))
 	if r := w.run(); r.Renamed != 1 || r.Added != 1 || r.Removed != 1 {
@@ -158,9 +155,7 @@ func TestLifecycle(t *testing.T) {
 	}
 	w.sameAsClean("renamed")
 	must.Do(t, os.Remove(filepath.Join(w.root, "a.md")))
-	if r := w.run(); r.Removed != 1 {
-		t.Fatalf("removed: %+v", r)
-	}
+	must.Equal(t, w.run().Removed, 1, "removed")
 	w.sameAsClean("removed")
 }
 
@@ -274,9 +269,7 @@ func TestBadInput(t *testing.T) {
 	for path, reason := range map[string]string{"huge.md": ingest.ReasonTooLarge, "binary.md": ingest.ReasonBinary,
 		"picture.png": ingest.ReasonUnsupported, "link.md": ingest.ReasonLink, "dead.md": ingest.ReasonLink,
 		"out": ingest.ReasonLink, "loop": ingest.ReasonLink} {
-		if reasons[path] != reason {
-			t.Errorf("%s: skipped as %q, want %q", path, reasons[path], reason)
-		}
+		check.Equal(t, reasons[path], reason, "%s: reason", path)
 		delete(reasons, path)
 	}
 	if len(reasons) > 0 {
@@ -388,7 +381,5 @@ func TestWatch(t *testing.T) {
 	w.write("one.md", "gamma\n")
 	wait("another text in its place", func(r *ingest.Report) bool { return r.Changed+r.Added == 1 })
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 }

@@ -11,6 +11,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -131,9 +132,7 @@ func TestUnmountedBelow(t *testing.T) {
 			mount := func() { mountAt(t, disk, "notes/d.md") }
 			mount()
 			w.write("a.md", "# A\n\nwords\n")
-			if r := w.run(); r.Added != 2 {
-				t.Fatalf("%+v", r)
-			}
+			must.Equal(t, w.run().Added, 2, "Added")
 			restart()
 			must.Do(t, syscall.Unmount(disk, 0))
 			if test.while != nil {
@@ -160,9 +159,7 @@ func TestUnmountedBelow(t *testing.T) {
 				t.Errorf("mounted again: %+v", r)
 			}
 			must.Do(t, os.RemoveAll(filepath.Join(disk, "notes", "d.md")))
-			if r := w.run(); r.Removed != 1 {
-				t.Errorf("emptied: %+v", r)
-			}
+			check.Equal(t, w.run().Removed, 1, "emptied")
 		})
 	}
 }
@@ -198,9 +195,7 @@ func TestFolderDisappearsDuringRun(t *testing.T) {
 			w.write("a.md", "words\n")
 			w.write("sub/b.md", "words\n")
 			w.write("sub/deep/c.md", "words\n")
-			if r := w.run(); r.Added != 3 {
-				t.Fatalf("%+v", r)
-			}
+			must.Equal(t, w.run().Added, 3, "Added")
 			w.o.Rebuild = true // the run reads all files
 			w.o.Progress = func(p ingest.Progress) {
 				if p.Phase != ingest.PhaseIndex {

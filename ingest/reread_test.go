@@ -23,6 +23,7 @@ import (
 	"sheaf/index/vfs/manifest"
 	"sheaf/index/vfs/sectionfile"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/store"
@@ -88,9 +89,7 @@ func TestReread(t *testing.T) {
 		w.write("left.md", "\x7fELF\x00\x01\x02")
 		w.run()
 		w.readOtherwise()
-		if n := ingest.Outdated(w.view()); n != 20 {
-			t.Errorf("%d are outdated", n)
-		}
+		check.Equal(t, ingest.Outdated(w.view()), 20, "outdated")
 		scanned, err := ingest.Scan(t.Context(), w.o)
 		if err != nil || scanned.Changed != 20 || len(scanned.Waiting) != 20 {
 			t.Errorf("%+v, %v: want that all wait", scanned, err)
@@ -148,16 +147,12 @@ func TestStoppedReread(t *testing.T) {
 		if v.Docs() != docs || v.Chunks() != 2*docs && v.Chunks() != docs {
 			t.Errorf("ended after %d commits: %d documents, %d chunks", after, v.Docs(), v.Chunks())
 		}
-		if got := ingest.Outdated(v); got != docs-after {
-			t.Errorf("ended after %d of %d commits: %d are outdated", after, docs, got)
-		}
+		check.Equal(t, ingest.Outdated(v), docs-after, "outdated documents after %d of %d commits", after, docs)
 		o.Backend = killed{w.o.Backend} // a second stop, after the store commits and before the catalog does
 		if _, err := ingest.Run(t.Context(), o); after < docs && !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
-		if r := w.run(); r.Changed != docs-after {
-			t.Errorf("ended after %d commits: the next run reads %d again", after, r.Changed)
-		}
+		check.Equal(t, w.run().Changed, docs-after, "documents that the run after %d commits reads again", after)
 		w.readAgain(fmt.Sprintf("ended after %d commits", after))
 	}
 }
@@ -189,9 +184,7 @@ func TestRereadAfterDamagedList(t *testing.T) {
 	if changed, err := ingest.Relist(t.Context(), w.o.Catalog); !changed || err != nil {
 		t.Fatalf("a damaged list stays: %v", err)
 	}
-	if n := ingest.Outdated(w.view()); n != 6 {
-		t.Errorf("%d are outdated", n)
-	}
+	check.Equal(t, ingest.Outdated(w.view()), 6, "outdated")
 	w.run()
 	w.readAgain("after a damaged list")
 }
@@ -267,9 +260,7 @@ func TestDocumentsOfNewerParserStay(t *testing.T) {
 	if r := w.run(); r.Changes() {
 		t.Errorf("again: %+v", r)
 	}
-	if got := fmt.Sprint(w.view().Pending()); got != "map[g:g.md:reading t:b.md:reading]" {
-		t.Errorf("%s wait", got)
-	}
+	check.Equal(t, fmt.Sprint(w.view().Pending()), "map[g:g.md:reading t:b.md:reading]", "waiting documents")
 	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return g, true, nil }
 	mark(ingest.ParserVersion) // now this version acts as the newer one
 	if r := w.run(); r.Changed != 2 || ingest.Outdated(w.view()) > 0 {
@@ -319,9 +310,8 @@ func TestRereadGivenDocuments(t *testing.T) {
 	w.readOtherwise()
 	w.run()
 	now := w.view()
-	if got := state(t, w.o); got != strings.Replace(want, `doc g:lost.md "Alpha"`, `doc g:lost.md "As it was"`, 1) {
-		t.Errorf("now:\n%s\nbefore:\n%s", got, want)
-	}
+	check.Equal(t, state(t, w.o), strings.Replace(want, `doc g:lost.md "Alpha"`, `doc g:lost.md "As it was"`, 1),
+		"state, which was before %s", want)
 	for id := range given {
 		was := must.Get(before.Record(id))
 		is := must.Get(now.Record(id))
@@ -496,10 +486,8 @@ func TestParserVersion(t *testing.T) {
 			sum.Write(b)
 		}
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != readAs[ingest.ParserVersion] {
-		t.Errorf("texts are read as %s, version %d read them as %s: raise ingest.ParserVersion", got, ingest.ParserVersion,
-			readAs[ingest.ParserVersion])
-	}
+	check.Equal(t, hex.EncodeToString(sum.Sum(nil)[:8]), readAs[ingest.ParserVersion],
+		"digest of version %d: raise ingest.ParserVersion", ingest.ParserVersion)
 }
 
 // found returns the chunks with a word in a field, sorted.

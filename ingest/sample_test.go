@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -17,9 +18,7 @@ func TestWalkIsUsedOnce(t *testing.T) {
 	w.write("a.md", "alpha\n")
 	w.o.Walked = must.Get(ingest.NewWalk(ctx, w.root, w.o.Walk))
 	w.write("b.md", "alpha\n")
-	if r := w.run(); r.Added != 1 {
-		t.Errorf("the walk of a moment ago is not used: %+v", r)
-	}
+	check.Equal(t, w.run().Added, 1, "added documents of the earlier walk")
 	w.o.Walked = nil
 	if r := w.run(); r.Added != 1 || r.Unchanged != 1 {
 		t.Errorf("%+v", r)
@@ -41,12 +40,8 @@ func TestSample(t *testing.T) {
 		walk := must.Get(ingest.NewWalk(context.Background(), w.root, w.o.Walk))
 		return walk.Sample(n, size)
 	}
-	if got := sample(10, 100); got != "oneÿtwo\nwide\n" {
-		t.Errorf("%q", got)
-	}
-	if got := sample(0, 100) + sample(10, 0); got != "\n\n" {
-		t.Errorf("nothing was asked for: %q", got)
-	}
+	check.Equal(t, sample(10, 100), "oneÿtwo\nwide\n", "sample")
+	check.Equal(t, sample(0, 100)+sample(10, 0), "\n\n", "nothing was asked for")
 	for i := range 100 {
 		w.write(fmt.Sprintf("d%d/n.md", i), strings.Repeat(fmt.Sprintf("é%d ", i), 9000))
 	}

@@ -17,6 +17,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/store"
@@ -51,9 +52,7 @@ func TestFolderOfOtherProcessStays(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(extra, "e.md"), []byte("# E\n\nextra words\n"), 0o644))
 	short.o.Known = short.o.Trees
 	short.o.Trees = append(short.o.Trees[:1:1], catalog.Tree{Name: "extra", Root: extra})
-	if r := short.run(); r.Added != 1 {
-		t.Fatalf("%+v, want one added", r)
-	}
+	must.Equal(t, short.run().Added, 1, "Added")
 	long.write("b.md", "# B\n\nmore words\n")
 	if r := long.run(); r.Added != 1 || r.Removed != 0 || finds(t, long.o.Backend, "words") != 3 {
 		t.Errorf("%+v, %d found: want what the other process added, too", r, finds(t, long.o.Backend, "words"))
@@ -84,9 +83,7 @@ func TestFolderOfOtherProcessStays(t *testing.T) {
 	long.o.Known, short.o.Trees = nil, append(short.o.Trees[:1:1], catalog.Tree{Name: "extra", Root: moved})
 	short.run()
 	long.o.Trees = long.o.Trees[:1]
-	if r := long.run(); r.Removed != 2 {
-		t.Errorf("%+v, want the other folder's documents removed where nothing is known of it", r)
-	}
+	check.Equal(t, long.run().Removed, 2, "Removed")
 }
 
 // TestRebuildByOtherProcessIsDetected checks that a process with an open index detects a rebuild with other settings by
@@ -115,9 +112,7 @@ func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 		made := v.Settings()
 		v.Close()
 		long.write("c.md", "# C\n\nthird words\n")
-		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) {
-			t.Errorf("%s: a run: %v, want ErrRebuilt", name, err)
-		}
+		check.Is(t, must.Err(ingest.Run(t.Context(), long.o)), ingest.ErrRebuilt, "%s: a run", name)
 		if _, err := ingest.Put(t.Context(), long.o,
 			[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); !errors.Is(err, ingest.ErrRebuilt) {
 			t.Errorf("%s: a document that is given: %v, want ErrRebuilt", name, err)
@@ -156,13 +151,9 @@ func TestWatchWhileOtherProcessIndexes(t *testing.T) {
 	case <-time.After(300 * time.Millisecond):
 	}
 	must.Do(t, release())
-	if err := <-runs; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-runs)
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 }
 
 // TestWatchFolderAddedByOtherProcess checks that Watch soon finds files in a folder that another process added.
@@ -190,16 +181,12 @@ func TestWatchFolderAddedByOtherProcess(t *testing.T) {
 		0o644))
 	select {
 	case report := <-runs:
-		if report.Added != 1 {
-			t.Errorf("%+v, want one added", report)
-		}
+		check.Equal(t, report.Added, 1, "added documents in %+v", report)
 	case <-time.After(30 * time.Second): // shorter than the time after which Watch looks anyway
 		t.Error("a note in a folder that another process added is not indexed")
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 }
 
 // TestNoWriteBeforeStoreIsEmptied checks that no process writes to a store which a rebuild has yet to empty.
@@ -232,13 +219,9 @@ func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 			must.Do(t, mark("engine"))
 			marked := make(chan error, 1)
 			go func() { time.Sleep(100 * time.Millisecond); marked <- mark(ingest.RemakingDocuments) }()
-			if err := errors.Join(write(), <-marked); err != nil {
-				t.Errorf("%d, that waits: %v", i, err)
-			}
+			check.NoError(t, errors.Join(write(), <-marked), "write %d, which waits", i)
 		}
-		if n := finds(t, long.o.Backend, "words"); n != 3 {
-			t.Errorf("%d found, want all of it", n)
-		}
+		check.Equal(t, finds(t, long.o.Backend, "words"), 3, "found")
 	})
 }
 
@@ -268,9 +251,7 @@ func TestMissingFolder(t *testing.T) {
 		t.Errorf("%+v, %v: want nothing to do", s, err)
 	}
 	must.Do(t, os.Rename(w.root, w.root+".away"))
-	if _, err := ingest.Run(t.Context(), w.o); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no folder is there: %v", err)
-	}
+	check.Is(t, must.Err(ingest.Run(t.Context(), w.o)), fs.ErrNotExist, "no folder is there")
 	for _, folder := range []string{w.root, extra} {
 		must.Do(t, os.Rename(folder+".away", folder))
 	}
@@ -286,9 +267,7 @@ func TestUnrecordedRebuild(t *testing.T) {
 	long.write("a.md", "# A\n\nfirst words\n")
 	st := long.o.Backend
 	long.o.Backend = refusing{st, store.ErrMadeOtherwise}
-	if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) {
-		t.Errorf("%v, want ErrRebuilt", err)
-	}
+	check.Is(t, must.Err(ingest.Run(t.Context(), long.o)), ingest.ErrRebuilt, "Run")
 	long.o.Backend, long.o.Settings = st, func(s *catalog.Settings) { s.Analyzer = "en" }
 	long.run()
 	long.write("b.md", "# B\n\nsecond words\n")
@@ -392,9 +371,7 @@ func TestPutWaitsForWriter(t *testing.T) {
 	if report, err := ingest.Put(t.Context(), w.o, doc); err != nil || report.Added != 1 {
 		t.Errorf("after another process wrote: %+v, %v", report, err)
 	}
-	if err := <-released; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-released)
 }
 
 // TestModelOfRebuiltIndex checks that a rebuilt index without vectors may take the current model's vectors.
@@ -413,9 +390,7 @@ func TestModelOfRebuiltIndex(t *testing.T) {
 		}
 		must.Do(t, w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 		v := w.o.Catalog.View()
-		if err := w.o.Agrees(v); errors.Is(err, ingest.ErrRebuilt) != c.anew {
-			t.Errorf("%+v: %v", c, err)
-		}
+		check.Equal(t, errors.Is(w.o.Agrees(v), ingest.ErrRebuilt), c.anew, "%+v", c)
 		v.Close()
 	}
 }
@@ -446,14 +421,10 @@ func TestMissingOptions(t *testing.T) {
 		_, scan := ingest.Scan(t.Context(), o)
 		watch := ingest.Watch(t.Context(), o, func(*ingest.Report, error) {})
 		for _, err := range []error{run, scan, watch} {
-			if !errors.Is(err, sheaf.ErrInvalid) {
-				t.Errorf("%v", err)
-			}
+			check.Is(t, err, sheaf.ErrInvalid, "%+v", o)
 		}
 	}
-	if _, err := catalog.Open(nil, t.TempDir(), catalog.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, must.Err(catalog.Open(nil, t.TempDir(), catalog.Options{})), sheaf.ErrInvalid, "Open")
 }
 
 // TestOtherChunkerOrModel checks that, without settings, a run does not mix documents of another chunker
@@ -479,9 +450,7 @@ func TestOtherChunkerOrModel(t *testing.T) {
 		if r, err := ingest.Run(t.Context(), changed); err != nil || r.Changed != 1 || r.Added != 1 {
 			t.Errorf("%s: made anew: %+v, %v", what, r, err)
 		}
-		if _, err := ingest.Run(t.Context(), w.o); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: after it was made anew: %v", what, err)
-		}
+		check.Is(t, must.Err(ingest.Run(t.Context(), w.o)), sheaf.ErrInvalid, "%s: after a rebuild", what)
 	}
 }
 

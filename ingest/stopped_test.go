@@ -254,9 +254,7 @@ func TestWithoutModel(t *testing.T) {
 	w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
 	w.write("a.md", "# A\n\nalpha\n")
 	w.write("b.md", "# B\n\nbeta\n")
-	if r := w.run(); r.Pending != 2 {
-		t.Fatalf("%d wait for vectors", r.Pending)
-	}
+	must.Equal(t, w.run().Pending, 2, "wait for vectors")
 	m.broken = nil
 	broken := w.o
 	broken.Backend = away{w.o.Backend}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -75,9 +76,7 @@ func TestSkippedSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", strings.Repeat("\x00\xff\xfe\x01", 100))
 	w.write("b.md", "# B\n\nbeta\n")
-	if r := w.run(); len(r.Skipped) != 1 {
-		t.Fatalf("a binary file: %+v", r)
-	}
+	must.Equal(t, len(w.run().Skipped), 1, "a binary file")
 	if r := w.run(); r.Bytes != 0 || len(r.Skipped) != 1 {
 		t.Errorf("a binary file is read again: %+v", r)
 	}
@@ -129,9 +128,7 @@ func TestPipes(t *testing.T) {
 			t.Skipf("no pipes here: %v", err)
 		}
 	}
-	if report := w.run(); report.Added != 2 {
-		t.Errorf("%d documents were added, want 2", report.Added)
-	}
+	check.Equal(t, w.run().Added, 2, "documents were added")
 }
 
 // TestPipeInPlaceOfFile checks a pipe that replaces a file after the walk. The run does not wait
@@ -151,9 +148,7 @@ func TestPipeInPlaceOfFile(t *testing.T) {
 			if err := syscall.Mkfifo(file, 0o600); err != nil {
 				t.Skipf("no pipes here: %v", err)
 			}
-			if text := walk.LanguageSample(); text != "" {
-				t.Errorf("the pipe says %q", text)
-			}
+			check.Equal(t, walk.LanguageSample(), "", "text of the pipe")
 			w.o.Walked = walk
 			if report := w.run(); report.Added+report.Changed+report.Removed > 0 || len(report.Skipped) != 1 ||
 				report.Skipped[0].Reason != ingest.ReasonUnreadable {

@@ -10,6 +10,7 @@ import (
 
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store/memory"
 	"sheaf/text/analysis"
@@ -144,15 +145,11 @@ func TestNestedRepository(t *testing.T) {
 	if got, want := found(t, root), append(want, "tree/secret.md"); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
-	if got := found(t, filepath.Join(root, "tree")); !slices.Equal(got, []string{"secret.md"}) {
-		t.Errorf("found in the worktree by itself %q", got)
-	}
+	check.List(t, found(t, filepath.Join(root, "tree")), []string{"secret.md"}, "files of the worktree alone")
 	alone := slices.DeleteFunc(found(t, filepath.Join(root, "inside")), func(path string) bool {
 		return path == "private.md"
 	})
-	if !slices.Equal(alone, inside) {
-		t.Errorf("found by itself %q, want %q", alone, inside)
-	}
+	check.List(t, alone, inside, "files of the inner repository alone")
 }
 
 // TestSheafignoreWinsOverGit checks that .sheafignore wins over the rules of git at any level, as in
@@ -170,9 +167,7 @@ func TestSheafignoreWinsOverGit(t *testing.T) {
 		"vault":      {"a.md", "in/draft.md", "kept/note.md"},
 		"vault/kept": {"note.md"},
 	} {
-		if got := found(t, filepath.Join(root, filepath.FromSlash(top))); !slices.Equal(got, want) {
-			t.Errorf("in %q found %q, want %q", top, got, want)
-		}
+		check.List(t, found(t, filepath.Join(root, filepath.FromSlash(top))), want, "files in %q", top)
 	}
 }
 

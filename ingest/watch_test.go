@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -18,6 +17,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -77,13 +77,10 @@ func TestWatchTimes(t *testing.T) {
 		{"no events, on a network drive", true, func(func()) { time.Sleep(3500 * time.Millisecond) },
 			[]time.Duration{0, cost + 19*cost}},
 	} {
-		if runs := runsOf(t, cost, c.polls, c.play); !slices.Equal(runs, c.want) {
-			t.Errorf("%s: runs at %v, want %v", c.name, runs, c.want)
-		}
+		check.List(t, runsOf(t, cost, c.polls, c.play), c.want, "%s: times of runs", c.name)
 	}
-	if runs := runsOf(t, time.Millisecond, true, func(func()) { time.Sleep(1100 * time.Millisecond) }); len(runs) != 3 {
-		t.Errorf("a small folder on a network drive: runs at %v, want one every %v", runs, poll)
-	}
+	check.Equal(t, len(runsOf(t, time.Millisecond, true, func(func()) { time.Sleep(1100 * time.Millisecond) })), 3,
+		"runs over a small folder on a network drive, one every %v", poll)
 }
 
 // TestWatchRepeatsFailedRun checks that Watch soon repeats a failed run, for example after a full disk. It does not
@@ -108,9 +105,7 @@ func watchWaits(t *testing.T, fault error) {
 		go func() { w.runUntil(ctx); close(done) }()
 		time.Sleep(4*poll + rescan/2)
 		synctest.Wait()
-		if runs != 5 {
-			t.Errorf("%d runs, want 4 that failed and 1", runs)
-		}
+		check.Equal(t, runs, 5, "runs")
 		stop()
 		<-done
 	})
@@ -144,9 +139,7 @@ func TestLastingFaultIsReportedOnce(t *testing.T) {
 		{"another fault", at("engine/1.seg", syscall.ENOSPC), at("engine/1.seg", syscall.EIO), false},
 		{"over", at("engine/1.seg", syscall.ENOSPC), nil, false},
 	} {
-		if same := faultOf(c.one) == faultOf(c.next); same != c.same {
-			t.Errorf("%s: %v after %v is the same: %v", c.name, c.next, c.one, same)
-		}
+		check.Equal(t, faultOf(c.one) == faultOf(c.next), c.same, "%s: %v after %v is the same", c.name, c.next, c.one)
 	}
 }
 
@@ -196,22 +189,16 @@ func TestWatchLinks(t *testing.T) {
 		got := w.WatchList()
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("links %v: watched are %q, want %q", links, got, want)
-		}
+		check.List(t, got, want, "links %v: watched folders", links)
 		for path, matters := range map[string]bool{
 			filepath.Join(notes, "new.md"):           true,
 			filepath.Join(out, "files", "a.md"):      links,
 			filepath.Join(out, "files", "busy.log"):  false, // next to the file of a link
 			filepath.Join(out, "second", "other.md"): links,
 		} {
-			if f.matters(path) != matters {
-				t.Errorf("links %v: an event of %s matters: %v", links, path, !matters)
-			}
+			check.Equal(t, f.matters(path), matters, "links %v: an event of %s matters", links, path)
 		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, w.Close())
 	}
 }
 
@@ -243,9 +230,7 @@ func TestWatchOuterIgnores(t *testing.T) {
 		filepath.Join(info, "exclude.lock"):            false,
 		filepath.Join(top, "doc", "notes", "new.md"):   true,
 	} {
-		if f.matters(path) != matters {
-			t.Errorf("an event of %s matters: %v", path, !matters)
-		}
+		check.Equal(t, f.matters(path), matters, "an event of %s matters", path)
 	}
 }
 
@@ -266,9 +251,8 @@ func TestWatchAgainEndsRepeatedRuns(t *testing.T) {
 		if err != nil || (f.end(true) != "") != (want != nil) {
 			t.Errorf("walk %d: %v, unseen %q, want it for %v", i+1, err, f.end(true), want)
 		}
-		if strings.Contains(f.unseen, "max_user_watches") != (want == syscall.ENOSPC) {
-			t.Errorf("walk %d: it says %q of %v", i+1, f.unseen, want)
-		}
+		check.Equal(t, strings.Contains(f.unseen, "max_user_watches"), want == syscall.ENOSPC,
+			"walk %d: advice in %q for %v", i+1, f.unseen, want)
 	}
 }
 
@@ -288,9 +272,7 @@ func TestWatchForbidden(t *testing.T) {
 		for _, folder := range []string{"root", "root/sub", "linked"} { // in the order of a walk
 			f.add(filepath.Join(top, folder), true)
 		}
-		if unseen := f.end(true); (unseen != "") != want {
-			t.Errorf("%s may not be looked into: %q", below, unseen)
-		}
+		check.Equal(t, f.end(true) != "", want, "%s may not be looked into", below)
 	}
 }
 
@@ -307,9 +289,7 @@ func TestFolderDisappearsDuringWalk(t *testing.T) {
 			}
 		}
 	}})
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v, want that it is not there", err)
-	}
+	check.Is(t, err, fs.ErrNotExist, "walk")
 }
 
 // TestWatchSwappedFolders checks that after two folders swap their names, Watch still finds changes
@@ -369,7 +349,5 @@ func TestWatchSwappedFolders(t *testing.T) {
 		wait("saved in " + folder)
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 }

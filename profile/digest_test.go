@@ -3,6 +3,7 @@ package profile_test
 import (
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 )
@@ -29,9 +30,7 @@ func TestDigest(t *testing.T) {
 		"parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{fields: {body: 2, title: p}, retrieve: " +
 			"text, limit: 10}]\n",
 	} {
-		if digest(same) != base {
-			t.Errorf("another digest of\n%s", same)
-		}
+		check.Equal(t, digest(same), base, "digest of\n%s", same)
 	}
 	for _, other := range []string{
 		"parameters: {p: {default: 4, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, fields: {title: " +

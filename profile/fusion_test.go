@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/rank"
 )
@@ -27,8 +29,6 @@ func TestNewFusion(t *testing.T) {
 		// These settings have no effect, because rankings of other systems lack the data.
 		{"method": "scores", "norm": "share"}, {"method": "scores", "complete": "true"},
 		{"method": "rrf", "push_down": "always"}, {"method": "scores", "direct": "true"}} {
-		if _, err := profile.NewFusion(set, 10, ""); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%v: %v", set, err)
-		}
+		check.Is(t, must.Err(profile.NewFusion(set, 10, "")), sheaf.ErrInvalid, "%v", set)
 	}
 }

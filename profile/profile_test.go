@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -29,9 +30,7 @@ func golden(t *testing.T, file, text string) {
 		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	want := must.Get(os.ReadFile(file))
-	if d := cmp.Diff(string(want), text); d != "" {
-		t.Errorf("%s (-file +now; -update rewrites it):\n%s", file, d)
-	}
+	check.Equal(t, cmp.Diff(string(want), text), "", "%s (-file +now; -update rewrites it)", file)
 }
 
 func parse(t testing.TB, text string) *profile.Profile {
@@ -80,9 +79,7 @@ func TestWithoutSource(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for name, want := range map[string]error{"sonar": nil, "sonnar": sheaf.ErrNotFound} {
-		if _, err := profile.Load(name, nil); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", name, err, want)
-		}
+		check.Is(t, must.Err(profile.Load(name, nil)), want, "%s", name)
 	}
 }
 
@@ -288,24 +285,18 @@ func TestExpressions(t *testing.T) {
 		p := parse(t, fmt.Sprintf("name: p\nparameters: {three: {default: 3, min: 0, max: 9}}\nbranches: [{retrieve: "+
 			"text, fields: {body: 1}, limit: %q}]\n", text))
 		plan := must.Get(p.Plan(10, nil))
-		if got := plan.Main.Branches[0].Limit; got != want {
-			t.Errorf("%s is %d, want %d", text, got, want)
-		}
+		check.Equal(t, plan.Main.Branches[0].Limit, want, "%s", text)
 	}
 }
 
 func TestParameters(t *testing.T) {
 	p := parse(t, whole)
 	plan := must.Get(p.Plan(5, map[string]string{"alpha": "0.25", "how": "top_m_sum"}))
-	if w := plan.Main.Branches[0].Weight; w != 0.75 {
-		t.Errorf("weight is %v", w)
-	}
+	check.Equal(t, plan.Main.Branches[0].Weight, 0.75, "weight")
 	if text := must.Get(p.Show(10, map[string]string{"alpha": "0.82"})); !strings.Contains(text, "weight 0.18\n") {
 		t.Errorf("1 - 0.82 is shown as:\n%s", text)
 	}
-	if got := plan.Main.Branches[0].Then[0].Text; got != "aggregate: {method: top_m_sum}" {
-		t.Errorf("the stage is %s", got)
-	}
+	check.Equal(t, plan.Main.Branches[0].Then[0].Text, "aggregate: {method: top_m_sum}", "the stage")
 	for _, test := range []struct{ name, value, want string }{
 		{"alpha", "2", "parameter alpha of profile p is \"2\": must be a number within 0..1"},
 		{"alpha", "NaN", "must be a number within 0..1"},
@@ -411,13 +402,10 @@ func TestOnyxElasticParameters(t *testing.T) {
 			meaning.Vector.Candidates != test.candidates {
 			t.Errorf("%+v: got %+v %+v %s", test, words, meaning, plan.Main.FusionText)
 		}
-		if words.Weight != meaning.Weight {
-			t.Errorf("%+v: words weigh %v and meaning %v: ranks decide alone", test, words.Weight, meaning.Weight)
-		}
+		check.Equal(t, words.Weight, meaning.Weight, "%+v: weights of words and meaning", test)
 	}
-	if _, err := p.Plan(10, map[string]string{"alpha": "0.2"}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("words and meaning are weighted by alpha: %v", err)
-	}
+	check.Is(t, must.Err(p.Plan(10, map[string]string{"alpha": "0.2"})), sheaf.ErrInvalid,
+		"alpha")
 }
 
 func TestExtends(t *testing.T) {
@@ -492,9 +480,7 @@ func TestExtendsBesideTheFile(t *testing.T) {
 	// A file that extends its own name finds the other profile of this name.
 	for name, want := range map[string]string{"beside": "0.3", "far": "0.2", "built": "0.95"} {
 		p := must.Get(profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others)))
-		if plan := must.Get(p.Plan(10, nil)); plan.Values["decay"] != want {
-			t.Errorf("%s: decay %s, want %s", name, plan.Values["decay"], want)
-		}
+		check.Equal(t, must.Get(p.Plan(10, nil)).Values["decay"], want, "%s: decay", name)
 	}
 	for name, want := range map[string][]string{
 		"lost": {"lost.yaml:2:10", "looked for bas.yaml in " + mine + ", in " + others +
@@ -546,16 +532,12 @@ func TestFolders(t *testing.T) {
 		t.Errorf("found %v", found)
 	}
 	for _, name := range []string{"sonra", "../sonar", "", "mine.txt"} {
-		if _, err := profile.Load(name, profile.In(dir)); !errors.Is(err, sheaf.ErrNotFound) {
-			t.Errorf("%q: %v", name, err)
-		}
+		check.Is(t, must.Err(profile.Load(name, profile.In(dir))), sheaf.ErrNotFound, "%q", name)
 	}
 	if _, err := profile.Load(filepath.Join(dir, "mine.yaml"), profile.In()); err != nil {
 		t.Errorf("by file: %v", err)
 	}
-	if _, err := profile.New("Bad Name", sonar); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("a bad name: %v", err)
-	}
+	check.Is(t, must.Err(profile.New("Bad Name", sonar)), sheaf.ErrInvalid, "a bad name")
 }
 
 func FuzzParse(f *testing.F) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
@@ -266,9 +267,7 @@ func TestScripts(t *testing.T) {
 			golden(t, file, s.head+"\nresult\n"+written(result))
 			// With explanations, the ranking is the same and the parts add up to the scores.
 			explained := s.search(t, true)
-			if written(explained) != written(result) {
-				t.Errorf("explained, it ranks otherwise:\n%s", written(explained))
-			}
+			check.Equal(t, written(explained), written(result), "ranking with explanations")
 			for _, h := range explained.Hits {
 				checkReason(t, h.ID, h.Score, h.Explanation)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -133,13 +134,9 @@ func TestRunStages(t *testing.T) {
 			t.Errorf("stage %s: %v, want %s", name, err, want)
 		}
 	}
-	if _, err := profile.NewRunStage("aggregate", map[string]string{"to": "parent"}, 10); !errors.Is(err,
-		sheaf.ErrUnsupported) {
-		t.Errorf("to parents: %v", err)
-	}
-	if _, err := profile.StageHelp("nothing"); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, must.Err(profile.NewRunStage("aggregate", map[string]string{"to": "parent"}, 10)), sheaf.ErrUnsupported,
+		"to parents")
+	check.Is(t, must.Err(profile.StageHelp("nothing")), sheaf.ErrInvalid, "StageHelp")
 	for _, o := range profile.FusionOptions() {
 		if o.Name == "" || o.About == "" || o.Allowed() == "" || o.Name == "complete" ||
 			slices.Contains(o.OneOf, "share") {
@@ -163,12 +160,8 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 	} {
 		p := must.Get(profile.Load(test.name, profile.Builtin))
 		plan := must.Get(p.Plan(10, test.set))
-		if got := plan.Most(); got != test.most {
-			t.Errorf("%s %v: at most %d, want %d", test.name, test.set, got, test.most)
-		}
-		if err := plan.CheckLimit(test.most); err != nil {
-			t.Errorf("%s: %v", test.name, err)
-		}
+		check.Equal(t, plan.Most(), test.most, "%s %v: most results", test.name, test.set)
+		check.NoError(t, plan.CheckLimit(test.most), "%s", test.name)
 		if err := plan.CheckLimit(test.most + 1); !errors.Is(err, sheaf.ErrInvalid) ||
 			!strings.Contains(err.Error(), fmt.Sprint("ask for at most ", test.most)) {
 			t.Errorf("%s: %v", test.name, err)
@@ -185,8 +178,6 @@ func TestDefaultLimitFollowsParameters(t *testing.T) {
 		if value == "" {
 			set = nil
 		}
-		if got := p.DefaultLimit(set); got != want {
-			t.Errorf("max_results %q: %d results by default, want %d", value, got, want)
-		}
+		check.Equal(t, p.DefaultLimit(set), want, "max_results %q: default limit", value)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/profile"
@@ -52,9 +53,7 @@ func TestCandidateCap(t *testing.T) {
 	for limit, want := range map[int]int{1: 50, 10: 50, 11: 55, 100: 500, 200: 1000, 1000: 1000} {
 		plan := must.Get(builtin(t, "rrf").Plan(limit, nil))
 		for _, b := range plan.Main.Branches {
-			if b.Limit != want {
-				t.Errorf("%d results: %s retrieves %d, want %d", limit, b.Name, b.Limit, want)
-			}
+			check.Equal(t, b.Limit, want, "%d results: limit of %s", limit, b.Name)
 		}
 	}
 }
@@ -70,9 +69,7 @@ func TestVectorsCandidateCap(t *testing.T) {
 	}) {
 		plan := must.Get(p.Plan(in.TopK, nil))
 		for _, b := range plan.Main.Branches {
-			if b.Limit != min(max(want.Cap, 50), 1000) {
-				t.Errorf("%s retrieves %d, want %d within 50..1000", b.Name, b.Limit, want.Cap)
-			}
+			check.Equal(t, b.Limit, min(max(want.Cap, 50), 1000), "limit of %s, %d within 50..1000", b.Name, want.Cap)
 		}
 	})
 }
@@ -96,9 +93,7 @@ func TestVectorsRRFValidation(t *testing.T) {
 			set["rrf_k"] = fmt.Sprint(*in.K)
 		}
 		_, err := p.Plan(in.TopK, set)
-		if (err == nil) != (want.Status == 200) {
-			t.Fatalf("got %v, want status %d", err, want.Status)
-		}
+		must.Equal(t, err == nil, want.Status == 200, "%v, status %d", err, want.Status)
 		name, _, _ := strings.Cut(want.Error, " ")
 		if err != nil && (!errors.Is(err, sheaf.ErrInvalid) ||
 			!strings.Contains(err.Error(), strings.TrimPrefix(name, "fusion_"))) {

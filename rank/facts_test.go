@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
@@ -199,9 +200,7 @@ func apply(t testing.TB, s rank.Stage, in sheaf.Ranking, env rank.Env) sheaf.Ran
 
 func equal(t testing.TB, what string, got, want any) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Fatalf("%s: (-want +got)\n%s", what, d)
-	}
+	must.Equal(t, cmp.Diff(want, got), "", "%s: (-want +got)", what)
 }
 
 // randomShelf returns documents with random outlines, folders, tags and links.

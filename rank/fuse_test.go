@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/rank"
 )
@@ -93,9 +94,7 @@ func TestSmallContributionsCount(t *testing.T) {
 	for _, k := range []int{900, 999, 1000} {
 		out := fuse(t, rank.RRF{K: k}, rank.Leg{Name: "a", Hits: listed(names), Weight: 1},
 			rank.Leg{Name: "b", Hits: listed(names[150:]), Weight: 1})
-		if len(out) != len(names) {
-			t.Fatalf("k %d: %d results of %d", k, len(out), len(names))
-		}
+		must.Equal(t, len(out), len(names), "k %d: results", k)
 		for _, h := range out {
 			var want float64
 			for _, leg := range h.Legs {
@@ -107,9 +106,7 @@ func TestSmallContributionsCount(t *testing.T) {
 				t.Errorf("k %d: %s scores %v, want %v", k, h.ID, h.Score, want)
 			}
 		}
-		if out[0].ID != "150" {
-			t.Errorf("k %d: first is %s, want what both found", k, out[0].ID)
-		}
+		check.Equal(t, out[0].ID, "150", "k %d: first result", k)
 	}
 }
 
@@ -239,9 +236,7 @@ func TestFuseRefuses(t *testing.T) {
 		}
 	}
 	for _, k := range []int{-1, 0, 1001} {
-		if _, err := (rank.RRF{K: k}).Fuse([]rank.Leg{good}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("k %d: got %v", k, err)
-		}
+		check.Is(t, must.Err((rank.RRF{K: k}).Fuse([]rank.Leg{good})), sheaf.ErrInvalid, "k %d", k)
 	}
 }
 
@@ -359,9 +354,7 @@ func TestRRFProperties(t *testing.T) {
 			if scores, ok := f.(rank.Scores); ok && scores.Norm == rank.NormZScoreOpenSearch {
 				continue // a known flaw: a leg of one hit gets its raw score
 			}
-			if got := fuse(t, f, legs...)[0].ID; got != winner.ID {
-				t.Fatalf("seed %d, %+v: %s is first, the winner of every leg is not", seed, f, got)
-			}
+			must.Equal(t, fuse(t, f, legs...)[0].ID, winner.ID, "seed %d, %+v: first result", seed, f)
 		}
 	}
 }

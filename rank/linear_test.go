@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/rank"
 )
 
@@ -99,9 +100,7 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != len(measured) {
-		t.Errorf("measured %v of %v", kinds, measured)
-	}
+	check.Equal(t, len(kinds), len(measured), "measured %v of %v", kinds, measured)
 }
 
 // hitsOf returns n hits, perDocument hits of each document; 0 means all of one document.

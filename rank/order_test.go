@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/rank"
 )
 
@@ -21,12 +22,8 @@ func TestReadingOrder(t *testing.T) {
 		t.Errorf("order %v, want %v", got, want)
 	}
 	for i, want := range []float64{0.500, 0.498, 0.495, 0.3} {
-		if out[i].Score != want {
-			t.Errorf("rank %d scores %v, want %v", i+1, out[i].Score, want)
-		}
+		check.Equal(t, out[i].Score, want, "score at rank %d", i+1)
 	}
 	checkReasons(t, "reading order", out)
-	if got := ids(apply(t, rank.ReadingOrder{}, in, rank.Env{Facts: l})); !slices.Equal(got, ids(in)) {
-		t.Errorf("within 0: %v", got)
-	}
+	check.List(t, ids(apply(t, rank.ReadingOrder{}, in, rank.Env{Facts: l})), ids(in), "within 0")
 }

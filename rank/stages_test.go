@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
@@ -50,9 +52,7 @@ func TestAggregateReasons(t *testing.T) {
 		rank.TopMSum: "document from 3 matches, the best 2",
 		rank.TopMAvg: "mean, document from 3 matches, the best 2", rank.DecayedSum: "document from 3 matches, the best 2"} {
 		out := apply(t, rank.Aggregate{Scoring: rank.Scoring{Method: method, M: 2, Decay: 0.5}}, in, rank.Env{Facts: guide()})
-		if got := out[0].Explanation.Label; got != want {
-			t.Errorf("%d: %q, want %q", method, got, want)
-		}
+		check.Equal(t, out[0].Explanation.Label, want, "%d", method)
 	}
 }
 
@@ -218,9 +218,7 @@ func TestFieldBoost(t *testing.T) {
 		{"tag", "proj", 1}, {"prop.Status", "done", 1.5}, {"prop.status", "open", 1}, {"prop.author", "ann", 1.5},
 		{"prop.author", "A", 1}} {
 		out := apply(t, rank.FieldBoost{Field: test.field, Values: []string{test.value}, Factor: 1.5}, in, rank.Env{Facts: l})
-		if out[0].Score != test.want {
-			t.Errorf("%s is %s: got %v, want %v", test.field, test.value, out[0].Score, test.want)
-		}
+		check.Equal(t, out[0].Score, test.want, "%s is %s", test.field, test.value)
 	}
 }
 
@@ -254,9 +252,8 @@ func TestElbow(t *testing.T) {
 		for i, s := range test.scores {
 			r = append(r, hit(sheaf.ID(fmt.Sprint(i)), s))
 		}
-		if got := len(apply(t, rank.Elbow{Ratio: test.ratio, Max: test.max}, r, rank.Env{})); got != test.want {
-			t.Errorf("%v: kept %d, want %d", test, got, test.want)
-		}
+		check.Equal(t, len(apply(t, rank.Elbow{Ratio: test.ratio, Max: test.max}, r, rank.Env{})), test.want,
+			"%v: kept", test)
 	}
 }
 
@@ -470,17 +467,14 @@ func TestStageProperties(t *testing.T) {
 					t.Fatalf("%s: not a prefix", what)
 				}
 			}
-			if empty := apply(t, s, nil, env); len(empty) != 0 {
-				t.Fatalf("%s made hits of none: %v", what, empty)
-			}
+			must.Equal(t, len(apply(t, s, nil, env)), 0, "%s: hits of an empty ranking", what)
 		}
 	}
 	env := rank.Env{Facts: guide(), Now: now}
 	for _, s := range every {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-			if _, err := s.Apply(ranking(hit("t:lone.md", bad)), env); !errors.Is(err, sheaf.ErrInvalid) {
-				t.Errorf("%T takes a score of %v: %v", s, bad, err)
-			}
+			check.Is(t, must.Err(s.Apply(ranking(hit("t:lone.md", bad)), env)), sheaf.ErrInvalid,
+				"%T with a score of %v", s, bad)
 		}
 	}
 }
@@ -495,9 +489,7 @@ func TestStagesRefuse(t *testing.T) {
 		rank.Adaptive{Floor: 3, Ceiling: 2}, rank.Normalize{},
 	}
 	for _, s := range bad {
-		if _, err := s.Apply(nil, rank.Env{Facts: guide(), Now: now}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%T%+v: got %v", s, s, err)
-		}
+		check.Is(t, must.Err(s.Apply(nil, rank.Env{Facts: guide(), Now: now})), sheaf.ErrInvalid, "%T%+v", s, s)
 	}
 	for _, s := range []rank.Stage{specification(), rank.Names{Document: 1}} {
 		if _, err := s.Apply(nil, rank.Env{}); !errors.Is(err, sheaf.ErrInvalid) ||

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
@@ -175,8 +176,6 @@ func TestTreeProperties(t *testing.T) {
 		if len(in) > 0 && out[0].Score != in[0].Score {
 			t.Fatalf("seed %d: the best was %v and is %v", seed, in[0].Score, out[0].Score)
 		}
-		if len(answers) != len(out) {
-			t.Fatalf("seed %d: an answer stands twice in %v", seed, ids(out))
-		}
+		must.Equal(t, len(answers), len(out), "seed %d: distinct answers of %v", seed, ids(out))
 	}
 }

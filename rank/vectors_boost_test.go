@@ -67,9 +67,7 @@ func TestVectorsCloseness(t *testing.T) {
 	each(t, "onyx_closeness.json", func(t *testing.T, _ vector, in in, want want) {
 		if want.Cosine == nil { // the nearest of several vectors counts, as in a store
 			names, best := slices.Sorted(maps.Keys(in.Vectors)), -1.0
-			if len(names) != len(want.Each) {
-				t.Fatalf("%d vectors, want %d", len(names), len(want.Each))
-			}
+			must.Equal(t, len(names), len(want.Each), "vectors")
 			for i, name := range names {
 				c := cosine(in.Query, in.Vectors[name])
 				best = max(best, c)
@@ -251,9 +249,7 @@ func TestVectorsSectionMerge(t *testing.T) {
 			r = append(r, hit(id(c), float64(-i)))
 		}
 		out := apply(t, rank.MergeAdjacent{}, r, rank.Env{Facts: l})
-		if len(out) != len(want) {
-			t.Fatalf("got %v, want %v", ids(out), want)
-		}
+		must.Equal(t, len(out), len(want), "answers %v of %v", ids(out), want)
 		for i, w := range want {
 			var got []int
 			for _, h := range append([]sheaf.Hit{out[i]}, out[i].Constituents...) {

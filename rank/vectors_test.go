@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/rank"
@@ -66,9 +67,7 @@ func scoresOf(r sheaf.Ranking) map[string]float64 {
 
 func nearScores(t *testing.T, got, want map[string]float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("got %d scores, want %d: %v", len(got), len(want), got)
-	}
+	must.Equal(t, len(got), len(want), "number of scores %v", got)
 	for id, w := range want {
 		if g, ok := got[id]; !ok || !near(g, w) {
 			t.Errorf("%s: got %v, want %v", id, g, w)
@@ -78,9 +77,7 @@ func nearScores(t *testing.T, got, want map[string]float64) {
 
 func nearList(t *testing.T, got sheaf.Ranking, want []float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("got %d scores, want %d", len(got), len(want))
-	}
+	must.Equal(t, len(got), len(want), "number of scores")
 	for i := range want {
 		if !near(got[i].Score, want[i]) {
 			t.Errorf("score %d: got %v, want %v", i, got[i].Score, want[i])
@@ -105,9 +102,7 @@ func TestVectorsRRF(t *testing.T) {
 		out := must.Get(rank.RRF{K: in.K}.Fuse([]rank.Leg{{Name: "vector", Hits: listed(in.Vector), Weight: 1},
 			{Name: "text", Hits: listed(in.Text), Weight: 1}}))
 		out = apply(t, rank.Top{N: in.Top}, out, rank.Env{})
-		if len(out) != len(want) {
-			t.Fatalf("got %v", ids(out))
-		}
+		must.Equal(t, len(out), len(want), "number of results %v", ids(out))
 		for i, w := range want {
 			h := out[i]
 			rankIs := func(leg int, r *int) bool {
@@ -175,9 +170,7 @@ func TestVectorsSonarRRF(t *testing.T) {
 				if h.Legs[0].Rank > 0 {
 					source = "embedding"
 				}
-				if source != want.Source[i] {
-					t.Errorf("%s: found by %s, want %s", h.ID, source, want.Source[i])
-				}
+				check.Equal(t, source, want.Source[i], "%s: found by", h.ID)
 			}
 		})
 	}

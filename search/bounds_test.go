@@ -12,12 +12,14 @@ import (
 	"testing"
 	"time"
 
+	words "sheaf/text/query"
+
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/analysis"
-	words "sheaf/text/query"
 )
 
 // inEngine returns a searcher of notes in the embedded engine, which can count words.
@@ -180,9 +182,7 @@ func TestManyEqualHeadings(t *testing.T) {
 	start := time.Now()
 	for _, text := range []string{"food", "cat eats fish", "what food does the cat eat"} {
 		r := checkShares(t, s, text, words.Parse(text, words.Options{Limit: 10, Now: s.Now()}))
-		if len(r.Hits) != 10 {
-			t.Errorf("%s: %d hits", text, len(r.Hits))
-		}
+		check.Equal(t, len(r.Hits), 10, "%s: hits", text)
 	}
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("six searches took %v", took)
@@ -232,9 +232,7 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 		for _, v := range labeled(r.Hits[at].Explanation, "share of the query's pairs") {
 			got += v
 		}
-		if got != want {
-			t.Errorf("%s: the share of pairs is %v, want %v", text, got, want)
-		}
+		check.Equal(t, got, want, "%s: the share of pairs", text)
 	}
 	// The pair of the two other words is less than the total, which includes the overlapping pairs.
 	r := checkShares(t, s, "both", query("東京都庁 tall building", 5))

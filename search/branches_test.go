@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	words "sheaf/text/query"
+
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -19,7 +22,6 @@ import (
 	"sheaf/store/memory"
 	"sheaf/text/analysis"
 	"sheaf/text/chunk"
-	words "sheaf/text/query"
 )
 
 // TestBranchStagesThatReplaceHits checks stages of branches that replace hits. The fusion gets
@@ -269,9 +271,7 @@ then:
 			case fault != down && (err != nil || len(r.Hits) == 0):
 				t.Errorf("%s, %v: error %v", name, fault, err)
 			}
-			if far.asked != 1 {
-				t.Errorf("%s, %v: asked %d times, want once", name, fault, far.asked)
-			}
+			check.Equal(t, far.asked, 1, "%s, %v: requests", name, fault)
 		}
 	}
 }
@@ -281,9 +281,8 @@ func TestOrderAndFacets(t *testing.T) {
 	s, p := searcher(animals()), load(t, "rrf")
 	by := search.Options{Order: &store.Order{Column: "n", Descending: true}}
 	for _, opt := range []search.Options{by, {Facets: []string{"n"}}} {
-		if _, err := s.Search(context.Background(), query("cat", 3), p, opt); !errors.Is(err, sheaf.ErrUnsupported) {
-			t.Errorf("%+v of a store without columns: %v", opt, err)
-		}
+		check.Is(t, must.Err(s.Search(context.Background(), query("cat", 3), p, opt)), sheaf.ErrUnsupported,
+			"%+v of a store without columns", opt)
 	}
 	a := must.Get(analysis.New(analysis.Options{}))
 	st := memory.New(a)

@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/text/chunk"
@@ -190,9 +191,7 @@ func TestOnlyFinalResultsAreLookedUp(t *testing.T) {
 		if len(r.Hits) != 3 || r.Total < 12 {
 			t.Fatalf("%s: %d hits of %d", name, len(r.Hits), r.Total)
 		}
-		if len(facts.asked) != 3 {
-			t.Errorf("%s: %d documents are looked up for 3 results", name, len(facts.asked))
-		}
+		check.Equal(t, len(facts.asked), 3, "%s: documents that are looked up for 3 results", name)
 		for _, h := range r.Hits {
 			if !facts.asked[h.Doc] {
 				t.Errorf("%s: %s was not looked up", name, h.Doc)

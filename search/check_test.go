@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
@@ -92,9 +93,7 @@ func TestUnsupportedAtLoad(t *testing.T) {
 			must.Do(t, err)
 			err = s.Check(plan)
 			if test.want == "" {
-				if err != nil {
-					t.Errorf("refused: %v", err)
-				}
+				check.NoError(t, err, "refused")
 				return
 			}
 			if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), test.want) ||
@@ -102,12 +101,8 @@ func TestUnsupportedAtLoad(t *testing.T) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 			q := sheaf.Query{Text: "cat", Words: sheaf.Match{Text: "cat"}, Limit: 5}
-			if _, err := s.Search(context.Background(), q, p, search.Options{}); !errors.Is(err, sheaf.ErrUnsupported) {
-				t.Errorf("the search: %v", err)
-			}
-			if n := store.requests.Load(); n != 0 {
-				t.Errorf("%d requests were sent", n)
-			}
+			check.Is(t, must.Err(s.Search(context.Background(), q, p, search.Options{})), sheaf.ErrUnsupported, "the search")
+			check.Equal(t, store.requests.Load(), 0, "requests were sent")
 		})
 	}
 }

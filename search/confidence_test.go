@@ -10,14 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	words "sheaf/text/query"
+
 	"sheaf"
 	"sheaf/eval/calibrate"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/static/builtin"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/text/chunk"
-	words "sheaf/text/query"
 )
 
 // usual returns a calibration with numbers that are typical for judged data sets.
@@ -163,9 +165,7 @@ func TestLead(t *testing.T) {
 		"  - per_document: 1\n  - top: {n: 1}\n"} {
 		for _, h := range search3("cat dog", then) {
 			i := slices.IndexFunc(all, func(other search.Hit) bool { return other.ID == h.ID })
-			if h.Evidence.Lead != all[i].Evidence.Lead {
-				t.Errorf("%q: lead %v of %s, want %v", then, h.Evidence.Lead, h.ID, all[i].Evidence.Lead)
-			}
+			check.Equal(t, h.Evidence.Lead, all[i].Evidence.Lead, "%q: lead of %s", then, h.ID)
 		}
 	}
 	alone := search3("meat", "  - top: {n: 10}\n")
@@ -239,9 +239,7 @@ func TestQueryInAnotherLanguage(t *testing.T) {
 		if r.Answerable != nil {
 			got = map[bool]string{true: yes, false: no}[*r.Answerable]
 		}
-		if got != c.answerable {
-			t.Errorf("%s: %s, want %s", c.text, got, c.answerable)
-		}
+		check.Equal(t, got, c.answerable, "%s", c.text)
 		for _, h := range r.Hits {
 			if e := h.Evidence; e.Foreign != c.foreign || c.foreign && e.Unseen != e.Numbers {
 				t.Errorf("%s: %+v, want foreign %v", c.text, e, c.foreign)
@@ -278,9 +276,7 @@ func TestConfidenceNeedsWords(t *testing.T) {
 	} {
 		q := sheaf.Query{Text: "path:cat", Words: c.words, Meaning: "cat", Limit: 3}
 		r := mustSearch(t, calibrated(counting(t, animals()), always(-20, -20)), q, load(t, "sheaf"), search.Options{})
-		if (r.Answerable == nil) != c.without {
-			t.Errorf("%v: answerable is %v", c.words, r.Answerable)
-		}
+		check.Equal(t, r.Answerable == nil, c.without, "%v: without an answer to answerable", c.words)
 	}
 }
 
@@ -340,9 +336,7 @@ func TestAnswerable(t *testing.T) {
 		{usual(), search.Evidence{Score: 1, Words: 0.9, Meaning: 0.8, Lead: 0.3, Length: 3}, true},
 		{usual(), search.Evidence{Score: 0.3, Words: 0.1, Meaning: 0.2, Length: 3, Unseen: 0.8}, false},
 	} {
-		if got := c.c.Answerable(&c.e); got != c.want {
-			t.Errorf("%+v: answerable is %v", c.e, got)
-		}
+		check.Equal(t, c.c.Answerable(&c.e), c.want, "%+v: answerable", c.e)
 	}
 }
 
@@ -350,9 +344,8 @@ func TestAnswerable(t *testing.T) {
 // confidence.
 func TestUnknownNumberLowersConfidence(t *testing.T) {
 	sure := always(20, 20)
-	if p := sure.Confidence(&search.Evidence{Unseen: 0.1, Numbers: 0.1}, true); p != 0.5 {
-		t.Errorf("confidence %v with an unseen number, want 0.5", p)
-	}
+	check.Equal(t, sure.Confidence(&search.Evidence{Unseen: 0.1, Numbers: 0.1}, true), 0.5,
+		"confidence with an unseen number")
 	if p := sure.Confidence(&search.Evidence{Unseen: 0.1}, true); p < 0.99 {
 		t.Errorf("confidence %v with an unseen word, want more than 0.99", p)
 	}
@@ -361,9 +354,7 @@ func TestUnknownNumberLowersConfidence(t *testing.T) {
 func TestLevels(t *testing.T) {
 	for confidence, want := range map[float64]search.Level{1: search.High, 0.85: search.High, 0.8499: search.Medium,
 		0.60: search.Medium, 0.5999: search.Low, 0.30: search.Low, 0.2999: search.None, 0: search.None} {
-		if got := search.LevelOf(confidence); got != want {
-			t.Errorf("%v is %s, want %s", confidence, got, want)
-		}
+		check.Equal(t, search.LevelOf(confidence), want, "%v", confidence)
 	}
 }
 
@@ -424,9 +415,7 @@ func TestOneWord(t *testing.T) {
 	for text, want := range map[string]bool{"cat": true, "stone": true, "cat stone": false, "zebra": false, "4712": false,
 		"cat zebra": false} {
 		r := mustSearch(t, s, parsed(text), load(t, "sheaf"), search.Options{})
-		if *r.Answerable != want {
-			t.Errorf("%s: answerable is %v, want %v", text, *r.Answerable, want)
-		}
+		check.Equal(t, *r.Answerable, want, "%s: answerable", text)
 	}
 }
 

@@ -11,11 +11,14 @@ import (
 	"testing"
 	"time"
 
+	words "sheaf/text/query"
+
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/engine/bm25"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
@@ -27,7 +30,6 @@ import (
 	"sheaf/store/embedded"
 	"sheaf/text/analysis"
 	"sheaf/text/chunk"
-	words "sheaf/text/query"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -182,9 +184,8 @@ func TestSystemsEndToEnd(t *testing.T) {
 				must.Do(t, os.WriteFile(file, []byte(golden.String()), 0o644))
 			}
 			want := must.Get(os.ReadFile(file))
-			if golden.String() != strings.ReplaceAll(string(want), "\r\n", "\n") {
-				t.Errorf("%s has changed (rewrite it with -update when that is meant):\n%s", file, golden.String())
-			}
+			check.Equal(t, golden.String(), strings.ReplaceAll(string(want), "\r\n", "\n"),
+				"%s (to accept the change: -update)", file)
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
@@ -57,9 +58,7 @@ func TestExpansion(t *testing.T) {
 	if want := []string{"OAuth", "Next.js", "nextjs"}; !slices.Equal(x.Terms, want) {
 		t.Errorf("terms %q, want %q", x.Terms, want)
 	}
-	if x.Passage != "You configure it like this." {
-		t.Errorf("passage %q", x.Passage)
-	}
+	check.Equal(t, x.Passage, "You configure it like this.", "passage")
 	again, err := e.Expand(context.Background(), "How do I set up OAuth in Next.js?",
 		profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute})
 	if err != nil || again.Queries[0] != "next configuration" || asked.Load() != 1 {
@@ -128,13 +127,9 @@ func TestQueryIsDataInThePrompt(t *testing.T) {
 		if _, err := e.Expand(context.Background(), q, profile.Expand{Variants: 3, Timeout: time.Minute}); err != nil {
 			t.Errorf("%.20q: %v", q, err)
 		}
-		if asked != q[:min(len(q), 1000)] {
-			t.Errorf("%.20q: asked for %.40q", q, asked)
-		}
+		check.Equal(t, asked, q[:min(len(q), 1000)], "%.20q: question", q)
 	}
-	if len(systems) != 1 {
-		t.Errorf("the instructions differ by query: %d", len(systems))
-	}
+	check.Equal(t, len(systems), 1, "different instructions")
 }
 
 // TestHostileReplies checks that an invalid reply leaves the answer as without a model, and causes
@@ -163,9 +158,7 @@ func TestHostileReplies(t *testing.T) {
 				t.Errorf("%.40q changes the answer", reply)
 			}
 		}
-		if asked.Load() != 2 {
-			t.Errorf("%.40q is remembered", reply)
-		}
+		check.Equal(t, asked.Load(), 2, "%.40q: questions", reply)
 	}
 }
 
@@ -184,9 +177,7 @@ func TestOnlyOwnWordsScore(t *testing.T) {
 		!slices.Equal(rec.asked.Terms, []string{"cat"}) {
 		t.Errorf("asked for %q and %q", rec.asked.Queries, rec.asked.Terms)
 	}
-	if rec.asked.Words != (sheaf.Match{Text: "cat"}) {
-		t.Errorf("words that score: %v", rec.asked.Words)
-	}
+	check.Equal[sheaf.TextQuery](t, rec.asked.Words, (sheaf.Match{Text: "cat"}), "words that score")
 	if len(r.Hits) == 0 || !slices.EqualFunc(r.Hits, plain.Hits, func(a, b search.Hit) bool {
 		return a.ID == b.ID && a.Score == b.Score
 	}) {
@@ -214,9 +205,7 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 	s.Expander, asked = chatModel(func(_, _ string) string { return reply })
 	p := load(t, "sheaf")
 	without := mustSearch(t, s, query("what purrs", 3), p, search.Options{})
-	if asked.Load() != 0 {
-		t.Fatalf("asked %d times by default", asked.Load())
-	}
+	must.Equal(t, asked.Load(), 0, "questions by default")
 	on := search.Options{Parameters: map[string]string{"hyde": "1"}}
 	embedded = nil
 	with := mustSearch(t, s, query("what purrs", 3), p, on)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/static/english"
@@ -61,9 +62,7 @@ func TestModelWithoutCounts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
-		if got := slices.Equal(got[0], plain[0]); got != c.alike {
-			t.Errorf("%s: the vector weighs all words the same: %v, want %v", c.what, got, c.alike)
-		}
+		check.Equal(t, slices.Equal(got[0], plain[0]), c.alike, "%s: the vector weighs all words the same", c.what)
 		embed := s.Embed
 		s.SetEmbed(func(ctx context.Context, texts []string) ([][]float32, error) { // as many dimensions as in the store
 			if _, err := embed(ctx, texts); err != nil {
@@ -72,9 +71,7 @@ func TestModelWithoutCounts(t *testing.T) {
 			return animalVectors(ctx, texts)
 		})
 		notes := strings.Join(mustSearch(t, &s, query(text, 3), load(t, "rrf"), search.Options{}).Notes, "; ")
-		if strings.Contains(notes, "cannot count words") != c.alike {
-			t.Errorf("%s: notes %q", c.what, notes)
-		}
+		check.Equal(t, strings.Contains(notes, "cannot count words"), c.alike, "%s: notes %q", c.what, notes)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
@@ -209,19 +210,15 @@ func TestWithoutAModel(t *testing.T) {
 		}
 	}
 	only := parse(t, "name: only\nbranches: [{retrieve: vector}]\n")
-	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err,
-		sheaf.ErrUnsupported) {
-		t.Errorf("only vectors and no model: %v", err)
-	}
+	check.Is(t, must.Err(s.Search(context.Background(), query("cat", 3), only, search.Options{})), sheaf.ErrUnsupported,
+		"only vectors and no model")
 	s.Embed = func(context.Context, []string) ([][]float32, error) { return nil, errDown }
 	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); !r.Degraded ||
 		!strings.Contains(r.Warnings[0], "embed the query") {
 		t.Errorf("a model that is down: %v %v", r.Degraded, r.Warnings)
 	}
-	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err,
-		sheaf.ErrUnavailable) {
-		t.Errorf("only vectors and the model down: %v", err)
-	}
+	check.Is(t, must.Err(s.Search(context.Background(), query("cat", 3), only, search.Options{})), sheaf.ErrUnavailable,
+		"only vectors and the model down")
 }
 
 // TestNoteOfWordsOnly checks that a note says that only words were searched when meaning has the
@@ -360,9 +357,7 @@ func TestCanceledAtAnyPoint(t *testing.T) {
 			}
 			return
 		}
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled at the request %d: %v, %v", at, r, err)
-		}
+		check.Is(t, err, context.Canceled, "canceled at request %d: %v", at, r)
 	}
 }
 
@@ -468,9 +463,7 @@ func TestAnswersDoNotChange(t *testing.T) {
 	}
 	wg.Wait()
 	for i, r := range results {
-		if got := written(r); got != want[i] {
-			t.Errorf("%q by %s became\n%s\nfrom %s", all[i].q.Text, all[i].p.Name, got, want[i])
-		}
+		check.Equal(t, written(r), want[i], "%q by %s, after other queries", all[i].q.Text, all[i].p.Name)
 	}
 }
 
@@ -587,15 +580,11 @@ func TestWhatIf(t *testing.T) {
 	for _, h := range after.Hits {
 		ranks[h.ID] = [2]int{ranks[h.ID][0], h.Rank}
 	}
-	if len(moves) != len(ranks) {
-		t.Fatalf("%d moves of %d answers", len(moves), len(ranks))
-	}
+	must.Equal(t, len(moves), len(ranks), "moves of answers")
 	moved := false
 	for _, m := range moves {
 		moved = moved || m.Before != m.After
-		if ranks[m.ID] != [2]int{m.Before, m.After} {
-			t.Errorf("%+v: want %v", m, ranks[m.ID])
-		}
+		check.Equal(t, ranks[m.ID], [2]int{m.Before, m.After}, "ranks of %+v", m)
 	}
 	if !moved {
 		t.Error("nothing moved")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	words "sheaf/text/query"
+
 	"sheaf/eval/parity"
 	"sheaf/internal/must"
 	"sheaf/model/static/english"
@@ -21,7 +23,6 @@ import (
 	"sheaf/store/weaviate"
 	"sheaf/text/analysis"
 	"sheaf/text/chunk"
-	words "sheaf/text/query"
 )
 
 // window cuts like systems without headings.
@@ -183,9 +184,7 @@ func opened(t testing.TB) func(store.Backend, error) store.Backend {
 }
 
 func dropped(t testing.TB, err error) {
-	if err != nil {
-		t.Error(err)
-	}
+	must.Do(t, err)
 }
 
 // questions are longer than headings. Many words count a little each, so rounded lengths matter.

@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	words "sheaf/text/query"
+
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/text/analysis"
-	words "sheaf/text/query"
 )
 
 // TestPhraseInAnyCase checks that the case of a phrase does not change how much it counts.
@@ -57,9 +59,7 @@ func TestPhraseOfNames(t *testing.T) {
 		"small.md": {"A: on " + small + " too"}}), "en")
 	for _, text := range []string{names, small, strings.ToUpper(names)} {
 		r := mustSearch(t, s, words.Parse(`"`+text+`"`, words.Options{Limit: 5}), load(t, "rrf"), search.Options{})
-		if len(r.Hits) != 2 {
-			t.Errorf("%s: found %v", text, found(r))
-		}
+		check.Equal(t, len(r.Hits), 2, "%s: found %v", text, found(r))
 	}
 }
 
@@ -188,9 +188,7 @@ func TestMustMatchByMeaning(t *testing.T) {
 		if got != "" {
 			got = got[1:]
 		}
-		if got != tt.want {
-			t.Errorf("%s: found, with ranks by meaning, %s; want %s", tt.text, got, tt.want)
-		}
+		check.Equal(t, got, tt.want, "%s: a hit with its rank by meaning", tt.text)
 	}
 	// WhyNot explains why a chunk with a forbidden word is missing.
 	for text, want := range map[string]string{
@@ -235,9 +233,7 @@ func TestEqualNameWithOperators(t *testing.T) {
 				got += h.Title
 			}
 		}
-		if got != tt.want {
-			t.Errorf("%q, with the meaning %q: %q counts as its name, want %q", tt.text, tt.meaning, got, tt.want)
-		}
+		check.Equal(t, got, tt.want, "%q, with the meaning %q: the equal name", tt.text, tt.meaning)
 	}
 }
 

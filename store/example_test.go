@@ -116,17 +116,17 @@ var _ store.Backend = (*counting)(nil)
 // unchanged. The collection reports what the store cannot do.
 func Example() {
 	dir, err := os.MkdirTemp("", "sheaf")
-	check(err)
+	fatal(err)
 	defer os.RemoveAll(dir)
 	notes := filepath.Join(dir, "notes")
-	check(os.MkdirAll(notes, 0o755))
-	check(os.WriteFile(filepath.Join(notes, "reset.md"), []byte("Moves the branch; a hard reset changes files.\n"), 0o644))
-	check(os.WriteFile(filepath.Join(notes, "undo.md"), []byte("Use reset.\n"), 0o644))
+	fatal(os.MkdirAll(notes, 0o755))
+	fatal(os.WriteFile(filepath.Join(notes, "reset.md"), []byte("Moves the branch; a hard reset changes files.\n"), 0o644))
+	fatal(os.WriteFile(filepath.Join(notes, "undo.md"), []byte("Use reset.\n"), 0o644))
 
 	words, err := analysis.New(analysis.Options{Language: "en"})
-	check(err)
+	fatal(err)
 	documents, err := catalog.Open(vfs.Disk{}, filepath.Join(dir, "catalog"), catalog.Options{})
-	check(err)
+	fatal(err)
 	defer documents.Close()
 	c, err := collection.New(collection.Options{
 		Name: "notes", Catalog: documents, Analyzer: words,
@@ -136,10 +136,10 @@ func Example() {
 			return "count.yaml", []byte("name: count\nbranches: [{name: words, retrieve: text, fields: {body: 1}}]\n"), nil
 		},
 	})
-	check(err)
+	fatal(err)
 	defer c.Close()
 	_, err = c.Refresh(context.Background())
-	check(err)
+	fatal(err)
 	for _, text := range []string{"reset", `"hard reset"`} {
 		answer, err := c.Search(context.Background(), text)
 		if err != nil {
@@ -156,7 +156,7 @@ func Example() {
 	// branch words on the counting store: unsupported: this store finds plain words only
 }
 
-func check(err error) {
+func fatal(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}

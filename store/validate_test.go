@@ -1,11 +1,11 @@
 package store_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/store"
 )
 
@@ -70,9 +70,7 @@ func TestValidate(t *testing.T) {
 		req := store.Request{Limit: 1, Text: &store.TextRequest{Query: sheaf.Match{Text: "x"},
 			Fields: []store.FieldWeight{field}}}
 		c.change(&req)
-		if err := req.Validate(); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", what, err, c.want)
-		}
+		check.Is(t, req.Validate(), c.want, "%s", what)
 	}
 }
 
@@ -81,8 +79,6 @@ func TestValidateBatch(t *testing.T) {
 	for _, passage := range [][]float32{{}, {0, 0}, {1, 1}, {float32(math.NaN()), 0}, {float32(math.Inf(1)), 0}} {
 		b := store.Batch{Chunks: []store.Chunk{{ID: "t:a", Doc: "t:a",
 			Vectors: []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}, passage}}}}}}
-		if err := b.Validate(); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%v: %v", passage, err)
-		}
+		check.Is(t, b.Validate(), sheaf.ErrInvalid, "%v", passage)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // columns are the columns of a chunk, by name.
@@ -57,9 +59,7 @@ func TestGrantFilter(t *testing.T) {
 				got = append(got, doc)
 			}
 		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s sees %v, want %q", name, got, test.want)
-		}
+		check.Equal(t, strings.Join(got, " "), test.want, "%s sees", name)
 	}
 }
 
@@ -83,15 +83,11 @@ func TestGrantValidate(t *testing.T) {
 		"words":          {Scopes: ok, Baked: "tag:a word"},
 		"no such filter": {Scopes: ok, Baked: "tagged"},
 	} {
-		if err := g.Validate(); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Is(t, g.Validate(), sheaf.ErrInvalid, "%s", name)
 	}
 	good := access.Grant{Scopes: ok, Tenant: "acme", Access: []string{"user:ann"}, Sets: []string{"s"},
 		Baked: "tag:a -path:b/"}
-	if err := good.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, good.Validate())
 	for what, change := range map[string]func(*access.Grant){
 		"filter":  func(g *access.Grant) { g.Baked = "tag:b" },
 		"tenant":  func(g *access.Grant) { g.Tenant = "another" },

@@ -13,6 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -49,21 +50,15 @@ func TestKeys(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "x", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret), key.ID,
 		key.Hash} {
-		if _, err := k.Find(wrong); !errors.Is(err, access.ErrKey) {
-			t.Errorf("%q: %v", wrong, err)
-		}
+		check.Is(t, must.Err(k.Find(wrong)), access.ErrKey, "%q", wrong)
 	}
 	// Another process revokes the key.
 	must.Get(openKeys(t, path).Revoke("ann"))
-	if _, err := k.Find(secret); !errors.Is(err, access.ErrKey) {
-		t.Errorf("a revoked key: %v", err)
-	}
+	check.Is(t, must.Err(k.Find(secret)), access.ErrKey, "a revoked key")
 	if any, err := k.Any(); !any || err != nil {
 		t.Errorf("after the last key is revoked nobody gets in without one: %v, %v", any, err)
 	}
-	if _, err := k.Revoke("ann"); !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("revoked twice: %v", err)
-	}
+	check.Is(t, must.Err(k.Revoke("ann")), sheaf.ErrNotFound, "revoked twice")
 }
 
 func TestKeysExpire(t *testing.T) {
@@ -74,9 +69,7 @@ func TestKeysExpire(t *testing.T) {
 	g.Expires = time.Now().Add(time.Hour)
 	_, young, err := k.Add(g)
 	must.Do(t, err)
-	if _, err := k.Find(old); !errors.Is(err, access.ErrKey) {
-		t.Errorf("an expired key: %v", err)
-	}
+	check.Is(t, must.Err(k.Find(old)), access.ErrKey, "an expired key")
 	if _, err := k.Find(young); err != nil {
 		t.Error(err)
 	}
@@ -103,15 +96,11 @@ func TestKeysDamaged(t *testing.T) {
 		one(`"hash": "a"}], "keys": []}`):                                     sheaf.ErrCorrupt,
 		one(`"hash": "a"}, {"id": "y", "hash": "a", "scopes": ["search"]}]}`): sheaf.ErrCorrupt} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-		if _, err := access.OpenKeys(path); !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", text, err, want)
-		}
+		check.Is(t, must.Err(access.OpenKeys(path)), want, "%q", text)
 		if any, err := k.Any(); !any || !errors.Is(err, want) {
 			t.Errorf("%q while open: %v, %v", text, any, err)
 		}
-		if _, err := k.Find(secret); !errors.Is(err, want) {
-			t.Errorf("%q: find: %v", text, err)
-		}
+		check.Is(t, must.Err(k.Find(secret)), want, "%q: find", text)
 	}
 	must.Do(t, os.Remove(path))
 	if any, err := k.Any(); !any || !errors.Is(err, sheaf.ErrUnavailable) || strings.Contains(err.Error(), path) {
@@ -127,16 +116,12 @@ func TestKeysFileIsLink(t *testing.T) {
 	if err := os.Symlink(kept, link); err != nil {
 		t.Skip(err)
 	}
-	if _, err := access.OpenKeys(link); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("a link that leads nowhere: %v", err)
-	}
+	check.Is(t, must.Err(access.OpenKeys(link)), sheaf.ErrUnavailable, "a link that leads nowhere")
 	others := openKeys(t, kept)
 	_, secret, err := others.Add(access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}})
 	must.Do(t, err)
 	must.Get(openKeys(t, link).Revoke("ann"))
-	if _, err := others.Find(secret); !errors.Is(err, access.ErrKey) {
-		t.Errorf("a key that was revoked through the link: %v", err)
-	}
+	check.Is(t, must.Err(others.Find(secret)), access.ErrKey, "a key that was revoked through the link")
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is none any more: %v, %v", info, err)
 	}

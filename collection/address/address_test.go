@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/collection/address"
 	"sheaf/index/catalog"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
@@ -125,9 +126,7 @@ func TestResolve(t *testing.T) {
 		"":                            "give an identifier",
 	} {
 		_, err := r.Resolve(text)
-		if !errors.Is(err, sheaf.ErrNotFound) {
-			t.Errorf("resolve(%q): %v, want not found", text, err)
-		}
+		check.Is(t, err, sheaf.ErrNotFound, "resolve(%q)", text)
 		var hinted *address.NotFound
 		if hint != "" && (!errors.As(err, &hinted) || !strings.Contains(hinted.Hint, hint)) {
 			t.Errorf("resolve(%q): %#v, want the hint %q", text, err, hint)
@@ -160,9 +159,7 @@ func TestResolveDocumentInPieces(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	content := []byte("a\nb\r\nc\rd\n")
-	if n := address.LineCount(content); n != 4 {
-		t.Errorf("%d lines, want 4", n)
-	}
+	check.Equal(t, address.LineCount(content), 4, "lines")
 	if s := address.Lines(content, 2, 2); string(content[s.Start:s.End]) != "b\r\nc\r" {
 		t.Errorf("lines 2 and 3 are %q", content[s.Start:s.End])
 	}

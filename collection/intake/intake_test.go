@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection/intake"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -52,10 +53,8 @@ func TestRevertRestoresVersionBefore(t *testing.T) {
 		}
 	})
 	wrong := errors.New("wrong")
-	if err := in.Update(func(tx *intake.Tx) error { return errors.Join(tx.Set(a, []byte("x")), wrong) }); !errors.Is(err,
-		wrong) {
-		t.Error(err)
-	}
+	check.Is(t, in.Update(func(tx *intake.Tx) error { return errors.Join(tx.Set(a, []byte("x")), wrong) }), wrong,
+		"Update")
 	update(t, in, func(tx *intake.Tx) error {
 		return errors.Join(tx.Restore(a), tx.Restore(b), tx.Ended([]byte("key k")))
 	})
@@ -89,9 +88,7 @@ func TestKeyBounds(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"0": false, "99": false, "100": true, "10097": true, "10098": false,
 		"10099": true} {
-		if has(name) != want {
-			t.Errorf("the key %s is kept: %v", name, !want)
-		}
+		check.Equal(t, has(name), want, "the key %s is kept: %v", name, !want)
 	}
 	now = now.Add(24*time.Hour + time.Minute)
 	if has("100") || !has("10099") {
@@ -137,9 +134,7 @@ func TestDamaged(t *testing.T) {
 				t.Errorf("check says %v", err)
 			}
 			lost := must.Get(in.Repair(filepath.Join(dir, "damaged", name)))
-			if err := in.Check(); err != nil {
-				t.Errorf("repaired: %v", err)
-			}
+			check.NoError(t, in.Check(), "repaired")
 			if name != "a flipped bit of a text" {
 				return
 			}
@@ -200,8 +195,6 @@ func TestCompact(t *testing.T) {
 		t.Errorf("it has %d bytes, %v", info.Size(), err)
 	}
 	view(t, in, func(tx *intake.Tx) {
-		if string(tx.Document("api:small")) != "small" {
-			t.Error("a document is gone")
-		}
+		check.Equal(t, string(tx.Document("api:small")), "small", "text of the document")
 	})
 }

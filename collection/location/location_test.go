@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/collection/access"
 	"sheaf/collection/location"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -112,15 +113,11 @@ func TestStoreHasKeysOfFolder(t *testing.T) {
 	top := t.TempDir()
 	base := location.Location{Root: filepath.Join(top, "notes"), Dir: filepath.Join(top, "index"), Exists: true}
 	moved := base.Store("postgres://me@host/database")
-	if moved.Keys() != base.Keys() {
-		t.Errorf("the keys of the store are in %s, want %s", moved.Keys(), base.Keys())
-	}
+	check.Equal(t, moved.Keys(), base.Keys(), "place of the keys of the store")
 	own := filepath.Join(moved.Dir, location.KeysName)
 	must.Do(t, os.MkdirAll(moved.Dir, 0o755))
 	must.Do(t, os.WriteFile(own, []byte("{}"), 0o600))
-	if moved.Keys() != own {
-		t.Errorf("the keys of a store with keys are in %s, want %s", moved.Keys(), own)
-	}
+	check.Equal(t, moved.Keys(), own, "place of the keys of a store with keys")
 	base.Exists = false
 	if only := base.Store("postgres://me@other/database"); only.Keys() != filepath.Join(only.Dir, location.KeysName) {
 		t.Errorf("without another index the keys are in %s", only.Keys())
@@ -150,13 +147,9 @@ func TestRecord(t *testing.T) {
 	}
 	for text, want := range cases {
 		must.Do(t, os.WriteFile(filepath.Join(dir, "collection.json"), []byte(text), 0o644))
-		if _, err := location.ReadRecord(dir); !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", text, err, want)
-		}
+		check.Is(t, must.Err(location.ReadRecord(dir)), want, "%q", text)
 	}
-	if _, err := location.ReadRecord(filepath.Join(dir, "none")); !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("no record: %v", err)
-	}
+	check.Is(t, must.Err(location.ReadRecord(filepath.Join(dir, "none"))), sheaf.ErrNotFound, "no record")
 }
 
 // TestRecordFlips checks that a record with a flipped bit is reported or keeps its meaning.

@@ -17,6 +17,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/rank"
 	"sheaf/text/chunk"
@@ -82,9 +83,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 			t.Errorf("%s:\n got %+v\nwant %+v", w.Document.ID, *got, w)
 		}
 	}
-	if v.Docs() != len(want) {
-		t.Errorf("%d documents, want %d", v.Docs(), len(want))
-	}
+	check.Equal(t, v.Docs(), len(want), "documents")
 	if text, err := v.Text("notes:window.md"); err != nil || string(text) != sample {
 		t.Errorf("stored text: %q, %v", text, err)
 	}
@@ -146,9 +145,7 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 	var ids []sheaf.ID
 	chunks := 0
 	for id, state := range v.Files() {
-		if model[id].File != state {
-			t.Fatalf("%s: %s has state %v, want %v", where, id, state, model[id].File)
-		}
+		must.Equal(t, model[id].File, state, "%s: state of %s", where, id)
 		ids = append(ids, id)
 		chunks += len(model[id].Document.Chunks)
 	}
@@ -238,21 +235,15 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s -> %q#%q: %q, want %q", l.from, l.target, l.frag, got, l.want)
 		}
 	}
-	if n := v.FolderSize("notes", "fold\xe9"); n != 1 {
-		t.Errorf("a folder with a name of any bytes has %d documents", n)
-	}
+	check.Equal(t, v.FolderSize("notes", "fold\xe9"), 1, "documents in a folder with a name of any bytes")
 	for folder, want := range map[string]bool{"": true, "sub": true, "other": true, "other/deep": true, "fold\xe9": true,
 		"su": false, "sub/a.md": false, "none": false} {
-		if v.Holds("notes", folder) != want {
-			t.Errorf("documents in %q: %t", folder, !want)
-		}
+		check.Equal(t, v.Holds("notes", folder), want, "documents in %q", folder)
 	}
 	if v.Holds("note", "") {
 		t.Error("a tree that is not there holds documents")
 	}
-	if got := v.Backlinks("notes:second.md"); !slices.Equal(got, []sheaf.ID{"notes:a.md"}) {
-		t.Errorf("back-links %v", got)
-	}
+	check.List(t, v.Backlinks("notes:second.md"), []sheaf.ID{"notes:a.md"}, "back-links")
 	refs := v.References("notes:second.md")
 	if len(refs) != 1 || refs[0].Link.Fragment != "Part two" || refs[0].From != "notes:a.md#a-note" {
 		t.Errorf("references %+v", refs)
@@ -323,14 +314,10 @@ func TestTextOfChangedFile(t *testing.T) {
 func TestLines(t *testing.T) {
 	text := []byte("a\nb\r\nc\rd\n\ne")
 	for at, want := range map[int]int{0: 1, 1: 1, 2: 2, 5: 3, 7: 4, 9: 5, 10: 6, 99: 6} {
-		if got := catalog.Line(text, at); got != want {
-			t.Errorf("line of byte %d is %d, want %d", at, got, want)
-		}
+		check.Equal(t, catalog.Line(text, at), want, "line of byte %d", at)
 	}
 	for line, want := range map[int]int{1: 0, 2: 2, 3: 5, 4: 7, 5: 9, 6: 10, 7: 11} {
-		if got := catalog.LineStart(text, line); got != want {
-			t.Errorf("line %d begins at %d, want %d", line, got, want)
-		}
+		check.Equal(t, catalog.LineStart(text, line), want, "start of line %d", line)
 	}
 }
 
@@ -348,9 +335,7 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	put(t, b, record(t, "x.md", "x"))
 	v := b.View()
 	defer v.Close()
-	if v.Docs() != 2 {
-		t.Errorf("%d documents: the other writer's were lost", v.Docs())
-	}
+	check.Equal(t, v.Docs(), 2, "documents of both writers")
 }
 
 // TestWarned checks that Warned lists the documents that have warnings now.
@@ -368,13 +353,9 @@ func TestWarned(t *testing.T) {
 		return r
 	}
 	put(t, c, with("b", 1), with("a", 2), with("c", 0))
-	if got := warned(); got != "[notes:a notes:b]" {
-		t.Errorf("at first: %s", got)
-	}
+	check.Equal(t, warned(), "[notes:a notes:b]", "at first")
 	put(t, c, with("a", 0), with("c", 1))
-	if got := warned(); got != "[notes:b notes:c]" {
-		t.Errorf("after a change: %s", got)
-	}
+	check.Equal(t, warned(), "[notes:b notes:c]", "after a change")
 }
 
 // TestReaderFollowsRemadeIndex checks an open reader while another process removes the catalog and makes
@@ -454,13 +435,9 @@ func TestOutlines(t *testing.T) {
 func TestTreeNames(t *testing.T) {
 	for root, want := range map[string]string{"/home/me/my notes": "my notes", "/": "root", "/a:b": "a-b", "/\xff": "-",
 		"/src/api": "api-2", "/src/API": "API"} {
-		if got := catalog.TreeName(root); got != want {
-			t.Errorf("TreeName(%q) = %q, want %q", root, got, want)
-		}
+		check.Equal(t, catalog.TreeName(root), want, "TreeName(%q)", root)
 	}
-	if got := catalog.TreeName("/srv/notes", "notes", "notes-2"); got != "notes-3" {
-		t.Errorf("a third folder is called %q", got)
-	}
+	check.Equal(t, catalog.TreeName("/srv/notes", "notes", "notes-2"), "notes-3", "name of a third folder")
 }
 
 // TestClosed checks that a closed catalog returns an error and touches no file, even during an update. Views that
@@ -486,9 +463,7 @@ func TestClosed(t *testing.T) {
 		}
 	}()
 	for range 2 {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, c.Close())
 	}
 	<-changing
 	if _, ok := before.Document("notes:a.md"); !ok || before.Docs() != 1 || before.Err() != nil {
@@ -503,9 +478,7 @@ func TestClosed(t *testing.T) {
 	_, hold := c.Hold()
 	for name, err := range map[string]error{"View": after.Err(), "Follow": c.Follow(), "Hold": hold,
 		"Update": c.Update(context.Background(), catalog.Update{})} {
-		if !errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("%s of a closed catalog: %v", name, err)
-		}
+		check.Is(t, err, sheaf.ErrUnavailable, "%s of a closed catalog", name)
 	}
 	again := open(t, dir).View()
 	defer again.Close()

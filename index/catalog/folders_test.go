@@ -6,6 +6,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -31,12 +32,8 @@ func TestFolders(t *testing.T) {
 		}
 	}
 	for id := range v.InFolder("t", "") {
-		if id != "t:a.md" {
-			t.Errorf("after the end comes %s", id)
-		}
+		check.Equal(t, id, "t:a.md", "file after the end")
 		break
 	}
-	if v.Err() != nil {
-		t.Error(v.Err())
-	}
+	must.Do(t, v.Err())
 }

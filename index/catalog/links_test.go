@@ -18,6 +18,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store/storetest"
 )
@@ -388,15 +389,11 @@ func TestReferencesKeepBacklinks(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if refs := v.References("notes:a.md"); len(refs) != len(want) {
-				t.Errorf("%d references, want %d", len(refs), len(want))
-			}
+			check.Equal(t, len(v.References("notes:a.md")), len(want), "references")
 		})
 	}
 	all.Wait()
-	if got := v.Backlinks("notes:a.md"); !slices.Equal(got, want) {
-		t.Errorf("back-links after references %q, want %q", got, want)
-	}
+	check.List(t, v.Backlinks("notes:a.md"), want, "back-links after references")
 }
 
 // TestHeadingOfLinkFragment checks which heading the fragment of a link names.
@@ -498,12 +495,8 @@ func linksOfOneName(t *testing.T, many int) func() time.Duration {
 			if among != nil {
 				want = next
 			}
-			if got := v.LinksAmong(among, "notes:all.md"); !slices.Equal(got, []sheaf.ID{want}) {
-				t.Errorf("links are %q, want %q", got, want)
-			}
-			if got := v.BacklinksAmong(among, want); !slices.Equal(got, []sheaf.ID{"notes:all.md"}) {
-				t.Errorf("back-links are %q", got)
-			}
+			check.List(t, v.LinksAmong(among, "notes:all.md"), []sheaf.ID{want}, "links")
+			check.List(t, v.BacklinksAmong(among, want), []sheaf.ID{"notes:all.md"}, "back-links")
 		}
 		return storetest.CPU() - began
 	}

@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
@@ -41,9 +42,7 @@ func TestDocumentsFiledByOtherVersion(t *testing.T) {
 				t.Errorf("%s: %v is no fault of filing", what, err)
 			}
 		}
-		if len(found) != want {
-			t.Errorf("%s: %v", what, found)
-		}
+		check.Equal(t, len(found), want, "%s: %v", what, found)
 		return found
 	}
 	must.Do(t, c.Update(t.Context(), u))
@@ -80,10 +79,6 @@ func TestLengthOfTextContradictsPieces(t *testing.T) {
 	must.Do(t, c.Update(t.Context(), Update{Encoded: []Encoded{e}}))
 	v := c.View()
 	defer v.Close()
-	if _, err := v.Text(r.Document.ID); !errors.Is(err, sheaf.ErrCorrupt) {
-		t.Errorf("reading: %v", err)
-	}
-	if err := c.Update(t.Context(), Update{Whole: true}); !errors.Is(err, sheaf.ErrCorrupt) {
-		t.Errorf("merging: %v", err)
-	}
+	check.Is(t, must.Err(v.Text(r.Document.ID)), sheaf.ErrCorrupt, "reading")
+	check.Is(t, c.Update(t.Context(), Update{Whole: true}), sheaf.ErrCorrupt, "merging")
 }

@@ -76,9 +76,7 @@ func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.
 		}
 		texts[id.Path()] = string(text)
 	}
-	if v.Docs() != len(texts) {
-		t.Fatalf("%s: %d documents counted, %d there", where, v.Docs(), len(texts))
-	}
+	must.Equal(t, v.Docs(), len(texts), "%s: counted documents", where)
 	return texts, v.Settings()
 }
 

@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -65,12 +66,8 @@ func TestSpellings(t *testing.T) {
 			t.Errorf("%q is written %q, want %q", s.written, got, s.want)
 		}
 	}
-	if got := v.Spellings("MANY/"); len(got) != 8 {
-		t.Errorf("%d spellings, want 8: %q", len(got), got)
-	}
-	if err := v.Err(); err != nil {
-		t.Error(err)
-	}
+	check.Equal(t, len(v.Spellings("MANY/")), 8, "spellings")
+	must.Do(t, v.Err())
 }
 
 func sameSet(a, b []string) bool {

@@ -14,6 +14,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -46,9 +47,7 @@ func TestStoredTexts(t *testing.T) {
 			t.Fatalf("of %d bytes: %d bytes, %v", size, len(text), err)
 		}
 		for i, b := range text {
-			if b != at(i) {
-				t.Fatalf("of %d bytes: byte %d is another", size, i)
-			}
+			must.Equal(t, b, at(i), "byte %d of %d", i, size)
 		}
 	}
 	if raw := 6*piece + 18; v.DiskBytes() > int64(raw/20) && len(sizes) == 6 {
@@ -79,13 +78,9 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 	v := c.View()
 	defer v.Close()
-	if _, err := v.Record("notes:d123.md"); !errors.Is(err, sheaf.ErrCorrupt) {
-		t.Errorf("a record: %v", err)
-	}
+	check.Is(t, must.Err(v.Record("notes:d123.md")), sheaf.ErrCorrupt, "a record")
 	v.Backlinks("notes:d001.md")
-	if err := v.Err(); !errors.Is(err, sheaf.ErrCorrupt) {
-		t.Errorf("back-links: %v", err)
-	}
+	check.Is(t, v.Err(), sheaf.ErrCorrupt, "back-links")
 	if faults := v.Check(); len(faults) == 0 || !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
 		t.Errorf("check: %v", faults)
 	}
@@ -115,9 +110,7 @@ func TestContainer1(t *testing.T) {
 		return errors.Join(append(v.Check(), err)...)
 	}
 	c := openIn(t, fsys, "/c")
-	if err := holds(c); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, holds(c))
 	for name, data := range files {
 		for i := 0; i < len(data); i += 7 {
 			flipped := slices.Clone(data)
@@ -138,9 +131,7 @@ func TestContainer1(t *testing.T) {
 		writeAll(t, fsys, "/c/"+name, data)
 	}
 	put(t, c, record(t, "new.md", "# N\n"))
-	if err := holds(openIn(t, fsys, "/c")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, holds(openIn(t, fsys, "/c")))
 	written := 0
 	for name, data := range folder(t, fsys) {
 		if files[name] == nil && strings.HasPrefix(name, "catalog-") {

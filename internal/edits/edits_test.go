@@ -5,7 +5,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sheaf/internal/check"
 	"sheaf/internal/edits"
+	"sheaf/internal/must"
 )
 
 func distance(a, b string) int { return edits.Distance([]rune(a), []rune(b), 1000) }
@@ -17,9 +19,7 @@ func TestDistance(t *testing.T) {
 	}{
 		{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"ab", "ba", 1}, {"größe", "grosse", 3}, {"ca", "abc", 3},
 	} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
+		check.Equal(t, distance(c.a, c.b), c.want, "Distance(%q, %q)", c.a, c.b)
 	}
 }
 
@@ -27,12 +27,8 @@ func TestDistanceIsSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.StringN(0, 12, -1).Draw(t, "a"), rapid.StringN(0, 12, -1).Draw(t, "b")
 		ab, ba := distance(a, b), distance(b, a)
-		if ab != ba {
-			t.Fatalf("Distance(a, b) = %d, Distance(b, a) = %d", ab, ba)
-		}
-		if (ab == 0) != (string([]rune(a)) == string([]rune(b))) {
-			t.Fatalf("distance %d of %q and %q", ab, a, b)
-		}
+		must.Equal(t, ab, ba, "Distance(a, b), and Distance(b, a)")
+		must.Equal(t, ab == 0, string([]rune(a)) == string([]rune(b)), "distance %d of %q and %q", ab, a, b)
 	})
 }
 

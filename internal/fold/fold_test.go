@@ -1,13 +1,13 @@
 package fold_test
 
 import (
-	"slices"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
+	"sheaf/internal/check"
 	"sheaf/internal/fold"
 )
 
@@ -16,9 +16,7 @@ func TestText(t *testing.T) {
 		{"Schiff\u00adfahrt", "schifffahrt"}, {"Ann\u00a0Lee", "ann lee"},
 		{"e\u00ad\u0301", "\u00e9"}, {"2020\u201111", "2020-11"},
 		{"日本", "日本"}, {"か\u3099", "が"}} {
-		if got := fold.Text(c[0]); got != c[1] {
-			t.Errorf("%q is %q, not %q", c[0], got, c[1])
-		}
+		check.Equal(t, fold.Text(c[0]), c[1], "%q", c[0])
 	}
 }
 
@@ -30,20 +28,14 @@ func TestTextOfEveryLetter(t *testing.T) {
 		}
 		s := "x" + string(r)
 		folded := fold.Text(s)
-		if got := fold.Text(norm.NFD.String(s)); got != folded {
-			t.Errorf("%U is %+q, decomposed %+q", r, folded, got)
-		}
-		if got := fold.Text(folded); got != folded {
-			t.Errorf("%U is %+q, and that %+q", r, folded, got)
-		}
+		check.Equal(t, fold.Text(norm.NFD.String(s)), folded, "%U, and decomposed", r)
+		check.Equal(t, fold.Text(folded), folded, "%U, folded twice", r)
 	}
 }
 
 func TestSpellings(t *testing.T) {
 	for _, c := range [][]string{{"plain"}, {"日本"}, {"caf\u00e9", "cafe\u0301"}, {"\uf900", "\u8c48"},
 		{"cafe\u0301", "caf\u00e9"}, {"\u00e9e\u0301", "\u00e9\u00e9", "e\u0301e\u0301"}} {
-		if got := fold.Spellings(c[0]); !slices.Equal(got, c) {
-			t.Errorf("%q is %q", c[0], got)
-		}
+		check.List(t, fold.Spellings(c[0]), c, "%q", c[0])
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sheaf/internal/must"
 )
 
 func TestTwice(t *testing.T) {
@@ -32,8 +34,6 @@ func TestAnyCase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.StringOf(rapid.RuneFrom([]rune("aAkK\u212asSſσςΣéÉµμ_1")))
 		a, b := letters.Draw(t, "a"), letters.Draw(t, "b")
-		if (AnyCase(a) == AnyCase(b)) != strings.EqualFold(a, b) {
-			t.Fatalf("%q and %q", a, b)
-		}
+		must.Equal(t, AnyCase(a) == AnyCase(b), strings.EqualFold(a, b), "%q and %q", a, b)
 	})
 }

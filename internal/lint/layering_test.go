@@ -96,6 +96,7 @@ var allowed = map[string][]string{
 	"examples":            {},
 	"internal/lint":       {},
 	"internal/attributes": {},
+	"internal/check":      {},
 	"internal/distinct":   {},
 	"internal/edits":      {},
 	"internal/fold":       {},

@@ -1,7 +1,10 @@
 // Package must ends a test at an error. Only tests use it.
 package must
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // T is a running test: a *testing.T, a *testing.B or a *rapid.T.
 type T interface {
@@ -22,6 +25,17 @@ func Do(t T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Err returns the error of a call, and drops its result.
+func Err[V any](_ V, err error) error { return err }
+
+// Equal ends the test if got is not want. The text of the error begins with the formatted args.
+func Equal[V comparable](t T, got, want V, format string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Fatal(fmt.Sprintf(format, args...)+": got", got, "want", want)
 	}
 }
 

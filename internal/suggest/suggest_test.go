@@ -3,6 +3,7 @@ package suggest_test
 import (
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/suggest"
 )
 
@@ -19,9 +20,7 @@ func TestNearest(t *testing.T) {
 		{"", ""},
 		{"l", "ls"},
 	} {
-		if got := suggest.Nearest(c.name, commands); got != c.want {
-			t.Errorf("Nearest(%q) = %q, want %q", c.name, got, c.want)
-		}
+		check.Equal(t, suggest.Nearest(c.name, commands), c.want, "Nearest(%q)", c.name)
 	}
 }
 
@@ -33,8 +32,6 @@ func TestSuggestionsForValues(t *testing.T) {
 		{"drafft", "draft"}, {"Darft", "draft"}, {"drfat", "draft"}, {"in reviw", "in review"}, {"proj", "project/alpha"},
 		{"", ""},
 	} {
-		if got := suggest.NearestValue(c.name, values); got != c.want {
-			t.Errorf("NearestValue(%q) = %q, want %q", c.name, got, c.want)
-		}
+		check.Equal(t, suggest.NearestValue(c.name, values), c.want, "NearestValue(%q)", c.name)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/rank"
 	"sheaf/rank/runfile"
@@ -56,9 +57,7 @@ func TestReadJSON(t *testing.T) {
 			`"none": []}`,
 		"\ufeff {\"q1\": {\"a\": 1, \"b\": 2.0}, \"q2\": {\"c\": -3e0}}",
 	} {
-		if got := written(t, read(t, text)); got != want {
-			t.Errorf("%s:\n%s", text, got)
-		}
+		check.Equal(t, written(t, read(t, text)), want, "%s", text)
 	}
 	answer := read(t, `{"schema":"sheaf.search/1","query":"undo a `+
 		`commit","results":[{"rank":1,"id":"t:a.md#x","score":0.9},{"rank":2,"id":"t:b.md","score":0.9}]}`)
@@ -113,12 +112,9 @@ func TestFuse(t *testing.T) {
 	if h := fused.Rankings["q1"][0]; math.Abs(h.Score-(1.0/62+1.0/61)) > 1e-15 {
 		t.Errorf("B scores %v", h.Score)
 	}
-	if _, err := runfile.Fuse([]*runfile.Run{a, b}, []float64{1}, rank.RRF{K: 60}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("one weight for two runs: %v", err)
-	}
-	if _, err := runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 0}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("k 0: %v", err)
-	}
+	check.Is(t, must.Err(runfile.Fuse([]*runfile.Run{a, b}, []float64{1}, rank.RRF{K: 60})), sheaf.ErrInvalid,
+		"one weight for two runs")
+	check.Is(t, must.Err(runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 0})), sheaf.ErrInvalid, "k 0")
 }
 
 // TestFuseEscapedNames checks that a run from a TREC file, with %20 for white space, joins its original.
@@ -132,9 +128,7 @@ func TestFuseEscapedNames(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
-	if after.Queries[0] != "my%20query" {
-		t.Errorf("the run itself changed: %q", after.Queries)
-	}
+	check.Equal(t, after.Queries[0], "my%20query", "a query of the run")
 }
 
 // TestFuseAmbiguousEscapedNames checks that names of one run that become the same word stay apart.
@@ -157,12 +151,8 @@ func TestReadCompressed(t *testing.T) {
 		must.Do(t, w.Close())
 		return b.String()
 	}
-	if got := written(t, read(t, zip("q1 Q0 a 1 2 x\n"))); got != "q1 Q0 a 1 2 n\n" {
-		t.Errorf("TREC: %q", got)
-	}
-	if got := written(t, read(t, zip(`{"q1": {"a": 2}}`))); got != "q1 Q0 a 1 2 n\n" {
-		t.Errorf("JSON: %q", got)
-	}
+	check.Equal(t, written(t, read(t, zip("q1 Q0 a 1 2 x\n"))), "q1 Q0 a 1 2 n\n", "TREC")
+	check.Equal(t, written(t, read(t, zip(`{"q1": {"a": 2}}`))), "q1 Q0 a 1 2 n\n", "JSON")
 	whole := zip("q1 Q0 a 1 2 x\n")
 	for what, text := range map[string]string{"cut short": whole[:len(whole)-6], "with more behind": whole +
 		"more than that"} {
@@ -285,10 +275,6 @@ func TestNamesWithSpaces(t *testing.T) {
 	must.Do(t, r.WriteTREC(&out, "my run"))
 	const want = "undo%20it Q0 n:my%20note.md#a 1 3 my%20run\nundo%20it Q0 n:new%0Aline.md 2 2 my%20run\nundo%20it Q0 " +
 		"n:全%E3%80%80角.md 3 1 my%20run\n"
-	if out.String() != want {
-		t.Errorf("%s\nwant\n%s", out.String(), want)
-	}
-	if again := read(t, out.String()); len(again.Rankings["undo%20it"]) != 3 {
-		t.Errorf("read back: %+v", again)
-	}
+	check.Equal(t, out.String(), want, "String")
+	check.Equal(t, len(read(t, out.String()).Rankings["undo%20it"]), 3, "read back")
 }

@@ -2,7 +2,6 @@ package onyx_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
@@ -182,9 +182,7 @@ func TestFilterBounds(t *testing.T) {
 	now := time.Now()
 	for _, f := range []onyx.Filters{{Access: make([]string, 65_537)},
 		{Created: onyx.Window{Start: now, End: now.Add(-time.Second)}}} {
-		if _, err := f.Filter(now); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%v", err)
-		}
+		check.Is(t, must.Err(f.Filter(now)), sheaf.ErrInvalid, "Filter")
 	}
 	for _, f := range []onyx.Filters{{Access: make([]string, 65_536)}, {Created: onyx.Window{Start: now, End: now}}} {
 		if _, err := f.Filter(now); err != nil {
@@ -213,9 +211,7 @@ func TestFiltersOfQueriesNarrow(t *testing.T) {
 			for _, h := range r.Hits {
 				found = append(found, h.ID)
 			}
-			if got := fmt.Sprint(found); got != want {
-				t.Errorf("%s, asked for %s: finds %s, want %s", name, own, got, want)
-			}
+			check.Equal(t, fmt.Sprint(found), want, "%s, asked for %s", name, own)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
@@ -99,24 +100,14 @@ func TestCreateOrVerify(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		want := onyx.Settings{Model: "m", Dims: 2}
 		for range 3 {
-			if err := x.Create(ctx, want); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			check.NoError(t, x.Create(ctx, want), "%s", name)
 		}
-		if err := x.Create(ctx, onyx.Settings{Model: "other", Dims: 2}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: another model: %v", name, err)
-		}
-		if err := x.Create(ctx, onyx.Settings{Model: "m", Dims: 3}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: other dimensions: %v", name, err)
-		}
-		if err := x.Create(ctx, onyx.Settings{Dims: -1}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Is(t, x.Create(ctx, onyx.Settings{Model: "other", Dims: 2}), sheaf.ErrInvalid, "%s: another model", name)
+		check.Is(t, x.Create(ctx, onyx.Settings{Model: "m", Dims: 3}), sheaf.ErrInvalid, "%s: other dimensions", name)
+		check.Is(t, x.Create(ctx, onyx.Settings{Dims: -1}), sheaf.ErrInvalid, "%s", name)
 		bad := onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "x",
 			Vectors: []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{1, 0, 0}}}}}}}
-		if _, err := x.Write(ctx, []onyx.Document{bad}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: vectors of 3 dimensions: %v", name, err)
-		}
+		check.Is(t, must.Err(x.Write(ctx, []onyx.Document{bad})), sheaf.ErrInvalid, "%s: vectors of 3 dimensions", name)
 	}
 }
 
@@ -145,9 +136,7 @@ func TestWriteAndDelete(t *testing.T) {
 			t.Errorf("%s: after deleting: %v", name, r)
 		}
 		for _, docs := range [][]onyx.Document{{{ID: "no tree"}}, {{ID: "t:x"}, {ID: "t:x"}}} {
-			if _, err := x.Write(ctx, docs); !errors.Is(err, sheaf.ErrInvalid) {
-				t.Errorf("%s: %v", name, err)
-			}
+			check.Is(t, must.Err(x.Write(ctx, docs)), sheaf.ErrInvalid, "%s", name)
 		}
 	}
 }
@@ -178,9 +167,8 @@ func TestUpdateMetadata(t *testing.T) {
 			t.Errorf("%s: after the update ann sees %v, bob %v", name, a, b)
 		}
 		// The update names no set, so the set stays. Administrators see hidden documents.
-		if got := sees(onyx.Filters{Access: []string{"bob"}, Scope: onyx.Scope{Sets: []string{"x"}}}); len(got) != 1 {
-			t.Errorf("%s: the set is gone: %v", name, got)
-		}
+		check.Equal(t, len(sees(onyx.Filters{Access: []string{"bob"}, Scope: onyx.Scope{Sets: []string{"x"}}})), 1,
+			"%s: the set is gone", name)
 		admin := everyone
 		admin.Hidden = true
 		if r, err := x.Keyword(ctx, cat, admin, 10); err != nil || len(r) != 2 {
@@ -204,9 +192,7 @@ func TestKeywordQuery(t *testing.T) {
 		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldBody}, Factor: 1},
 		sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldBody, Slop: 1}, Factor: 1.5},
 	}
-	if !slices.Equal(q.Should, want) {
-		t.Errorf("any of %+v, want %+v", q.Should, want)
-	}
+	check.List(t, q.Should, want, "any of")
 }
 
 // TestPublicToPrivate checks that a document that turns private disappears for others at once, and
@@ -305,9 +291,7 @@ func TestRandom(t *testing.T) {
 		if all, _ := x.Random(ctx, onyx.Filters{}, 100, 1); len(all) != 15 {
 			t.Errorf("%s: %d of 15 public chunks", name, len(all))
 		}
-		if _, err := x.Random(ctx, onyx.Filters{}, 0, 1); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Is(t, must.Err(x.Random(ctx, onyx.Filters{}, 0, 1)), sheaf.ErrInvalid, "%s", name)
 	}
 }
 
@@ -397,12 +381,8 @@ func TestContents(t *testing.T) {
 	if _, _, err := after.Load("t:a"); !errors.Is(err, sheaf.ErrCorrupt) {
 		t.Errorf("damage: %v", err)
 	}
-	if err := after.Delete("t:a"); err != nil {
-		t.Error(err)
-	}
-	if err := after.Delete("t:a"); err != nil {
-		t.Errorf("deleted twice: %v", err)
-	}
+	must.Do(t, after.Delete("t:a"))
+	check.NoError(t, after.Delete("t:a"), "deleted twice")
 }
 
 // columnsOnly is a store that accepts only columns, and records them.
@@ -459,10 +439,8 @@ func TestListsOfCallersAreCopied(t *testing.T) {
 				sheaf.ErrInvalid) {
 				t.Errorf("%s: boost %v: %v", name, boost, err)
 			}
-			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Boost: &boost}}); !errors.Is(err,
-				sheaf.ErrInvalid) {
-				t.Errorf("%s: boost %v in an update: %v", name, boost, err)
-			}
+			check.Is(t, must.Err(x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Boost: &boost}})), sheaf.ErrInvalid,
+				"%s: boost %v in an update", name, boost)
 		}
 	}
 }

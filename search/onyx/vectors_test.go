@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/search/onyx"
@@ -28,9 +29,7 @@ func TestVectorsFilters(t *testing.T) {
 				got = append(got, sheaf.ID(strings.TrimSuffix(string(h.ID), "#0")))
 			}
 			slices.Sort(got)
-			if !slices.Equal(got, want) {
-				t.Errorf("%s finds %v, want %v", name, got, want)
-			}
+			check.List(t, got, want, "%s", name)
 		}
 	})
 }
@@ -52,12 +51,8 @@ func TestVectorsUndated(t *testing.T) {
 		}
 		filter := must.Get(f.Filter(time.Unix(in.Now, 0)))
 		unbounded, _ := onyx.Filters{AnyAccess: true, AnyTenant: true}.Filter(time.Unix(in.Now, 0))
-		if clause := len(filter.(sheaf.And)) > len(unbounded.(sheaf.And)); clause != want.Clause {
-			t.Errorf("a clause: %v, want %v", clause, want.Clause)
-		}
-		if got := filter.Match(&store.Chunk{}); got != want.Undated {
-			t.Errorf("undated documents are let through: %v, want %v", got, want.Undated)
-		}
+		check.Equal(t, len(filter.(sheaf.And)) > len(unbounded.(sheaf.And)), want.Clause, "a clause")
+		check.Equal(t, filter.Match(&store.Chunk{}), want.Undated, "undated documents pass")
 	})
 }
 
@@ -79,9 +74,7 @@ func TestVectorsKeywordScore(t *testing.T) {
 		var score float64
 		for i, name := range clauses {
 			factor := q.Should[i].(sheaf.Boost).Factor
-			if factor != in.Boosts[name] {
-				t.Errorf("%s weighs %v, want %v", name, factor, in.Boosts[name])
-			}
+			check.Equal(t, factor, in.Boosts[name], "weight of %s", name)
 			score += factor * in.Scores[name]
 		}
 		if hit := score > 0; hit != want.Hit || math.Abs(score-want.Score) > 1e-9 {
@@ -142,8 +135,6 @@ func TestVectorsMetadataSuffix(t *testing.T) {
 		if semantic != want.Semantic || keyword != want.Keyword {
 			t.Errorf("%q and %q, want %q and %q", semantic, keyword, want.Semantic, want.Keyword)
 		}
-		if tags := onyx.Tags(metadata); !slices.Equal(tags, want.Tags) {
-			t.Errorf("tags %q, want %q", tags, want.Tags)
-		}
+		check.List(t, onyx.Tags(metadata), want.Tags, "tags")
 	})
 }

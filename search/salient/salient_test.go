@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search/salient"
 	"sheaf/text/analysis"
@@ -38,16 +39,12 @@ func TestFrequentHereAndRareElsewhere(t *testing.T) {
 		"file. 2024 x"}
 	got := words(t, text, map[string]int{"the": 990, "rebase": 5, "moves": 300, "commits": 50, "file": 900, "way": 500,
 		"2024": 1})
-	if strings.Join(got, " ") != "rebase commits moves way file" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, strings.Join(got, " "), "rebase commits moves way file", "words")
 }
 
 func TestTitlesCountMore(t *testing.T) {
 	text := salient.Text{Body: "alpha beta", Titles: []string{"Beta"}}
-	if got := words(t, text, map[string]int{"alpha": 10, "beta": 10}); strings.Join(got, " ") != "Beta alpha" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, strings.Join(words(t, text, map[string]int{"alpha": 10, "beta": 10}), " "), "Beta alpha", "words")
 }
 
 func TestTextWithoutSalientWords(t *testing.T) {
@@ -64,7 +61,5 @@ func TestFaultIsReported(t *testing.T) {
 	fault := errors.New("no answer")
 	_, err = salient.Query(a, salient.Text{Body: "something"},
 		salient.Collection{Size: 1, Count: func(string) (int, error) { return 0, fault }})
-	if !errors.Is(err, fault) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, err, fault, "words")
 }

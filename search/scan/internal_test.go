@@ -67,9 +67,7 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 		all := memory.New(a)
 		for _, d := range cut {
 			request := &search.ScanRequest{Limits: profile.Scan{ListValues: 10}}
-			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(request, false)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, all.Write(t.Context(), store.Batch{Chunks: d.entries(request, false)}))
 		}
 		answers := func(text store.TextRequest) map[string]bool {
 			hits := must.Get(all.Retrieve(t.Context(), store.Request{Text: &text, Limit: 1000}))

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/profile"
@@ -89,18 +90,12 @@ func TestPropertiesAreReplicated(t *testing.T) {
 		"other.md": "Nothing of that.\n"}))
 	all := []string{"project-notes.md#0", "project-notes.md#1", "project-notes.md#2"}
 	for _, q := range []string{"Alice", "draft", "v10", "project", "Plan", "1987", "true", "2024-05-06"} {
-		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, all) {
-			t.Errorf("%q finds %v, want %v", q, got, all)
-		}
+		check.List(t, ids(ask(t, s, q, search.Options{})), all, "hits of %q", q)
 	}
-	if got := ids(ask(t, s, "v11", search.Options{Parameters: map[string]string{"list_values": "11"}})); !slices.Equal(got,
-		all) {
-		t.Errorf("v11 of 11 values finds %v", got)
-	}
+	check.List(t, ids(ask(t, s, "v11", search.Options{Parameters: map[string]string{"list_values": "11"}})), all,
+		"hits of v11 of 11 values")
 	for _, q := range []string{"author", "v11", "hidden", "null"} {
-		if got := ids(ask(t, s, q, search.Options{})); len(got) != 0 {
-			t.Errorf("%q finds %v", q, got)
-		}
+		check.Equal(t, len(ids(ask(t, s, q, search.Options{}))), 0, "hits of %q", q)
 	}
 }
 
@@ -118,9 +113,8 @@ func TestFrontmatterDepth(t *testing.T) {
 		for word, from := range found {
 			got := len(ids(ask(t, s, word,
 				search.Options{Parameters: map[string]string{"frontmatter_depth": strconv.Itoa(depth)}})))
-			if (got > 0) != (from > 0 && depth >= from) {
-				t.Errorf("depth %d: %q finds %d, want it from depth %d on", depth, word, got, from)
-			}
+			check.Equal(t, got > 0, from > 0 && depth >= from,
+				"depth %d: %q is found, which it is from depth %d on", depth, word, from)
 		}
 	}
 }
@@ -137,9 +131,7 @@ func TestCandidates(t *testing.T) {
 	files["z/other.md"] = "nothing of that\n"
 	s := searcher(t, folder(t, files))
 	r := ask(t, s, "common zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
-	if got := ids(r)[:2]; !slices.Equal(got, []string{"z/zebra crossing.md#0", "z/rare.md#0"}) {
-		t.Errorf("first are %v", got)
-	}
+	check.List(t, ids(r)[:2], []string{"z/zebra crossing.md#0", "z/rare.md#0"}, "first")
 	c := r.Scanned
 	if c.Files != 63 || c.Matched != 62 || c.Candidates != 10 || c.Chunks != 10 ||
 		!strings.Contains(strings.Join(r.Notes, "\n"), "52 further files") {
@@ -193,13 +185,9 @@ func TestRecall(t *testing.T) {
 		"city": "plural.md#0", "ponies": "pony.md#0", "kxngarxo~": "pony.md#0", "x": "short.md#0", "confi*": "verbs.md#0",
 		"configuerd~": "verbs.md#0", `"by hand"`: "verbs.md#0",
 	} {
-		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, []string{want}) {
-			t.Errorf("%q finds %v, want %s", q, got, want)
-		}
+		check.List(t, ids(ask(t, s, q, search.Options{})), []string{want}, "hits of %q", q)
 	}
-	if got := ids(ask(t, s, "busy -cities", search.Options{})); len(got) != 0 {
-		t.Errorf("a forbidden word finds %v", got)
-	}
+	check.Equal(t, len(ids(ask(t, s, "busy -cities", search.Options{}))), 0, "hits of a forbidden word")
 }
 
 // TestFilterComesBeforeTheLimit checks that excluded files do not take the place of a wanted file.
@@ -212,14 +200,10 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 	for _, query := range []string{"word tag:keep", "word -tag:drop", "word -stone", "(word -stone) OR missing",
 		`word -"and stone"`, "word -stones"} {
 		r := ask(t, s, query, search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
-		if got := ids(r); !slices.Equal(got, []string{"last/wanted.md#0"}) {
-			t.Errorf("%s: got %v", query, got)
-		}
+		check.List(t, ids(r), []string{"last/wanted.md#0"}, "%s", query)
 	}
 	// A file that lacks the wanted words is no candidate, even if it lacks the forbidden word.
-	if r := ask(t, s, "missing -stone", search.Options{}); r.Scanned.Matched != 0 {
-		t.Errorf("%d files match", r.Scanned.Matched)
-	}
+	check.Equal(t, ask(t, s, "missing -stone", search.Options{}).Scanned.Matched, 0, "files that match")
 	// A section without the forbidden word is found, even if another section of the file has it.
 	s = searcher(t, folder(t, map[string]string{"a.md": "# One\n\nword\n\n# Two\n\nstone\n" +
 		strings.Repeat("filler ", 30)}))
@@ -236,27 +220,17 @@ func TestFolderSizesAndLinks(t *testing.T) {
 			"2024-05-06\n---\nword [x](f/a.md)\n",
 	})), "word", search.Options{})
 	facts := r.Scanned.Facts
-	if n := facts.FolderSize("vault", "f"); n != 3 {
-		t.Errorf("folder has %d files", n)
-	}
-	if n := facts.FolderSize("vault", ""); n != 1 {
-		t.Errorf("the top has %d files", n)
-	}
-	if links := facts.Links("vault:f/a.md"); !slices.Equal(links, []sheaf.ID{"vault:f/b.md"}) {
-		t.Errorf("links %v", links)
-	}
-	if links := facts.Backlinks("vault:f/a.md"); !slices.Equal(links, []sheaf.ID{"vault:c.md"}) {
-		t.Errorf("backlinks %v", links)
-	}
+	check.Equal(t, facts.FolderSize("vault", "f"), 3, "files in the folder")
+	check.Equal(t, facts.FolderSize("vault", ""), 1, "files at the top")
+	check.List(t, facts.Links("vault:f/a.md"), []sheaf.ID{"vault:f/b.md"}, "links")
+	check.List(t, facts.Backlinks("vault:f/a.md"), []sheaf.ID{"vault:c.md"}, "backlinks")
 	if o := facts.Outline("vault:c.md"); o == nil || o.Date.Time.Format(time.DateOnly) != "2024-05-06" {
 		t.Errorf("outline %+v", o)
 	}
 	if text, err := r.Scanned.Text("vault:f/b.md#0"); err != nil || text != "word\n" {
 		t.Errorf("text %q, %v", text, err)
 	}
-	if _, err := r.Scanned.Text("vault:none#0"); !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("no text: %v", err)
-	}
+	check.Is(t, must.Err(r.Scanned.Text("vault:none#0")), sheaf.ErrNotFound, "no text")
 	view, err := r.Scanned.Catalog()
 	if err != nil || view.Docs() != 3 {
 		t.Fatalf("%v", err)
@@ -298,21 +272,13 @@ func TestChangesAreSeen(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(filepath.Join(root, "a.md"), []byte("second word, and longer\n"), 0o644))
 	must.Do(t, os.Remove(filepath.Join(root, "b.md")))
-	if got := ids(ask(t, s, "word", search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
-		t.Errorf("after the change: %v", got)
-	}
-	if got := ids(ask(t, s, "first", search.Options{})); len(got) != 0 {
-		t.Errorf("old text is found: %v", got)
-	}
+	check.List(t, ids(ask(t, s, "word", search.Options{})), []string{"a.md#0"}, "after the change")
+	check.Equal(t, len(ids(ask(t, s, "first", search.Options{}))), 0, "hits of the old text")
 	// A query finds the current sections, even if the change kept the size of the file.
 	now := func(found, not string) {
 		t.Helper()
-		if got := ids(ask(t, s, "+word +"+found, search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
-			t.Errorf("%q is not found: %v", found, got)
-		}
-		if got := ids(ask(t, s, "+word +"+not, search.Options{})); len(got) != 0 {
-			t.Errorf("%q is found still: %v", not, got)
-		}
+		check.List(t, ids(ask(t, s, "+word +"+found, search.Options{})), []string{"a.md#0"}, "hits of %q", found)
+		check.Equal(t, len(ids(ask(t, s, "+word +"+not, search.Options{}))), 0, "hits of %q", not)
 	}
 	now("second", "first")
 	name := filepath.Join(root, "a.md")
@@ -336,21 +302,14 @@ func TestMeaningFindsOnlyCandidates(t *testing.T) {
 	if got := ids(r); len(got) != 2 || !slices.Contains(got, "a.md#0") || !slices.Contains(got, "c.md#0") {
 		t.Errorf("found %v", got)
 	}
-	if !slices.Equal(r.Legs, []string{"words", "meaning"}) {
-		t.Errorf("legs %v", r.Legs)
-	}
+	check.List(t, r.Legs, []string{"words", "meaning"}, "legs")
 	for weight, want := range map[string]string{"0": "words", "1": "meaning"} {
 		r := ask(t, s, "alpha", search.Options{Explain: true,
 			Parameters: map[string]string{"semantic": "1", "semantic_weight": weight}})
-		if !slices.Equal(r.Legs, []string{want}) {
-			t.Errorf("weight %s: legs %v", weight, r.Legs)
-		}
-		if got := slices.Sorted(slices.Values(ids(r))); !slices.Equal(got, []string{"a.md#0", "c.md#0"}) {
-			t.Errorf("weight %s: found %v", weight, got)
-		}
-		if boosted := search.SignalsOf(&r.Hits[0]).FolderBoost != nil; boosted != (weight == "0") {
-			t.Errorf("weight %s: boosted by the folder: %v", weight, boosted)
-		}
+		check.List(t, r.Legs, []string{want}, "weight %s: legs", weight)
+		check.List(t, slices.Sorted(slices.Values(ids(r))), []string{"a.md#0", "c.md#0"}, "weight %s: found", weight)
+		check.Equal(t, search.SignalsOf(&r.Hits[0]).FolderBoost != nil, weight == "0",
+			"weight %s: boosted by the folder", weight)
 		for _, step := range r.Took {
 			if weight == "0" && (step.Step == "embed" || step.Step == "scan: embed") {
 				t.Error("vectors are computed although meaning counts nothing")
@@ -372,9 +331,7 @@ func TestBounds(t *testing.T) {
 		"max_boost": {1.15, 1, 10}, "frontmatter_depth": {1, 1, 10},
 	}
 	choices := map[string][]string{"normalization": {"minmax", "tanh"}} // the first is the default
-	if len(p.Parameters) != len(table)+len(choices) {
-		t.Errorf("%d parameters, want %d", len(p.Parameters), len(table)+len(choices))
-	}
+	check.Equal(t, len(p.Parameters), len(table)+len(choices), "parameters")
 	set := func(name string, value any) error {
 		_, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 5}), p,
 			search.Options{Parameters: map[string]string{name: fmt.Sprint(value)}})
@@ -387,9 +344,7 @@ func TestBounds(t *testing.T) {
 					t.Errorf("%s=%s: %v, default %s", parameter.Name, value, err, parameter.Default)
 				}
 			}
-			if err := set(parameter.Name, "much"); !errors.Is(err, sheaf.ErrInvalid) {
-				t.Errorf("%s=much: %v", parameter.Name, err)
-			}
+			check.Is(t, set(parameter.Name, "much"), sheaf.ErrInvalid, "%s=much", parameter.Name)
 			continue
 		}
 		name, want := parameter.Name, table[parameter.Name]
@@ -397,9 +352,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s is %s within %v..%v, want %v", name, parameter.Default, parameter.Min, parameter.Max, want)
 		}
 		for _, end := range []float64{want.least, want.most} {
-			if err := set(name, end); err != nil {
-				t.Errorf("%s=%v: %v", name, end, err)
-			}
+			check.NoError(t, set(name, end), "%s=%v", name, end)
 		}
 		beyond := []any{want.least - 1, want.most + 1, "NaN", "", "much"}
 		if parameter.Integer() {
@@ -422,9 +375,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
-	if n := p.DefaultLimit(nil); n != 30 {
-		t.Errorf("%d results by default", n)
-	}
+	check.Equal(t, p.DefaultLimit(nil), 30, "default limit")
 }
 
 // heap returns the bytes in use on the heap.
@@ -505,9 +456,7 @@ func TestRequestsAreChecked(t *testing.T) {
 		{Limits: limits(5, 2<<20), Queries: make([]string, 17)},
 		{Limits: limits(10_001, 2<<20)}, {Limits: limits(5, 1000<<20+1)},
 		{Limits: limits(5, 1<<20-1)}} {
-		if _, err := s.Scan(context.Background(), bad); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%+v: %v", bad, err)
-		}
+		check.Is(t, must.Err(s.Scan(context.Background(), bad)), sheaf.ErrInvalid, "%+v", bad)
 	}
 	for _, good := range []search.ScanRequest{{Limits: limits(1, 1<<20), Queries: make([]string, 16)},
 		{Limits: limits(10_000, 1000<<20)}} {
@@ -576,9 +525,7 @@ func TestCanceled(t *testing.T) {
 	cancel()
 	_, err := searcher(t, folder(t, map[string]string{"a.md": "word\n"})).Search(ctx,
 		query.Parse("word", query.Options{Limit: 5}), tiered(t), search.Options{})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	check.Is(t, err, context.Canceled, "canceled")
 }
 
 // TestFieldsOfSections checks that title, heading and path of a section match, each with its weight.
@@ -605,13 +552,9 @@ func TestFieldsOfSections(t *testing.T) {
 	// The title of a note without headings matches only as a title.
 	r := ask(t, searcher(t, folder(t, map[string]string{"a.md": "---\ntitle: Goats\n---\nword\n"})), "goats",
 		search.Options{Explain: true})
-	if len(r.Hits) != 1 {
-		t.Fatalf("%d found", len(r.Hits))
-	}
+	must.Equal(t, len(r.Hits), 1, "found")
 	for _, m := range search.SignalsOf(&r.Hits[0]).LexicalMatches {
-		if m.Field != sheaf.FieldTitle {
-			t.Errorf("the title matches as %s", m.Field)
-		}
+		check.Equal(t, m.Field, sheaf.FieldTitle, "field of the title")
 	}
 }
 
@@ -627,9 +570,7 @@ func TestLabelsAreNotSearched(t *testing.T) {
 		"#project/sea": 1, "ject": 0,
 		"writer": 0, "carol": 1, "md": 0,
 	} {
-		if r := ask(t, s, query, search.Options{}); len(r.Hits) != want {
-			t.Errorf("%s: %d found, want %d", query, len(r.Hits), want)
-		}
+		check.Equal(t, len(ask(t, s, query, search.Options{}).Hits), want, "%s: found", query)
 	}
 }
 
@@ -669,15 +610,11 @@ func TestSignals(t *testing.T) {
 		signals.BaseScore > 2.0/61 {
 		t.Errorf("%+v", signals)
 	}
-	if signals.Engine != "rrf" {
-		t.Errorf("fused by %q", signals.Engine)
-	}
+	check.Equal(t, signals.Engine, "rrf", "engine")
 	for weight, want := range map[string]string{"0": "fulltext", "1": "semantic"} {
 		r := ask(t, s, "oauth", search.Options{Explain: true,
 			Parameters: map[string]string{"semantic": "1", "semantic_weight": weight, "min_similarity": "0"}})
-		if got := search.SignalsOf(&r.Hits[0]).Engine; got != want {
-			t.Errorf("weight of meaning %s: found by %q, want %q", weight, got, want)
-		}
+		check.Equal(t, search.SignalsOf(&r.Hits[0]).Engine, want, "weight of meaning %s: engine", weight)
 	}
 	if r := ask(t, s, "tag:web", search.Options{Explain: true}); search.SignalsOf(&r.Hits[0]).Engine != "fulltext" {
 		t.Errorf("filters alone: %+v", search.SignalsOf(&r.Hits[0]))
@@ -712,9 +649,8 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 		if err != nil || len(hits) != most || r.Chunks != 3 {
 			t.Errorf("%d of %d sections have vectors, want %d: %v", len(hits), r.Chunks, most, err)
 		}
-		if note := slices.Contains(r.Notes, "the first 2 of 3 chunks have vectors"); note != told {
-			t.Errorf("at most %d: notes %q", most, r.Notes)
-		}
+		check.Equal(t, slices.Contains(r.Notes, "the first 2 of 3 chunks have vectors"), told,
+			"at most %d: notes %q", most, r.Notes)
 	}
 	// A file with more sections than the limit allows gets no vectors.
 	long := "## One\n\n" + strings.Repeat("alpha ", 30) + "\n\n## Two\n\n" + strings.Repeat("alpha ", 30) + "\n"

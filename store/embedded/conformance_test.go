@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sheaf/index/engine/bm25"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
 	"sheaf/store/memory"
@@ -62,9 +63,7 @@ func TestRandomHistories(t *testing.T) {
 			if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {
 				t.Error(faults)
 			}
-			if err := last.Close(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, last.Close())
 		})
 	}
 }

@@ -1,13 +1,13 @@
 package memory_test
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -64,12 +64,9 @@ func TestFacets(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("facets are %+v, %v, want %+v", got, err, want)
 	}
-	if _, err := st.Facets(t.Context(), near, []string{"tag"}, 1); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("facets of a vector: %v", err)
-	}
-	if _, err := st.Facets(t.Context(), store.Request{}, []string{"tag"}, 1); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("facets of nothing: %v", err)
-	}
+	check.Is(t, must.Err(st.Facets(t.Context(), near, []string{"tag"}, 1)), sheaf.ErrUnsupported, "facets of a vector")
+	check.Is(t, must.Err(st.Facets(t.Context(), store.Request{}, []string{"tag"}, 1)), sheaf.ErrInvalid,
+		"facets of nothing")
 }
 
 // TestSorted checks the orders by a column.
@@ -98,7 +95,6 @@ func TestSorted(t *testing.T) {
 			t.Errorf("by %+v, %d of them: %s, %v, want %s", c.by, c.limit, got, err, c.want)
 		}
 	}
-	if _, err := st.Sorted(t.Context(), near, store.Order{Column: "tag"}); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("a vector's hits by a column: %v", err)
-	}
+	check.Is(t, must.Err(st.Sorted(t.Context(), near, store.Order{Column: "tag"})), sheaf.ErrUnsupported,
+		"a vector's hits by a column")
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
@@ -153,9 +154,7 @@ func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		t.Fatalf("two indices are blocked: %v", f.Err)
 	}
 	lifts := advised.FindAllStringSubmatch(f.Err.Error(), -1)
-	if len(lifts) != 5 {
-		t.Fatalf("five blocks, and %d ways to lift them: %v", len(lifts), f.Err)
-	}
+	must.Equal(t, len(lifts), 5, "five blocks, and ways to lift them: %v", f.Err)
 	for _, lift := range lifts {
 		set(lift[1], lift[2])
 	}
@@ -190,13 +189,9 @@ func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 			t.Errorf("%s of %s: %v", c.setting, c.indices, err)
 		}
 		set(c.indices, c.setting+"null")
-		if err := b.Write(t.Context(), c.batch); err != nil {
-			t.Errorf("lifted: %v", err)
-		}
+		check.NoError(t, b.Write(t.Context(), c.batch), "lifted")
 	}
-	if n := storetest.Hits(t, b, "tea"); n != 2 {
-		t.Errorf("%d chunks are there", n)
-	}
+	check.Equal(t, storetest.Hits(t, b, "tea"), 2, "chunks")
 }
 
 // TestTooManyClauses checks that the store refuses a query with too many clauses, with advice.
@@ -228,9 +223,7 @@ func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options])
 	next := s.Open(t, o)
 	defer next.Close()
 	for _, b := range []store.Backend{b, next} {
-		if n := storetest.Hits(t, b, long); n != 1 {
-			t.Errorf("raised: %d hits", n)
-		}
+		check.Equal(t, storetest.Hits(t, b, long), 1, "hits after the limit was raised")
 	}
 }
 
@@ -286,9 +279,7 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	if err != nil || len(r) != 3 {
 		t.Errorf("a prefix through the alias: %d found, %v", len(r), err)
 	}
-	if err := versions[0].Alias(t.Context(), s.New(t).Index+"/_all"); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("a name that is none: %v", err)
-	}
+	check.Is(t, versions[0].Alias(t.Context(), s.New(t).Index+"/_all"), sheaf.ErrInvalid, "a name of several indexes")
 }
 
 // TestAliasOfAnotherModel checks an open store whose alias moves to an index with other options. The store still uses
@@ -327,12 +318,8 @@ func TestAliasOfAnotherModel(t *testing.T) {
 		if err := b.Write(t.Context(), storetest.One("t:later", "shared")); err != nil {
 			t.Error(err)
 		}
-		if n := storetest.Hits(t, b, "shared"); n != 2 {
-			t.Errorf("%d found in the old index", n)
-		}
-		if n := storetest.Hits(t, other, "shared"); n != 1 {
-			t.Errorf("%d found in the other index: it was written to", n)
-		}
+		check.Equal(t, storetest.Hits(t, b, "shared"), 2, "found in the old index")
+		check.Equal(t, storetest.Hits(t, other, "shared"), 1, "found in the other index")
 		must.Do(t, old.Alias(t.Context(), named.Index))
 		moved(false)
 	})

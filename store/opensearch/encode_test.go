@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -38,9 +39,7 @@ func lucene(n int) int {
 func TestFillersKeepLength(t *testing.T) {
 	for _, c := range [][2]int{{1, 0}, {39, 0}, {41, 0}, {42, 0}, {58, 0}, {59, 1}, {100, 0}, {101, 3}, {1000, 0},
 		{1030, 18}} {
-		if got := filling(c[0]); got != c[1] {
-			t.Errorf("%d terms: %d fillers, want %d", c[0], got, c[1])
-		}
+		check.Equal(t, filling(c[0]), c[1], "fillers of %d terms", c[0])
 	}
 	for n := range 5000 {
 		with := n + filling(n)

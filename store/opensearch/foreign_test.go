@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
@@ -86,9 +87,8 @@ func TestForeignDictionary(t *testing.T) {
 			name := o.Index + "-terms"
 			unharmed := foreign(t, o, name, mappings)
 			_, err := opensearch.Open(t.Context(), o)
-			if err := errors.Join(refused(err, name), refused(opensearch.Drop(t.Context(), o), name), unharmed()); err != nil {
-				t.Errorf("%s: %v", mappings, err)
-			}
+			check.NoError(t, errors.Join(refused(err, name), refused(opensearch.Drop(t.Context(), o), name), unharmed()),
+				"%s", mappings)
 			if status, said := asked(t, o, "GET", "/"+o.Index, ""); status != http.StatusNotFound {
 				t.Errorf("%s: the index was made: %s", mappings, said)
 			}
@@ -125,16 +125,12 @@ func TestDictionaryReplacedByForeignIndex(t *testing.T) {
 			opened := o
 			change(&opened)
 			_, err := opensearch.Open(t.Context(), opened)
-			if err := refused(err, name); err != nil {
-				t.Errorf("access %v: %v", opened.Access, err)
-			}
+			check.NoError(t, refused(err, name), "access %v", opened.Access)
 		}
 		if err := errors.Join(refused(opensearch.Drop(t.Context(), o), name), unharmed()); err != nil {
 			t.Error(err)
 		}
-		if n := storetest.Hits(t, b, "stone"); n != 1 {
-			t.Errorf("%d chunks are left", n)
-		}
+		check.Equal(t, storetest.Hits(t, b, "stone"), 1, "chunks that are left")
 	})
 }
 
@@ -157,9 +153,8 @@ func TestStoreNamedAsDictionary(t *testing.T) {
 				!strings.Contains(err.Error(), "another") {
 				t.Errorf("%s beside %s: %v", second.Index, first.Index, err)
 			}
-			if err := opensearch.Drop(t.Context(), second); !errors.Is(err, sheaf.ErrInvalid) {
-				t.Errorf("%s beside %s: dropped: %v", second.Index, first.Index, err)
-			}
+			check.Is(t, opensearch.Drop(t.Context(), second), sheaf.ErrInvalid,
+				"drop %s beside %s", second.Index, first.Index)
 			if r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Prefix{Text: "sto"})); err != nil || len(r) != 1 {
 				t.Errorf("%s: found %v, %v", first.Index, r, err)
 			}

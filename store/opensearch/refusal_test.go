@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -45,9 +46,7 @@ func TestMemoryRefusals(t *testing.T) {
 			"coordinating_operation_bytes=9, max_coordinating_and_primary_bytes=": false,
 	} {
 		e := serverError{Type: "es_rejected_execution_exception", Reason: reason}
-		if e.tooLarge() != want {
-			t.Errorf("%s: %t", reason, !want)
-		}
+		check.Equal(t, e.tooLarge(), want, "%s", reason)
 		body, err := json.Marshal(map[string]any{"error": map[string]any{"type": e.Type, "reason": reason}, "status": 429})
 		must.Do(t, err)
 		calls := 0

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
@@ -34,9 +35,7 @@ func TestDictionaryRemoved(t *testing.T) {
 		defer b.Close()
 		must.Do(t, b.Write(t.Context(), storetest.One("t:a", "stone")))
 		asked(t, o, http.MethodDelete, "/"+o.Index+"-terms", "")
-		if err := b.Write(t.Context(), storetest.One("t:b", "moss")); !errors.Is(err, sheaf.ErrNotFound) {
-			t.Errorf("a write without the dictionary: %v", err)
-		}
+		check.Is(t, b.Write(t.Context(), storetest.One("t:b", "moss")), sheaf.ErrNotFound, "a write without the dictionary")
 		existing := o
 		existing.Access = store.Existing
 		if _, err := opensearch.Open(t.Context(), existing); !errors.Is(err, sheaf.ErrNotFound) ||
@@ -45,8 +44,6 @@ func TestDictionaryRemoved(t *testing.T) {
 		}
 		again := s.Open(t, o)
 		defer again.Close()
-		if err := again.Write(t.Context(), storetest.One("t:b", "moss")); err != nil {
-			t.Errorf("a write when the dictionary is made again: %v", err)
-		}
+		check.NoError(t, again.Write(t.Context(), storetest.One("t:b", "moss")), "a write after the dictionary is made again")
 	})
 }

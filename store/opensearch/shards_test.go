@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
@@ -53,9 +54,7 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		again.Shards, again.Replicas = 0, 0
 		b = s.Open(t, again) // opens without the option, so the store asks the server
 		defer b.Close()
-		if n := b.(store.Sharded).Shards(); n != shards {
-			t.Errorf("the index has %d shards, the store says %d", shards, n)
-		}
+		check.Equal(t, b.(store.Sharded).Shards(), shards, "shards")
 		for _, req := range reqs {
 			alone[i] = append(alone[i], must.Get(b.Retrieve(t.Context(), req)))
 		}

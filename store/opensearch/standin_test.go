@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/opensearch"
@@ -204,9 +205,8 @@ func TestOlderElasticsearch(t *testing.T) {
 	must.Get(opensearch.Open(t.Context(), o))
 	bodies := must.Get(o.Bodies())
 	want := decoded(t, bodies["notes"])
-	if want.Settings.Index[opensearch.VectorsInSource] != false {
-		t.Errorf("the body for newer servers has the settings %v", want.Settings.Index)
-	}
+	check.Equal(t, want.Settings.Index[opensearch.VectorsInSource], false,
+		"a setting in the body for newer servers")
 	delete(want.Settings.Index, opensearch.VectorsInSource)
 	if refused != 1 || fmt.Sprint(decoded(t, made["notes"])) != fmt.Sprint(want) ||
 		fmt.Sprint(decoded(t, made["notes-terms"])) != fmt.Sprint(decoded(t, bodies["notes-terms"])) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/store/postgres"
@@ -89,9 +90,7 @@ func TestRandomHistories(t *testing.T) {
 					last = s.Reopen(t, b)
 					return last
 				})
-			if err := last.Close(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, last.Close())
 		})
 	}
 }

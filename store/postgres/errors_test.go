@@ -69,9 +69,7 @@ func TestOlderExtension(t *testing.T) {
 		"'0.7.4' WHERE extname = 'vector'"); err != nil {
 		t.Skip("no right to change catalogs: ", err)
 	}
-	if err := store.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, store.Close())
 	_, opened := Open(t.Context(), o)
 	refused := []error{opened, tooOld("available", new("0.6.2"))}
 	for _, f := range Examine(t.Context(), o) {
@@ -85,9 +83,7 @@ func TestOlderExtension(t *testing.T) {
 		}
 	}
 	for _, version := range []string{"0.8.0", "0.10.1", "1.0", "next"} {
-		if err := tooOld("installed", &version); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, tooOld("installed", &version))
 	}
 }
 
@@ -149,9 +145,7 @@ func TestExtensionObjectsStay(t *testing.T) {
 	} else {
 		_ = other.Close()
 	}
-	if err := Drop(t.Context(), o.URL, o.Schema); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Drop(t.Context(), o.URL, o.Schema))
 	var left []string
 	// pg_stat_statements_info exists since version 14.
 	if err := s.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE "+
@@ -188,9 +182,7 @@ func TestDropKeepsForeignObjects(t *testing.T) {
 	must.Do(t, Drop(t.Context(), s.o.URL, s.o.Schema))
 	run("SELECT SCHEMA_.theirs(), nextval('SCHEMA_.count'), k FROM SCHEMA__2.mine")
 	other := must.Get(Open(t.Context(), s.o))
-	if err := other.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, other.Close())
 }
 
 // TestSchemaNames checks that a schema may be named by a word of SQL. A name that the server
@@ -203,9 +195,7 @@ func TestSchemaNames(t *testing.T) {
 		if err := other.Write(t.Context(), storetest.One("t:a", "x")); err != nil || storetest.Hits(t, other, "x") != 1 {
 			t.Error(err)
 		}
-		if err := errors.Join(other.Close(), Drop(t.Context(), o.URL, o.Schema)); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(other.Close(), Drop(t.Context(), o.URL, o.Schema)))
 		if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+quoted(o.Schema)); err != nil {
 			t.Error(err)
 		}

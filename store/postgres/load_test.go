@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
@@ -166,9 +167,7 @@ func TestLoadEqualsWrites(t *testing.T) {
 			continue
 		}
 		for i := range min(len(got[0]), len(got[1])) {
-			if got[0][i] != got[1][i] {
-				t.Fatalf("seed %d: written one by one there is\n%s\nloaded\n%s", seed, got[0][i], got[1][i])
-			}
+			must.Equal(t, got[0][i], got[1][i], "seed %d: written one by one, and loaded", seed)
 		}
 		t.Fatalf("seed %d: written one by one there are %d rows, loaded %d", seed, len(got[0]), len(got[1]))
 	}
@@ -211,9 +210,7 @@ func TestLoadWithCutConnection(t *testing.T) {
 		}
 		must.Do(t, s.Close())
 	}
-	if err := add(direct); err != nil {
-		t.Errorf("repeated: %v", err)
-	}
+	check.NoError(t, add(direct), "repeated")
 }
 
 // TestLoadIsCanceled checks that canceling the context of a call that sends ends the load, with that
@@ -234,9 +231,7 @@ func TestLoadIsCanceled(t *testing.T) {
 	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: passages}}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
-	if err := load.Add(ctx, batch); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled while it sends: %v", err)
-	}
+	check.Is(t, load.Add(ctx, batch), context.Canceled, "canceled while it sends")
 	if err := load.Commit(t.Context()); !errors.Is(err, context.Canceled) ||
 		!strings.Contains(err.Error(), "nothing since the last commit was written") {
 		t.Errorf("commit after that: %v", err)
@@ -258,7 +253,5 @@ func TestOtherIsolation(t *testing.T) {
 	group.Go(func() error { return second.Write(t.Context(), storetest.One("t:b", "stone meadow")) })
 	time.Sleep(200 * time.Millisecond) // time for the second writer to start waiting
 	must.Do(t, errors.Join(load.Commit(t.Context()), load.Close(), group.Wait()))
-	if found := storetest.Hits(t, first, "stone"); found != 2 {
-		t.Errorf("%d found, want 2", found)
-	}
+	check.Equal(t, storetest.Hits(t, first, "stone"), 2, "found")
 }

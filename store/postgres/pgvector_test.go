@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
@@ -65,9 +66,7 @@ func TestOpenRefuses(t *testing.T) {
 	o.Access = store.ReadOnly
 	b := s.Open(t, o)
 	defer b.Close()
-	if err := b.Write(t.Context(), storetest.One("t:a", "x")); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("write to a store open for reading: %v", err)
-	}
+	check.Is(t, b.Write(t.Context(), storetest.One("t:a", "x")), sheaf.ErrUnsupported, "write to a store open for reading")
 }
 
 // proxy passes connections on, and can cut or slow them.
@@ -147,20 +146,14 @@ func TestCutConnections(t *testing.T) {
 	o.URL = u.String()
 	b := stores().Open(t, o)
 	defer b.Close()
-	if n := storetest.Hits(t, b, "before"); n != 1 {
-		t.Fatalf("%d found through the proxy", n)
-	}
+	must.Equal(t, storetest.Hits(t, b, "before"), 1, "found through the proxy")
 	p.cut()
-	if n := storetest.Hits(t, b, "before"); n != 1 {
-		t.Errorf("%d found after a cut", n)
-	}
+	check.Equal(t, storetest.Hits(t, b, "before"), 1, "found after a cut")
 	loader := b.(store.Bulk)
 	w := must.Get(loader.Bulk(t.Context()))
 	must.Do(t, w.Add(t.Context(), storetest.One("t:b", "during")))
 	p.cut()
-	if err := w.Add(t.Context(), storetest.One("t:c", "during")); err != nil {
-		t.Errorf("what waits with others to be sent: %v", err)
-	}
+	check.NoError(t, w.Add(t.Context(), storetest.One("t:c", "during")), "what waits with others to be sent")
 	for range 2 {
 		if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) ||
 			!strings.Contains(err.Error(), "nothing since the last commit was written: repeat the command: postgres: "+
@@ -168,15 +161,9 @@ func TestCutConnections(t *testing.T) {
 			t.Errorf("commit after a cut: %v", err)
 		}
 	}
-	if err := w.Add(t.Context(), storetest.One("t:c", "during")); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("add after that: %v", err)
-	}
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
-	if n := storetest.Hits(t, direct, "during"); n != 0 {
-		t.Errorf("%d chunks of a load that was cut", n)
-	}
+	check.Is(t, w.Add(t.Context(), storetest.One("t:c", "during")), sheaf.ErrUnavailable, "add after that")
+	must.Do(t, w.Close())
+	check.Equal(t, storetest.Hits(t, direct, "during"), 0, "chunks of a load that was cut")
 }
 
 // TestTwoWriters checks that two stores can write by turns and see each other's changes and terms.
@@ -204,12 +191,8 @@ func TestTwoWriters(t *testing.T) {
 	}
 	group.Wait()
 	for name, st := range map[string]store.Backend{"first": a, "second": b} {
-		if n := storetest.Hits(t, st, "shared"); n != 20 {
-			t.Errorf("the %s store finds %d of 20", name, n)
-		}
-		if n := storetest.Hits(t, st, "quhx"); n != 2 {
-			t.Errorf("the %s store finds %d of 2", name, n)
-		}
+		check.Equal(t, storetest.Hits(t, st, "shared"), 20, "hits of 20 in the %s store", name)
+		check.Equal(t, storetest.Hits(t, st, "quhx"), 2, "hits of 2 in the %s store", name)
 	}
 	st, err := a.(store.Reporter).Stats(t.Context())
 	if err != nil || st.Chunks != 20 || st.Bytes == 0 {
@@ -234,9 +217,7 @@ func TestSQL(t *testing.T) {
 	batch := storetest.One("t:a", "by hand")
 	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{0, 1, 0}}}}
 	must.Do(t, b.Write(t.Context(), batch))
-	if n := storetest.Hits(t, b, "hand"); n != 1 {
-		t.Errorf("%d found", n)
-	}
+	check.Equal(t, storetest.Hits(t, b, "hand"), 1, "found")
 	if _, err := (postgres.Options{Schema: "x; --", Analyzer: storetest.Analyzer(t, "en")}).SQL(); !errors.Is(err,
 		sheaf.ErrInvalid) {
 		t.Errorf("a schema that is none: %v", err)

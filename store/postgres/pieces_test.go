@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
@@ -42,18 +43,14 @@ func TestLongLoad(t *testing.T) {
 		batch := storetest.One("t:big", "x")
 		batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: passages}}
 		began := time.Now()
-		if err := st.Write(t.Context(), batch); err != nil {
-			t.Errorf("after %v: %v", time.Since(began), err)
-		}
+		check.NoError(t, st.Write(t.Context(), batch), "after %v", time.Since(began))
 		if took := time.Since(began); took < timeout {
 			t.Errorf("took %v: too short to show anything", took)
 		}
 		if stats, err := st.Stats(t.Context()); err != nil || stats.Vectors != len(passages) {
 			t.Errorf("%d vectors, %v: want %d", stats.Vectors, err, len(passages))
 		}
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, st.Close())
 	}
 }
 

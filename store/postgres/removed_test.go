@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
@@ -31,9 +32,7 @@ func TestStoreRefilledByRebuild(t *testing.T) {
 	must.Do(t, b.Write(t.Context(), storetest.One("t:a", "stone river")))
 	for _, word := range []string{"stone", "river"} {
 		for _, s := range []store.Backend{b, reader} {
-			if storetest.Hits(t, s, word) != 1 {
-				t.Fatal("nothing found before")
-			}
+			must.Equal(t, storetest.Hits(t, s, word), 1, "found before")
 		}
 	}
 	must.Do(t, postgres.Drop(t.Context(), o.URL, o.Schema))
@@ -45,17 +44,13 @@ func TestStoreRefilledByRebuild(t *testing.T) {
 	}
 	want := map[string]int{"stone": 1, "river": 2, "cloud": 1, "meadow": 1}
 	for word, n := range want {
-		if got := storetest.Hits(t, reader, word); got != n {
-			t.Errorf("%s: %d found by who was there before, want %d", word, got, n)
-		}
+		check.Equal(t, storetest.Hits(t, reader, word), n, "%s: found by an earlier user", word)
 	}
 	must.Do(t, b.Write(t.Context(), storetest.One("t:c", "stone river")))
 	want["stone"], want["river"] = 2, 3
 	for word, n := range want {
 		for name, s := range map[string]store.Backend{"before": b, "reader": reader, "new": again} {
-			if got := storetest.Hits(t, s, word); got != n {
-				t.Errorf("%s: %d found by %s after a write, want %d", word, got, name, n)
-			}
+			check.Equal(t, storetest.Hits(t, s, word), n, "%s: found by %s after a write", word, name)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
@@ -102,16 +103,12 @@ func TestExamineRights(t *testing.T) {
 	_, advice, _ = strings.Cut(advice, "to search run ")
 	reading, writing, _ := strings.Cut(advice, "; to index also run ")
 	run(reading)
-	if err := reads(); err != nil {
-		t.Errorf("searching with %s: %v", reading, err)
-	}
+	check.NoError(t, reads(), "searching with %s", reading)
 	refused("indexing with the rights to search", writes(), "sheaf doctor says which rights to grant): ERROR: "+
 		"permission denied for ")
 	says("the user may search, and may not write chunk, chunk_ord, ")
 	run(writing)
-	if err := writes(); err != nil {
-		t.Errorf("indexing with %s; %s: %v", reading, writing, err)
-	}
+	check.NoError(t, writes(), "indexing with %s; %s", reading, writing)
 	run("REVOKE USAGE ON SCHEMA " + o.Schema + " FROM " + name)
 	refused("searching without USAGE", reads(), "permission denied for schema "+o.Schema)
 	says("to search run GRANT USAGE ON SCHEMA ")
@@ -127,9 +124,7 @@ func TestExamineRights(t *testing.T) {
 		says(c.says)
 		run(reading + "; " + writing)
 	}
-	if err := errors.Join(reads(), writes()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(reads(), writes()))
 }
 
 // TestExamineAdviceIsAccepted checks that the server accepts the doctor's advice as printed. pgvector has its own
@@ -239,9 +234,7 @@ func TestPoolOptions(t *testing.T) {
 	for _, f := range postgres.Examine(t.Context(), o) {
 		errs = append(errs, f.Err)
 	}
-	if err := errors.Join(append(errs, postgres.Drop(t.Context(), o.URL, o.Schema))...); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(append(errs, postgres.Drop(t.Context(), o.URL, o.Schema))...))
 }
 
 // TestExamineCopy checks that the doctor finds no fault of rights on a read-only server.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/postgres"
@@ -106,9 +107,7 @@ func TestRowSecurity(t *testing.T) {
 	withoutSetting(t, reader)
 	// Deletion also removes rows of the table wall. The schema determines row-level security.
 	must.Do(t, owner.Delete(t.Context(), []sheaf.ID{"t:open"}))
-	if n := storetest.Hits(t, owner, "secret"); n != 5 {
-		t.Errorf("%d chunks after a deletion", n)
-	}
+	check.Equal(t, storetest.Hits(t, owner, "secret"), 5, "chunks after a deletion")
 	o.RowSecurity = false
 	if _, err := postgres.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "rls=true") {
 		t.Errorf("opened without the wall that it was made with: %v", err)

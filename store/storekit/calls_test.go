@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store/storekit"
 )
@@ -91,15 +92,11 @@ func TestWriteLongerThanTimeout(t *testing.T) {
 					return client.Call(ctx, "GET", "/", nil, nil)
 				})
 		})
-		if err != nil {
-			t.Errorf("a document that takes longer to make: %v", err)
-		}
+		check.NoError(t, err, "a document that takes longer to make")
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(timeout/8, cancel)
 		err = calls.Write(ctx, func(ctx context.Context) error { return client.Call(ctx, "GET", "/never", nil, nil) })
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller who went away: %v, want context.Canceled", err)
-		}
+		check.Is(t, err, context.Canceled, "a caller who went away")
 	})
 }
 

@@ -1,13 +1,14 @@
 package storekit_test
 
 import (
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/store/storekit"
 )
 
@@ -28,7 +29,5 @@ func TestClock(t *testing.T) {
 	if d, err := client.Clock(t.Context(), "/late"); err != nil || (d-time.Hour).Abs() > 10*time.Second {
 		t.Errorf("an hour late is %v, %v", d, err)
 	}
-	if _, err := client.Clock(t.Context(), "/none"); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("no date: %v", err)
-	}
+	check.Is(t, must.Err(client.Clock(t.Context(), "/none")), sheaf.ErrUnsupported, "no date")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -64,9 +65,7 @@ func TestCompile(t *testing.T) {
 	n := 0
 	storekit.Walk(compile(t, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "a b"}},
 		MustNot: []sheaf.TextQuery{sheaf.Match{Text: "c"}}}).Root, func(storekit.Node) { n++ })
-	if n != 6 {
-		t.Errorf("%d nodes walked, want 6", n)
-	}
+	check.Equal(t, n, 6, "nodes walked")
 }
 
 func TestWeight(t *testing.T) {
@@ -89,9 +88,7 @@ func TestWeight(t *testing.T) {
 		{storekit.Expand{Text: "東京", Distance: 1, Forms: true}, "東都", 0.5},
 		{storekit.Expand{Text: "", Distance: 2, Forms: true}, "ab", 1.0 / 3},
 	} {
-		if got := c.e.Weight(c.term); got != c.want {
-			t.Errorf("%+v of %q: %v, want %v", c.e, c.term, got, c.want)
-		}
+		check.Equal(t, c.e.Weight(c.term), c.want, "%+v of %q", c.e, c.term)
 	}
 }
 

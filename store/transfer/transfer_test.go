@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
@@ -113,9 +114,7 @@ func TestCopy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			must.Do(t, from.Write(t.Context(), store.Batch{Chunks: chunks}))
 			back := stream(t, from.(store.Streamer), len(chunks))
-			if d := cmp.Diff(normal(chunks), normal(back)); d != "" {
-				t.Fatalf("what came back (-written +read):\n%.2000s", d)
-			}
+			must.Equal(t, cmp.Diff(normal(chunks), normal(back)), "", "chunks (-written +read)")
 			to := memory.New(storetest.Analyzer(t, "en"))
 			if n, err := transfer.Copy(t.Context(), from.(store.Streamer), to, transfer.Options{}); err != nil ||
 				n != len(chunks) {
@@ -125,9 +124,8 @@ func TestCopy(t *testing.T) {
 				t.Fatalf("%d compared, %v", n, err)
 			}
 			must.Do(t, to.Delete(t.Context(), []sheaf.ID{chunks[0].Doc}))
-			if _, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 700); !errors.Is(err, sheaf.ErrCorrupt) {
-				t.Errorf("a chunk is missing: %v", err)
-			}
+			check.Is(t, must.Err(transfer.Verify(t.Context(), from.(store.Streamer), to, 700)), sheaf.ErrCorrupt,
+				"a missing chunk")
 		})
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/rank"
@@ -84,9 +84,7 @@ func TestGlobalPhaseWorkedNumbers(t *testing.T) {
 				t.Errorf("score of %s: %v, want %v", w.ID, s, w.Score)
 			}
 		}
-		if !slices.Equal(got.Order, want.Order) {
-			t.Errorf("order %v, want %v", got.Order, want.Order)
-		}
+		check.List(t, got.Order, want.Order, "order")
 	})
 }
 
@@ -195,9 +193,7 @@ func TestGlobalPhaseEqualsPlain(t *testing.T) {
 		got := globally(t, j, dir, now, map[string]float64{"alpha": alpha, "title_content_ratio": ratio,
 			"decay_factor": decay}, docs)
 		want := plainly(t, now, alpha, ratio, decay, docs)
-		if len(got.Order) != len(want) {
-			t.Fatalf("seed %d: Vespa ranks %d of %d", seed, len(got.Order), len(want))
-		}
+		must.Equal(t, len(got.Order), len(want), "seed %d: hits that Vespa ranks", seed)
 		for i, h := range want {
 			if s := got.Scores[string(h.ID)]; math.Abs(s-h.Score) > 1e-9 {
 				t.Errorf("seed %d, alpha %v, ratio %v: score of %s: %v by Vespa, %v here", seed, alpha, ratio, h.ID, s, h.Score)

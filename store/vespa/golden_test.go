@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -130,9 +131,7 @@ func TestInjection(t *testing.T) {
 	}
 	plain := read(request("plain"))
 	for _, v := range hostileTexts {
-		if got := read(request(v)); got != plain {
-			t.Errorf("%q is read as %s, want %s", v, got, plain)
-		}
+		check.Equal(t, read(request(v)), plain, "reading of %q", v)
 	}
 	access := func(v string) string {
 		r := storetest.Words(sheaf.Match{Text: "tea"})
@@ -185,9 +184,8 @@ func TestTermsStayWhole(t *testing.T) {
 	}
 	var got struct{ Tokens []string }
 	j.accept(t, object{"do": "tokens", "text": strings.Join(want, " ")}, &got)
-	if strings.Join(got.Tokens, " ") != strings.Join(want, " ") {
-		t.Errorf("Vespa makes %d tokens of %d words: %q, want %q", len(got.Tokens), len(want), got.Tokens, want)
-	}
+	check.Equal(t, strings.Join(got.Tokens, " "), strings.Join(want, " "),
+		"%d tokens of %d words", len(got.Tokens), len(want))
 }
 
 // chunk returns a chunk with something in every field.
@@ -262,7 +260,5 @@ func TestApplication(t *testing.T) {
 	for name, text := range files {
 		golden(t, "application_"+strings.NewReplacer("/", "_").Replace(name), text)
 	}
-	if len(files) != 5 {
-		t.Errorf("%d files, want 5", len(files))
-	}
+	check.Equal(t, len(files), 5, "files")
 }

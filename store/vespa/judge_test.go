@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -75,9 +76,7 @@ func (j *judge) ask(t testing.TB, task object, answer any) string {
 // accept sends a task and fails the test when Vespa returns an error.
 func (j *judge) accept(t testing.TB, task object, answer any) {
 	t.Helper()
-	if objection := j.ask(t, task, answer); objection != "" {
-		t.Errorf("Vespa objects to %v: %s", task, objection)
-	}
+	check.Equal(t, j.ask(t, task, answer), "", "objection of Vespa to %v", task)
 }
 
 // testOptions returns options with two vector fields of three dimensions and a ranking of two
@@ -129,9 +128,7 @@ func TestApplicationIsValid(t *testing.T) {
 	} {
 		o := testOptions(t)
 		set(&o)
-		if objection := j.ask(t, object{"do": "package", "dir": written(t, o)}, nil); objection != "" {
-			t.Errorf("%s: %s", name, objection)
-		}
+		check.Equal(t, j.ask(t, object{"do": "package", "dir": written(t, o)}, nil), "", "%s", name)
 	}
 	o := testOptions(t)
 	files := must.Get(o.Application())

@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search/onyx"
 	"sheaf/search/onyx/onyxtest"
@@ -32,9 +33,7 @@ func matched(t *testing.T, j *judge, s *Store, dir string, req store.Request, ch
 	}
 	var got struct{ Found []bool }
 	j.accept(t, object{"do": "match", "dir": dir, "body": body, "documents": documents}, &got)
-	if len(got.Found) != len(chunks) {
-		t.Fatalf("%d answers for %d chunks", len(got.Found), len(chunks))
-	}
+	must.Equal(t, len(got.Found), len(chunks), "answers")
 	return got.Found
 }
 
@@ -177,9 +176,7 @@ func TestWordsMatch(t *testing.T) {
 				got = append(got, fmt.Sprint(i))
 			}
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s finds %v, want %s", what, got, c.want)
-		}
+		check.Equal(t, strings.Join(got, " "), c.want, "%s", what)
 	}
 }
 
@@ -200,8 +197,6 @@ func TestOnyxFilters(t *testing.T) {
 			}
 		}
 		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("finds %v, want %v", got, want)
-		}
+		check.List(t, got, want, "hits")
 	})
 }

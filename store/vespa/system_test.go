@@ -11,20 +11,21 @@ import (
 	"testing"
 	"time"
 
+	builtin "sheaf/model/static/english"
+	cut "sheaf/text/chunk"
+	parse "sheaf/text/query"
+
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/must"
 	"sheaf/model"
-	builtin "sheaf/model/static/english"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/embedded"
 	"sheaf/store/storetest"
-	cut "sheaf/text/chunk"
-	parse "sheaf/text/query"
 )
 
 // documentation returns a copy of this repository's doc folder, with files of different ages.
@@ -72,9 +73,7 @@ func TestSystem(t *testing.T) {
 	plan := must.Get(p.Plan(1000, nil))
 	r := testOptions(t).Ranking
 	inputs := map[string]float64{"alpha": r.Alpha, "title_content_ratio": r.Ratio, "decay_factor": r.Decay}
-	if len(plan.Main.Branches) != 4 {
-		t.Fatalf("%d branches", len(plan.Main.Branches))
-	}
+	must.Equal(t, len(plan.Main.Branches), 4, "branches")
 	for _, text := range []string{"reciprocal rank fusion", "how does a crash lose nothing?", "titles"} {
 		found, err := searcher.Search(t.Context(), parse.Parse(text, parse.Options{Limit: 1000, Now: now}), p,
 			search.Options{Trace: true})
@@ -83,9 +82,7 @@ func TestSystem(t *testing.T) {
 		}
 		docs, number := node(view, found.Trace)
 		got := globally(t, j, dir, now.Unix(), inputs, docs)
-		if len(got.Order) != len(found.Hits) {
-			t.Fatalf("%s: Vespa ranks %d chunks, this program %d", text, len(got.Order), len(found.Hits))
-		}
+		must.Equal(t, len(got.Order), len(found.Hits), "%s: chunks that Vespa ranks", text)
 		for i, h := range found.Hits {
 			if s := got.Scores[docs[number[h.ID]].ID]; math.Abs(s-h.Score) > 1e-9 {
 				t.Errorf("%s: score of %s: %v by Vespa, %v here", text, h.ID, s, h.Score)

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -169,16 +170,10 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatalf("open again: %v", err)
 	}
-	if err := again.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := again.Close(); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("close twice: %v", err)
-	}
-	if _, err := again.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "tea"})); !errors.Is(err,
-		sheaf.ErrUnavailable) {
-		t.Errorf("search after close: %v", err)
-	}
+	must.Do(t, again.Close())
+	check.Is(t, again.Close(), sheaf.ErrUnavailable, "close twice")
+	check.Is(t, must.Err(again.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "tea"}))), sheaf.ErrUnavailable,
+		"search after close")
 	german := storetest.Analyzer(t, "de")
 	fields := func(v ...store.VectorField) func(*Options) {
 		return func(o *Options) { o.Vectors, o.Ranking = v, nil }
@@ -258,18 +253,14 @@ func TestWrite(t *testing.T) {
 	server.olds("n:a.md#gone")
 	server.docs[s.path("n:a.md#gone")] = "{}"
 	server.fault = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
-		if r.Header.Get("Authorization") != "Bearer secret" {
-			t.Errorf("%s %s without the token", r.Method, r.URL.Path)
-		}
+		check.Equal(t, r.Header.Get("Authorization"), "Bearer secret", "token of %s %s", r.Method, r.URL.Path)
 		return false
 	}
 	a, b := storetest.Chunk("n:a.md#x", "body", "tea"), storetest.Chunk("n:a.md#y", "body", "leaf")
 	must.Do(t, s.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"n:a.md"}, Chunks: []store.Chunk{a, b}}))
 	want := []string{s.path("n:a.md#x"), s.path("n:a.md#y")}
 	slices.Sort(want)
-	if got := server.kept(); !slices.Equal(got, want) {
-		t.Errorf("kept %q, want %q", got, want)
-	}
+	check.List(t, server.kept(), want, "kept")
 	if len(server.searches) != 1 || !strings.Contains(fmt.Sprint(server.searches[0]["yql"]),
 		"doc in (@p0) and !(write contains @p1)") || server.searches[0]["p0"] != storekit.Hash("n:a.md") {
 		t.Errorf("old chunks are looked for by %v", server.searches)
@@ -299,9 +290,7 @@ func TestWrite(t *testing.T) {
 	}
 	o := s.o
 	o.Access = store.ReadOnly
-	if err := newStore(o).Delete(t.Context(), []sheaf.ID{"n:a.md"}); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("read only: %v", err)
-	}
+	check.Is(t, newStore(o).Delete(t.Context(), []sheaf.ID{"n:a.md"}), sheaf.ErrUnsupported, "read only")
 }
 
 // TestWritePartial checks that a write names a refused document and leaves no chunk of it, and
@@ -335,9 +324,7 @@ func TestWriteColumns(t *testing.T) {
 		sheaf.ErrNotFound) {
 		t.Errorf("columns of nothing: %v", err)
 	}
-	if err := s.WriteColumns(t.Context(), []store.ColumnChange{{}}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("columns without an ID: %v", err)
-	}
+	check.Is(t, s.WriteColumns(t.Context(), []store.ColumnChange{{}}), sheaf.ErrInvalid, "columns without an ID")
 }
 
 func TestRetrieve(t *testing.T) {
@@ -411,9 +398,7 @@ func TestRetrieveTies(t *testing.T) {
 	if err != nil || len(got) != 3 || got[0].ID != "n:299" || got[1].ID != "n:000" || got[2].ID != "n:001" {
 		t.Errorf("found %v, %v", got, err)
 	}
-	if n := len(server.searches); n != 3 {
-		t.Errorf("%d searches, want 3: of 23, 92 and 368 hits", n)
-	}
+	check.Equal(t, len(server.searches), 3, "searches")
 }
 
 // TestUnsupported checks that the store refuses what Vespa cannot do, before it sends anything.
@@ -458,9 +443,7 @@ func TestUnsupported(t *testing.T) {
 		"dimensions": {Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1}}},
 		"no field":   words(sheaf.Match{Text: "tea", Field: "blurb"}, nil),
 	} {
-		if _, err := s.Retrieve(t.Context(), req); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", what, err)
-		}
+		check.Is(t, must.Err(s.Retrieve(t.Context(), req)), sheaf.ErrInvalid, "%s", what)
 	}
 	// These requests find nothing, and need no server.
 	for what, req := range map[string]store.Request{
@@ -473,9 +456,7 @@ func TestUnsupported(t *testing.T) {
 			t.Errorf("%s: %v, %v", what, got, err)
 		}
 	}
-	if len(server.requests) != 0 {
-		t.Errorf("sent %q", server.requests)
-	}
+	check.Equal(t, len(server.requests), 0, "sent %q", server.requests)
 }
 
 // TestDeploy checks that Open deploys the package only to a configuration server without an
@@ -529,9 +510,7 @@ func TestDeploy(t *testing.T) {
 	o.Config = config.URL
 	for range 2 {
 		s := must.Get(Open(t.Context(), o))
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Close())
 	}
 	want := []string{"hosts.xml", "schemas/notes.sd", "schemas/notes_about.sd", "search/query-profiles/default.xml",
 		"services.xml"}
@@ -543,9 +522,7 @@ func TestDeploy(t *testing.T) {
 func TestExamine(t *testing.T) {
 	server, s := serving(t)
 	storetest.Healthy(t, Examine(t.Context(), s.o))
-	if got := server.kept(); len(got) != 0 {
-		t.Errorf("left behind: %q", got)
-	}
+	check.Equal(t, len(server.kept()), 0, "left behind")
 	bad := s.o
 	bad.URL = "http://127.0.0.1:1"
 	if got := Examine(t.Context(), bad); len(got) != 1 || !errors.Is(got[0].Err, sheaf.ErrUnavailable) {
@@ -561,9 +538,7 @@ func TestExamine(t *testing.T) {
 			}
 		}
 	}
-	if failed != 1 {
-		t.Errorf("%d faults, want one of rights", failed)
-	}
+	check.Equal(t, failed, 1, "faults")
 }
 
 func TestDrop(t *testing.T) {
@@ -585,9 +560,7 @@ func TestDrop(t *testing.T) {
 	want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true",
 		"DELETE /document/v1/sheaf/notes/docid/?selection=true&continuation=AA%2F%3D",
 		"DELETE /document/v1/sheaf/notes_about/docid/?selection=true"}
-	if !slices.Equal(paths, want) {
-		t.Errorf("sent %q, want %q", paths, want)
-	}
+	check.List(t, paths, want, "sent")
 }
 
 // TestEmpty checks that Empty removes all documents and keeps the store's record.

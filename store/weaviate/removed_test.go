@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
@@ -51,12 +52,8 @@ func TestDropKeepsForeignObjects(t *testing.T) {
 	}
 	foreign := options(t)
 	ask(t, foreign, http.MethodPost, "/v1/schema", `{"class": "`+foreign.Class+`", "vectorizer": "none"}`)
-	if err := weaviate.Drop(t.Context(), foreign); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("a class of something else: %v", err)
-	}
-	if got := classesOf(t, foreign); len(got) != 1 {
-		t.Errorf("a class of something else is gone: %v", got)
-	}
+	check.Is(t, weaviate.Drop(t.Context(), foreign), sheaf.ErrInvalid, "a class of something else")
+	check.Equal(t, len(classesOf(t, foreign)), 1, "classes of something else")
 	ask(t, foreign, http.MethodDelete, "/v1/schema/"+foreign.Class, "")
 }
 

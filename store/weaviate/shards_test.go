@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
@@ -38,9 +39,7 @@ func TestShards(t *testing.T) {
 		makeSharded(t, o, shards)
 		b := stores().Open(t, o)
 		defer b.Close()
-		if got := b.(store.Sharded).Shards(); got != shards {
-			t.Errorf("a class of %d shards: the store says %d", shards, got)
-		}
+		check.Equal(t, b.(store.Sharded).Shards(), shards, "shards of a class")
 		must.Do(t, b.Write(t.Context(), store.Batch{Chunks: chunks}))
 		found, err := b.Retrieve(t.Context(), kites)
 		must.Do(t, err)

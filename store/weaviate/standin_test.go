@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -135,9 +136,7 @@ func (s *standIn) answer(query string) any {
 	} else if near := vectorQuery.FindStringSubmatch(rest); near != nil {
 		rest = rest[len(near[0]):]
 		var v []float64
-		if err := json.Unmarshal([]byte(near[1]), &v); err != nil {
-			s.t.Error(err)
-		}
+		must.Do(s.t, json.Unmarshal([]byte(near[1]), &v))
 		score = func(o *kept) float64 {
 			dot := 1.0 // keeps scores above 0; 0 means no match
 			for i, x := range o.Vector {
@@ -154,9 +153,7 @@ func (s *standIn) answer(query string) any {
 	among := map[string]bool{}
 	if filter[2] != "" {
 		var hashes []string
-		if err := json.Unmarshal([]byte(filter[2]), &hashes); err != nil {
-			s.t.Error(err)
-		}
+		must.Do(s.t, json.Unmarshal([]byte(filter[2]), &hashes))
 		for _, h := range hashes {
 			among[h] = true
 		}
@@ -339,9 +336,7 @@ func TestLongLists(t *testing.T) {
 			t.Fatalf("hit %d: %v, want %v", i, got[i], want[i])
 		}
 	}
-	if server.asked != 3 {
-		t.Errorf("%d lists were asked for, want the two, and once what one lacks", server.asked)
-	}
+	check.Equal(t, server.asked, 3, "requests for lists")
 }
 
 // TestRefusals checks that the store refuses a request before it asks the server. storekit has the

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
@@ -42,9 +43,7 @@ func TestStreamManyPassages(t *testing.T) {
 				}
 				n += len(v.Passages)
 			}
-			if n != want[string(c.ID)] {
-				t.Errorf("%s came with %d passages, want %d", c.ID, n, want[string(c.ID)])
-			}
+			check.Equal(t, n, want[string(c.ID)], "passages of %s", c.ID)
 			delete(want, string(c.ID))
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/text/query"
 )
 
@@ -205,9 +206,7 @@ func TestParse(t *testing.T) {
 		{`“curly quotes”`, `the phrase "curly quotes"`, ""},
 	} {
 		q := parse(c.text)
-		if got := describe(q); got != c.want {
-			t.Errorf("%s:\n got %s\nwant %s", c.text, got, c.want)
-		}
+		check.Equal(t, describe(q), c.want, "%s", c.text)
 		notes := strings.Join(q.Notes, "; ")
 		if (notes != "") != (c.note != "") || !strings.Contains(notes, c.note) {
 			t.Errorf("%s: notes %q, want %q", c.text, notes, c.note)
@@ -313,9 +312,7 @@ func TestSpellings(t *testing.T) {
 		`path:gui*`:   "everything, where (path begins with gui or path begins with Gui)",
 		`path:other/`: "everything, where (folder is other or path begins with other/)",
 	} {
-		if got := describe(query.Parse(text, o)); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
-		}
+		check.Equal(t, describe(query.Parse(text, o)), want, "%s", text)
 	}
 	asked := 0
 	o.Spellings = func(string) []string { asked++; return nil }

@@ -1,12 +1,12 @@
 package query_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/text/query"
@@ -52,16 +52,12 @@ func TestWindows(t *testing.T) {
 			f := must.Get(in(c.window, now))
 			for day, want := range map[string]bool{"2026-01-31": c.before, "2026-02-01": c.first, "2026-03-31": c.last,
 				"2026-04-01": c.after, "": undated} {
-				if got := f.Match(dated(property, day)); got != want {
-					t.Errorf("%s in %q: %q passes: %v, want %v", property, c.window, day, got, want)
-				}
+				check.Equal(t, f.Match(dated(property, day)), want, "%s in %q: %q passes", property, c.window, day)
 			}
 		}
 	}
 	for _, wrong := range []string{"2026", "..", "soon..", "2026-03..2026-02", "2026-02...2026-03", "2026-02-30.."} {
-		if _, err := query.CreatedIn(wrong, now); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%q: %v", wrong, err)
-		}
+		check.Is(t, must.Err(query.CreatedIn(wrong, now)), sheaf.ErrInvalid, "%q", wrong)
 	}
 	if f, err := query.UpdatedIn(" ", now); f != nil || err != nil {
 		t.Errorf("no window: %v, %v", f, err)
@@ -84,7 +80,5 @@ func TestSets(t *testing.T) {
 	if f, err := query.InSets(nil); f != nil || err != nil {
 		t.Errorf("no set: %v, %v", f, err)
 	}
-	if _, err := query.InSets([]string{"a", ""}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("an empty name: %v", err)
-	}
+	check.Is(t, must.Err(query.InSets([]string{"a", ""})), sheaf.ErrInvalid, "an empty name")
 }

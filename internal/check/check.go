@@ -1,0 +1,58 @@
+// Package check compares results in tests. After a difference, the test goes on. Only tests use this package.
+package check
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// T is a running test: a *testing.T, a *testing.B or a *rapid.T.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// Equal reports an error if got is not want. The text of the error begins with the formatted args.
+func Equal[V comparable](t T, got, want V, format string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %s, want %s", fmt.Sprintf(format, args...), shown(got), shown(want))
+	}
+}
+
+// List reports an error if a list has other elements than want, or has them in another order.
+func List[V comparable](t T, got, want []V, format string, args ...any) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(format, args...), got, want)
+	}
+}
+
+// Is reports an error if err does not wrap want.
+func Is(t T, err, want error, format string, args ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: got the error %v, want %v", fmt.Sprintf(format, args...), err, want)
+	}
+}
+
+// NoError reports an error if err is not nil.
+func NoError(t T, err error, format string, args ...any) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)
+	}
+}
+
+// shown writes a value for people. It quotes a text of one line, so that white space is visible.
+func shown(v any) string {
+	text := fmt.Sprint(v)
+	if reflect.ValueOf(v).Kind() == reflect.String && !strings.Contains(text, "\n") {
+		return strconv.Quote(text)
+	}
+	return text
+}

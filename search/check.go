@@ -56,7 +56,6 @@ func (s *Searcher) CheckStore(plan *profile.Plan) error {
 	return nil
 }
 
-// phases returns the phases of a plan in order.
 func phases(plan *profile.Plan) []*profile.Phase {
 	if plan.Candidates == nil {
 		return []*profile.Phase{&plan.Main}

@@ -16,7 +16,6 @@ type candidates struct {
 	by  [][]bool   // by branch and position in ids
 }
 
-// candidatesOf collects the hits of all branches.
 func candidatesOf(outcomes []outcome) candidates {
 	n := 0
 	for i := range outcomes {

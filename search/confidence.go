@@ -19,8 +19,8 @@ import (
 type Evidence struct {
 	// Score is the score of the hit.
 	Score float64 `json:"score"`
-	// Words is BM25 of the hit divided by the sum of the idf of the query's words. It is 0 when no word matches and
-	// 1 when all match well.
+	// Words is the hit's BM25 divided by the sum of idf of the query's words: 0 when no word matches, 1 when all match
+	// well.
 	Words float64 `json:"words"`
 	// Meaning is the best cosine of a passage, or 0 when meaning was not searched.
 	Meaning float64 `json:"meaning"`
@@ -29,8 +29,8 @@ type Evidence struct {
 	Lead float64 `json:"lead"`
 	// Length is the number of words of the query.
 	Length int `json:"length"`
-	// Unseen is the part of the query's idf that belongs to words in no chunk, 0..1. Numbers counts only words with
-	// a digit, each with its parts.
+	// Unseen is the part, 0..1, of the query's idf of words in no chunk. Numbers counts only words with a digit and
+	// their parts.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
 	// Foreign says that the query has unseen words, and another language than the collection. Then Unseen counts
@@ -126,8 +126,7 @@ func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 	return &shipped
 }
 
-// calibrated lists the versions of the built-in model that the calibration fits. They all embed English the same
-// way.
+// calibrated lists the versions of the built-in model that the calibration fits. They all embed English the same way.
 var calibrated = []string{"sheaf-en-1", "sheaf-ml-1"}
 
 var shipped = Calibration{
@@ -222,8 +221,7 @@ func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	return false
 }
 
-// withParts returns the worth of an unseen word plus the worth of its parts that occur. For example,
-// 978-3-16-148410-1 counts as one number.
+// withParts returns the worth of an unseen word plus its parts that occur: 978-3-16-148410-1 counts as one number.
 func (r *run) withParts(w *idfWorth, word partWorth) float64 {
 	sum := word.worth
 	for _, p := range w.parts {
@@ -365,8 +363,7 @@ func (r *run) holdsOneWord() bool {
 }
 
 // holdsAlternative reports whether the collection has every word of one alternative of the query. A result for this
-// alternative is an answer; the other alternatives are not needed. If the store cannot count, all words count as
-// present.
+// alternative is an answer; the others are not needed. If the store cannot count, all words count as present.
 func (r *run) holdsAlternative() bool {
 	held := map[string]bool{}
 	if r.stats.words != nil {

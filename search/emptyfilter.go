@@ -17,8 +17,7 @@ const (
 	mostAsked = 4
 	// leastMeant is the shortest value, in characters, that may have a typing error.
 	leastMeant = 3
-	// mostTold is how many existing values a message suggests. longestTold is the largest length of a suggested
-	// value in characters.
+	// mostTold is how many existing values a message suggests. longestTold limits the characters of a suggested value.
 	mostTold, longestTold = 5, 60
 )
 
@@ -80,8 +79,8 @@ func wants(f sheaf.Filter) []requiredValue {
 	return out[:min(len(out), mostAsked)]
 }
 
-// wanted returns the column and the value that a filter requires, or "". If a value is given in several types, the
-// text comes first.
+// wanted returns the column and value that a filter requires, or "". If a value has several types, the text comes
+// first.
 func wanted(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -100,8 +99,7 @@ func wanted(f sheaf.Filter) (column, value string) {
 	return column, value
 }
 
-// named returns the name of a column in the query language. It returns "" when no value of the column can be
-// suggested.
+// named returns the name of a column in the query language. It returns "" when no value of the column can be suggested.
 func named(column string) string {
 	switch column {
 	case sheaf.ColumnTag:
@@ -118,8 +116,7 @@ func named(column string) string {
 	return name
 }
 
-// unmet returns a message: no document has the wanted value, and these values exist. Folders below scope are named
-// relative to scope.
+// unmet returns a message: no document has the wanted value, but these exist. Folders below scope are relative to it.
 func (w requiredValue) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))
@@ -159,7 +156,6 @@ func (w requiredValue) unmet(there store.Facet, scope string) string {
 	return said
 }
 
-// short shortens a long value.
 func short(value string) string {
 	if utf8.RuneCountInString(value) <= longestTold {
 		return value

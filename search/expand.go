@@ -19,16 +19,14 @@ import (
 	"sheaf/search/snippet"
 )
 
-// Chat asks a language model and returns its reply. system is the instruction, user is the data.
-// The context limits the time.
+// Chat asks a language model and returns its reply. system is the instruction, user the data. ctx limits the time.
 type Chat func(ctx context.Context, system, user string) (string, error)
 
 // Expansion is the output of a model for a query.
 type Expansion struct {
 	// Queries are other wordings of the query. They find more candidates, but do not score.
 	Queries []string `json:"queries"`
-	// Terms are the important words of the query. Each occurs in the query. When Terms is empty,
-	// all words score.
+	// Terms are the important words of the query. Each occurs in the query. When Terms is empty, all words score.
 	Terms []string `json:"terms"`
 	// Passage is an invented text that answers the query. The search embeds Passage together with the query. Passage
 	// is "" when the profile does not ask for it.
@@ -79,8 +77,7 @@ type expandKey struct {
 // rememberedExpansions is the number of cached expansions.
 const rememberedExpansions = 100
 
-// Expand returns the model's expansion of a query. Callers must not change it. The error names the
-// fault of the model or of its reply.
+// Expand returns the expansion of a query. Callers must not change it. The error names the fault of model or reply.
 func (e *Expander) Expand(ctx context.Context, query string, o profile.Expand) (Expansion, error) {
 	key := expandKey{e.Model, query, o}
 	if x, ok := e.replies.Get(key); ok {
@@ -137,9 +134,8 @@ func (e *Expander) ask(ctx context.Context, system, user string) (string, error)
 	}
 }
 
-// parseExpansion reads a reply strictly: one JSON object with the requested members, within bounds. It drops terms
-// that are not in the query, and other wordings that only repeat the query. Models often return such values, and the
-// rest of the reply is still good.
+// parseExpansion reads a reply strictly: one JSON object with the requested members, within bounds. It drops terms that
+// are not in the query, and other wordings that only repeat the query. Models often return such values in good replies.
 func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	var x Expansion
 	if len(reply) > maxReplyBytes {

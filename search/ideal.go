@@ -28,8 +28,7 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 }
 
 // ideal returns the score of a perfect hit in a branch by words. A perfect hit has every term of the query often, in
-// one field of weight 1. The score is the sum of the terms' idf, or the branch's best score if the store cannot
-// count.
+// one field of weight 1. The score is the sum of the terms' idf, or the branch's best score if the store cannot count.
 func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	best := 0.0
 	if len(o.ranking) > 0 {

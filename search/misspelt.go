@@ -48,8 +48,7 @@ func (r *run) misspelt(ctx context.Context) {
 	}
 }
 
-// mayBeMisspelt reports whether a word may have a typing error. It has only letters, of a script with spaces between
-// words, and is long enough.
+// mayBeMisspelt reports whether a word may have a typing error: it has enough letters, all of a script with spaces.
 func mayBeMisspelt(word string) bool {
 	return utf8.RuneCountInString(word) >= leastMisspelt && !strings.ContainsFunc(word, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsMark(c) ||
@@ -58,8 +57,7 @@ func mayBeMisspelt(word string) bool {
 	})
 }
 
-// misspeltWord adds the similar words of a word that no chunk has. Words with one error come before
-// words with two errors.
+// misspeltWord adds the similar words of a word that no chunk has. Words with one error come before words with two.
 func (r *run) misspeltWord(ctx context.Context, word string) {
 	hits := r.misspeltAt(ctx, word, 1)
 	if len(hits) == 0 && utf8.RuneCountInString(word) >= mostEdited {
@@ -76,8 +74,7 @@ func (r *run) misspeltWord(ctx context.Context, word string) {
 	r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; to find words like it: %s~", said, word))
 }
 
-// misspeltAt returns hits that have a word at most edits errors away from the given word. After a fault it returns
-// no hits.
+// misspeltAt returns hits that have a word at most edits errors away from word. After a fault it returns none.
 func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Ranking {
 	like := sheaf.Fuzzy{Text: word, Distance: edits, Same: 1} // the first letter of a word is seldom misspelt
 	filter := r.query.Filter

@@ -157,7 +157,6 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 	return nil, nil
 }
 
-// outcomeOf returns a branch with its requests.
 func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	o := outcome{branch: b, request: r.searcher.branchRequest(b, within)}
 	if b.Text != nil && b.Text.Combine == combineText && o.request.Text.Combine != store.CombineBM25F {
@@ -212,8 +211,7 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs all requests in parallel and waits for all of them. Hits by vector must match the
-// required words.
+// retrieve runs all requests in parallel and waits for all of them. Hits by vector must match the required words.
 func retrieve(ctx context.Context, st store.Backend, outcomes []outcome, words sheaf.TextQuery) {
 	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, st, words) })
 }
@@ -352,7 +350,6 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 	return leg, nil
 }
 
-// steps applies stages one after another.
 func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
 	env := r.env()
 	start := clock()
@@ -382,8 +379,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 	return ranking, nil
 }
 
-// noteCrowded adds a note when the stage per_document left fewer results than the limit although the store may have
-// more.
+// noteCrowded adds a note if the stage per_document left fewer results than the limit but the store may have more.
 func (r *run) noteCrowded(left, found int) {
 	if left < min(found, r.query.Limit) && r.result.More {
 		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+
@@ -418,7 +414,6 @@ func (r *run) flat(hits sheaf.Ranking) bool {
 	return under
 }
 
-// step applies one stage.
 func (r *run) step(ctx context.Context, ranking sheaf.Ranking, stage rank.Stage, env rank.Env) (sheaf.Ranking, error) {
 	if model, ok := stage.(profile.Rerank); ok {
 		if model.N == 0 {

@@ -77,8 +77,7 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	return below
 }
 
-// searchInstead searches with another query and returns that search. If the search fails or finds nothing, the result
-// is r.
+// searchInstead searches with another query and returns that search. If that fails or finds nothing, the result is r.
 func (r *run) searchInstead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {

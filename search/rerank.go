@@ -31,8 +31,7 @@ func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(i
 	}
 }
 
-// rerank lets the model order the first hits. If the model fails, the ranking does not change, and the result has a
-// warning.
+// rerank lets the model order the first hits. If the model fails, the ranking stays, and the result has a warning.
 func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	s := r.searcher
 	if s.Rerank == nil || s.Text == nil {

@@ -31,19 +31,16 @@ type Searcher struct {
 	// snapshot that is as old as the store's state or newer. If Facts have a method Err() error and it returns an
 	// error, the result is degraded.
 	Facts rank.Facts
-	// Shared says that other programs may write to the backend. A note then reports hits of documents that Facts do
-	// not know.
+	// Shared says that other programs may write to the backend. A note then reports hits unknown to Facts.
 	Shared bool
 	// Embed returns a vector for each text of a query, in order. A vector has unit length and the dimension of the
 	// index. With an error, Embed may return the vectors of some texts, and nil for the others. When Embed is nil, no
 	// model is configured and branches that need vectors are skipped. After SetModel, only SetEmbed may change it.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
-	// Analyzer is the store's analyzer, which makes terms of a query. When it is nil, white space separates
-	// terms.
+	// Analyzer is the store's analyzer, which makes terms of a query. When it is nil, white space separates terms.
 	Analyzer *analysis.Analyzer
 	// Confidence returns the calibration for a profile. If the function is nil or returns nil, results have no
-	// confidence. The search does not call it when a query changes parameters, because the calibration does not fit
-	// other values.
+	// confidence. The search does not call it when a query changes parameters, which the calibration would not fit.
 	Confidence func(p *profile.Profile) *Calibration
 	modelWords modelWords
 	Models
@@ -60,15 +57,13 @@ type Models struct {
 	// Rerank scores each text, higher for a better answer to the query. When it is nil, no such model is
 	// configured and profiles skip the stage rerank.
 	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
-	// Expander finds other wordings of queries. When it is nil, no chat model is configured and the
-	// search uses the original query.
+	// Expander finds other wordings of queries. It is nil without a chat model; then searches use the query itself.
 	Expander *Expander
 }
 
 // Options are the options of one search.
 type Options struct {
-	// Parameters set parameters of the profile. Plan, if not nil, is the profile's plan for these parameters and
-	// the query's limit.
+	// Parameters set parameters of the profile. Plan, if not nil, is the plan for them and the query's limit.
 	Parameters map[string]string
 	Plan       *profile.Plan
 	// Terms are additional words from the caller. They score like the words of the query.
@@ -89,8 +84,8 @@ type Options struct {
 	// Scope is a filter in the query that the user did not write, for example the current folder. Result.Unmet
 	// describes what is missing within Scope.
 	Scope sheaf.Filter
-	// Timeout limits embedding and retrieval. A branch that has no answer by then fails. With 0 only the context
-	// limits the time.
+	// Timeout limits embedding and retrieval. A branch without an answer by then fails. With 0 only ctx limits the
+	// time.
 	Timeout time.Duration
 }
 
@@ -111,14 +106,13 @@ type Result struct {
 	// Matches is how many chunks the words and filters match, if Options.Count is set. It is nil for an empty query
 	// without Options.Order.
 	Matches *int
-	// Answerable is false when no result is likely to answer the query: see
-	// [Calibration.Answerable]. It is nil without a calibration, and for a query without words, for
-	// example filters.
+	// Answerable is false when no result is likely to answer the query: see [Calibration.Answerable]. It is nil without
+	// a calibration, and for a query without words, for example filters.
 	Answerable *bool
 	// Legs are the names of the fused branches, in the order of Hit.Legs.
 	Legs []string
-	// Expansion is the output of a chat model for the query. Scanned is the result of a scan. Each is nil when the
-	// profile does not use it.
+	// Expansion is a chat model's output for the query, Scanned the result of a scan. Each is nil if the profile lacks
+	// it.
 	Expansion *Expansion
 	Scanned   *Scanned
 	Report
@@ -129,11 +123,9 @@ type Report struct {
 	// Degraded says that a branch failed and other branches answered. Warnings say which branch failed and why.
 	Degraded bool
 	Warnings []string
-	// Notes are messages that report no fault. For example, they say how the query was read or which branches were
-	// skipped.
+	// Notes are messages that report no fault, for example how the query was read or which branches were skipped.
 	Notes []string
-	// Short says that some step failed that does not change the hits, for example an explanation. A later search may
-	// return more.
+	// Short says that a step failed that changes no hits, such as an explanation. A later search may return more.
 	Short bool
 	// Bare has the public text of each warning or note that quotes an error: the same text without the error. Errors
 	// may name machines, accounts and files.
@@ -180,8 +172,7 @@ type Hit struct {
 	Evidence   *Evidence
 	// Legs has rank and raw score of the hit in each of Result.Legs. Rank is 0 when the branch did not find the hit.
 	Legs []sheaf.Leg
-	// Passage is the passage that matched best. It is set when ByMeaning says that a branch by meaning found the
-	// hit.
+	// Passage is the passage that matched best. It is set when ByMeaning says that a branch by meaning found the hit.
 	Passage   int
 	ByMeaning bool
 	// Constituents are the chunks that were merged into this answer, best first.
@@ -215,10 +206,9 @@ type Constituent struct {
 	Score float64
 }
 
-// Search answers q with profile p. It returns sheaf.ErrInvalid for wrong parameters and sheaf.ErrUnsupported when
-// the store or the searcher lacks what the profile needs. When every branch fails, the error wraps
-// sheaf.ErrUnavailable and the errors of the branches. A canceled context ends the search with the context's
-// error.
+// Search answers q with profile p. It returns sheaf.ErrInvalid for wrong parameters and sheaf.ErrUnsupported when the
+// store or the searcher lacks what the profile needs. When every branch fails, the error wraps sheaf.ErrUnavailable and
+// the errors of the branches. A canceled context ends the search with the context's error.
 func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*Result, error) {
 	r, err := s.run(ctx, q, p, opt)
 	if err != nil {
@@ -270,7 +260,6 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	return r, nil
 }
 
-// newRun returns a run for one search with a plan.
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: s.Facts, stats: stats{searcher: s}}
 	r.noted, r.result = len(q.Notes), &Result{
@@ -429,7 +418,6 @@ func (r *run) embedInvented(ctx, retrieval context.Context) {
 	}
 }
 
-// now returns the time by the searcher's clock.
 func (s *Searcher) now() time.Time {
 	if s.Now != nil {
 		return s.Now()
@@ -437,7 +425,6 @@ func (s *Searcher) now() time.Time {
 	return time.Now()
 }
 
-// env returns the information for stages.
 func (r *run) env() rank.Env {
 	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: r.searcher.now()}
 	if r.similarity != nil {

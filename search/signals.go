@@ -2,8 +2,7 @@ package search
 
 import "sheaf"
 
-// Signals explain the rank of a hit, in the flat form of the tiered search specification. They repeat the content of
-// the explanation.
+// Signals repeat a hit's explanation in the flat form of the tiered search specification.
 type Signals struct {
 	// Engine says how the hit was found: fulltext or semantic by one branch, rrf by several.
 	Engine           string         `json:"engine"`

@@ -17,7 +17,7 @@ import (
 type stats struct {
 	searcher *Searcher
 	// words has the idf of the query's words; nil before the store has counted them. fault is the error of counting.
-	// The field asked says that the search has asked the store.
+	// requested says that the search has asked the store.
 	words     *idfWorth
 	fault     error
 	requested bool
@@ -69,8 +69,7 @@ func (s *stats) isCompound(word string) bool {
 	return s.searcher.Analyzer != nil && len(s.searcher.Analyzer.QueryTokens(word)) > 1
 }
 
-// frequencies counts the chunks that each query matches in any field. It asks the store only for words that were
-// not counted for the vector.
+// frequencies counts the chunks that each query matches in any field. The words of the vector are counted already.
 func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
 	dfs := make([]int, len(queries))
 	var left []sheaf.TextQuery
@@ -95,8 +94,7 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 // maxWorth limits how many words of a query are counted. Each further word counts as much as the average word.
 const maxWorth = 256
 
-// idfWorth is the idf of a query: the sum, and the idf of each separately matched part. A repeated word is one
-// part.
+// idfWorth is the idf of a query: the sum, and the idf of each separately matched part. A repeated word is one part.
 type idfWorth struct {
 	sum   float64
 	parts []partWorth
@@ -145,7 +143,6 @@ func (l *queryParts) add(q sheaf.TextQuery) {
 	}
 }
 
-// addWords lists the words of a text.
 func (l *queryParts) addWords(words []string, factor float64) {
 	looked := words[:min(len(words), maxWorth-l.looked)]
 	l.looked += len(looked)
@@ -162,8 +159,7 @@ func (l *queryParts) addWords(words []string, factor float64) {
 	}
 }
 
-// withoutPhrases turns phrases into words, for a store without phrases. The result changed reports whether there was
-// a phrase.
+// withoutPhrases turns phrases into words, for a store without phrases. changed reports whether there was a phrase.
 func (l *queryParts) withoutPhrases() (changed bool) {
 	for i, q := range l.queries {
 		if phrase, ok := q.(sheaf.Phrase); ok {
@@ -182,8 +178,7 @@ func (l *queryParts) put(q sheaf.TextQuery, text string, factor float64) {
 	l.places = append(l.places, place{part, factor, 1})
 }
 
-// worth computes the idf of the parts. dfs has for each part the number of chunks that match the part; chunks is the
-// number of all chunks.
+// worth computes the idf of the parts. dfs has the number of matching chunks for each part, chunks the number of all.
 func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	w := &idfWorth{parts: make([]partWorth, len(l.queries))}
 	for i := range w.parts {
@@ -210,8 +205,7 @@ func (l *queryParts) hasWhole(text string, dfs []int) bool {
 	return false
 }
 
-// chunks returns the number of chunks that the caller sees. It asks the store only if the facts do not know the
-// number.
+// chunks returns the number of chunks that the caller sees. It asks the store only if the facts do not know the number.
 func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) {
 	known := 0
 	switch f := s.searcher.Facts.(type) {
@@ -240,8 +234,7 @@ type analyzedText struct {
 	tokens, contentWords []analysis.Token
 }
 
-// tokens returns the tokens of a text of the query. It caches them, because several steps need
-// them. It needs an analyzer.
+// tokens returns the tokens of a text of the query. It caches them for several steps. It needs an analyzer.
 func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	if s.analyzed == nil || s.analyzed.text != text {
 		a := s.searcher.Analyzer
@@ -294,8 +287,8 @@ func (c *wordCounts) countOf(q sheaf.TextQuery) (int, bool) {
 	return 0, false
 }
 
-// everyField asks for all fields. BM25F has one frequency for all fields together, so stores count a word without
-// reading its postings.
+// everyField asks for all fields. With BM25F, which has one frequency for all, stores count a word without its
+// postings.
 var everyField = func() []store.FieldWeight {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, name := range sheaf.Fields {
@@ -324,8 +317,7 @@ func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.Tex
 	return dfs, nil
 }
 
-// idf returns BM25's rarity of a word in df chunks: ln(1 + (chunks - df + 0.5)/(df + 0.5)). chunks is the number of
-// all chunks.
+// idf returns BM25's rarity of a word in df of the chunks: ln(1 + (chunks - df + 0.5)/(df + 0.5)).
 func idf(df, chunks int) float64 {
 	n, d := float64(max(chunks, df)), float64(df)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))

@@ -8,9 +8,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Summary says in a few words why a hit of the document d has its score. It uses the words of the query, not the terms
-// of the index. It leaves out function words, unless the query has no others. It is empty for a nil explanation. The
-// parameter d may be nil.
+// Summary says in a few words why a hit of the document d has its score. It uses the query's words, not the index's
+// terms. It leaves out function words, unless the query has no others. It is empty for a nil explanation. d may be nil.
 func Summary(e *sheaf.Explanation, analyzer *analysis.Analyzer, query string, d *sheaf.Document) []sheaf.Reason {
 	if e == nil {
 		return nil

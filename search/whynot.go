@@ -90,8 +90,7 @@ func (s *Searcher) WhyNot(
 	return a, nil
 }
 
-// pieceOf returns the chunk that represents a scanned document: its best hit, or else its first chunk. It returns
-// other IDs unchanged.
+// pieceOf returns the chunk that stands for a scanned document, its best hit or first chunk, and other IDs unchanged.
 func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 	d, ok := result.Scanned.Facts.Document(id)
 	if !ok || len(d.Chunks) == 0 {
@@ -316,8 +315,7 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 // maxLacks limits how many words of a query are searched one by one.
 const maxLacks = 32
 
-// lacks names the words of a text request that none of the chunks has. The result is the end of a sentence, or ""
-// when the chunks have all words.
+// lacks names, as the end of a sentence, the words of a text request that none of the chunks has, or "".
 func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""

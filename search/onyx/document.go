@@ -22,8 +22,7 @@ type Document struct {
 // Metadata is everything about a document except its text. It can change while the vectors of the text stay.
 type Metadata struct {
 	Tenant string
-	// Public lets every caller of the tenant see the document. Access adds people and groups. Without either, the
-	// document is private.
+	// Public shows the document to the whole tenant, Access to people and groups. Without either, it is private.
 	Public bool
 	Access []string
 	Hidden bool
@@ -87,7 +86,6 @@ func (d *Document) validate() error {
 	return nil
 }
 
-// entries returns what a store indexes of the document.
 func (d *Document) entries() []store.Chunk {
 	out := make([]store.Chunk, len(d.Chunks))
 	common := d.columns()

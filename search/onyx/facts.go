@@ -10,7 +10,6 @@ import (
 // facts tells stages about the documents of an index. It has no links and no folders.
 type facts struct{ contents *Contents }
 
-// Chunk implements rank.Facts.
 func (f facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	at := strings.LastIndexByte(string(id), '#')
 	if at < 0 {
@@ -48,7 +47,6 @@ func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return out, true
 }
 
-// Node implements rank.Facts.
 func (f facts) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(f.Outline, id) }
 
 // Outline implements rank.Facts. The date is the time of the last update.
@@ -64,11 +62,8 @@ func (f facts) Outline(id sheaf.ID) *sheaf.Outline {
 	return sheaf.OutlineOf(&d, date)
 }
 
-// FolderSize implements rank.Facts.
 func (facts) FolderSize(string, string) int { return 0 }
 
-// Links implements rank.Facts.
 func (facts) Links(sheaf.ID) []sheaf.ID { return nil }
 
-// Backlinks implements rank.Facts.
 func (facts) Backlinks(sheaf.ID) []sheaf.ID { return nil }

@@ -50,8 +50,8 @@ type Filters struct {
 	Graph
 }
 
-// Scope is the scope of knowledge. A search finds a document that is in at least one of its fields. If all fields are
-// empty, there is no limit.
+// Scope is the scope of knowledge: a search finds documents in at least one of its fields. Without any, there is no
+// limit.
 type Scope struct {
 	Sets      []string
 	Documents []sheaf.ID
@@ -139,7 +139,6 @@ func tenantFilter(tenant string) sheaf.Filter {
 	return is(sheaf.ColumnTenant, sheaf.TextValue(tenant))
 }
 
-// filter returns the filter for the scope.
 func (s *Scope) filter() sheaf.Or {
 	var scope sheaf.Or
 	if len(s.Sets) > 0 {

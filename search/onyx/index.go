@@ -41,8 +41,7 @@ type Settings struct {
 	Dims  int
 }
 
-// New returns an index over a store and its contents. The function now is the clock for windows of time; nil is
-// time.Now.
+// New returns an index over a store and its contents. now is the clock for windows of time; nil is time.Now.
 func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 	if now == nil {
 		now = time.Now
@@ -50,9 +49,8 @@ func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 	return &Index{store: st, contents: contents, now: now}
 }
 
-// Create creates the index with these settings. If the index exists, Create checks its settings, so callers may
-// repeat the call. It returns sheaf.ErrInvalid when the index has other settings; all documents must then be indexed
-// in a new index.
+// Create creates the index with these settings. If the index exists, Create checks its settings, so callers may repeat
+// the call. It returns sheaf.ErrInvalid when the index has other settings; a new index must then get all documents.
 func (x *Index) Create(_ context.Context, want Settings) error {
 	if want.Dims < 0 || want.Dims > 1<<16 {
 		return sheaf.Invalidf("create index: %d dimensions: must be within 0..65536", want.Dims)
@@ -312,8 +310,8 @@ func KeywordQuery(text string) sheaf.TextQuery {
 	return q
 }
 
-// Plain finds chunks by words with equal weights for title and content. It suits queries with their own weights,
-// such as [KeywordQuery].
+// Plain finds chunks by words with equal weights for title and content, for queries with weights such as
+// [KeywordQuery].
 func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n, Text: &store.TextRequest{Query: words,
 		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}},

@@ -149,8 +149,7 @@ var (
 const (
 	stringBytes   = 16
 	documentBytes = 1500 // a document without its chunks, with its entries in tables and its columns
-	// entryBytes is roughly what the index uses for a chunk: its fields, their lengths, and positions of the few
-	// words.
+	// entryBytes is roughly what the index uses for a chunk: its fields, their lengths, and positions of the few words.
 	entryBytes = 1000
 	// roundingBytes is the unused memory in the parts of a chunk, and its part of the catalog.
 	roundingBytes = 120

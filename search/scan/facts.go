@@ -31,7 +31,6 @@ func newFacts(s *Scanner, files []ingest.File, g *gatherResult, view *catalog.Vi
 		links:   sync.OnceValues(func() (*catalog.View, error) { return s.openLinks(files, g) })}
 }
 
-// FolderSize implements rank.Facts.
 func (f *facts) FolderSize(tree, folder string) int {
 	if tree != f.tree {
 		return 0
@@ -51,7 +50,6 @@ func countFolders(files []ingest.File) map[string]int {
 	return counts
 }
 
-// Links implements rank.Facts.
 func (f *facts) Links(doc sheaf.ID) []sheaf.ID {
 	if view, err := f.links(); err == nil {
 		return view.Links(doc)
@@ -59,7 +57,6 @@ func (f *facts) Links(doc sheaf.ID) []sheaf.ID {
 	return nil
 }
 
-// Backlinks implements rank.Facts.
 func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
 	if view, err := f.links(); err == nil {
 		return view.Backlinks(doc)
@@ -115,8 +112,8 @@ func (s *Scanner) openLinks(files []ingest.File, g *gatherResult) (*catalog.View
 
 func withoutExt(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// Empty returns a catalog in memory without documents. tree is the tree of the folder's documents. The caller closes
-// the catalog.
+// Empty returns a catalog in memory without documents. tree is the tree of the folder root. The caller closes the
+// catalog.
 func Empty(tree, root string) (*catalog.Catalog, error) {
 	return (&Scanner{o: Options{Tree: tree, Root: root}}).openCatalog(nil, nil)
 }

@@ -84,8 +84,7 @@ func firstBatch(files []ingest.File, matches []match) []match {
 	return matches[:n]
 }
 
-// newChunker returns a chunker that cuts along headings into sections of at most chars characters; 0 means the
-// default.
+// newChunker returns a chunker that cuts along headings into sections of at most chars characters; 0 means the default.
 func newChunker(chars int) (chunk.Chunker, error) {
 	return chunk.New(chunk.Options{Chunker: "sections", Sections: chunk.SectionOptions{Cap: chars}})
 }
@@ -259,8 +258,7 @@ func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match,
 	return docs, group.Wait()
 }
 
-// load reads and cuts a file, or takes it from the cache. It returns nil when the file is
-// unreadable or has no text.
+// load reads and cuts a file, or takes it from the cache. It returns nil when the file is unreadable or has no text.
 func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loadedFile {
 	key := chunker.Name() + "\x00" + f.Path
 	if d, ok := s.cache.Get(key); ok && d.file.Bytes == f.Bytes && d.file.ModTime.Equal(f.ModTime) {
@@ -284,9 +282,9 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	return d
 }
 
-// embed computes vectors for the first documents, up to the limit, and returns how many these are. Cached documents
-// may have vectors already. If the model fails, embed adds a warning. If the model refuses one document, embed
-// continues with the others.
+// embed computes vectors for the first documents, up to the limit, and returns their number. Cached documents may have
+// vectors already. If the model fails, embed adds a warning. If the model refuses one document, embed continues with
+// the rest.
 func (g *gatherer) embed(ctx context.Context, docs []*loadedFile) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0

@@ -91,8 +91,7 @@ func (s Snippet) underHeading(content []byte) Snippet {
 	return s
 }
 
-// headingRow returns the heading row above the table row that contains the byte at offset. It returns an empty span
-// when there is none.
+// headingRow returns the heading row above the table row that contains the byte at offset, or an empty span.
 func headingRow(content []byte, offset int) sheaf.Span {
 	here := lineWith(content, offset)
 	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {

@@ -238,8 +238,7 @@ func (c *cleaner) task() {
 	}
 }
 
-// calloutKind returns the length of [!kind] at the beginning of a callout, with a sign that folds it. It returns 0
-// when line begins no callout.
+// calloutKind returns the length of [!kind], with a sign that folds it, at the beginning of a callout, or 0.
 func calloutKind(line string) int {
 	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
 	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
@@ -294,8 +293,8 @@ func footnote(text string) int {
 	return len("[^") + end + 1
 }
 
-// footnoteMark returns the length of the mark of a footnote at i, after a word or number. It
-// returns 0 for a set of characters in a pattern.
+// footnoteMark returns the length of the footnote mark at i, after a word or number; 0 for a character set in a
+// pattern.
 func footnoteMark(text string, i int) int {
 	n := footnote(text[i:])
 	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {
@@ -308,14 +307,12 @@ func footnoteMark(text string, i int) int {
 	return n
 }
 
-// wordByte reports whether the byte at i is an ASCII letter or digit. Signs beside a letter or digit mostly belong
-// to programs.
+// wordByte reports whether the byte at i is an ASCII letter or digit. Signs beside one mostly belong to programs.
 func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }
 
-// signsEnd returns where the closing signs of the highlight ==so== or comment %%so%% at byte i are. It returns 0 when
-// byte i begins neither.
+// signsEnd returns where the highlight ==so== or comment %%so%% at byte i closes, or 0 if there is none.
 func signsEnd(text string, i int) int {
 	sign, rest := text[i:i+2], text[i+2:]
 	if wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest == "" || rest[0] == sign[0] {
@@ -481,8 +478,8 @@ func (c *cleaner) mark() bool {
 	return false
 }
 
-// targetAhead reports whether the target or title of the link that begins here contains a match. The cleaner does
-// not change such a link.
+// targetAhead reports whether target or title of the link that begins here contains a match. The cleaner keeps such a
+// link.
 func (c *cleaner) targetAhead(rest string) bool {
 	end := linkTextEnd(rest)
 	if end == 0 {
@@ -668,7 +665,6 @@ var htmlTags = setOf("a b blockquote br center code dd details div dl dt em figc
 // withinLines are the tags of htmlTags that do not end a line.
 var withinLines = setOf("a b code em font i kbd small span strong sub sup u")
 
-// setOf returns the words of a list as a set.
 func setOf(list string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(list) {

@@ -1,5 +1,4 @@
-// Package snippet cuts the part of a text that best shows why it was found, and marks matches. Its main type is
-// [Highlighter].
+// Package snippet cuts the part of a text that best shows why it was found, with marked matches: see [Highlighter].
 package snippet
 
 import (
@@ -118,7 +117,6 @@ func (h *Highlighter) dropCommon() {
 	}
 }
 
-// makeScreen returns the screen for the words of the query.
 func (h *Highlighter) makeScreen() *analysis.Screen {
 	beginnings := slices.Collect(maps.Keys(h.numbers))
 	for _, e := range h.expanded {
@@ -239,8 +237,7 @@ func (r *reader) termsOf(phrase string) (words []uint64) {
 	return words
 }
 
-// holdsPhrase reports whether matches include every word of one phrase of the query. It is true if the query has no
-// phrases.
+// holdsPhrase reports whether matches include every word of one phrase of the query, or the query has no phrases.
 func (h *Highlighter) holdsPhrase(matches []match) bool {
 	if len(h.phrases) == 0 {
 		return true

@@ -34,13 +34,11 @@ type Snippet struct {
 	Text string
 	// Matches are the ranges of Text that match words of the query, in order, not overlapping.
 	Matches []sheaf.Span
-	// At is the offset of the rarest match in the snippet, counted in the given text. Without a
-	// match, it is the offset of the snippet.
+	// At is the offset in the given text of the rarest match in the snippet, or of the snippet without a match.
 	At int
 	// worth is the sum of the rarity of the words in Matches, each word once.
 	worth float64
-	// phrase says that the matches include all words of one of the query's phrases. If the query has no phrases, phrase
-	// says that there are matches.
+	// phrase says that matches include all words of a phrase of the query or, without phrases, that there are matches.
 	phrase bool
 }
 

@@ -32,12 +32,10 @@ func Window(start, end *int64) (out onyx.Window) {
 	return out
 }
 
-// window is a range in the file.
 type window [2]*int64
 
 func (w window) times() onyx.Window { return Window(w[0], w[1]) }
 
-// fileCase is a case in the file.
 type fileCase struct {
 	Now  int64
 	Docs []struct {
@@ -52,7 +50,6 @@ type fileCase struct {
 	Filters filters
 }
 
-// filters are the filters of a case in the file.
 type filters struct {
 	ACL           *[]string
 	Hidden        bool `json:"include_hidden"`
@@ -68,8 +65,7 @@ type filters struct {
 	Updated       window     `json:"updated_range"`
 }
 
-// UnmarshalJSON refuses a filter with an unknown name. Without this filter, the case would test
-// something else.
+// UnmarshalJSON refuses a filter with an unknown name. Without this filter, the case would test something else.
 func (f *filters) UnmarshalJSON(text []byte) error {
 	type plain filters
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -19,7 +19,7 @@ import (
 type Evidence struct {
 	// Score is the score of the hit.
 	Score float64 `json:"score"`
-	// Words is the hit's BM25 divided by the sum of idf of the query's words: 0 when no word matches, 1 when all match
+	// Words is the hit's BM25 divided by the sum of the words' idf. It is 0 when no word matches, 1 when all match
 	// well.
 	Words float64 `json:"words"`
 	// Meaning is the best cosine of a passage, or 0 when meaning was not searched.

@@ -315,7 +315,7 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 // maxLacks limits how many words of a query are searched one by one.
 const maxLacks = 32
 
-// lacks names, as the end of a sentence, the words of a text request that none of the chunks has, or "".
+// lacks names the words of a text request that no chunk has, as the end of a sentence, or returns "".
 func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""

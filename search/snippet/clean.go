@@ -293,8 +293,7 @@ func footnote(text string) int {
 	return len("[^") + end + 1
 }
 
-// footnoteMark returns the length of the footnote mark at i, after a word or number; 0 for a character set in a
-// pattern.
+// footnoteMark returns the length of the footnote mark at i, after a word or number. It is 0 for sets in patterns.
 func footnoteMark(text string, i int) int {
 	n := footnote(text[i:])
 	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {

@@ -34,7 +34,7 @@ type Snippet struct {
 	Text string
 	// Matches are the ranges of Text that match words of the query, in order, not overlapping.
 	Matches []sheaf.Span
-	// At is the offset in the given text of the rarest match in the snippet, or of the snippet without a match.
+	// At is the offset in the given text of the rarest match in the snippet, or of the snippet itself.
 	At int
 	// worth is the sum of the rarity of the words in Matches, each word once.
 	worth float64

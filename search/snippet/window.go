@@ -56,8 +56,8 @@ func bestWindow(matches []match, weight []float64, width int) (first, last int) 
 	return first, last
 }
 
-// snippetStart steps back from the byte at offset, at most lead columns, to the start of a sentence or line, or else a
-// word.
+// snippetStart steps back at most lead columns from offset to the start of a sentence or line. If there is none, it
+// returns a word start.
 func snippetStart(text string, offset, lead int) int {
 	start, word := offset, offset
 	for start > 0 && lead > 0 {
@@ -143,7 +143,7 @@ func Plain(text string, width int) string {
 	return h.clip(text, skipSpace(text), nil, nil, width).Text
 }
 
-// wordEnd returns the end of the last whole word of out: the last space, unless that drops more than a third of out.
+// wordEnd returns the end of the last whole word of out. It is the last space, unless that drops more than a third.
 func wordEnd(out []byte) int {
 	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
 		return i

@@ -214,10 +214,8 @@ func TestCancelDoesNotFailOtherCallers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := reader(t, f, access.Unrestricted()).Search(ctx,
-			collection.SearchRequest{Text: "lighthouse"}); !errors.Is(err, context.Canceled) {
-			t.Errorf("who gave up: %v", err)
-		}
+		check.Is(t, must.Err(reader(t, f, access.Unrestricted()).Search(ctx,
+			collection.SearchRequest{Text: "lighthouse"})), context.Canceled, "who gave up")
 	})
 	<-began
 	for range 5 {

@@ -42,10 +42,8 @@ func TestPropertyFiltersInBrackets(t *testing.T) {
 		"c.md":     "---\nstatus: done\nsecret: yes\n---\nText.\n",
 		"Sub/d.md": "Text.\n",
 	}, nil)
-	if a := find(t, reader(t, f, access.Unrestricted()),
-		collection.SearchRequest{Text: "path:sub/"}); len(a.Results) != 1 {
-		t.Errorf("a path in another case: %d results", len(a.Results))
-	}
+	check.Equal(t, len(find(t, reader(t, f, access.Unrestricted()),
+		collection.SearchRequest{Text: "path:sub/"}).Results), 1, "a path in another case: results")
 	kept := access.Unrestricted()
 	kept.Baked = "-prop.secret:*"
 	for _, grant := range []access.Grant{access.Unrestricted(), kept} {

@@ -548,9 +548,8 @@ func TestDocumentInPieces(t *testing.T) {
 func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	t.Helper()
 	return collectiontest.Open(t, files, func(o *collection.Options) {
-		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
-			Embedder: o.Ingest.Embedder})
-		must.Do(t, err)
+		s := must.Get(scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
+			Embedder: o.Ingest.Embedder}))
 		o.Scanner = s
 	})
 }

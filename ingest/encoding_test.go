@@ -108,8 +108,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	}
 	// A text in one language of Windows-1252 with a foreign word, and code with one special character.
 	for _, c := range []string{"Der Schlüssel fehlt, señor. Größe.\n", "a × b\n", "10 µm\n", "§ 5\n", "naïve façade\n"} {
-		data, err := charmap.Windows1252.NewEncoder().String(c)
-		must.Do(t, err)
+		data := must.Get(charmap.Windows1252.NewEncoder().String(c))
 		if text, note, ok := decode([]byte(data)); !ok || string(text) != c {
 			t.Errorf("%q: %v %q, note %q", c, ok, text, note)
 		}
@@ -129,8 +128,7 @@ func TestEncodingThatChanges(t *testing.T) {
 		{"Ключ от кабинета потерян.\n", "Windows-1251", charmap.Windows1251},
 		{"鍵は会議室にあります。\n", "Shift_JIS", japanese.ShiftJIS},
 	} {
-		old, err := c.encoding.NewEncoder().String(c.line)
-		must.Do(t, err)
+		old := must.Get(c.encoding.NewEncoder().String(c.line))
 		for _, n := range []int{1, 100_000} {
 			began := time.Now()
 			text, note, ok := decode([]byte(strings.Repeat(c.line, n) + strings.Repeat(old, n)))
@@ -151,8 +149,7 @@ func TestUTF16AndUTF8InOneFile(t *testing.T) {
 	const plain, long = "# Key\n\nThe key is here.\n", "Der Schlüssel zum Büro fehlt: Größe.\n"
 	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
 		wide := func(text string, mark unicode.BOMPolicy) string {
-			data, err := unicode.UTF16(order, mark).NewEncoder().String(text)
-			must.Do(t, err)
+			data := must.Get(unicode.UTF16(order, mark).NewEncoder().String(text))
 			return data
 		}
 		for _, line := range []string{"the heron\n", "# B\r\n\r\nThe key.\r\n", "Ключ от кабинета потерян.\n",

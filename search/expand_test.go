@@ -316,10 +316,8 @@ func TestExpansionInTime(t *testing.T) {
 	}
 	close(release)
 	down := &search.Expander{Chat: func(context.Context, string, string) (string, error) { return "", errDown }}
-	if _, err := down.Expand(context.Background(), "cat",
-		profile.Expand{Variants: 1, Timeout: time.Minute}); !errors.Is(err, errDown) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, must.Err(down.Expand(context.Background(), "cat",
+		profile.Expand{Variants: 1, Timeout: time.Minute})), errDown, "Expand")
 	broken := &search.Expander{Model: "own", Chat: func(context.Context, string, string) (string, error) {
 		panic("no reply")
 	}}

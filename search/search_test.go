@@ -409,14 +409,10 @@ func TestWrongRequests(t *testing.T) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
-	if _, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"),
-		search.Options{Parameters: map[string]string{"meaning": "7"}}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("a parameter out of range: %v", err)
-	}
-	if _, err := (&search.Searcher{}).Search(context.Background(), query("cat", 3), load(t, "sheaf"),
-		search.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("no store: %v", err)
-	}
+	check.Is(t, must.Err(s.Search(context.Background(), query("cat", 3), load(t, "sheaf"),
+		search.Options{Parameters: map[string]string{"meaning": "7"}})), sheaf.ErrInvalid, "a parameter out of range")
+	check.Is(t, must.Err((&search.Searcher{}).Search(context.Background(), query("cat", 3), load(t, "sheaf"),
+		search.Options{})), sheaf.ErrInvalid, "no store")
 }
 
 // TestAnswersDoNotChange checks that an answer does not depend on earlier searches, and does not change during later

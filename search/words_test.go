@@ -136,10 +136,8 @@ func TestAdjacentWordsRankFirst(t *testing.T) {
 		t.Errorf("without phrases: apart %v, side by side %v; degraded %t, notes %q", x, y, r.Degraded, r.Notes)
 	}
 	for _, s := range r.Trace {
-		if said := strings.Contains(strings.Join(s.Notes, "\n"), "side by side"); said != strings.HasPrefix(s.Step,
-			"word_pairs") {
-			t.Errorf("step %s notes %q", s.Step, s.Notes)
-		}
+		check.Equal(t, strings.Contains(strings.Join(s.Notes, "\n"), "side by side"), strings.HasPrefix(s.Step,
+			"word_pairs"), "step %s notes %q", s.Step, s.Notes)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
@@ -203,9 +204,7 @@ func Working(t testing.TB, c *collection.Collection) (end func()) {
 	go func() { done <- c.Work(ctx) }()
 	end = sync.OnceFunc(func() {
 		stop()
-		if err := <-done; err != nil {
-			t.Errorf("work ended with %v", err)
-		}
+		check.NoError(t, <-done, "work ended with")
 	})
 	t.Cleanup(end)
 	return end

@@ -58,13 +58,11 @@ func smallCatalog(t *testing.T) map[string][]byte {
 	put(t, c, append(many, record(t, "a.md", sample), record(t, "gone.md", "# G\n"))...)
 	stored := record(t, "b.md", "# B\n\ny [[a#last]] #tag\n")
 	stored.Text, stored.HasText = []byte("# B\n\ny [[a#last]] #tag\n"), true
-	if err := c.Update(context.Background(),
+	must.Do(t, c.Update(context.Background(),
 		catalog.Update{Put: []catalog.Record{stored}, Delete: []sheaf.ID{"notes:gone.md"},
 			Skipped:  &[]catalog.Skip{{Path: "p", Reason: "r"}},
 			Pending:  &map[sheaf.ID]string{"notes:a.md": "later"},
-			Settings: &catalog.Settings{Analyzer: "an analyzer", Trees: []catalog.Tree{{Name: "notes"}}}}); err != nil {
-		t.Fatal(err)
-	}
+			Settings: &catalog.Settings{Analyzer: "an analyzer", Trees: []catalog.Tree{{Name: "notes"}}}}))
 	return folder(t, mem)
 }
 

@@ -70,12 +70,9 @@ func FuzzSegment(f *testing.F) {
 		if _, err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		p, err := json.Marshal(payload{Format: format, Segments: []segmentInfo{{"catalog-000000000001", 1}}, Docs: 1})
-		must.Do(t, err)
-		if err := manifest.Publish(fsys, "/c",
-			manifest.Manifest{Generation: 1, Files: []string{"catalog-000000000001"}, Payload: p}); err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(json.Marshal(payload{Format: format, Segments: []segmentInfo{{"catalog-000000000001", 1}}, Docs: 1}))
+		must.Do(t, manifest.Publish(fsys, "/c",
+			manifest.Manifest{Generation: 1, Files: []string{"catalog-000000000001"}, Payload: p}))
 		askEverything(t, fsys)
 	})
 }
@@ -165,11 +162,9 @@ func FuzzPayload(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if err := manifest.Publish(fsys, "/c",
+		must.Do(t, manifest.Publish(fsys, "/c",
 			manifest.Manifest{Generation: 1, Files: []string{kindSkipped, kindPending, kindSettings},
-				Payload: said}); err != nil {
-			t.Fatal(err)
-		}
+				Payload: said}))
 		askEverything(t, fsys)
 	})
 }

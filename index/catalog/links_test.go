@@ -259,11 +259,9 @@ func TestLinksAfterRandomUpdates(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		c := openIn(t, vfs.NewMem(), "/c") // syncing a disk would take most of the time
 		model := collection{}
-		if err := c.Update(context.Background(),
+		must.Do(t, c.Update(context.Background(),
 			catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes",
-				Root: "/home/Docs/S"}}}}); err != nil {
-			t.Fatal(err)
-		}
+				Root: "/home/Docs/S"}}}}))
 		for step := range 12 {
 			var u catalog.Update
 			for range r.IntN(8) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf/index/catalog"
+	"sheaf/internal/must"
 )
 
 // TestTextOfPipe checks a pipe in the place of an indexed file. It does not count as the file, and
@@ -17,10 +18,8 @@ func TestTextOfPipe(t *testing.T) {
 	root := t.TempDir()
 	rec := record(t, "n.md", "# one\n\ntext\n")
 	c := open(t, t.TempDir())
-	if err := c.Update(t.Context(), catalog.Update{Put: []catalog.Record{rec},
-		Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Update(t.Context(), catalog.Update{Put: []catalog.Record{rec},
+		Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}))
 	if err := syscall.Mkfifo(filepath.Join(root, "n.md"), 0o600); err != nil {
 		t.Skipf("no pipes here: %v", err)
 	}

@@ -40,10 +40,8 @@ func mixed(t *testing.T) map[string][]byte {
 			text(fmt.Sprintf("t%02d", i), fmt.Sprintf("text %d [[t01]]", i)))
 	}
 	must.Do(t, c.Update(context.Background(), catalog.Update{Put: records, Settings: settings}))
-	if err := c.Update(context.Background(),
-		catalog.Update{Put: []catalog.Record{text("old", "newer")}, Delete: []sheaf.ID{"texts:gone"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Update(context.Background(),
+		catalog.Update{Put: []catalog.Record{text("old", "newer")}, Delete: []sheaf.ID{"texts:gone"}}))
 	return folder(t, mem)
 }
 

@@ -207,10 +207,8 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 	// A section without the forbidden word is found, even if another section of the file has it.
 	s = searcher(t, folder(t, map[string]string{"a.md": "# One\n\nword\n\n# Two\n\nstone\n" +
 		strings.Repeat("filler ", 30)}))
-	if got := ids(ask(t, s, "word -stone",
-		search.Options{Parameters: map[string]string{"chunk_chars": "100"}})); !slices.Equal(got, []string{"a.md#0"}) {
-		t.Errorf("found %v", got)
-	}
+	check.List(t, ids(ask(t, s, "word -stone",
+		search.Options{Parameters: map[string]string{"chunk_chars": "100"}})), []string{"a.md#0"}, "found")
 }
 
 // TestFolderSizesAndLinks checks that folder sizes count every file, and that links connect candidates.

@@ -97,10 +97,8 @@ func TestReaderFollowsRemadeIndex(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "index")
 	write := func(doc string) {
 		s := must.Get(embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t)}))
-		if err := errors.Join(s.Write(ctx, store.Batch{Chunks: []store.Chunk{note("t:"+doc, "t:"+doc, "Note", "words")}}),
-			s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(s.Write(ctx, store.Batch{Chunks: []store.Chunk{note("t:"+doc, "t:"+doc, "Note", "words")}}),
+			s.Close()))
 	}
 	write("old")
 	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})

@@ -36,11 +36,10 @@ func TestRequests(t *testing.T) {
 // TestIncompleteAnswers checks incomplete answers of OpenSearch. It needs no server.
 func TestIncompleteAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
-		s, err := opensearch.Open(t.Context(),
+		s := must.Get(opensearch.Open(t.Context(),
 			opensearch.Options{Options: storekit.Options{URL: "http://opensearch", Client: client,
 				Analyzer: storetest.Analyzer(t, "en"), Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}},
-				Index: "golden"})
-		must.Do(t, err)
+				Index: "golden"}))
 		return s
 	}, []storetest.Hollow{
 		{About: "write", Path: "/golden/_bulk", From: `(?s)"items":.*\]`, To: `"items":null`},

@@ -117,11 +117,9 @@ func BenchmarkBulk(b *testing.B) {
 		copies[i] = rows.Bytes()
 	}
 	var counts string
-	if err := conn.QueryRow(ctx, `SELECT format('UPDATE total SET chunks = %s, vectors = %s, generation = generation + 1;
+	must.Do(b, conn.QueryRow(ctx, `SELECT format('UPDATE total SET chunks = %s, vectors = %s, generation = generation + 1;
 		SELECT setval(''chunk_ord'', %s), setval(pg_get_serial_sequence(''term'', ''id''), %s)', chunks, vectors,
-		(SELECT max(ord) FROM chunk), (SELECT max(id) FROM term)) FROM total`).Scan(&counts); err != nil {
-		b.Fatal(err)
-	}
+		(SELECT max(ord) FROM chunk), (SELECT max(id) FROM term)) FROM total`).Scan(&counts))
 	conn.Release()
 	var into *Store
 	plain := func() error {

@@ -149,12 +149,10 @@ func TestWriteWaitsForWriter(t *testing.T) {
 			t.Errorf("%v, ran %v; want the second to write after the first", err, ran)
 		}
 		must.Do(t, calls.Close())
-		if err := calls.Write(t.Context(), func(context.Context) error {
+		check.Is(t, calls.Write(t.Context(), func(context.Context) error {
 			t.Error("wrote after Close")
 			return nil
-		}); !errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("a write after Close: %v", err)
-		}
+		}), sheaf.ErrUnavailable, "a write after Close")
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -29,9 +30,7 @@ func together(t *testing.T, b store.Backend) {
 		}
 	}
 	agree(t, b, reqs)
-	if err := b.Write(ctx, Library()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(ctx, Library()))
 	found := agree(t, b, reqs)
 	if found == 0 {
 		t.Error("nothing was found")
@@ -68,9 +67,7 @@ func agree(t *testing.T, b store.Backend, reqs []store.Request) int {
 	found := 0
 	for i, req := range reqs {
 		alone, err := b.Retrieve(ctx, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		same := len(alone) == len(rankings[i])
 		for k := range alone {
 			same = same && alone[k].ID == rankings[i][k].ID && near(b, alone[k].Score, rankings[i][k].Score) &&

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -22,27 +24,17 @@ func changes(t *testing.T, b store.Backend) {
 	expect(t, b, "written", x, "t:a t:a#s t:b")
 	write(t, b, Chunk("t:a#s", "body", "z"))
 	expect(t, b, "written instead", x, "t:a t:b")
-	if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a", "t:none"},
-		Chunks: []store.Chunk{Chunk("t:a#new", "body", "y")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a", "t:none"},
+		Chunks: []store.Chunk{Chunk("t:a#new", "body", "y")}}))
 	expect(t, b, "replaced", x, "t:a#new t:b")
 	expect(t, b, "replaced, the old", body(sheaf.Match{Text: "z"}), "")
-	if err := b.Delete(ctx, []sheaf.ID{"t:b", "t:b", "t:none"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete(ctx, []sheaf.ID{"t:b", "t:b", "t:none"}))
 	expect(t, b, "deleted", x, "t:a#new")
-	if err := b.Delete(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Write(ctx, store.Batch{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete(ctx, nil))
+	must.Do(t, b.Write(ctx, store.Batch{}))
 	expect(t, b, "nothing written", x, "t:a#new")
-	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:c", "body", "x"), Chunk("t:c", "body", "y"),
-		Chunk("t:c", "body", "q")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:c", "body", "x"), Chunk("t:c", "body", "y"),
+		Chunk("t:c", "body", "q")}}))
 	expect(t, b, "the last of equal ids", body(sheaf.Match{Text: "q"}), "t:c")
 	expect(t, b, "not the first of equal ids", body(sheaf.Match{Text: "x"}), "")
 }
@@ -70,9 +62,7 @@ func emptied(t *testing.T, b store.Backend) {
 	}
 	write(t, b, gone...)
 	for range 2 {
-		if err := e.Empty(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Empty(ctx))
 		expect(t, b, "emptied", req, "")
 		if r, ok := b.(store.Reporter); ok {
 			if stats, err := r.Stats(ctx); err != nil || stats.Chunks+stats.Vectors != 0 {
@@ -136,9 +126,7 @@ func many(t *testing.T, b store.Backend) {
 			t.Errorf("%s: found %s, want %s, %v", what, ids(r), c.want, err)
 		}
 	}
-	if err := b.Delete(context.Background(), names); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete(context.Background(), names))
 	expect(t, b, "many deleted", body(sheaf.Match{Text: "x"}), "t:a")
 }
 
@@ -178,9 +166,7 @@ func vectors(t *testing.T, b store.Backend) {
 	expect(t, b, "within", req, "t:c")
 	req.Within, req.Vector.Field = nil, "none"
 	expect(t, b, "a field that nothing has", req, "")
-	if err := b.Delete(context.Background(), []sheaf.ID{"t:a"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete(context.Background(), []sheaf.ID{"t:a"}))
 	req.Vector.Field = "body"
 	expect(t, b, "after a deletion", req, "t:b")
 }
@@ -205,9 +191,7 @@ func invalid(t *testing.T, b store.Backend) {
 		bad = append(bad, other)
 	}
 	for _, req := range bad {
-		if _, err := b.Retrieve(ctx, req); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%+v: %v", req, err)
-		}
+		check.Is(t, must.Err(b.Retrieve(ctx, req)), sheaf.ErrInvalid, "%+v", req)
 	}
 	matching.Vector.Matching = good.Text
 	can := store.Matches(b) && !without
@@ -225,10 +209,8 @@ func invalid(t *testing.T, b store.Backend) {
 		batches = append(batches, c)
 	}
 	for _, c := range batches {
-		if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a"},
-			Chunks: []store.Chunk{Chunk("t:good", "body", "x"), c}}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("write %+v: %v", c, err)
-		}
+		check.Is(t, b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a"},
+			Chunks: []store.Chunk{Chunk("t:good", "body", "x"), c}}), sheaf.ErrInvalid, "write %+v", c)
 	}
 	expect(t, b, "nothing of a bad batch", good, "t:a t:v")
 }
@@ -248,9 +230,7 @@ func hostile(t *testing.T, b store.Backend) {
 	}
 	write(t, b, chunks...)
 	req := body(sheaf.Match{Text: "marker"})
-	if r := retrieve(t, b, req); len(r) != len(chunks) {
-		t.Errorf("%d of %d found", len(r), len(chunks))
-	}
+	check.Equal(t, len(retrieve(t, b, req)), len(chunks), "chunks found")
 	for i, s := range texts {
 		for _, q := range []sheaf.TextQuery{sheaf.Match{Text: s}, sheaf.Phrase{Text: s}, sheaf.Prefix{Text: s},
 			sheaf.Fuzzy{Text: s, Distance: 2}} {
@@ -276,9 +256,7 @@ func bulk(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	write(t, b, Chunk("t:old", "body", "x"))
 	w, err := loader.Bulk(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
@@ -293,13 +271,9 @@ func bulk(t *testing.T, b store.Backend) {
 	}
 	group.Wait()
 	reused := []sheaf.ID{"t:old"}
-	if err := w.Add(ctx, store.Batch{Replace: reused}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Add(ctx, store.Batch{Replace: reused}))
 	reused[0] = "t:0-00" // the store must not keep the caller's memory
-	if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{{ID: "t:bad"}}}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("a bad batch: %v", err)
-	}
+	check.Is(t, w.Add(ctx, store.Batch{Chunks: []store.Chunk{{ID: "t:bad"}}}), sheaf.ErrInvalid, "a bad batch")
 	first := unit(1, 0, 0, 0, 0, 0, 0, 0)
 	for i, vector := range [][]float32{first, unit(1, 0)} {
 		c := Chunk("t:vector", "body", "y")
@@ -313,22 +287,14 @@ func bulk(t *testing.T, b store.Backend) {
 	x := body(sheaf.Match{Text: "x"})
 	x.Limit = 1000
 	expect(t, b, "before the commit", x, "t:old")
-	if err := w.Commit(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if r := retrieve(t, b, x); len(r) != 160 {
-		t.Errorf("%d found after the commit", len(r))
-	}
+	must.Do(t, w.Commit(ctx))
+	check.Equal(t, len(retrieve(t, b, x)), 160, "found after the commit")
 	near := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0)}}
 	if r := retrieve(t, b, near); ids(r) != "t:vector" || math.Abs(r[0].Score-1) > 0.02 {
 		t.Errorf("a vector that was overwritten after Add: %+v", r)
 	}
-	if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:lost", "body", "lost")}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Add(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:lost", "body", "lost")}}))
+	must.Do(t, w.Close())
 	expect(t, b, "never committed", body(sheaf.Match{Text: "lost"}), "")
 	write(t, b, Chunk("t:after", "body", "after"))
 	expect(t, b, "written after the load", body(sheaf.Match{Text: "after"}), "t:after")
@@ -344,9 +310,7 @@ func concurrent(t *testing.T, b store.Backend) {
 		}
 		return out
 	}
-	if err := b.Write(ctx, batch(0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(ctx, batch(0)))
 	var group sync.WaitGroup
 	done := make(chan struct{})
 	for range 4 {
@@ -366,9 +330,7 @@ func concurrent(t *testing.T, b store.Backend) {
 		})
 	}
 	for n := 1; n <= 25; n++ {
-		if err := b.Write(ctx, batch(n)); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, b.Write(ctx, batch(n)))
 	}
 	close(done)
 	group.Wait()
@@ -411,9 +373,7 @@ func reopen(t *testing.T, b store.Backend) {
 		t.Skip("the store keeps nothing")
 	}
 	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"))
-	if err := b.Delete(context.Background(), []sheaf.ID{"t:a"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete(context.Background(), []sheaf.ID{"t:a"}))
 	b = again(t, b)
 	defer func() { b.Close() }()
 	expect(t, b, "reopened", body(sheaf.Match{Text: "x"}), "t:b")
@@ -426,12 +386,7 @@ func reopen(t *testing.T, b store.Backend) {
 func cancel(t *testing.T, b store.Backend) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:a", "body", "x")}}); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("write: %v", err)
-	}
-	if _, err := b.Retrieve(ctx, body(sheaf.Match{Text: "x"})); !errors.Is(err, context.Canceled) {
-		t.Errorf("retrieve: %v", err)
-	}
+	check.Is(t, b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:a", "body", "x")}}), context.Canceled, "write")
+	check.Is(t, must.Err(b.Retrieve(ctx, body(sheaf.Match{Text: "x"}))), context.Canceled, "retrieve")
 	expect(t, b, "nothing was written", body(sheaf.Match{Text: "x"}), "")
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -56,9 +57,7 @@ func NewExchanges(t testing.TB, path string, update bool) *Exchanges {
 	e := &Exchanges{t: t, path: path, real: update}
 	if !update {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := json.Unmarshal(text, &e.exchanges); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -74,12 +73,8 @@ func (e *Exchanges) finish() {
 		enc := json.NewEncoder(&out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "\t")
-		if err := enc.Encode(e.exchanges); err != nil {
-			e.t.Fatal(err)
-		}
-		if err := os.WriteFile(e.path, out.Bytes(), 0o666); err != nil {
-			e.t.Fatal(err)
-		}
+		must.Do(e.t, enc.Encode(e.exchanges))
+		must.Do(e.t, os.WriteFile(e.path, out.Bytes(), 0o666))
 	}
 	for i, used := range e.used {
 		if !used && e.Alter == nil {

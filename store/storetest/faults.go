@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -23,9 +25,7 @@ func Between(t testing.TB, address string,
 	answer func(w http.ResponseWriter, r *http.Request, body []byte) bool) string {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(u)
 	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,10 +74,8 @@ func Patience(t *testing.T, address string, open func(address string) store.Back
 	}))
 	defer b.Close()
 	for i := range 6 {
-		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{Chunk(fmt.Sprintf("t:%d", i), "body",
-			"steadfast")}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{Chunk(fmt.Sprintf("t:%d", i), "body",
+			"steadfast")}}))
 	}
 	if r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "steadfast"})); err != nil || len(r) != 6 {
 		t.Errorf("%d of 6 found, %v", len(r), err)
@@ -105,23 +103,16 @@ func PatienceEnds(t *testing.T, address string, open func(address string) store.
 			return false
 		}))
 		broken.Store(true)
-		if _, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "x"})); !errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("%s: search: %v", what, err)
-		}
+		check.Is(t, must.Err(b.Retrieve(t.Context(), Words(sheaf.Match{Text: "x"}))), sheaf.ErrUnavailable,
+			"%s: search", what)
 		batch := store.Batch{Chunks: []store.Chunk{Chunk("t:a", "body", "x")}}
-		if err := b.Write(t.Context(), batch); !errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("%s: write: %v", what, err)
-		}
+		check.Is(t, b.Write(t.Context(), batch), sheaf.ErrUnavailable, "%s: write", what)
 		broken.Store(false)
-		if err := b.Write(context.Background(), batch); err != nil {
-			t.Errorf("%s: write when it is back: %v", what, err)
-		}
+		check.NoError(t, b.Write(context.Background(), batch), "%s: write when it is back", what)
 		if r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "x"})); err != nil || len(r) != 1 {
 			t.Errorf("%s: %v found when it is back, %v", what, ids(r), err)
 		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, b.Close())
 	}
 }
 

@@ -7,23 +7,19 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // Golden compares text with a golden file. If update is true, it first writes text to the file.
 func Golden(t testing.TB, path, text string, update bool) {
 	t.Helper()
 	if update {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.ReplaceAll(string(want), "\r\n", "\n") != text {
-		t.Errorf("%s is not what is sent now; look at the difference after go test -update", path)
-	}
+	want := must.Get(os.ReadFile(path))
+	check.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), text,
+		"%s; look at the difference after go test -update", path)
 }
 
 // Written formats a ranking for a golden file: IDs, scores, and passages other than the first.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -153,9 +154,7 @@ func compare(t *testing.T, where string, req store.Request, a, oracle store.Back
 	all := req
 	all.Limit = store.MaxLimit
 	want, err := oracle.Retrieve(ctx, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if c, ok := a.(store.Counter); ok {
 		if n, err := c.Count(ctx, req); n != len(want) || err != nil {
 			t.Fatalf("%s: %+v %+v: counts %d, the oracle finds %d, %v", where, req.Text, req.Filter, n, len(want), err)

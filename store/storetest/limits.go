@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -53,9 +55,7 @@ func large(t *testing.T, b store.Backend) {
 			t.Errorf("%s: found %.200q, want %.200q, %v", what, got, want, err)
 		}
 	}
-	if r := retrieve(t, b, body(sheaf.Match{Text: "marker"})); len(r) != taken {
-		t.Errorf("%d of %d found", len(r), taken)
-	}
+	check.Equal(t, len(retrieve(t, b, body(sheaf.Match{Text: "marker"}))), taken, "chunks found")
 	req := body(sheaf.Match{Text: "marker"})
 	req.Filter = sheaf.In{Column: "c", Values: []sheaf.Value{sheaf.TextValue(value)}}
 	found("a long value", req, "t:value")
@@ -66,12 +66,8 @@ func large(t *testing.T, b store.Backend) {
 	req = body(sheaf.Match{Text: "marker"})
 	req.Within = []sheaf.ID{sheaf.ID(path)}
 	found("within a long ID", req, path)
-	if err := b.Delete(ctx, []sheaf.ID{sheaf.ID(path), "t:text"}); err != nil {
-		t.Fatal(err)
-	}
-	if r := retrieve(t, b, body(sheaf.Match{Text: "marker"})); len(r) != taken-2 {
-		t.Errorf("%d of %d found after two are deleted", len(r), taken-2)
-	}
+	must.Do(t, b.Delete(ctx, []sheaf.ID{sheaf.ID(path), "t:text"}))
+	check.Equal(t, len(retrieve(t, b, body(sheaf.Match{Text: "marker"}))), taken-2, "chunks found after two are deleted")
 }
 
 // names checks names of fields and columns that look like parts of a request. If the store cannot use a name, it must

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -31,9 +32,7 @@ func Overhead(b *testing.B, n int, prepare func(), ours, plain func(i int) error
 					prepare()
 				}
 				began, used := time.Now(), CPU()
-				if err := f(i); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, f(i))
 				cpu[way] += CPU() - used
 				times[way] = append(times[way], time.Since(began))
 			}
@@ -137,9 +136,7 @@ func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 			b.Fatal(err)
 		}
 		t.Take()
-		if err := whole(i); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, whole(i))
 		requests[i] = t.Take()
 	}
 	rounds := 0
@@ -180,9 +177,7 @@ func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Ba
 	write := func(st store.Backend) error { return st.Write(b.Context(), store.Batch{Chunks: chunks}) }
 	st, first := fresh()
 	t.Take()
-	if err := write(st); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, write(st))
 	sent := slices.DeleteFunc(t.Take(), func(s Sent) bool { return !fills(s) })
 	place := ""
 	Overhead(b, 1, func() { st, place = fresh() }, func(int) error { return write(st) }, func(int) error {

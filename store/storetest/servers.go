@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -13,15 +15,9 @@ import (
 // fail with sheaf.ErrNotFound; an invalid request or an empty result would be wrong.
 func Removed(t *testing.T, b store.Backend, drop func() error) {
 	t.Helper()
-	if err := b.Write(t.Context(), One("t:a", "stone")); err != nil {
-		t.Fatal(err)
-	}
-	if Hits(t, b, "stone") != 1 {
-		t.Fatal("nothing found before")
-	}
-	if err := drop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), One("t:a", "stone")))
+	must.Equal(t, Hits(t, b, "stone"), 1, "chunks found before")
+	must.Do(t, drop())
 	if got, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("found %v, %v", got, err)
 	}
@@ -32,9 +28,7 @@ func Removed(t *testing.T, b store.Backend, drop func() error) {
 func ListOnly[O any](t *testing.T, s *Stores[O], made O, listed O) {
 	t.Helper()
 	b := s.Open(t, made)
-	if err := errors.Join(b.Write(t.Context(), Library()), b.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(b.Write(t.Context(), Library()), b.Close()))
 	b = s.Open(t, listed)
 	defer b.Close()
 	var docs, want []sheaf.ID
@@ -52,7 +46,5 @@ func ListOnly[O any](t *testing.T, s *Stores[O], made O, listed O) {
 	if err != nil || !slices.Equal(docs, want) {
 		t.Errorf("documents %v, %v, want %v", docs, err, want)
 	}
-	if err := b.Write(t.Context(), One("t:new", "x")); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("a write: %v", err)
-	}
+	check.Is(t, b.Write(t.Context(), One("t:new", "x")), sheaf.ErrUnsupported, "a write")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/text/analysis"
 )
@@ -24,10 +25,7 @@ type Stores[O any] struct {
 // Open opens a store.
 func (s *Stores[O]) Open(t testing.TB, o O) store.Backend {
 	t.Helper()
-	b, err := s.With(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(s.With(context.Background(), o))
 	if s.options == nil {
 		s.options = map[store.Backend]O{}
 	}
@@ -44,9 +42,7 @@ func (s *Stores[O]) Empty(t testing.TB) store.Backend {
 // Reopen closes a store and opens it again.
 func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
 	t.Helper()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Close())
 	return s.Open(t, s.options[b])
 }
 
@@ -79,9 +75,6 @@ func Healthy(t *testing.T, found []store.Finding) {
 // Analyzer returns the analyzer of a language.
 func Analyzer(t testing.TB, language string) *analysis.Analyzer {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: language})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(analysis.New(analysis.Options{Language: language}))
 	return a
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -129,9 +131,7 @@ func column(name string, values ...sheaf.Value) store.Column {
 
 func write(t testing.TB, b store.Backend, chunks ...store.Chunk) {
 	t.Helper()
-	if err := b.Write(context.Background(), store.Batch{Chunks: chunks}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(context.Background(), store.Batch{Chunks: chunks}))
 }
 
 // Words returns a request for the query q in title and body.
@@ -149,10 +149,7 @@ func One(id, words string) store.Batch {
 // Hits returns how many chunks a word finds.
 func Hits(t *testing.T, b store.Backend, word string) int {
 	t.Helper()
-	r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: word}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(b.Retrieve(t.Context(), Words(sheaf.Match{Text: word})))
 	return len(r)
 }
 
@@ -168,10 +165,7 @@ func retrieve(t testing.TB, b store.Backend, req store.Request) sheaf.Ranking {
 	if refused(t, b, req) {
 		t.Skip("the store cannot answer this, and says so")
 	}
-	r, err := b.Retrieve(context.Background(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(b.Retrieve(context.Background(), req))
 	return r
 }
 
@@ -188,9 +182,7 @@ func expect(t testing.TB, b store.Backend, what string, req store.Request, want 
 	if refused(t, b, req) {
 		return
 	}
-	if got := ids(retrieve(t, b, req)); got != want {
-		t.Errorf("%s: found %q, want %q", what, got, want)
-	}
+	check.Equal(t, ids(retrieve(t, b, req)), want, "%s: found", what)
 }
 
 // near reports whether the difference of two scores of store s is within the store's tolerance.

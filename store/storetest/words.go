@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/store"
 )
 
@@ -34,9 +35,7 @@ func (x textTest) check(t *testing.T, b store.Backend) {
 		got, want := strings.Fields(ids(retrieve(t, b, req))), strings.Fields(c.want)
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%#v: found %q, want %q", c.query, got, want)
-		}
+		check.List(t, got, want, "%#v: found", c.query)
 		if counter, ok := b.(store.Counter); ok {
 			req.Limit = 1
 			if n, err := counter.Count(context.Background(), req); n != len(want) || err != nil {

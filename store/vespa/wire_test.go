@@ -336,10 +336,8 @@ func TestRetrieve(t *testing.T) {
 	req := storetest.Words(sheaf.Match{Text: "tea"})
 	got := must.Get(s.Retrieve(t.Context(), req))
 	// The score is 4.4 / (k1 + 1). Equal scores are ordered by ID.
-	if fmt.Sprint(got) != fmt.Sprint(sheaf.Ranking{{ID: "n:a.md", Score: 2}, {ID: "n:b.md", Score: 2},
-		{ID: "n:c d.md#ä", Score: 1}}) {
-		t.Errorf("found %v", got)
-	}
+	check.Equal(t, fmt.Sprint(got), fmt.Sprint(sheaf.Ranking{{ID: "n:a.md", Score: 2}, {ID: "n:b.md", Score: 2},
+		{ID: "n:c d.md#ä", Score: 1}}), "found %v", got)
 	parts, err := s.Explain(t.Context(), req, []sheaf.ID{"n:b.md", "n:none"})
 	if err != nil || parts[1] != nil || parts[0] == nil || math.Abs(parts[0].Value-2) > 1e-12 ||
 		math.Abs(parts[0].Recombine()-2) > 1e-12 || len(parts[0].Parts) != 2 {

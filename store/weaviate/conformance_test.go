@@ -183,10 +183,8 @@ func TestAnswersWithoutHits(t *testing.T) {
 		return true
 	})).(*weaviate.Store)
 	defer b.Close()
-	if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk("t:a", "body", "steadfast", "title",
-		"steadfast")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk("t:a", "body", "steadfast", "title",
+		"steadfast")}}))
 	req := storetest.Words(sheaf.Match{Text: "steadfast"})
 	two := req
 	text := *req.Text

@@ -23,27 +23,28 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width i
 			continue
 		}
 		s := h.Snippet(stringOf(content[span.Start:span.End]), width)
-		w := s.shows()
+		s.At += span.Start
+		s = h.underHeading(s, content)
+		w := h.shows(&s)
 		if w <= worth*(1+1e-9) {
 			continue
 		}
 		if !strings.HasSuffix(s.Text, ellipsis) && goesOn(content, span.End) {
 			s.Text += ellipsis
 		}
-		s.At += span.Start
 		best, worth = s, w
-		if s.phrase && s.worth >= h.full*(1-1e-9) { // every word of the query that is rare enough
+		if s.phrase && h.worth(s.terms) >= h.full*(1-1e-9) { // every word of the query that is rare enough
 			break
 		}
 	}
-	return best.underHeading(content)
+	return best
 }
 
 // shows returns how much of the query a snippet shows. A snippet with text is better than one without. A snippet
 // with a whole phrase is better than one with any other words.
-func (s *Snippet) shows() float64 {
+func (h *Highlighter) shows(s *Snippet) float64 {
 	const text, phrase = 1e-6, 1e6
-	w := s.worth
+	w := h.worth(s.terms)
 	if s.Text != "" {
 		w += text
 	}
@@ -51,6 +52,16 @@ func (s *Snippet) shows() float64 {
 		w += phrase
 	}
 	return w
+}
+
+// worth returns the sum of the rarity of terms, which has one bit for each term.
+func (h *Highlighter) worth(terms uint64) (sum float64) {
+	for i, t := range h.terms {
+		if terms>>i&1 != 0 {
+			sum += t.weight
+		}
+	}
+	return sum
 }
 
 // stringOf returns text as a string without a copy. The string is valid while the bytes do not change.
@@ -71,23 +82,24 @@ const (
 )
 
 // underHeading puts a table's heading row before a snippet from a lower row, which is hard to understand alone.
-func (s Snippet) underHeading(content []byte) Snippet {
+func (h *Highlighter) underHeading(s Snippet, content []byte) Snippet {
 	row := headingRow(content, s.At)
 	if row.Len() == 0 {
 		return s
 	}
-	heading := Plain(stringOf(content[row.Start:row.End]), headingColumns)
-	if heading == "" || strings.Contains(s.Text, heading) {
+	heading := h.Snippet(stringOf(content[row.Start:row.End]), headingColumns)
+	if heading.Text == "" || strings.Contains(s.Text, heading.Text) {
 		return s
 	}
-	text, before := strings.TrimPrefix(s.Text, ellipsis), heading+" … "
+	text, before := strings.TrimPrefix(s.Text, ellipsis), heading.Text+" … "
 	moved := len(before) - (len(s.Text) - len(text))
 	s.Text = before + text
-	s.Matches = slices.Clone(s.Matches)
-	for i := range s.Matches {
-		s.Matches[i].Start += moved
-		s.Matches[i].End += moved
+	matches := slices.Clip(heading.Matches)
+	for _, m := range s.Matches {
+		matches = append(matches, sheaf.Span{Start: m.Start + moved, End: m.End + moved})
 	}
+	s.Matches = matches
+	s.terms |= heading.terms
 	return s
 }
 

@@ -3,6 +3,7 @@ package snippet_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,28 @@ func TestHeadingRowOfTable(t *testing.T) {
 		}
 		if len(got.Matches) == 0 || !strings.HasPrefix(c.content[got.At:], "zebra") {
 			t.Errorf("%s: the matches are %v, the place is %d", c.name, got.Matches, got.At)
+		}
+	}
+}
+
+// TestWordOfHeadingRow checks that a row of a table is shown and placed when the heading row has the other word.
+func TestWordOfHeadingRow(t *testing.T) {
+	table := "| id | name | price |\n|---|---|---|\n"
+	for i := range 400 {
+		table += fmt.Sprintf("| %d | k%dx | %d EUR |\n", i, i, 7*i)
+	}
+	half := len(table) / 2
+	for _, spans := range [][]sheaf.Span{{{End: len(table)}}, {{End: half}, {Start: half, End: len(table)}}} {
+		for _, word := range []string{"k0x", "k1x", "k120x", "k377x"} {
+			h := highlighter(t, sheaf.Match{Text: "price of " + word})
+			got := h.Best([]byte(table), spans, len(spans), snippet.Width)
+			marked := []string{}
+			for _, m := range got.Matches {
+				marked = append(marked, got.Text[m.Start:m.End])
+			}
+			if !slices.Equal(marked, []string{"price", word}) || !strings.HasPrefix(table[got.At:], word) {
+				t.Errorf("%s in %d spans: %q is marked in %q, at byte %d", word, len(spans), marked, got.Text, got.At)
+			}
 		}
 	}
 }

@@ -21,6 +21,8 @@ const (
 	mostMatches = 20_000
 	// mostTerms is how many different terms of a query are marked.
 	mostTerms = 64
+	// longestHeading is how many bytes a heading row and the row below it may have.
+	longestHeading = 4 << 10
 	// leastWidth is the width of the narrowest snippet.
 	leastWidth = 20
 )
@@ -36,8 +38,8 @@ type Snippet struct {
 	Matches []sheaf.Span
 	// At is the offset in the given text of the rarest match in the snippet, or of the snippet itself.
 	At int
-	// worth is the sum of the rarity of the words in Matches, each word once.
-	worth float64
+	// terms are the terms of the query in Matches, with one bit for each term.
+	terms uint64
 	// phrase says that matches include all words of a phrase of the query or, without phrases, that there are matches.
 	phrase bool
 }
@@ -69,16 +71,23 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 	weights := h.weigh(matches)
 	start, shown := skipSpace(text), matches
 	if columns(text, 0, len(text), width) > width {
-		first, last := bestWindow(matches, weights, width)
+		rows := matches
+		if strings.IndexByte(text, '|') >= 0 {
+			if below := outside(text, matches, width, headingRowEnd); len(below) > 0 {
+				rows = below
+			}
+		}
+		first, last := bestWindow(rows, weights, width)
 		used := 0
-		for _, m := range matches[first+1 : last+1] {
+		for _, m := range rows[first+1 : last+1] {
 			used += m.gap
 		}
-		start, shown = snippetStart(text, matches[first].start, max((width-used)/3, 10)), matches[first:last+1]
-		for end := markupEnd(text, start); start < end && end <= matches[first].start; end = markupEnd(text, start) {
+		begin := rows[first].start
+		start, shown = snippetStart(text, begin, max((width-used)/3, 10)), rows[first:last+1]
+		for end := markupEnd(text, start); start < end && end <= begin; end = markupEnd(text, start) {
 			start = end // show no second half of a link or tag
 		}
-		matches = matches[first:]
+		matches = rows[first:]
 	}
 	s := h.clip(text, start, matches, weights, width)
 	s.phrase = h.holdsPhrase(shown)
@@ -120,21 +129,36 @@ func inSight(text string, matches []match, width int) []match {
 		return matches
 	}
 	for _, hidden := range []func(string, int) int{markupEnd, tagEnd} {
-		var shown []match
-		for _, m := range matches {
-			if hidden(text, m.start) == 0 {
-				shown = append(shown, m)
-			}
+		if shown := outside(text, matches, width, hidden); len(shown) > 0 {
+			return shown
 		}
-		if len(shown) == 0 {
-			continue
-		}
-		for i := 1; i < len(shown) && len(shown) < len(matches); i++ {
-			shown[i].gap = columns(text, shown[i-1].end, shown[i].end, width)
-		}
-		return shown
 	}
 	return matches
+}
+
+// outside returns the matches that begin outside some parts of text. endOf returns the end of the part at an offset,
+// or 0.
+func outside(text string, matches []match, width int, endOf func(text string, offset int) int) (out []match) {
+	for _, m := range matches {
+		if endOf(text, m.start) == 0 {
+			out = append(out, m)
+		}
+	}
+	for i := 1; i < len(out) && len(out) < len(matches); i++ {
+		out[i].gap = columns(text, out[i-1].end, out[i].end, width)
+	}
+	return out
+}
+
+// headingRowEnd returns the end of the heading row of a table that has a word at an offset. It returns 0 when the word
+// is elsewhere.
+func headingRowEnd(text string, offset int) int {
+	_, below, _ := strings.Cut(text[offset:min(len(text), offset+longestHeading)], "\n")
+	row, _, _ := strings.Cut(below, "\n")
+	if !strings.Contains(row, "|") || !chunk.DelimiterRow(strings.TrimSpace(row)) {
+		return 0
+	}
+	return offset + strings.IndexByte(text[offset:], '\n')
 }
 
 // laterPlace returns a later place of text that seems to have the rarest word. It looks only for words that are rarer

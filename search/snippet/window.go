@@ -124,12 +124,7 @@ func (h *Highlighter) clip(text string, start int, matches []match, weights []fl
 	}
 	s.Text = string(kept)
 	if len(s.Matches) > 0 {
-		s.At = c.marked.rarest
-		for i, t := range h.terms {
-			if c.marked.terms>>i&1 != 0 {
-				s.worth += t.weight
-			}
-		}
+		s.At, s.terms = c.marked.rarest, c.marked.terms
 	}
 	return s
 }

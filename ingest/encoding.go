@@ -280,10 +280,11 @@ var languages = [...]struct {
 	{"čćđšž" + marks, leastLatin, central},                // Croatian, Slovene
 	{"çğıöşüâî" + marks, leastLatin, turkish},             // Turkish
 	{"āčēģīķļņšūžąęėįųõäöü" + marks, leastLatin, baltic},  // Baltic languages
-	{"יוהלארתשמבנ", leastLetters, []legacy{{"Windows-1255", charmap.Windows1255, ""}}},
+	{"יוהלארתשמבנחעקפדם", leastLetters, []legacy{{"Windows-1255", charmap.Windows1255, ""}}},
 	{"оеаинтсрвлкмдпуязьі", leastLetters, cyrillic},
-	{"αοιετσνηυρκλπςάίόέήμ", leastLetters, []legacy{{"Windows-1253", charmap.Windows1253, ""}}},
-	{"اليمنرتوبةعدسهكفحقأج", leastLetters, []legacy{{"Windows-1256", charmap.Windows1256, ""}}},
+	{"αοιετσνηυρκλπςάίόέήμώύχ", leastLetters, []legacy{{"Windows-1253", charmap.Windows1253, ""}}},
+	{"اليمنرتوبةعدسهكفحقأج", leastLetters, []legacy{
+		{"Windows-1256", charmap.Windows1256, ""}, {"ISO-8859-6", charmap.ISO8859_6, ""}}},
 	{"านรอกเงมยลวดทตสปคพะหบ่้ี็ิัุไ", leastLetters, []legacy{{"Windows-874", charmap.Windows874, ""}}},
 	{kana, leastKana, []legacy{
 		{"Shift_JIS", japanese.ShiftJIS, "\x81\x83\x88\x97"}, {"EUC-JP", japanese.EUCJP, "\xa1\xa5\xb0\xcf"}}},
@@ -299,6 +300,7 @@ var (
 		{"Windows-1252", charmap.Windows1252, ""},
 		{"code page 850", charmap.CodePage850, ""},
 		{"Mac Roman", charmap.Macintosh, ""},
+		{"ISO-8859-15", charmap.ISO8859_15, ""},
 	}
 	central = []legacy{
 		{"Windows-1250", charmap.Windows1250, ""},
@@ -309,7 +311,7 @@ var (
 	baltic   = []legacy{{"Windows-1257", charmap.Windows1257, ""}}
 	cyrillic = []legacy{
 		{"Windows-1251", charmap.Windows1251, ""},
-		{"KOI8-R", charmap.KOI8R, ""},
+		{"KOI8", charmap.KOI8U, ""}, // it has all letters of KOI8-R
 		{"code page 866", charmap.CodePage866, ""},
 		{"ISO-8859-5", charmap.ISO8859_5, ""},
 		{"Mac Cyrillic", charmap.MacintoshCyrillic, ""},
@@ -413,8 +415,8 @@ func isCommon(sample []byte, ranges string) bool {
 }
 
 // frequentShare decodes a sample. It returns how many characters beyond ASCII there are, and what percentage of them
-// is in letters, in any case. It ignores a capital after a small letter, and a mark except the apostrophe between two
-// letters. Text in a wrong encoding has many of these. The share is 0 when the sample is invalid in the encoding.
+// is in letters, in any case. It ignores a capital after a small letter, a Hebrew or Greek letter for the end of words
+// elsewhere, and a mark except the apostrophe between two letters. Text in a wrong encoding has many of these. The share is 0 when the sample is invalid in the encoding.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {
@@ -432,15 +434,15 @@ func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 		case r == utf8.RuneError:
 			broken++
 		case !strings.ContainsRune(letters, small):
-		case r != small && unicode.IsLower(before):
-		case !unicode.IsLetter(r) && r != '’' && unicode.IsLower(before) && unicode.IsLower(after):
+		case r != small && unicode.IsLower(before), strings.ContainsRune("ךםןףץς", r) && unicode.IsLetter(after):
+		case !unicode.IsLetter(r) && r != '’' && unicode.IsLetter(before) && unicode.IsLower(after):
 		default:
 			frequent++
 		}
 		signs++
 		before = r
 	}
-	if broken > 1 || signs == 0 { // the sample may end within a character
+	if broken > 1 || broken*20 > signs || signs == 0 { // the sample may end within a character
 		return 0, 0
 	}
 	return frequent * 100 / signs, signs

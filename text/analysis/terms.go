@@ -96,9 +96,6 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	broken := brokenWord{start: -1}
 	for from := 0; from < len(raw); {
 		to, next, cut := hyphenIn(raw, from)
-		if cut && broken.start < 0 {
-			broken = brokenWord{start: from, offset: offset}
-		}
 		dst = a.shifted(dst, raw, from, to, offset)
 		n := len(dst)
 		for last = offset; n > 0 && dst[n-1].Start >= from; n-- {
@@ -106,8 +103,19 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 				last = max(last, dst[n-1].Offset)
 			}
 		}
+		start := from
+		if cut && broken.start < 0 {
+			if a.elide { // the l' of l'infor-mation does not belong to the broken word
+				for i, r := range raw[from:to] {
+					if isApostrophe(r) {
+						start = from + i + utf8.RuneLen(r)
+					}
+				}
+			}
+			broken = brokenWord{start: start, offset: last}
+		}
 		if broken.start >= 0 {
-			broken.text = append(broken.text, raw[from:to]...)
+			broken.text = append(broken.text, raw[start:to]...)
 			if !cut {
 				dst = a.joined(dst, broken, to, last)
 				broken = brokenWord{start: -1}

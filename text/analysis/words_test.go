@@ -98,6 +98,8 @@ func TestTokens(t *testing.T) {
 		{"", "инфор-\nмация", "0:инфор 0:информация 1:мация 1:информация"},
 		{"", "in-\nfor-\nmation", "0:in 0:information 1:for 2:mation 2:information"},
 		{"", "self-infor-\nmation a", "0:self 1:infor 1:information 2:mation 2:information 3:a"},
+		{"fr", "l\u2019infor-\nmation d'auto-\nmobile", "0:l'infor 0:l 1:infor 1:inform (1:information) 2:mation 2:inform " +
+			"(2:information) 3:d'auto 3:d 4:auto 4:automobil (4:automobile) 5:mobil (5:mobile) 5:automobil (5:automobile)"},
 		{"", "Jean-\nPaul COVID-\n19", "0:jean 1:paul 2:covid 3:19"},
 		{"", "a list -\nof things", "0:a 1:list 2:of 3:things"},
 		{"", "infor-\n\nmation", "0:infor 1:mation"},

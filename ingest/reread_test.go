@@ -421,6 +421,8 @@ var readAs = map[int]string{
 	// Knows more names of dates, tasks that begin with a word, fields with tags, and more signs as apostrophes. These
 	// texts have none.
 	20: "1d9e7fcd0dd9d113",
+	// Reads more dates and more texts in old encodings, and joins l'infor-mation. These texts have none.
+	21: "1d9e7fcd0dd9d113",
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

@@ -249,7 +249,7 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 		return
 	}
 	text := v.String()
-	if _, ok := dateOf(v); !ok && len(text) <= most && strings.ContainsAny(text, "0123456789") {
+	if _, ok := documentDate(v); !ok && len(text) <= most && strings.ContainsAny(text, "0123456789") {
 		f.warn(e.line, "%q is %q, "+UnreadDate+": write it as 2024-05-31", showable(e.key), text)
 	}
 }

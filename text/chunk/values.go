@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -202,7 +203,7 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 				continue
 			}
 			for _, v := range p.Values {
-				if t, ok := dateOf(v); ok {
+				if t, ok := documentDate(v); ok {
 					return sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}
 				}
 			}
@@ -214,11 +215,28 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
+// documentDate returns the date of a value that dates a document. Digits alone are also a date here: 20240531,
+// 202405311630, or seconds or milliseconds since 1970.
+func documentDate(v sheaf.Value) (time.Time, bool) {
+	digits := linked(v).String()
+	n, err := strconv.ParseInt(digits, 10, 64)
+	switch {
+	case err != nil || !isDigit(digits[0]):
+		return dateOf(v)
+	case len(digits) == len("1000000000"):
+		return time.Unix(n, 0).UTC(), true
+	case len(digits) == len("1000000000000"):
+		return time.UnixMilli(n).UTC(), true
+	case len(digits) < len("20060102"):
+		return time.Time{}, false
+	}
+	return dateInName(digits)
+}
+
 // dayLayouts are formats of days that parseDate does not read. For days such as 1/5/2024, see parseSlashed.
 var dayLayouts = [...]string{
-	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2 January 2006", "Jan 2 2006",
-	"January 2 2006", "2. January 2006", "Mon 2 Jan 2006", "Monday 2 January 2006",
-	"Monday January 2 2006", "Mon Jan 2 2006", "2-Jan-2006",
+	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2.Jan 2006", "Jan 2 2006", "2-Jan-2006", "2006-Jan-2",
+	"2006 Jan 2",
 }
 
 // dateOf returns the date of a value. A text may be a date in many forms, or a link to a day's note, as in
@@ -230,28 +248,26 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 			return t, true
 		}
 		return v.Time(), true
-	case sheaf.KindNumber: // for example 20240531
-		if t, ok := dateInName(v.String()); ok && len(v.String()) == len("20060102") {
-			return t, true
-		}
-		return time.Time{}, false
 	case sheaf.KindText:
 	default:
 		return time.Time{}, false
 	}
-	plain := plainSigns.Replace(norm.NFKC.String(firstBytes(v.Text, maxDateBytes+1)))
-	if len(plain) > maxDateBytes || !strings.ContainsAny(plain, "0123456789") {
+	text := norm.NFKC.String(firstBytes(v.Text, maxDateBytes+1))
+	if len(text) > maxDateBytes || !strings.ContainsAny(text, "0123456789") {
 		return time.Time{}, false
 	}
-	plain = ordinal.ReplaceAllString(plain, "$1")
-	words := strings.Fields(strings.ReplaceAll(plain, ",", " "))
-	for i, word := range words {
-		if month, ok := months[strings.ToLower(word)]; ok {
-			words[i] = month
-		}
+	text = plainSigns.Replace(inParentheses.ReplaceAllString(text, ""))
+	if text != "" && (text[0] == '<' || text[0] == '[') { // as Org writes dates
+		text = strings.Trim(text, "<>[]")
 	}
-	text := smallWords.Replace(strings.Join(words, " "))
-	text = unixDate.ReplaceAllString(text, "$1 $4 $2$3$5")
+	text = dateWord.ReplaceAllStringFunc(text, func(word string) string {
+		if plain, known := dateWords[strings.ToLower(strings.TrimSuffix(word, "."))]; known {
+			return plain
+		}
+		return word
+	})
+	text = strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
+	text = unixDate.ReplaceAllString(afterDot.ReplaceAllString(text, "$1."), "$1 $4 $2$3$5")
 	t, ok := timed(text, func(day string) (time.Time, bool) {
 		for _, layout := range dayLayouts {
 			if t, err := time.Parse(layout, day); err == nil {
@@ -281,24 +297,56 @@ func parseSlashed(day string) (time.Time, bool) {
 	return american, american.Equal(other)
 }
 
-// unixDate matches a date as the programs date and git write it, with the year after the time.
-var unixDate = regexp.MustCompile(`^(\w{3} \w+ \d\d?) (\d\d:\d\d:\d\d)( [A-Z]{3,5})? (\d{4})( [+-]\d{4})?$`)
+// unixDate matches a date as the programs date and git write it after the weekday, with the year after the time.
+var unixDate = regexp.MustCompile(`^(\w{3} \d\d?) (\d\d:\d\d:\d\d)( [A-Z]{3,5})? (\d{4})( [+-]\d{4})?$`)
 
 // compact matches a date and a time of ISO 8601 without signs, such as 20181120T163300Z.
 var compact = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)`)
 
-// plainSigns replaces dashes, soft hyphens, and the signs after year, month and day in Chinese, Japanese and Korean.
-var plainSigns = strings.NewReplacer("\u2010", "-", "\u2013", "-", "\u2212", "-", "\u00ad", "",
-	"年", "-", "月", "-", "日", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "")
+// inParentheses matches a note such as the weekday in 2018-11-20 (Tue).
+var inParentheses = regexp.MustCompile(`\([^()\d]*\)`)
 
-// smallWords removes words between day, month and year: 20 de mayo de 2024, the 20th of May 2024.
-var smallWords = strings.NewReplacer(" de ", " ", " of ", " ")
+// afterDot matches the full stop and the space in 20. November 2018 and in 20. 11. 2018.
+var afterDot = regexp.MustCompile(`(\d)\. `)
 
-// months maps names of months to English, from German, Dutch, Swedish, French, Spanish, Italian, Portuguese, Polish
-// and Russian.
-var months = func() map[string]string {
-	names := map[string]string{}
+// plainSigns replaces dashes, soft hyphens and commas, and the signs after year, month, day, hour and minute in Chinese,
+// Japanese and Korean.
+var plainSigns = strings.NewReplacer(" - ", " ", "\u2010", "-", "\u2013", "-", "\u2212", "-", "\u00ad", "", ",", " ",
+	"年", "-", "月", "-", "日", " ", "時", ":", "时", ":", "分", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "",
+	"a.m.", "am", "p.m.", "pm")
+
+// dateWord matches a word in a date.
+var dateWord = regexp.MustCompile(`\p{L}+\.?`)
+
+// dateWords maps words in dates, and their beginnings, to the names in dayLayouts. Weekdays and words that say nothing
+// map to "", as in Tuesday, the 20th of May 2024. Beginnings of names of two months are left out.
+var dateWords = func() map[string]string {
+	words := map[string]string{"h": ":"} // 16h33
+	for word := range strings.FieldsSeq("at of the st nd rd th de del den el le er à às um kl uhr г года") {
+		words[word] = ""
+	}
+	begin := func(name, plain string, shortest int) {
+		for end := range name + " " {
+			begin := name[:end]
+			switch before := words[begin]; {
+			case utf8.RuneCountInString(begin) < shortest:
+			case before == "" || before == plain:
+				words[begin] = plain
+			default: // the beginning of two months
+				words[begin] = begin
+			}
+		}
+	}
+	for name := range strings.FieldsSeq("monday tuesday wednesday thursday friday saturday sunday " +
+		"montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag " +
+		"maandag dinsdag woensdag donderdag vrijdag zaterdag zondag måndag tisdag onsdag torsdag fredag lördag söndag " +
+		"lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo " +
+		"lunedì martedì mercoledì giovedì venerdì sabato domenica " +
+		"понедельник вторник среда четверг пятница суббота воскресенье") {
+		begin(name, "", 2)
+	}
 	for _, year := range [...]string{
+		"january february march april may june july august september october november december",
 		"januar februar märz april mai juni juli august september oktober november dezember",
 		"januari februari maart april mei juni juli augustus september oktober november december",
 		"januari februari mars april maj juni juli augusti september oktober november december",
@@ -310,14 +358,11 @@ var months = func() map[string]string {
 		"января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
 	} {
 		for i, name := range strings.Fields(year) {
-			names[name] = time.Month(i + 1).String()
+			begin(name, time.Month(i + 1).String()[:3], 3)
 		}
 	}
-	return names
+	return words
 }()
-
-// ordinal matches the number of a day in English words, such as 20th.
-var ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
 
 // dateInName finds the first date in a file's name. The date is written 2024-05-31, 2024_05_31, 2024.05.31 or
 // 20240531, without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds.

@@ -415,8 +415,9 @@ func isCommon(sample []byte, ranges string) bool {
 }
 
 // frequentShare decodes a sample. It returns how many characters beyond ASCII there are, and what percentage of them
-// is in letters, in any case. It ignores a capital after a small letter, a Hebrew or Greek letter for the end of words
-// elsewhere, and a mark except the apostrophe between two letters. Text in a wrong encoding has many of these. The share is 0 when the sample is invalid in the encoding.
+// is in letters, in any case. It ignores a capital after a small letter, and a mark except the apostrophe between two
+// letters. It also ignores a Hebrew or Greek letter for the end of words when another letter follows. Text in a wrong
+// encoding has many of these. The share is 0 when the sample is invalid in the encoding.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {

@@ -297,7 +297,7 @@ func parseSlashed(day string) (time.Time, bool) {
 	return american, american.Equal(other)
 }
 
-// unixDate matches a date as the programs date and git write it after the weekday, with the year after the time.
+// unixDate matches a date as the programs date and git write it, without the weekday. The year is after the time.
 var unixDate = regexp.MustCompile(`^(\w{3} \d\d?) (\d\d:\d\d:\d\d)( [A-Z]{3,5})? (\d{4})( [+-]\d{4})?$`)
 
 // compact matches a date and a time of ISO 8601 without signs, such as 20181120T163300Z.
@@ -309,8 +309,8 @@ var inParentheses = regexp.MustCompile(`\([^()\d]*\)`)
 // afterDot matches the full stop and the space in 20. November 2018 and in 20. 11. 2018.
 var afterDot = regexp.MustCompile(`(\d)\. `)
 
-// plainSigns replaces dashes, soft hyphens and commas, and the signs after year, month, day, hour and minute in Chinese,
-// Japanese and Korean.
+// plainSigns replaces dashes, soft hyphens and commas. It also replaces the signs after year, month, day, hour and
+// minute in Chinese, Japanese and Korean.
 var plainSigns = strings.NewReplacer(" - ", " ", "\u2010", "-", "\u2013", "-", "\u2212", "-", "\u00ad", "", ",", " ",
 	"年", "-", "月", "-", "日", " ", "時", ":", "时", ":", "分", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "",
 	"a.m.", "am", "p.m.", "pm")
@@ -339,7 +339,7 @@ var dateWords = func() map[string]string {
 	}
 	for name := range strings.FieldsSeq("monday tuesday wednesday thursday friday saturday sunday " +
 		"montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag " +
-		"maandag dinsdag woensdag donderdag vrijdag zaterdag zondag måndag tisdag onsdag torsdag fredag lördag söndag " +
+		"maandag dinsdag woensdag donderdag vrijdag zaterdag zondag " +
 		"lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo " +
 		"lunedì martedì mercoledì giovedì venerdì sabato domenica " +
 		"понедельник вторник среда четверг пятница суббота воскресенье") {

@@ -20,6 +20,7 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/eval/indexing"
 	"sheaf/eval/metric"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
@@ -116,10 +117,8 @@ func TestEvaluate(t *testing.T) {
 		Options: eval.Options{Depth: 50, Workers: 2}}
 	r, runs, err := eval.Evaluate(ctx, cs, e)
 	must.Do(t, err)
-	if len(r.Columns) != 4 || r.Documents != 40 || r.Queries != 20 || r.CorpusHash == "" ||
-		r.Columns[0].ProfileHash == r.Columns[1].ProfileHash {
-		t.Fatalf("%+v", r)
-	}
+	must.That(t, len(r.Columns) == 4 && r.Documents == 40 && r.Queries == 20 && r.CorpusHash != "" &&
+		r.Columns[0].ProfileHash != r.Columns[1].ProfileHash, "%+v", r)
 	for i := range 2 {
 		for q, want := range r.Columns[i].PerQuery {
 			if got := r.Columns[i+2].PerQuery[q]; !slices.Equal(got, want) {
@@ -134,10 +133,8 @@ func TestEvaluate(t *testing.T) {
 		math.Abs((k[0].Means[0]+k[1].Means[0])/2-r.Columns[0].Scores[0].Mean) > 1e-12 {
 		t.Errorf("%+v", k)
 	}
-	if len(r.Comparisons) != 3*4 || r.Comparisons[0].Baseline != "embedded: words" || r.Comparisons[0].Better+
-		r.Comparisons[0].Worse+r.Comparisons[0].Equal != 20 {
-		t.Errorf("%+v", r.Comparisons)
-	}
+	check.That(t, len(r.Comparisons) == 3*4 && r.Comparisons[0].Baseline == "embedded: words" &&
+		r.Comparisons[0].Better+r.Comparisons[0].Worse+r.Comparisons[0].Equal == 20, "%+v", r.Comparisons)
 
 	file := filepath.Join(t.TempDir(), "words.run")
 	var b strings.Builder
@@ -147,10 +144,8 @@ func TestEvaluate(t *testing.T) {
 	e.Columns, e.Given = e.Columns[:1], []*eval.Run{given}
 	again, _, err := eval.Evaluate(ctx, cs[:1], e)
 	must.Do(t, err)
-	if again.Columns[0].ProfileHash != r.Columns[0].ProfileHash || again.CorpusHash != r.CorpusHash ||
-		again.Columns[1].Latency != nil {
-		t.Errorf("%+v", again.Columns)
-	}
+	check.That(t, again.Columns[0].ProfileHash == r.Columns[0].ProfileHash && again.CorpusHash == r.CorpusHash &&
+		again.Columns[1].Latency == nil, "%+v", again.Columns)
 	for q, want := range r.Columns[0].PerQuery {
 		if got := again.Columns[1].PerQuery[q]; !slices.Equal(got, want) {
 			t.Errorf("the run file gives %v for %s, the search %v", got, q, want)
@@ -167,9 +162,7 @@ func TestEvaluate(t *testing.T) {
 		"R@100 looks deeper than the 5 answers that each query is asked for: it counts no others"}) {
 		t.Errorf("%v, warnings %q", err, shallow.Warnings)
 	}
-	if len(again.Changes(1, 0)) != 0 {
-		t.Errorf("%+v", again.Changes(1, 0))
-	}
+	check.That(t, len(again.Changes(1, 0)) == 0, "%+v", again.Changes(1, 0))
 }
 
 // TestIndexIsReused checks that a later run uses a complete index, unless it is damaged or of another program.
@@ -179,24 +172,18 @@ func TestIndexIsReused(t *testing.T) {
 	in := indexing.Options{Cache: t.TempDir(), Program: "1"}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := indexing.Open(canceled, d, in); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	check.Is(t, must.Err(indexing.Open(canceled, d, in)), context.Canceled, "canceled")
 	if c := open(t, d, in); c.Indexed == 0 || c.Bytes == 0 || c.View.Docs() != 41 {
 		t.Errorf("%+v", c)
 	}
-	if c := open(t, d, in); c.Indexed != 0 {
-		t.Error("indexed again")
-	}
+	check.Equal(t, open(t, d, in).Indexed, 0, "indexed again")
 	in.Fresh = true
 	if c := open(t, d, in); c.Indexed == 0 {
 		t.Error("not indexed again")
 	}
 	in.Fresh = false
 	files, err := filepath.Glob(filepath.Join(in.Cache, "*", "*", "MANIFEST*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("manifests %v, %v", files, err)
-	}
+	must.That(t, err == nil && len(files) != 0, "manifests %v, %v", files, err)
 	for _, file := range files {
 		must.Do(t, os.WriteFile(file, []byte("damaged"), 0o600))
 	}
@@ -209,9 +196,7 @@ func TestIndexIsReused(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(in.Cache)
-	if err != nil || len(entries) > 4 {
-		t.Errorf("%d indexes are kept, %v", len(entries), err)
-	}
+	check.That(t, err == nil && len(entries) <= 4, "%d indexes are kept, %v", len(entries), err)
 }
 
 // downable is a model on a server that may be down.
@@ -231,9 +216,7 @@ func (e *downable) Embed(ctx context.Context, p model.Purpose, texts []string) (
 func TestModelIsDown(t *testing.T) {
 	e := &downable{hashed.New(8), true}
 	d, in := tiny(t), indexing.Options{Cache: t.TempDir(), Embedder: e}
-	if _, err := indexing.Open(t.Context(), d, in); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, must.Err(indexing.Open(t.Context(), d, in)), sheaf.ErrUnavailable, "open")
 	e.down = false
 	if c := open(t, d, in); c.Indexed == 0 || len(c.View.Pending()) > 0 || c.View.Settings().Embedder != e.Model() {
 		t.Errorf("%+v, pending %v", c.View.Settings(), c.View.Pending())
@@ -261,9 +244,8 @@ func TestNotes(t *testing.T) {
 	in := indexing.Options{Cache: t.TempDir()}
 	c := must.Get(openNotes(t, dir, queries, in))
 	target := dataset.Section("git/undo.md", "amend-a-message")
-	if c.Dataset.Qrels["1"][target] != 1 || c.Dataset.Qrels["3"]["git/undo.md"] != 2 || c.View.Docs() != 2 {
-		t.Fatalf("%v, %d documents", c.Dataset.Qrels, c.View.Docs())
-	}
+	must.That(t, c.Dataset.Qrels["1"][target] == 1 && c.Dataset.Qrels["3"]["git/undo.md"] == 2 && c.View.Docs() == 2,
+		"%v, %d documents", c.Dataset.Qrels, c.View.Docs())
 	e := eval.Evaluation{Measures: measures(t, "RR"), Statistics: quick, Options: eval.Options{Depth: 10},
 		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}}}
 	r, runs, err := eval.Evaluate(context.Background(), []*eval.Collection{c}, e)
@@ -271,9 +253,7 @@ func TestNotes(t *testing.T) {
 	if got := r.Columns[0].Scores[0].Mean; got != 1 {
 		t.Errorf("RR %v: %v", got, runs[0].Rankings)
 	}
-	if runs[0].Rankings["1"][0].ID != target {
-		t.Errorf("%v", runs[0].Rankings["1"])
-	}
+	check.That(t, runs[0].Rankings["1"][0].ID == target, "%v", runs[0].Rankings["1"])
 	c.Close()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "notes/git/share.md"), []byte("# Share\n\nNothing more.\n"),
 		0o644))
@@ -305,9 +285,7 @@ func TestNotesLanguage(t *testing.T) {
 	}
 	c, err := openNotes(t, write(t, files), "  - query: katze\n    expect: [a0.md]\n",
 		indexing.Options{Cache: t.TempDir(), Making: detected})
-	if err != nil || !strings.Contains(c.Searcher.Analyzer.Name(), "=de") {
-		t.Errorf("the analyzer of %+v, %v", c, err)
-	}
+	check.That(t, err == nil && strings.Contains(c.Searcher.Analyzer.Name(), "=de"), "the analyzer of %+v, %v", c, err)
 }
 
 // TestNotesWithHashInName checks that the name of a note may contain "#".
@@ -341,9 +319,8 @@ func TestFaultsOfRuns(t *testing.T) {
 		eval.Options{Depth: 10}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("%v", err)
 	}
-	if _, err := c.Run(ctx, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("depth 0: %v", err)
-	}
+	check.Is(t, must.Err(c.Run(ctx, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{})), sheaf.ErrInvalid,
+		"depth 0")
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{Depth: 10}); !errors.Is(err,

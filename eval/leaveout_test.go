@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"sheaf/internal/check"
 	"testing"
 )
 
@@ -21,14 +22,11 @@ func TestLeaveOut(t *testing.T) {
 	}
 	for i, c := range got {
 		c.Mean = float64(int(c.Mean*1e6+0.5)) / 1e6
-		if c != want[i] {
-			t.Errorf("%+v, want %+v", c, want[i])
-		}
+		check.Equal(t, c, want[i], "row %d", i)
 	}
 	if c := LeaveOut([]*Report{report("a", 1, 1), report("b", 2, 2)}, 1); c[0].Column != 0 || c[1].Column != 0 {
 		t.Errorf("of equal columns not the first: %+v", c)
 	}
-	if LeaveOut([]*Report{report("a", 1, 2)}, 1) != nil || LeaveOut([]*Report{report("a", 1), report("b", 1)}, 1) != nil {
-		t.Error("nothing to leave out or to choose is no nil")
-	}
+	check.That(t, LeaveOut([]*Report{report("a", 1, 2)}, 1) == nil &&
+		LeaveOut([]*Report{report("a", 1), report("b", 1)}, 1) == nil, "nothing to leave out or to choose is no nil")
 }

@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -38,9 +39,7 @@ func TestBundleStarts(t *testing.T) {
 	unpacked := filepath.Join(home, "bundle")
 	names := unzip(t, filepath.Join(dir, "sheaf-1.2.3-"+runtime.GOOS+"-"+runtime.GOARCH+".mcpb"), unpacked)
 	want := []string{"manifest.json", "server/" + filepath.Base(program), "LICENSE", "NOTICE.md"}
-	if !slices.Equal(names, want) {
-		t.Errorf("files %q, want %q", names, want)
-	}
+	check.List(t, names, want, "files")
 	text := must.Get(os.ReadFile(filepath.Join(unpacked, "manifest.json")))
 	var m struct {
 		Version string
@@ -55,9 +54,8 @@ func TestBundleStarts(t *testing.T) {
 	}
 	must.Do(t, json.Unmarshal(text, &m))
 	system := strings.Replace(runtime.GOOS, "windows", "win32", 1)
-	if m.Version != "1.2.3" || !slices.Equal(m.Compatibility.Platforms, []string{system}) {
-		t.Errorf("version %q for %q, want 1.2.3 for %s", m.Version, m.Compatibility.Platforms, system)
-	}
+	check.That(t, m.Version == "1.2.3" && slices.Equal(m.Compatibility.Platforms, []string{system}),
+		"version %q for %q, want 1.2.3 for %s", m.Version, m.Compatibility.Platforms, system)
 	folder := filepath.Join(home, "my notes")
 	must.Do(t, os.Mkdir(folder, 0o755))
 	note := "# Undo a commit\n\nUse reset.\n"
@@ -82,14 +80,10 @@ func TestBundleStarts(t *testing.T) {
 	}
 	slices.Sort(served)
 	slices.Sort(named)
-	if !slices.Equal(served, named) {
-		t.Errorf("the server has the tools %q, the manifest names %q", served, named)
-	}
+	check.That(t, slices.Equal(served, named), "the server has the tools %q, the manifest names %q", served, named)
 	answer, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "search",
 		Arguments: map[string]any{"query": "undo a commit"}})
-	if err != nil || answer.IsError {
-		t.Fatal(answer, err)
-	}
+	must.That(t, err == nil && !answer.IsError, "%v %v", answer, err)
 	if structured, _ := json.Marshal(answer.StructuredContent); !strings.Contains(string(structured), "git.md") {
 		t.Errorf("answer %s", structured)
 	}

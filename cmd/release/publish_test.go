@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -63,9 +64,7 @@ func TestPublishAs(t *testing.T) {
 	refused := func(want string, args ...string) {
 		t.Helper()
 		out, err := run("sh", append([]string{"scripts/publish-as.sh"}, args...)...)
-		if err == nil || !strings.Contains(out, want) {
-			t.Errorf("%v: %v, %q, want %q", args, err, out, want)
-		}
+		check.That(t, err != nil && strings.Contains(out, want), "%v: %v, %q, want %q", args, err, out, want)
 	}
 	refused("give exactly one argument")
 	refused("give exactly one argument", "example.org/a/b", "c")
@@ -94,9 +93,7 @@ func TestPublishAs(t *testing.T) {
 			"doc/go-library.md":              "\t\"" + module + "/collection\"\n",
 		} {
 			text, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil || !strings.Contains(string(text), want) {
-				t.Errorf("%s: %v, %q, want %q", name, err, text, want)
-			}
+			check.That(t, err == nil && strings.Contains(string(text), want), "%s: %v, %q, want %q", name, err, text, want)
 		}
 		text := string(must.Get(os.ReadFile(filepath.Join(dir, "doc", "go-library.md"))))
 		for _, want := range []string{
@@ -104,9 +101,7 @@ func TestPublishAs(t *testing.T) {
 			"go mod edit -require " + module + "@v0.0.0 -replace " + module + "=../sheaf\n",
 			"`go doc " + module + "/collection`",
 		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("doc/go-library.md lacks %q:\n%s", want, text)
-			}
+			check.That(t, strings.Contains(text, want), "doc/go-library.md lacks %q:\n%s", want, text)
 		}
 		if out, err := run("git", "status", "--porcelain"); err != nil || out != "" {
 			t.Errorf("%v, %q", err, out)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -24,18 +25,12 @@ func TestNoticeListsLinkedModules(t *testing.T) {
 	var text bytes.Buffer
 	must.Do(t, notice(&text))
 	parts := strings.Split(text.String(), "\n## ")[1:]
-	if !strings.Contains(parts[0], "The Go Authors") {
-		t.Errorf("the first part is not of Go:\n%.300s", parts[0])
-	}
+	check.That(t, strings.Contains(parts[0], "The Go Authors"), "the first part is not of Go:\n%.300s", parts[0])
 	for _, part := range parts {
-		if len(part) < 500 {
-			t.Errorf("no license in %q", part)
-		}
+		check.That(t, len(part) >= 500, "no license in %q", part)
 	}
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		t.Fatal("this test has no build information")
-	}
+	must.That(t, ok, "this test has no build information")
 	for _, m := range info.Deps {
 		if !slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, m.Path+" "+m.Version+"\n") }) {
 			t.Errorf("no part for %s %s", m.Path, m.Version)
@@ -46,9 +41,8 @@ func TestNoticeListsLinkedModules(t *testing.T) {
 // TestLicenseIsRequired checks that a module without a license stops the release.
 func TestLicenseIsRequired(t *testing.T) {
 	err := licenses(bufio.NewWriter(io.Discard), "example.org/m v1.0.0", t.TempDir())
-	if err == nil || !strings.Contains(err.Error(), "example.org/m v1.0.0") {
-		t.Errorf("no error that names the module: %v", err)
-	}
+	check.That(t, err != nil && strings.Contains(err.Error(), "example.org/m v1.0.0"),
+		"no error that names the module: %v", err)
 }
 
 // TestWrongArguments checks the message about a wrong command.
@@ -70,9 +64,7 @@ func TestWrongArguments(t *testing.T) {
 func TestProgramHasMacOSLoadCommands(t *testing.T) {
 	settings := must.Get(os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml")))
 	flags := regexp.MustCompile(`-s -w -buildid=\S+ ?\S* ?\S*`).FindString(string(settings))
-	if flags == "" {
-		t.Fatal("no -buildid in .goreleaser.yaml")
-	}
+	must.That(t, flags != "", "no -buildid in .goreleaser.yaml")
 	flags = regexp.MustCompile(`\{\{[^}]*\}\}`).ReplaceAllString(strings.SplitAfter(flags, "}}")[0], "x")
 	root := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example\n\ngo 1.26\n",
@@ -94,9 +86,7 @@ func TestProgramHasMacOSLoadCommands(t *testing.T) {
 			has[program.ByteOrder.Uint32(load.Raw())] = true
 		}
 		for _, command := range want {
-			if !has[command] {
-				t.Errorf("%s: no load command %#x", arch, command)
-			}
+			check.That(t, has[command], "%s: no load command %#x", arch, command)
 		}
 	}
 }
@@ -116,7 +106,5 @@ func TestReferencedDocumentsExist(t *testing.T) {
 			}
 		}
 	}
-	if found < 10 {
-		t.Errorf("%d pages are named: this test looks for them in a wrong way", found)
-	}
+	check.That(t, found >= 10, "%d pages are named: this test looks for them in a wrong way", found)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -37,9 +38,7 @@ func TestCrash(t *testing.T) {
 		}
 		answered = c.write(t, round, acknowledged)
 	}
-	if len(acknowledged) < 20 {
-		t.Errorf("%d documents were acknowledged: too few to tell", len(acknowledged))
-	}
+	check.That(t, len(acknowledged) >= 20, "%d documents were acknowledged: too few to tell", len(acknowledged))
 	t.Logf("%d documents were acknowledged and are there", len(acknowledged))
 }
 
@@ -84,9 +83,7 @@ func (c *crashing) send(t *testing.T, method, path, key, body string) string {
 	if err != nil {
 		return ""
 	}
-	if res.StatusCode/100 != 2 {
-		t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, answer)
-	}
+	must.That(t, res.StatusCode/100 == 2, "%s %s: %d %s", method, path, res.StatusCode, answer)
 	return fmt.Sprint(res.StatusCode, " ", string(answer))
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -38,31 +39,23 @@ func TestDashboard(t *testing.T) {
 			for _, metric := range name.FindAllString(target.Expr, -1) {
 				found++
 				line := regexp.MustCompile(`(?m)^` + metric + `(\{[^}]*\})? .*$`).FindString(metrics)
-				if line == "" {
-					t.Errorf("%s: /metrics has no %s", panel.Title, metric)
-				}
+				check.That(t, line != "", "%s: /metrics has no %s", panel.Title, metric)
 				for _, by := range label.FindAllStringSubmatch(target.Expr, -1) {
 					for label := range strings.SplitSeq(by[1], ", ") {
-						if !strings.Contains(line, label+`="`) {
-							t.Errorf("%s: %s has no label %s", panel.Title, metric, label)
-						}
+						check.That(t, strings.Contains(line, label+`="`), "%s: %s has no label %s", panel.Title, metric, label)
 					}
 				}
 			}
 		}
 	}
-	if found < 6 {
-		t.Errorf("the dashboard has %d metrics", found)
-	}
+	check.That(t, found >= 6, "the dashboard has %d metrics", found)
 }
 
 // TestComposeFiles checks that the files parse and that services keep data on declared volumes. It
 // also checks that services have health checks and wait for the services they need to be healthy.
 func TestComposeFiles(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(deployed, "compose.*.yaml"))
-	if err != nil || len(files) != 2 {
-		t.Fatalf("%d files: %v", len(files), err)
-	}
+	must.That(t, err == nil && len(files) == 2, "%d files: %v", len(files), err)
 	for _, file := range files {
 		content := must.Get(os.ReadFile(file))
 		var compose struct {
@@ -79,17 +72,13 @@ func TestComposeFiles(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		for name, s := range compose.Services {
-			if s.Image == "" || len(s.Healthcheck.Test) < 2 {
-				t.Errorf("%s: %s: no image or no health check", file, name)
-			}
+			check.That(t, s.Image != "" && len(s.Healthcheck.Test) >= 2, "%s: %s: no image or no health check", file, name)
 			named := func(volume string) bool {
 				source, _, _ := strings.Cut(volume, ":")
 				_, ok := compose.Volumes[source]
 				return ok
 			}
-			if !slices.ContainsFunc(s.Volumes, named) {
-				t.Errorf("%s: %s keeps nothing on a volume", file, name)
-			}
+			check.That(t, slices.ContainsFunc(s.Volumes, named), "%s: %s keeps nothing on a volume", file, name)
 			for other, need := range s.DependsOn {
 				if _, ok := compose.Services[other]; !ok || need.Condition != "service_healthy" {
 					t.Errorf("%s: %s needs %s, %s", file, name, other, need.Condition)
@@ -127,12 +116,8 @@ func TestSkill(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(head), &skill); err != nil || !ok {
 		t.Fatalf("the head of the skill: %v", err)
 	}
-	if skill.Name != "sheaf" || len(skill.Description) < 50 || len(skill.Description) > 1024 {
-		t.Errorf("%+v", skill)
-	}
+	check.That(t, skill.Name == "sheaf" && len(skill.Description) >= 50 && len(skill.Description) <= 1024, "%+v", skill)
 	for _, tool := range []string{"search", "get", "similar", "context", "explain"} {
-		if !strings.Contains(body, "`"+tool+"`") {
-			t.Errorf("the skill does not name the tool %s", tool)
-		}
+		check.That(t, strings.Contains(body, "`"+tool+"`"), "the skill does not name the tool %s", tool)
 	}
 }

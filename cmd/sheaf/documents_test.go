@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -58,9 +59,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 			}
 		}
 	}
-	if checked < 100 {
-		t.Errorf("only %d commands found", checked)
-	}
+	check.That(t, checked >= 100, "only %d commands found", checked)
 }
 
 var shellBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n")
@@ -74,9 +73,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	readme := must.Get(os.ReadFile(filepath.Join("..", "..", "README.md")))
 	blocks := shellBlock.FindAllStringSubmatch(string(readme), -1)
-	if len(blocks) < 2 {
-		t.Fatalf("README.md has %d blocks of commands", len(blocks))
-	}
+	must.That(t, len(blocks) >= 2, "README.md has %d blocks of commands", len(blocks))
 	home := t.TempDir()
 	must.Do(t, os.CopyFS(filepath.Join(home, "notes"),
 		os.DirFS(filepath.Join("..", "..", "examples", "notes"))))

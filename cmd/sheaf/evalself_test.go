@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sheaf/internal/check"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,7 +38,5 @@ func TestEvalSelfRanksLikeSearch(t *testing.T) {
 	t.Setenv("SHEAF_RERANKER_URL", s.URL)
 	t.Setenv("SHEAF_RERANKER_MODEL", "m")
 	n.run(t, "eval", "self", "--queries", "20", "--profile", "sheaf", "--param", "rerank=5")
-	if asked.Load() == 0 {
-		t.Error("the reranking model was not asked")
-	}
+	check.That(t, asked.Load() != 0, "the reranking model was not asked")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sheaf/collection"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/offheap"
 )
@@ -117,9 +118,7 @@ func TestProgramAndCommandMakeSameIndex(t *testing.T) {
 	}
 	search()
 	made, docs := state()
-	if docs == 0 {
-		t.Error("the program indexed nothing")
-	}
+	check.That(t, docs != 0, "the program indexed nothing")
 	search()
 	if now, n := state(); now != made || n != docs {
 		t.Errorf("generation %d with %d documents, before %d with %d", now, n, made, docs)
@@ -151,9 +150,7 @@ func TestClosedPipeIsNoError(t *testing.T) {
 	if _, err = io.WriteString(w, "text"); !isUnread(err) {
 		t.Errorf("write to a closed pipe: %v", err)
 	}
-	if isUnread(nil) || isUnread(os.ErrPermission) {
-		t.Error("another fault, or none, is taken for that")
-	}
+	check.That(t, !isUnread(nil) && !isUnread(os.ErrPermission), "another fault, or none, is taken for that")
 }
 
 // TestSaveMemory checks that indexing lowers the collector's limit to the rest of the allowed

@@ -50,9 +50,7 @@ func (n notes) try(args ...string) (string, error) {
 func (n notes) run(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := n.try(args...)
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, out)
-	}
+	must.That(t, err == nil, "%v: %v\n%s", args, err, out)
 	return out
 }
 
@@ -80,8 +78,6 @@ func page(t *testing.T, address string) string {
 	res := must.Get(http.Get(address))
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s: %v: %s", address, res.Status, err, body)
-	}
+	must.That(t, err == nil && res.StatusCode == http.StatusOK, "%s: %s: %v: %s", address, res.Status, err, body)
 	return string(body)
 }

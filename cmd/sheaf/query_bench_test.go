@@ -38,9 +38,7 @@ func BenchmarkServed(b *testing.B) {
 				req.Header.Set("Content-Type", "application/json")
 				w := httptest.NewRecorder()
 				handler.ServeHTTP(w, req)
-				if w.Code != http.StatusOK {
-					b.Fatalf("%d %s", w.Code, w.Body)
-				}
+				must.That(b, w.Code == http.StatusOK, "%d %s", w.Code, w.Body)
 			}
 			for i := range min(len(queries), 500) {
 				ask(i)

@@ -24,6 +24,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
@@ -79,9 +80,8 @@ func TestRebuildRenamesTreeOfFolderAPI(t *testing.T) {
 		t.Fatalf("an index of an earlier version holds %s", got)
 	}
 	out, err := n.try("key", "add", "feed", "--scope", "ingest")
-	if err == nil || !strings.Contains(out, "callers without a tenant cannot write") {
-		t.Errorf("a key that can write nothing is made: %s", out)
-	}
+	check.That(t, err != nil && strings.Contains(out, "callers without a tenant cannot write"),
+		"a key that can write nothing is made: %s", out)
 	n.run(t, "index", "--rebuild")
 	n.run(t, "key", "add", "feed", "--scope", "ingest")
 	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api-2:b.md") || strings.Contains(got, "api:") {
@@ -102,9 +102,7 @@ func TestDropWaitsForWriter(t *testing.T) {
 		release := must.Get(lock())
 		done := make(chan error, 1)
 		go func() { time.Sleep(3 * lockStep); done <- release() }()
-		if err := errors.Join(s.Drop(t.Context(), false), <-done); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		check.NoError(t, errors.Join(s.Drop(t.Context(), false), <-done), "%s", what)
 	}
 }
 
@@ -186,9 +184,7 @@ func TestRemakeKeepsRemadeIndex(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { time.Sleep(3 * lockStep); done <- release() }()
 	must.Do(t, errors.Join(s.Remake(t.Context(), sheaf.ErrUnsupported, false), <-done))
-	if s.View.Settings().Extra["kept"] == "" {
-		t.Error("it is made anew")
-	}
+	check.That(t, s.View.Settings().Extra["kept"] != "", "it is made anew")
 	if err := s.Remake(t.Context(), sheaf.ErrUnsupported, false); err != nil || s.View.Settings().Extra["kept"] != "" {
 		t.Errorf("the index was not made again: settings %+v, error %v", s.View.Settings(), err)
 	}
@@ -212,9 +208,7 @@ func TestOpenRemakesUnrecordedEngine(t *testing.T) {
 	other.Close()
 	again := must.Get(s.open(cmd, openOptions{Refresh: true, Make: true}))
 	defer again.Close()
-	if again.View.Docs() != 2 {
-		t.Errorf("%d documents, want 2", again.View.Docs())
-	}
+	check.That(t, again.View.Docs() == 2, "%d documents, want 2", again.View.Docs())
 }
 
 // TestCheckWhileServerWrites checks that documents added during a check are not reported as faults.
@@ -245,9 +239,7 @@ func TestCheckReportsUnfinishedRebuild(t *testing.T) {
 	must.Do(t, errors.Join(other.Drop(t.Context(), true), other.OpenStores(t.Context())))
 	other.Close()
 	faults, err := looking.Faults(t.Context())
-	if err != nil || !errors.Is(errors.Join(faults...), collection.ErrRemaking) {
-		t.Errorf("%v, %v", faults, err)
-	}
+	check.That(t, err == nil && errors.Is(errors.Join(faults...), collection.ErrRemaking), "%v, %v", faults, err)
 }
 
 // TestRebuildOfOlderAnalyzer checks that a store from an older analyzer is rebuilt without a

@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
@@ -105,22 +106,16 @@ func TestServerWhileIndexIsRemade(t *testing.T) {
 func TestReopeningRetriesWhileLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{streams: quiet()}
-		if err := a.reopening(t.Context(), func(openOptions, bool) error { return vfs.ErrLocked }); !errors.Is(err,
-			vfs.ErrLocked) {
-			t.Errorf("at first: %v", err)
-		}
+		check.Is(t, a.reopening(t.Context(), func(openOptions, bool) error { return vfs.ErrLocked }), vfs.ErrLocked,
+			"the first time")
 		results := []error{ingest.ErrRebuilt, vfs.ErrLocked, vfs.ErrLocked, nil}
 		err := a.reopening(t.Context(), func(_ openOptions, again bool) error {
-			if again != (len(results) < 4) {
-				t.Errorf("again is %v with %d to come", again, len(results))
-			}
+			check.That(t, again == (len(results) < 4), "again is %v with %d to come", again, len(results))
 			next := results[0]
 			results = results[1:]
 			return next
 		})
-		if err != nil || len(results) > 0 {
-			t.Errorf("%v, and %d times were to come", err, len(results))
-		}
+		check.That(t, err == nil && len(results) == 0, "%v, and %d times were to come", err, len(results))
 	})
 }
 
@@ -130,14 +125,8 @@ func TestReopeningIsCanceled(t *testing.T) {
 	a := &app{streams: quiet()}
 	ctx, stop := context.WithCancel(t.Context())
 	opening := func(openOptions, bool) error { return fmt.Errorf("open the index: %w", context.Canceled) }
-	if err := a.reopening(ctx, opening); !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody told it to end: %v", err)
-	}
+	check.Is(t, a.reopening(ctx, opening), context.Canceled, "before it is told to end")
 	stop()
-	if err := a.reopening(ctx, opening); err != nil {
-		t.Errorf("it was told to end: %v", err)
-	}
-	if err := a.reopening(ctx, func(openOptions, bool) error { return vfs.ErrLocked }); !errors.Is(err, vfs.ErrLocked) {
-		t.Errorf("another fault: %v", err)
-	}
+	check.NoError(t, a.reopening(ctx, opening), "it is told to end")
+	check.Is(t, a.reopening(ctx, func(openOptions, bool) error { return vfs.ErrLocked }), vfs.ErrLocked, "another fault")
 }

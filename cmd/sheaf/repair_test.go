@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/location"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -119,9 +120,7 @@ func TestServerOfIndexThatCannotBeRemade(t *testing.T) {
 	address, aloud := servingAloud(t, n.folder, n.index)
 	for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		said, err := os.ReadFile(aloud)
-		if err != nil || time.Now().After(late) {
-			t.Fatalf("%v: it says %q", err, said)
-		}
+		must.That(t, err == nil && !time.Now().After(late), "%v: it says %q", err, said)
 		if _, after, ok := strings.Cut(string(said), "the index is made again when this problem is over"); ok &&
 			strings.Contains(after, "are not all found until") {
 			break
@@ -152,17 +151,13 @@ func TestRepairKeepsDeletions(t *testing.T) {
 		}
 	})
 	files, err := filepath.Glob(filepath.Join(n.index, location.CatalogDir(""), "catalog-0*"))
-	if err != nil || len(files) < 2 {
-		t.Fatalf("%q, %v", files, err)
-	}
+	must.That(t, err == nil && len(files) >= 2, "%q, %v", files, err)
 	last := slices.MaxFunc(files, func(a, b string) int { return written(t, a).Compare(written(t, b)) })
 	damageFiles(t, last)
 	n.run(t, "check", "--repair")
 	found := n.run(t, "ls")
 	for i := range 3 {
-		if strings.Contains(found, fmt.Sprintf("more%d.md", i)) {
-			t.Errorf("more%d.md is there again", i)
-		}
+		check.That(t, !strings.Contains(found, fmt.Sprintf("more%d.md", i)), "more%d.md is there again", i)
 	}
 }
 
@@ -190,12 +185,10 @@ func servesDamaged(t *testing.T, part string, watch bool) {
 		found(t, address, word, name)
 	}
 	said, err := os.ReadFile(aloud)
-	if err != nil || !strings.Contains(string(said), "it is made again from the files") {
-		t.Errorf("it says %q, %v", said, err)
-	}
-	if strings.Contains(string(said), "lost") || strings.Contains(string(said), "without source files") {
-		t.Errorf("what was given is kept, and it says %q", said)
-	}
+	check.That(t, err == nil && strings.Contains(string(said), "it is made again from the files"), "it says %q, %v", said,
+		err)
+	check.That(t, !strings.Contains(string(said), "lost") && !strings.Contains(string(said), "without source files"),
+		"what was given is kept, and it says %q", said)
 	n.run(t, "check")
 }
 
@@ -222,9 +215,7 @@ func put(t *testing.T, address, id string) {
 func damageFiles(t *testing.T, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%q, %v", files, err)
-	}
+	must.That(t, err == nil && len(files) != 0, "%q, %v", files, err)
 	for _, file := range files {
 		must.Do(t, spoil(file))
 	}

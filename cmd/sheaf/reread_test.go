@@ -24,6 +24,7 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -106,9 +107,7 @@ func TestRereadEmbedsNothing(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(body, &request)
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		check.That(t, err == nil, "%v", err)
 		texts.Add(int64(len(request.Input)))
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
 		embeddings(w, r)
@@ -198,9 +197,7 @@ func TestKilledReread(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		got := n.run(t, "check")
-		if !strings.Contains(got, ": 301 documents, 901 chunks: 0 faults") {
-			t.Errorf("round %d: check says %s", round, got)
-		}
+		check.That(t, strings.Contains(got, ": 301 documents, 901 chunks: 0 faults"), "round %d: check says %s", round, got)
 		if strings.Contains(got, "older version") {
 			stopped++
 		}

@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -24,9 +25,7 @@ func golden(t *testing.T, name string, got []byte) {
 		must.Do(t, os.WriteFile(path, got, 0o644))
 	}
 	want := must.Get(os.ReadFile(path))
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
-	}
+	check.That(t, bytes.Equal(got, want), "%s: got\n%s\nwant\n%s", name, got, want)
 }
 
 func answer() *searchJSON {

@@ -18,6 +18,7 @@ import (
 
 	"sheaf/collection/intake"
 	"sheaf/collection/location"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -46,16 +47,12 @@ func servingAloud(t *testing.T, folder, index string, args ...string) (address, 
 	}()
 	t.Cleanup(func() {
 		stop()
-		if err := <-done; err != nil {
-			t.Errorf("serve ended with %v", err)
-		}
+		check.NoError(t, <-done, "end of serve")
 		_ = out.Close()
 		_ = messages.Close()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("no address: %v", err)
-	}
+	must.That(t, err == nil, "no address: %v", err)
 	return strings.TrimSpace(strings.TrimPrefix(line, "listening on ")), messages.Name()
 }
 
@@ -74,9 +71,7 @@ func waitFor(t *testing.T, address string, check func(status int, body string) b
 		if err == nil && check(status, string(body)) {
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: %v, %d %s", address, err, status, body)
-		}
+		must.That(t, !time.Now().After(deadline), "%s: %v, %d %s", address, err, status, body)
 	}
 }
 
@@ -107,9 +102,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 	readme := must.Get(os.ReadFile(filepath.Join("..", "..", "README.md")))
 	lines := curlLine.FindAllStringSubmatch(string(readme), -1)
-	if len(lines) == 0 {
-		t.Fatal("README.md has no session with curl")
-	}
+	must.That(t, len(lines) != 0, "README.md has no session with curl")
 	folder := filepath.Join(t.TempDir(), "notes")
 	must.Do(t, os.CopyFS(folder, os.DirFS(filepath.Join("..", "..", "examples", "notes"))))
 	address := serving(t, folder, filepath.Join(t.TempDir(), "index"))
@@ -118,9 +111,7 @@ func TestReadmeSession(t *testing.T) {
 		command := strings.ReplaceAll(line[1], "http://"+defaultAddr, address)
 		out, err := exec.Command("sh", "-c", strings.Replace(command, "curl ", "curl --fail-with-body --silent --show-error ",
 			1)).CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", command, err, out)
-		}
+		check.That(t, err == nil, "%s: %v\n%s", command, err, out)
 		if !strings.Contains(string(out), "git/undo.md") && !strings.Contains(string(out), "api:git.md") {
 			t.Errorf("%s: %s", command, out)
 		}
@@ -217,9 +208,7 @@ func TestReadOnlyServerWritesNothing(t *testing.T) {
 		req.Header.Set("Idempotency-Key", "once")
 		resp := must.Get(http.DefaultClient.Do(req))
 		defer resp.Body.Close()
-		if resp.StatusCode < 400 {
-			t.Errorf("a document is taken: %s", resp.Status)
-		}
+		check.That(t, resp.StatusCode >= 400, "a document is taken: %s", resp.Status)
 	})
 	if after := files(); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)

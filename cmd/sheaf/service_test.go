@@ -14,6 +14,7 @@ import (
 	"github.com/kardianos/service"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -54,9 +55,7 @@ func TestServiceLifecycle(t *testing.T) {
 		`"serve" "--in" "` + notes + `" "--addr=127.0.0.1:8080" "--origin=https://a.org" "--origin=https://b.org"`,
 		`Environment="XDG_DATA_HOME=` + home + `/100%% data"`, "WantedBy=default.target",
 	} {
-		if !strings.Contains(string(content), want) {
-			t.Errorf("the unit lacks %s:\n%s", want, content)
-		}
+		check.That(t, strings.Contains(string(content), want), "the unit lacks %s:\n%s", want, content)
 	}
 	refused(t, 2, "is installed already", "service", "install", notes)
 	done(t, "service", "start")
@@ -69,9 +68,7 @@ func TestServiceLifecycle(t *testing.T) {
 	told := must.Get(os.ReadFile(log))
 	for _, want := range []string{"enable --user sheaf.service", "daemon-reload --user", "start --user sheaf.service",
 		"stop --user sheaf.service", "disable --user sheaf.service"} {
-		if !strings.Contains(string(told), want+"\n") {
-			t.Errorf("systemctl was not told %q:\n%s", want, told)
-		}
+		check.That(t, strings.Contains(string(told), want+"\n"), "systemctl was not told %q:\n%s", want, told)
 	}
 }
 

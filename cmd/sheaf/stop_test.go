@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -17,6 +16,8 @@ import (
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
 	"sheaf/door/mcp"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -125,25 +126,19 @@ func TestStoppedHTTPServerAnswersRunningCall(t *testing.T) {
 				answered := make(chan struct{})
 				go func() {
 					text, fault = call()
-					if took := time.Since(began); took != c.ends {
-						t.Errorf("it ended after %v, want %v", took, c.ends)
-					}
+					check.Equal(t, time.Since(began), c.ends, "time until the end")
 					close(answered)
 				}()
 				<-b.asked
 				time.Sleep(stopped)
 				stop()
 				synctest.Wait()
-				if _, err := call(); !errors.Is(err, net.ErrClosed) {
-					t.Errorf("a call while it ends: %v", err)
-				}
+				check.Is(t, must.Err(call()), net.ErrClosed, "a call while it ends")
 				<-answered
 				if c.want == "" && fault == nil || c.want != "" && (fault != nil || !strings.Contains(text, c.want)) {
 					t.Errorf("%v %s, want %q", fault, text, c.want)
 				}
-				if err := <-ended; err != nil {
-					t.Errorf("the server: %v", err)
-				}
+				check.NoError(t, <-ended, "the server")
 				client.CloseIdleConnections()
 				time.Sleep(2 * time.Hour) // lets the store that ignores cancellation end
 			})

@@ -24,6 +24,7 @@ import (
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
@@ -167,8 +168,6 @@ func embeddings(w http.ResponseWriter, r *http.Request) {
 func TestMergeRate(t *testing.T) {
 	for set, want := range map[int64]int64{0: embedded.NoMerges, 64 << 20: 64 << 20} {
 		c := &config.Config{Values: config.Values{Engine: config.Engine{MergeRate: set}}}
-		if got := engineOptions(c).MergeRate; got != want {
-			t.Errorf("merge rate %d: the engine gets %d, want %d", set, got, want)
-		}
+		check.Equal(t, engineOptions(c).MergeRate, want, "merge rate of the engine for the setting %d", set)
 	}
 }

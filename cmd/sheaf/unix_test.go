@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sheaf/collection/intake"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -49,9 +50,7 @@ func TestStoppedMCPAnswersRunningCalls(t *testing.T) {
 			t.Errorf("a call was answered with %.300s", answer)
 		}
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, cmd.Wait())
 }
 
 // TestCancelableInput checks that the first Ctrl-C ends a command that waits for standard input.
@@ -69,9 +68,7 @@ func TestCancelableInput(t *testing.T) {
 		must.Do(t, cmd.Process.Signal(os.Interrupt))
 		err = cmd.Wait()
 		late.Stop()
-		if cmd.ProcessState.ExitCode() != exitInterrupted {
-			t.Errorf("%v: %v: %s", args, err, &said)
-		}
+		check.That(t, cmd.ProcessState.ExitCode() == exitInterrupted, "%v: %v: %s", args, err, &said)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"sheaf/collection"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -60,9 +61,7 @@ func TestKilledWatch(t *testing.T) {
 		for range rounds {
 			watching := w.start("watch", w.root)
 			time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
-			if err := watching.Process.Kill(); err != nil {
-				t.Errorf("it ended before it was killed: %v", err)
-			}
+			check.NoError(t, watching.Process.Kill(), "kill")
 			_ = watching.Wait()
 			if _, err := os.Stat(filepath.Join(w.data, "index", "catalog", "MANIFEST")); err == nil {
 				w.check("index")
@@ -92,9 +91,7 @@ func TestSearchDuringWrite(t *testing.T) {
 		name := fmt.Sprintf("bananas%d", try)
 		save(name)
 		out := w.run("index", 1, "search", "--in", w.root, name)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, <-done)
 		if strings.Contains(out, name+".md") {
 			break
 		}
@@ -166,9 +163,7 @@ func (w *writers) start(args ...string) *exec.Cmd {
 
 func (w *writers) stop(cmd *exec.Cmd) {
 	w.t.Helper()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		w.t.Errorf("it ended by itself: %v", err)
-	}
+	check.NoError(w.t, cmd.Process.Signal(os.Interrupt), "interrupt")
 	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 130 {
 		w.t.Errorf("it ended with %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -61,13 +62,9 @@ func TestCanceledRequestHasStatus499(t *testing.T) {
 	}()
 	waitLoad(t, s, "sheaf_requests_running 1") // wait until the server runs the request
 	hangUp()
-	if <-done == nil {
-		t.Fatal("it is answered")
-	}
+	must.That(t, <-done != nil, "it is answered")
 	waitLoad(t, s, `sheaf_requests_total{operation="search",status="499"} 1`)
-	if s.log.Len() > 0 {
-		t.Errorf("the log says %s", s.log)
-	}
+	check.That(t, s.log.Len() == 0, "the log says %s", s.log)
 }
 
 func TestTooManyRequests(t *testing.T) {
@@ -83,26 +80,21 @@ func TestTooManyRequests(t *testing.T) {
 			}
 			body, _ := io.ReadAll(res.Body)
 			res.Body.Close()
-			if res.StatusCode != 200 {
-				t.Errorf("a request that waited: %s", body)
-			}
+			check.That(t, res.StatusCode == 200, "a request that waited: %s", body)
 			statuses <- res.StatusCode
 		})
 	}
 	waitLoad(t, s, "sheaf_requests_waiting 2")
 	res, body := s.ask(t, "GET", "/v1/search?query=undo", "")
-	if res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("a fourth request of one caller: %d %s", res.StatusCode, body)
-	}
+	check.That(t, res.StatusCode == 429 && res.Header.Get("Retry-After") != "", "a fourth request of one caller: %d %s",
+		res.StatusCode, body)
 	if res, _ := s.ask(t, "GET", "/livez", ""); res.StatusCode != 200 {
 		t.Errorf("health while busy: %d", res.StatusCode)
 	}
 	close(b.free)
 	wg.Wait()
 	for range 3 {
-		if status := <-statuses; status != 200 {
-			t.Errorf("a request that waited: %d", status)
-		}
+		check.Equal(t, <-statuses, 200, "a request that waited")
 	}
 }
 
@@ -198,15 +190,12 @@ func TestStoreRequestsStayWithinSlots(t *testing.T) {
 		others.Go(func() { ask(i) })
 	}
 	others.Wait()
-	if answered.Load() != 0 || refused.Load() != requests-begun {
-		t.Errorf("beside %d that have begun %d of %d were answered and %d refused, want all of them", begun, answered.Load(),
-			requests-begun, refused.Load())
-	}
+	check.That(t, answered.Load() == 0 && refused.Load() == requests-begun,
+		"beside %d that have begun %d of %d were answered and %d refused, want all of them", begun, answered.Load(),
+		requests-begun, refused.Load())
 	free()
 	asking.Wait()
-	if answered.Load() != begun {
-		t.Errorf("%d of %d that had begun were answered", answered.Load(), begun)
-	}
+	check.That(t, answered.Load() == begun, "%d of %d that had begun were answered", answered.Load(), begun)
 	for i := range requests { // many more requests than slots
 		asking.Go(func() { ask(requests + i) })
 	}
@@ -289,9 +278,7 @@ func TestQueuedRequestTimesOut(t *testing.T) {
 		t.Errorf("a request that waited too long: %d", res.StatusCode)
 	}
 	close(b.free)
-	if status := <-done; status != 200 {
-		t.Errorf("the request before it: %d", status)
-	}
+	check.Equal(t, <-done, 200, "the request before it")
 }
 
 func TestRunningRequestTimesOut(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -68,9 +69,7 @@ func startOf(t testing.TB, f *collectiontest.Fixture, change func(*httpdoor.Opti
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came true: %s", what)
-		}
+		must.That(t, !time.Now().After(deadline), "it never came true: %s", what)
 	}
 }
 
@@ -98,9 +97,7 @@ func (s *server) ask(t testing.TB, method, path, body string, header ...string) 
 func (s *server) get(t testing.TB, method, path, body string, out any, header ...string) *http.Response {
 	t.Helper()
 	res, content := s.ask(t, method, path, body, header...)
-	if res.StatusCode/100 != 2 {
-		t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, content)
-	}
+	must.That(t, res.StatusCode/100 == 2, "%s %s: %d %s", method, path, res.StatusCode, content)
 	if err := json.Unmarshal(content, out); err != nil {
 		t.Fatalf("%s %s: %v: %s", method, path, err, content)
 	}
@@ -115,14 +112,11 @@ func timed(t *testing.T, res *http.Response) []string {
 	for part := range strings.SplitSeq(res.Header.Get("Server-Timing"), ", ") {
 		name, millis, _ := strings.Cut(part, ";dur=")
 		took, err := strconv.ParseFloat(millis, 64)
-		if err != nil || took < 0 {
-			t.Errorf("Server-Timing: %q: %v", part, err)
-		}
+		check.That(t, err == nil && took >= 0, "Server-Timing: %q: %v", part, err)
 		names, longest, last = append(names, name), max(longest, took), took
 	}
-	if last < longest {
-		t.Errorf("Server-Timing: a step takes longer than the whole: %s", res.Header.Get("Server-Timing"))
-	}
+	check.That(t, last >= longest, "Server-Timing: a step takes longer than the whole: %s",
+		res.Header.Get("Server-Timing"))
 	return names
 }
 
@@ -131,25 +125,18 @@ func TestRoutes(t *testing.T) {
 	s := start(t, notes, nil)
 	var a collection.Answer
 	res := s.get(t, "GET", "/v1/search?query=undo+commit&facets=tag,ext&count=true&limit=1", "", &a)
-	if len(a.Results) != 1 || a.Results[0].ID != "notes:git.md#undo-a-commit" || a.Next == "" || *a.Matches < 2 ||
-		a.Facets["tag"][0].Value != "vcs" {
-		t.Errorf("search: %+v", a)
-	}
+	check.That(t, len(a.Results) == 1 && a.Results[0].ID == "notes:git.md#undo-a-commit" && a.Next != "" &&
+		*a.Matches >= 2 && a.Facets["tag"][0].Value == "vcs", "search: %+v", a)
 	steps := strings.Join(timed(t, res), " ")
 	for _, step := range []string{"embed", "words-retrieve", "meaning-retrieve", "complete", "fuse", "look-up", "show",
 		"total"} {
-		if strings.Count(" "+steps+" ", " "+step+" ") != 1 {
-			t.Errorf("Server-Timing has not one %s: %s", step, steps)
-		}
+		check.That(t, strings.Count(" "+steps+" ", " "+step+" ") == 1, "Server-Timing has not one %s: %s", step, steps)
 	}
 	var next collection.Answer
 	res = s.get(t, "GET", "/v1/search?cursor="+a.Next, "", &next)
-	if steps := timed(t, res); !slices.Equal(steps, []string{"show", "total"}) {
-		t.Errorf("Server-Timing of a second page, whose ranking was made before: %v", steps)
-	}
-	if len(next.Results) != 1 || next.Results[0].Rank != 2 {
-		t.Errorf("second page: %+v", next)
-	}
+	check.List(t, timed(t, res), []string{"show", "total"},
+		"Server-Timing of a second page, for which the ranking is kept")
+	check.That(t, len(next.Results) == 1 && next.Results[0].Rank == 2, "second page: %+v", next)
 	for _, path := range []string{"chunks/notes%3Agit.md%23undo-a-commit", "documents/notes:a/b%20c.md",
 		"documents/" + url.PathEscape("notes:a/b c.md")} {
 		if res, body := s.ask(t, "GET", "/v1/"+path, ""); res.StatusCode != 200 {
@@ -176,9 +163,7 @@ func TestHealthAndMetrics(t *testing.T) {
 	}
 	for _, want := range []string{`sheaf_requests_total{operation="chunk",status="404"} 500`,
 		`sheaf_request_seconds_count{operation="live"} 1`, "sheaf_requests_running 0"} {
-		if !strings.Contains(string(body), want+"\n") {
-			t.Errorf("no %s in the metrics", want)
-		}
+		check.That(t, strings.Contains(string(body), want+"\n"), "no %s in the metrics", want)
 	}
 }
 
@@ -188,16 +173,13 @@ func TestCachedAnswers(t *testing.T) {
 	for _, cached := range []bool{false, true} {
 		var a collection.Answer
 		steps := timed(t, s.get(t, "GET", "/v1/search?query=undo", "", &a))
-		if slices.Contains(steps, "cache") != cached || slices.Contains(steps, "fuse") == cached {
-			t.Errorf("steps: %v", steps)
-		}
+		check.That(t, slices.Contains(steps, "cache") == cached && slices.Contains(steps, "fuse") != cached, "steps: %v",
+			steps)
 	}
 	_, body := s.ask(t, "GET", "/metrics", "")
 	for _, want := range []string{`sheaf_answers_total{from="cache"} 1`, `sheaf_answers_total{from="search"} 1`,
 		"sheaf_cache_entries 1"} {
-		if !strings.Contains(string(body), want+"\n") {
-			t.Errorf("no %s in the metrics:\n%s", want, body)
-		}
+		check.That(t, strings.Contains(string(body), want+"\n"), "no %s in the metrics:\n%s", want, body)
 	}
 }
 
@@ -205,17 +187,14 @@ func TestRequestIDsAndTraces(t *testing.T) {
 	s := start(t, notes, nil)
 	res, _ := s.ask(t, "GET", "/livez", "", "X-Request-Id", "abc-1", "Traceparent",
 		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	if res.Header.Get("X-Request-Id") != "abc-1" ||
-		!strings.HasPrefix(res.Header.Get("Traceparent"), "00-0af7651916cd43dd8448eb211c80319c-") ||
-		strings.Contains(res.Header.Get("Traceparent"), "b7ad6b7169203331") {
-		t.Errorf("headers: %v", res.Header)
-	}
+	check.That(t, res.Header.Get("X-Request-Id") == "abc-1" &&
+		strings.HasPrefix(res.Header.Get("Traceparent"), "00-0af7651916cd43dd8448eb211c80319c-") &&
+		!strings.Contains(res.Header.Get("Traceparent"), "b7ad6b7169203331"), "headers: %v", res.Header)
 	res, body := s.ask(t, "GET", "/v1/none", "", "X-Request-Id", "a b<script>", "Traceparent",
 		"00-00000000000000000000000000000000-b7ad6b7169203331-01")
 	id := res.Header.Get("X-Request-Id")
-	if len(id) != 32 || res.Header.Get("Traceparent") != "" || !strings.Contains(string(body), id) {
-		t.Errorf("headers: %v, body %s", res.Header, body)
-	}
+	check.That(t, len(id) == 32 && res.Header.Get("Traceparent") == "" && strings.Contains(string(body), id),
+		"headers: %v, body %s", res.Header, body)
 }
 
 func TestHostAndOrigin(t *testing.T) {
@@ -242,9 +221,7 @@ func TestHostAndOrigin(t *testing.T) {
 		"a link is followed": {200, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}},
 	} {
 		res, body := s.ask(t, "GET", "/v1/search?query=undo", "", test.header...)
-		if res.StatusCode != test.status {
-			t.Errorf("%s: %d %s", name, res.StatusCode, body)
-		}
+		check.That(t, res.StatusCode == test.status, "%s: %d %s", name, res.StatusCode, body)
 		allowed := res.Header.Get("Access-Control-Allow-Origin")
 		if name == "a given origin" && allowed != "https://app.example" || name != "a given origin" && allowed != "" {
 			t.Errorf("%s: Access-Control-Allow-Origin is %q", name, allowed)
@@ -260,9 +237,7 @@ func TestPreflight(t *testing.T) {
 	allowed := strings.Split(res.Header.Get("Access-Control-Allow-Headers"), ", ")
 	for _, header := range []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key",
 		"X-Request-Id", "Traceparent", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
-		if !slices.Contains(allowed, header) {
-			t.Errorf("%s is not among %q", header, allowed)
-		}
+		check.That(t, slices.Contains(allowed, header), "%s is not among %q", header, allowed)
 	}
 }
 
@@ -275,9 +250,8 @@ func TestNegativeLimits(t *testing.T) {
 		"Waiting": {Waiting: -1}, "OfOne": {OfOne: -1}, "Patience": {Patience: -1},
 	} {
 		_, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Limits: limits})
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "Limits."+name+" is -1") {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "Limits."+name+" is -1"), "%s: %v",
+			name, err)
 	}
 }
 
@@ -300,9 +274,7 @@ func TestInvalidHostsAndOrigins(t *testing.T) {
 		"two of one name":        {Collections: []*collection.Collection{f.Collection}},
 	} {
 		o.Collections = append(o.Collections, f.Collection)
-		if _, err := httpdoor.New(o); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Is(t, must.Err(httpdoor.New(o)), sheaf.ErrInvalid, "%s", name)
 	}
 	must.Get(httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection},
 		Hosts:   []string{"notes.example", "NOTES", "192.0.2.1", "::1"},
@@ -325,16 +297,13 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	res, page := s.ask(t, "GET", "/docs", "")
-	if !strings.Contains(string(page), "/v1/rrf/search") || strings.Contains(string(page), "<script") ||
-		strings.Contains(string(page), "://") ||
-		!strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Errorf("the page: %v", res.Header)
-	}
+	check.That(t, strings.Contains(string(page), "/v1/rrf/search") && !strings.Contains(string(page), "<script") &&
+		!strings.Contains(string(page), "://") &&
+		strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'"), "the page: %v", res.Header)
 	// Without a link to an icon, browsers request one from another address.
-	if !strings.Contains(string(page), `<link rel="icon" href="ui/icon.svg"`) ||
-		!strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'") {
-		t.Errorf("the page has no icon that it may show: %v", res.Header)
-	}
+	check.That(t, strings.Contains(string(page), `<link rel="icon" href="ui/icon.svg"`) &&
+		strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'"),
+		"the page has no icon that it may show: %v", res.Header)
 }
 
 // TestExamples checks that the server accepts every example of the OpenAPI document.
@@ -365,7 +334,5 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	if n < 8 {
-		t.Errorf("%d examples", n)
-	}
+	check.That(t, n >= 8, "%d examples", n)
 }

@@ -18,6 +18,7 @@ import (
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -64,9 +65,7 @@ func TestReceivedBytesCountAgainstBodies(t *testing.T) {
 	if _, err := read(io.MultiReader(of(60<<10), &broken{})); !errors.As(err, &p) || p.Status != http.StatusBadRequest {
 		t.Errorf("one that ends too early: %v", err)
 	}
-	if !a.bodies.TryAcquire(l.Bodies) {
-		t.Error("a share was not given back")
-	}
+	check.That(t, a.bodies.TryAcquire(l.Bodies), "a share was not given back")
 }
 
 // broken is a connection that fails.
@@ -110,9 +109,7 @@ func TestMaxValues(t *testing.T) {
 			t.Fatalf("%s: at most %d values, and it has %d", b.Bytes(), got, least)
 		}
 	}
-	if read < 1000 {
-		t.Errorf("%d texts were JSON: too few to tell", read)
-	}
+	check.That(t, read >= 1000, "%d texts were JSON: too few to tell", read)
 	for text, want := range map[string]int64{`[1,2,{"a,b":"\\"}]`: 6, `","`: 1, `"\",[`: 1} {
 		if got := collection.MaxValues([]byte(text)); got != want {
 			t.Errorf("%s: at most %d values, want %d", text, got, want)
@@ -145,9 +142,7 @@ func TestBodyWithTooManyValues(t *testing.T) {
 	status(20_000, http.StatusRequestEntityTooLarge)
 	status(4_000, http.StatusBadRequest) // at most ten facets are allowed
 	status(4_000, http.StatusBadRequest) // the share was given back
-	if !a.values.TryAcquire(l.Bodies) {
-		t.Fatal("a share was not given back")
-	}
+	must.That(t, a.values.TryAcquire(l.Bodies), "a share was not given back")
 	status(4_000, http.StatusServiceUnavailable)
 	status(20, http.StatusBadRequest) // a small body does not wait
 }
@@ -157,9 +152,7 @@ func TestLockedProblem(t *testing.T) {
 	locked := &fs.PathError{Op: "lock", Path: "/home/ann/index/LOCK", Err: fmt.Errorf("%w by process 7", vfs.ErrLocked)}
 	err := fmt.Errorf("lock catalog: %w", sheaf.WithCategory(sheaf.ErrUnavailable, locked))
 	p := problemOf(err, nil)
-	if p.Status != 503 || p.retry == 0 || strings.Contains(p.Detail, "ann") || p.cause != err {
-		t.Errorf("%+v", p)
-	}
+	check.That(t, p.Status == 503 && p.retry != 0 && !strings.Contains(p.Detail, "ann") && p.cause == err, "%+v", p)
 }
 
 // TestDamagedProblem checks that a damaged index asks for a retry, and that only the log has the path.

@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
 	"sheaf/index/catalog"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -26,9 +27,7 @@ func working(t *testing.T, c *collection.Collection) {
 	go func() { done <- c.Work(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-done; err != nil {
-			t.Errorf("work ended with %v", err)
-		}
+		check.NoError(t, <-done, "end of the work")
 	})
 }
 
@@ -61,9 +60,7 @@ func TestPutGetDelete(t *testing.T) {
 	}
 	var part collection.Part
 	s.get(t, "GET", "/v1/chunks/api:guides/zebra.md", "", &part)
-	if part.Text != "# Zebras\n\nStripes on savannas.\n" {
-		t.Errorf("text: %q", part.Text)
-	}
+	check.Equal(t, part.Text, "# Zebras\n\nStripes on savannas.\n", "text")
 	if _, body := s.ask(t, "PUT", path, `{"text": "# B\n"}`, "If-None-Match", "*"); !strings.Contains(string(body),
 		"there is a document") {
 		t.Errorf("If-None-Match: * of a document that is there: %s", body)
@@ -75,9 +72,7 @@ func TestPutGetDelete(t *testing.T) {
 			t.Errorf("%s: %d %s", header, res.StatusCode, body)
 		}
 	}
-	if ids := found(t, s, "savannas"); len(ids) != 0 {
-		t.Errorf("the old text is found: %v", ids)
-	}
+	check.Equal(t, len(found(t, s, "savannas")), 0, "hits of the old text")
 	// Indexing the folder does not change a given document.
 	s.fixture.Write(t, "new.md", "# New\n")
 	s.fixture.Index(t)
@@ -94,12 +89,8 @@ func TestPutGetDelete(t *testing.T) {
 	if res, _ := s.ask(t, "DELETE", path, ""); res.StatusCode != 404 {
 		t.Errorf("second delete: %d", res.StatusCode)
 	}
-	if ids := found(t, s, "donkeys"); len(ids) != 0 {
-		t.Errorf("found after it was deleted: %v", ids)
-	}
-	if kept := kept(t, s); len(kept) != 0 {
-		t.Errorf("documents are left: %v", kept)
-	}
+	check.Equal(t, len(found(t, s, "donkeys")), 0, "hits of a deleted document")
+	check.Equal(t, len(kept(t, s)), 0, "documents after the last was deleted")
 }
 
 func TestPutOwnChunksAndVectors(t *testing.T) {
@@ -114,14 +105,10 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 		`ears.", "vectors": [` + v + `]}]}`
 	var stored collection.Stored
 	s.get(t, "PUT", "/v1/documents/api:animals", body, &stored)
-	if stored.Chunks != 2 {
-		t.Errorf("%+v", stored)
-	}
+	check.That(t, stored.Chunks == 2, "%+v", stored)
 	var part collection.Part
 	s.get(t, "GET", "/v1/chunks/api:animals%23zebra", "", &part)
-	if part.Text != "Stripes." || part.Breadcrumb != "> Animals › Zebra" {
-		t.Errorf("%+v", part)
-	}
+	check.That(t, part.Text == "Stripes." && part.Breadcrumb == "> Animals › Zebra", "%+v", part)
 	if ids := found(t, s, "ears"); len(ids) != 1 || ids[0] != "api:animals#1" {
 		t.Errorf("found %v", ids)
 	}
@@ -175,9 +162,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"of no tenant":     put("everything", "api:x.md", `{"text": "Budget of the world.\n", "access": ["public"]}`),
 		"of the bound set": put("finance", "acme:f.md", `{"text": "Budget of finance.\n", "access": ["public"]}`),
 	} {
-		if status != 201 {
-			t.Errorf("%s: %d", what, status)
-		}
+		check.Equal(t, status, 201, "%s", what)
 	}
 	for what, status := range map[string]int{
 		"another tenant's tree": put("acme feed", "umbrella:a.md", `{"text": "x"}`),
@@ -187,9 +172,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"outside its sets":      put("finance", "acme:g.md", `{"text": "x", "sets": ["sales"]}`),
 		"a tenant called api":   put("called api", "api:x.md", `{"text": "x"}`),
 	} {
-		if status != 403 {
-			t.Errorf("%s: %d", what, status)
-		}
+		check.Equal(t, status, 403, "%s", what)
 	}
 	if _, body := s.as(t, keys["called a:b"], "PUT", "/v1/documents/a:b:x.md", `{"text": "x"}`); !strings.Contains(body,
 		"a tenant of this name cannot write") {
@@ -281,15 +264,11 @@ func TestHidden(t *testing.T) {
 		}
 		return status == 200
 	}
-	if seen("reader") || !seen("keeper") {
-		t.Error("a hidden document is not hidden, or from its keeper too")
-	}
+	check.That(t, !seen("reader") && seen("keeper"), "a hidden document is not hidden, or from its keeper too")
 	if status, body := s.as(t, keys["keeper"], "PATCH", path, `{"properties": {"hidden": false}}`); status != 200 {
 		t.Fatal(status, body)
 	}
-	if !seen("reader") {
-		t.Error("it stays hidden")
-	}
+	check.That(t, seen("reader"), "it stays hidden")
 }
 
 // TestFilterByVisiblePropertyNames checks that a restricted caller can filter by properties and document sets of
@@ -323,9 +302,7 @@ func TestFilterByVisiblePropertyNames(t *testing.T) {
 		var answer collection.Answer
 		must.Do(t, json.Unmarshal([]byte(body), &answer))
 		unknown := strings.Contains(strings.Join(answer.Notes, " "), "is no field or property here")
-		if unknown != (c.found == "") {
-			t.Errorf("%s asks for %s: notes %q", c.key, c.query, answer.Notes)
-		}
+		check.That(t, unknown == (c.found == ""), "%s asks for %s: notes %q", c.key, c.query, answer.Notes)
 		for _, r := range answer.Results {
 			if !unknown && string(r.Doc) != c.found {
 				t.Errorf("%s asks for %s: %s", c.key, c.query, r.ID)
@@ -338,16 +315,12 @@ func TestFilterByVisiblePropertyNames(t *testing.T) {
 	// Each unknown name is looked up in the store, so their number is bounded: further names need prop.
 	_, body := s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 b:1 c:1 d:1 kg_entities:PERSON::ann"),
 		"")
-	if !strings.Contains(body, `\"kg_entities:\" was not looked up`) ||
-		!strings.Contains(body, `did you mean \"prop.kg_entities:\"?`) {
-		t.Error(body)
-	}
+	check.That(t, strings.Contains(body, `\"kg_entities:\" was not looked up`) &&
+		strings.Contains(body, `did you mean \"prop.kg_entities:\"?`), "%v", body)
 	// A repeated name is looked up once.
 	_, body = s.as(t, keys["ann"], "GET", "/v1/search?query="+
 		url.QueryEscape("a:1 A:2 a:3 a:4 a:5 kg_entities:PERSON::ann"), "")
-	if strings.Contains(body, `\"kg_entities:\" `) {
-		t.Error(body)
-	}
+	check.That(t, !strings.Contains(body, `\"kg_entities:\" `), "%v", body)
 }
 
 // TestWritesStayWithinSets checks that a key bound to sets neither replaces nor deletes a document of another set.
@@ -391,9 +364,8 @@ func TestWritesStayWithinSets(t *testing.T) {
 		{"all", "DELETE", "/v1/documents/acme:sales.md", "", 200},
 	} {
 		status, body := s.as(t, keys[c.key], c.method, c.path, c.body)
-		if status != c.status {
-			t.Errorf("%s: %s %s %s: %d %s, want %d", c.key, c.method, c.path, c.body, status, body, c.status)
-		}
+		check.That(t, status == c.status, "%s: %s %s %s: %d %s, want %d", c.key, c.method, c.path, c.body, status, body,
+			c.status)
 		where := map[string]string{"PUT": `"parameter":"id"`, "PATCH": `"pointer":"#/sets"`,
 			"POST": `"pointer":"#/documents/1/`}[c.method]
 		if status == 403 && !strings.Contains(body, where) {
@@ -424,14 +396,11 @@ func TestHiddenAndMissingAnswerAlike(t *testing.T) {
 			path, body := strings.ReplaceAll(route[1], "%s", id), strings.ReplaceAll(route[2], "%s", id)
 			began := time.Now()
 			status, got := s.as(t, keys["public"], route[0], path, body)
-			if status != http.StatusNotFound || time.Since(began) < 4*time.Millisecond {
-				t.Errorf("%s %s: %d after %v", route[0], path, status, time.Since(began))
-			}
+			check.That(t, status == http.StatusNotFound && time.Since(began) >= 4*time.Millisecond, "%s %s: %d after %v",
+				route[0], path, status, time.Since(began))
 			bodies[i] = strip(got, id)
 		}
-		if bodies[0] != bodies[1] {
-			t.Errorf("%s %s: %s and %s", route[0], route[1], bodies[0], bodies[1])
-		}
+		check.That(t, bodies[0] == bodies[1], "%s %s: %s and %s", route[0], route[1], bodies[0], bodies[1])
 	}
 }
 
@@ -451,9 +420,7 @@ func TestPropertyNamesOfOneColumnAreEqual(t *testing.T) {
 		t.Errorf("the document has %s", got)
 	}
 	for _, query := range []string{"prop.status:done", "prop.ſtatus:old", "prop.acceſſ:kept"} {
-		if ids := found(t, s, query); len(ids) != 1 {
-			t.Errorf("%s: found %v", query, ids)
-		}
+		check.Equal(t, len(found(t, s, query)), 1, "hits of %s", query)
 	}
 	for _, same := range []string{`"a": 1, "A": 2`, `"caf\u00e9": 1, "Cafe\u0301": 2`} {
 		if res, body := s.ask(t, "PUT", path, `{"text": "Alike.\n", "properties": {`+same+`}}`); res.StatusCode != 409 {
@@ -463,9 +430,7 @@ func TestPropertyNamesOfOneColumnAreEqual(t *testing.T) {
 	s.get(t, "PATCH", path, `{"properties": {"caf\u00e9": "old"}}`, &stored)
 	s.get(t, "PATCH", path, `{"properties": {"cafe\u0301": "new"}}`, &stored)
 	for query, want := range map[string]int{"prop.caf\u00e9:old": 0, "prop.caf\u00e9:new": 1} {
-		if ids := found(t, s, query); len(ids) != want {
-			t.Errorf("%s: found %v", query, ids)
-		}
+		check.Equal(t, len(found(t, s, query)), want, "hits of %s", query)
 	}
 }
 
@@ -485,27 +450,22 @@ func TestPatch(t *testing.T) {
 	}{{"prop.status:draft", true}, {"prop.boost:>2", true}, {"prop.boost:>3", false}, {"prop.hidden:false", true},
 		{"prop.kg_entities:ANIMAL::zebra", true},
 		{"prop.kg_entities:place::*", true}, {"prop.kg_entities:place::sav", false}} {
-		if ids := found(t, s, "savannas "+c.query); len(ids) > 0 != c.found {
-			t.Errorf("%s: found %v", c.query, ids)
-		}
+		check.Equal(t, len(found(t, s, "savannas "+c.query)) > 0, c.found, "%s finds the document", c.query)
 	}
 	if res, body := s.ask(t, "PATCH", path, `{"title": "x"}`, "If-Match", `"other"`); res.StatusCode != 412 {
 		t.Errorf("another version: %d %s", res.StatusCode, body)
 	}
 	s.get(t, "PATCH", path, `{"properties": {"status": "done", "boost": []}, "access": ["public"], "sets": ["animals"]}`,
 		&patched)
-	if patched.Created || patched.Chunks != 1 || patched.ETag == stored.ETag || patched.ETag == "" {
-		t.Errorf("%+v after %+v", patched, stored)
-	}
+	check.That(t, !patched.Created && patched.Chunks == 1 && patched.ETag != stored.ETag && patched.ETag != "",
+		"%+v after %+v", patched, stored)
 	var d collection.Document
 	s.get(t, "GET", path, "", &d)
 	if got := fmt.Sprintln(d.Title, d.Properties); got != "Zebra map[access:[public] hidden:[false] "+
 		"kg_entities:[ANIMAL::zebra PLACE::Savanna] sets:[animals] status:[done] tenant:[]]\n" {
 		t.Errorf("the document is %s", got)
 	}
-	if ids := found(t, s, "savannas prop.status:done"); len(ids) != 1 {
-		t.Errorf("found %v", ids)
-	}
+	check.Equal(t, len(found(t, s, "savannas prop.status:done")), 1, "hits of the property")
 	if kept := kept(t, s); len(kept) != 1 || !strings.Contains(fmt.Sprint(kept), `"vectors":[[1,0,`) {
 		t.Errorf("the vectors are gone: %.200s", kept)
 	}
@@ -539,7 +499,5 @@ func TestPatchKeepsOtherFields(t *testing.T) {
 		!strings.Contains(got, `"STATUS":"done"`) || !strings.Contains(got, `"Own":1e+21`) {
 		t.Errorf("kept as %s", got)
 	}
-	if ids := found(t, s, "stripes after:2000"); len(ids) != 0 {
-		t.Errorf("by its date are found %v", ids)
-	}
+	check.Equal(t, len(found(t, s, "stripes after:2000")), 0, "hits by date")
 }

@@ -19,21 +19,21 @@ import (
 // request what the caller may see and do. A program that wants keys instead sets Options.Keys.
 func Example() {
 	dir, err := os.MkdirTemp("", "sheaf")
-	check(err)
+	fatal(err)
 	defer os.RemoveAll(dir)
 	notes := filepath.Join(dir, "notes")
-	check(os.MkdirAll(notes, 0o755))
+	fatal(os.MkdirAll(notes, 0o755))
 	for name, text := range map[string]string{
 		"opening.md": "---\naccess: public\n---\nOpening hours are from nine to five.\n",
 		"alarm.md":   "---\naccess: group:staff\n---\nSwitch off the alarm when opening.\n",
 	} {
-		check(os.WriteFile(filepath.Join(notes, name), []byte(text), 0o644))
+		fatal(os.WriteFile(filepath.Join(notes, name), []byte(text), 0o644))
 	}
 	coll, err := collection.Open(notes, collection.WithIndex(filepath.Join(dir, "index")))
-	check(err)
+	fatal(err)
 	defer coll.Close()
 	_, err = coll.Refresh(context.Background())
-	check(err)
+	fatal(err)
 
 	search := []access.Scope{access.ScopeSearch}
 	handler, err := httpdoor.New(httpdoor.Options{
@@ -45,7 +45,7 @@ func Example() {
 			return access.Grant{Name: "visitor", Scopes: search}, nil
 		},
 	})
-	check(err)
+	fatal(err)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "the page of the program") })
 	mux.Handle("/v1/", handler)
@@ -54,13 +54,13 @@ func Example() {
 
 	for _, caller := range []string{"visitor", "staff"} {
 		req, err := http.NewRequest("GET", server.URL+"/v1/search?query=opening", nil)
-		check(err)
+		fatal(err)
 		req.Header.Set("Caller", caller)
 		res, err := http.DefaultClient.Do(req)
-		check(err)
+		fatal(err)
 		var answer collection.Answer
-		check(json.NewDecoder(res.Body).Decode(&answer))
-		check(res.Body.Close())
+		fatal(json.NewDecoder(res.Body).Decode(&answer))
+		fatal(res.Body.Close())
 		fmt.Print(caller, ":")
 		for _, r := range answer.Results {
 			fmt.Print(" ", r.Path)
@@ -72,7 +72,7 @@ func Example() {
 	// staff: opening.md alarm.md
 }
 
-func check(err error) {
+func fatal(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}

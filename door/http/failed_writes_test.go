@@ -21,6 +21,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/collection/intake"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -87,17 +88,13 @@ func TestFailedWrites(t *testing.T) {
 	} {
 		store.writes.Store(true)
 		res, body := s.ask(t, c.method, "/v1/documents"+c.path, c.body)
-		if res.StatusCode != 500 {
-			t.Fatalf("%s %s %s: %d %s", c.method, c.path, c.body, res.StatusCode, body)
-		}
+		must.That(t, res.StatusCode == 500, "%s %s %s: %d %s", c.method, c.path, c.body, res.StatusCode, body)
 		store.writes.Store(false)
 		if after := kept(t, s); !maps.Equal(after, before) {
 			t.Errorf("%s %s %s: kept are %v, before %v", c.method, c.path, c.body, after, before)
 		}
 		for _, text := range []string{"apples", "bananas", "pears"} {
-			if ids := found(t, s, text); len(ids) > 0 != (text != "pears") {
-				t.Errorf("%s %s %s: %s: found %v", c.method, c.path, c.body, text, ids)
-			}
+			check.Equal(t, len(found(t, s, text)) > 0, text != "pears", "%s %s %s: %s is found", c.method, c.path, c.body, text)
 		}
 		for _, id := range []string{"api:a.md", "api:b.md"} {
 			if res, body := s.ask(t, "PATCH", "/v1/documents/"+id, `{}`); res.StatusCode != 200 {
@@ -118,10 +115,9 @@ func TestNoSpace(t *testing.T) {
 	store.writes.Store(true)
 	for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
 		res, answer := s.ask(t, method, "/v1/documents/api:a.md", body)
-		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
-			!strings.Contains(string(answer), "no disk space left") || strings.Contains(string(answer), "secret") {
-			t.Errorf("%s: %d %v %s", method, res.StatusCode, res.Header, answer)
-		}
+		check.That(t, res.StatusCode == 503 && res.Header.Get("Retry-After") != "" &&
+			strings.Contains(string(answer), "no disk space left") && !strings.Contains(string(answer), "secret"),
+			"%s: %d %v %s", method, res.StatusCode, res.Header, answer)
 	}
 	// The intake gets a document that the index lacks.
 	store.writes.Store(false)
@@ -155,19 +151,15 @@ func TestTemporaryFileErrors(t *testing.T) {
 			store.fault = &fs.PathError{Op: "open", Path: "/secret/place", Err: fault}
 			store.writes.Store(true)
 			res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`)
-			if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || strings.Contains(string(body), "secret") {
-				t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
-			}
+			check.That(t, res.StatusCode == 503 && res.Header.Get("Retry-After") != "" &&
+				!strings.Contains(string(body), "secret"), "%d %v %s", res.StatusCode, res.Header, body)
 			var answer httpdoor.BatchAnswer
 			s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
 			task := workFor(t, s.fixture.Collection, 300*time.Millisecond, answer.Task.ID)
-			if task.State != collection.TaskWaiting {
-				t.Fatalf("%+v", task)
-			}
+			must.That(t, task.State == collection.TaskWaiting, "%+v", task)
 			store.writes.Store(false)
-			if task := workFor(t, s.fixture.Collection, time.Minute, answer.Task.ID); task.State != collection.TaskDone {
-				t.Errorf("when files can be opened: %+v", task)
-			}
+			check.Equal(t, workFor(t, s.fixture.Collection, time.Minute, answer.Task.ID).State, collection.TaskDone,
+				"state when files can be opened")
 		})
 	}
 }
@@ -187,9 +179,7 @@ func workFor(t *testing.T, c *collection.Collection, long time.Duration, id stri
 		time.Sleep(5 * time.Millisecond)
 	}
 	stop()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-done)
 	return task
 }
 
@@ -216,9 +206,7 @@ func TestCrashesBetweenSteps(t *testing.T) {
 	s.restarted(t)
 	for query, want := range map[string]bool{"apples": false, "pears": true, "bananas": true, "cherries": false,
 		"dates": true, "elderberries": true} {
-		if ids := found(t, s, query); len(ids) > 0 != want {
-			t.Errorf("%s: found %v", query, ids)
-		}
+		check.Equal(t, len(found(t, s, query)) > 0, want, "%s is found", query)
 	}
 	names := slices.Sorted(maps.Keys(kept(t, s)))
 	if want := []string{"api:a.md", "api:b.md", "api:d.md", "api:e.md"}; !slices.Equal(names, want) {
@@ -268,9 +256,7 @@ func TestPartlyRejectedBatch(t *testing.T) {
 	}
 	for text, want := range map[string]bool{"apples": true, "pears": true, "bananas": false, "plums": false,
 		"grapes": false} {
-		if ids := found(t, s, text); len(ids) > 0 != want {
-			t.Errorf("%s: found %v", text, ids)
-		}
+		check.Equal(t, len(found(t, s, text)) > 0, want, "%s is found", text)
 	}
 	var texts []string
 	for _, content := range kept(t, s) {
@@ -368,9 +354,7 @@ func TestOnlyVersionRejectedAtStart(t *testing.T) {
 	if list := refused(t, s); len(list) > 0 || len(found(t, s, "apples")) == 0 {
 		t.Errorf("put again: the status says %+v", list)
 	}
-	if strings.Contains(kept(t, s)[heavy], "heavy") {
-		t.Error("put again: the version before it is kept")
-	}
+	check.That(t, !strings.Contains(kept(t, s)[heavy], "heavy"), "put again: the version before it is kept")
 }
 
 // TestDeleteRejectedDocument checks that a key which may delete a rejected document deletes all
@@ -389,10 +373,8 @@ func TestDeleteRejectedDocument(t *testing.T) {
 		return access.Grant{Scopes: []access.Scope{access.ScopeIngest}, Tenant: access.All, Sets: sets}
 	}
 	for id, sets := range map[sheaf.ID][]string{"api:a.md": {"stone"}, "api:b.md": {"fruit"}} {
-		if _, err := fixture.Collection.Write(ctx, bound(sets...), []collection.Change{{ID: id}}); !errors.Is(err,
-			sheaf.ErrNotFound) {
-			t.Errorf("%s is deleted by a key of the sets %v: %v", id, sets, err)
-		}
+		check.Is(t, must.Err(fixture.Collection.Write(ctx, bound(sets...), []collection.Change{{ID: id}})), sheaf.ErrNotFound,
+			"a key of the sets %[2]v deletes %[1]s", id, sets)
 	}
 	if res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "more heavy bananas"}`); res.StatusCode != 422 ||
 		len(kept(t, s)) != 2 || len(refused(t, s)) != 2 {

@@ -13,6 +13,7 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/collection/intake"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -43,30 +44,24 @@ func TestIdempotencyKeyWithoutStoredAnswer(t *testing.T) {
 			}
 			s, crash := copied(t, options)
 			res, body := s.ask(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples.", "access": ["user:ann"]}`)
-			if res.StatusCode != 201 {
-				t.Fatalf("%d %s", res.StatusCode, body)
-			}
+			must.That(t, res.StatusCode == 201, "%d %s", res.StatusCode, body)
 			header := []string{"Idempotency-Key", "k1"}
 			for _, h := range c.header {
 				header = append(header, strings.ReplaceAll(h, "TAG", res.Header.Get("ETag")))
 			}
 			first, body := s.ask(t, c.method, c.path, c.body, header...)
-			if first.StatusCode != c.status {
-				t.Fatalf("%d %s", first.StatusCode, body)
-			}
+			must.That(t, first.StatusCode == c.status, "%d %s", first.StatusCode, body)
 			if c.status != 202 {
 				crash(t)
 			}
 			after := startOf(t, s.restarted(t), options)
 			again, same := after.ask(t, c.method, c.path, c.body, header...)
 			for _, name := range []string{"Etag", "Location"} {
-				if again.Header.Get(name) != first.Header.Get(name) {
-					t.Errorf("%s is %q, was %q", name, again.Header.Get(name), first.Header.Get(name))
-				}
+				check.That(t, again.Header.Get(name) == first.Header.Get(name), "%s is %q, was %q", name, again.Header.Get(name),
+					first.Header.Get(name))
 			}
-			if again.StatusCode != first.StatusCode || !bytes.Equal(body, same) {
-				t.Errorf("%d %s, after a crash %d %s", first.StatusCode, body, again.StatusCode, same)
-			}
+			check.That(t, again.StatusCode == first.StatusCode && bytes.Equal(body, same), "%d %s, after a crash %d %s",
+				first.StatusCode, body, again.StatusCode, same)
 			if res, _ := after.ask(t, c.method, c.path, c.body, header...); res.StatusCode != c.status {
 				t.Errorf("once more: %d", res.StatusCode)
 			}
@@ -113,9 +108,7 @@ func TestIdempotencyKeysExpire(t *testing.T) {
 	} {
 		now = now.Add(c.later)
 		res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, c.text, "Idempotency-Key", "k1")
-		if res.StatusCode != c.status {
-			t.Errorf("%d: %d %s, want %d", i, res.StatusCode, body, c.status)
-		}
+		check.That(t, res.StatusCode == c.status, "%d: %d %s, want %d", i, res.StatusCode, body, c.status)
 	}
 	s.wrong(t, 412, "PUT", "/v1/documents/api:a.md", `{"text": "x"}`, "If-None-Match", "*", "Idempotency-Key", "k2")
 	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "y"}`, "Idempotency-Key", "k2"); res.StatusCode !=
@@ -147,9 +140,7 @@ func TestIdempotencyKeysOfTwoCallers(t *testing.T) {
 	}{{"one", "Apples.", 201}, {"one", "Apples.", 201}, {"another", "Apples.", 200}, {"one", "Pears.", 409}} {
 		res, body := s.ask(t, "PUT", "/v1/documents/api:fruit.md", `{"text": "`+c.text+`"}`, "Idempotency-Key", "k1",
 			"Authorization", "Bearer "+keys[c.key])
-		if res.StatusCode != c.status {
-			t.Errorf("%s with %s: %d %s, want %d", c.key, c.text, res.StatusCode, body, c.status)
-		}
+		check.That(t, res.StatusCode == c.status, "%s with %s: %d %s, want %d", c.key, c.text, res.StatusCode, body, c.status)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"sheaf/collection"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -43,9 +44,7 @@ func TestChoicesAreOfOneType(t *testing.T) {
 		}
 	}
 	walk("#", doc)
-	if values == 0 {
-		t.Error("there are no lists of values")
-	}
+	check.That(t, values != 0, "there are no lists of values")
 }
 
 // TestParametersWithinBounds checks that the server accepts parameters within the listed bounds, or
@@ -91,9 +90,7 @@ func TestParametersWithinBounds(t *testing.T) {
 			}
 		}
 	}
-	if conflicts == 0 {
-		t.Error("no two parameters were in conflict: the test draws too few")
-	}
+	check.That(t, conflicts != 0, "no two parameters were in conflict: the test draws too few")
 }
 
 // TestFilters checks which texts the server takes as filters.
@@ -163,8 +160,7 @@ func TestStages(t *testing.T) {
 	var list httpdoor.StageList
 	s.get(t, "GET", "/v1/stages", "", &list)
 	for _, name := range collection.Stages() {
-		if len(list.Settings[name]) != len(collection.StageOptions(name)) {
-			t.Errorf("%s has the settings %v", name, list.Settings[name])
-		}
+		check.That(t, len(list.Settings[name]) == len(collection.StageOptions(name)), "%s has the settings %v", name,
+			list.Settings[name])
 	}
 }

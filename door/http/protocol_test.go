@@ -18,6 +18,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -32,9 +33,7 @@ func TestETagChangesWithFileTime(t *testing.T) {
 	must.Do(t, os.Chtimes(filepath.Join(s.fixture.Root, "git.md"), at, at))
 	s.fixture.Index(t)
 	s.get(t, "GET", path, "", &d, "If-None-Match", d.ETag)
-	if d.Date == nil || !d.Date.Equal(at) {
-		t.Errorf("the date is %v, the file's %v", d.Date, at)
-	}
+	check.That(t, d.Date != nil && d.Date.Equal(at), "the date is %v, the file's %v", d.Date, at)
 }
 
 // TestCursorOfAnotherCaller checks that only its caller can use a cursor, even if others see the same.
@@ -46,17 +45,11 @@ func TestCursorOfAnotherCaller(t *testing.T) {
 	bearer := func(name string) []string { return []string{"Authorization", "Bearer " + secrets[name]} }
 	var a collection.Answer
 	s.get(t, "GET", "/v1/search?query=commit&limit=1", "", &a, bearer("ann")...)
-	if a.Next == "" {
-		t.Fatal("there is no next page")
-	}
+	must.That(t, a.Next != "", "there is no next page")
 	p := s.wrong(t, http.StatusNotFound, "GET", "/v1/search?query=x&cursor="+a.Next, "", bearer("ben")...)
-	if strings.Contains(p.Detail, "commit") {
-		t.Errorf("somebody else's query is told: %s", p.Detail)
-	}
+	check.That(t, !strings.Contains(p.Detail, "commit"), "somebody else's query is told: %s", p.Detail)
 	s.get(t, "GET", "/v1/search?cursor="+a.Next, "", &a, bearer("ann")...)
-	if len(a.Results) != 1 || a.Results[0].Rank != 2 {
-		t.Errorf("the second page: %+v", a.Results)
-	}
+	check.That(t, len(a.Results) == 1 && a.Results[0].Rank == 2, "the second page: %+v", a.Results)
 }
 
 // TestDeletedBetweenPages checks that a later page omits deleted documents and shows changed ones,
@@ -73,9 +66,7 @@ func TestDeletedBetweenPages(t *testing.T) {
 	var first, second collection.Answer
 	s.get(t, "POST", "/v1/search", `{"query": "cranes", "limit": 1, "parameters": {"meaning": 0}}`, &first)
 	s.get(t, "POST", "/v1/search", `{"query": "cranes", "limit": 4, "parameters": {"meaning": 0}}`, &second)
-	if len(second.Results) != 4 {
-		t.Fatalf("%+v", second.Results)
-	}
+	must.That(t, len(second.Results) == 4, "%+v", second.Results)
 	deleted, changed, kept := second.Results[1].Doc, second.Results[2].Doc, second.Results[3].Doc
 	var stored collection.Stored
 	s.get(t, "DELETE", "/v1/documents/"+string(deleted), "", &stored)
@@ -89,9 +80,8 @@ func TestDeletedBetweenPages(t *testing.T) {
 		}
 		next = page.Next
 	}
-	if len(shown) != 2 || shown[changed] != 1 || shown[kept] != 1 {
-		t.Errorf("%s was deleted, %s changed; shown, and how often: %v", deleted, changed, shown)
-	}
+	check.That(t, len(shown) == 2 && shown[changed] == 1 && shown[kept] == 1,
+		"%s was deleted, %s changed; shown, and how often: %v", deleted, changed, shown)
 }
 
 // TestReadinessHidesDetails checks that readiness names collections only to keys that may
@@ -155,10 +145,8 @@ func TestCountOfOrderedList(t *testing.T) {
 		for _, v := range a.Facets["ext"] {
 			faceted += v.Count
 		}
-		if a.Matches == nil || a.Total.Relation != "eq" || *a.Matches != a.Total.Value || *a.Matches != faceted ||
-			faceted == 0 {
-			t.Errorf("%s: %v, %d by facets, total %+v", parameters, a.Matches, faceted, a.Total)
-		}
+		check.That(t, a.Matches != nil && a.Total.Relation == "eq" && *a.Matches == a.Total.Value && *a.Matches == faceted &&
+			faceted != 0, "%s: %v, %d by facets, total %+v", parameters, a.Matches, faceted, a.Total)
 	}
 }
 
@@ -204,14 +192,10 @@ func TestMetricsOfOtherDoors(t *testing.T) {
 	s.ask(t, "GET", "/door/open", "")
 	s.ask(t, "GET", "/door/shut", "")
 	res, body := s.ask(t, "GET", "/metrics", "")
-	if kind := res.Header.Get("Content-Type"); kind != "text/plain; version=0.0.4; charset=utf-8" {
-		t.Errorf("Content-Type: %s", kind)
-	}
+	check.Equal(t, res.Header.Get("Content-Type"), "text/plain; version=0.0.4; charset=utf-8", "Content-Type")
 	for _, line := range []string{`sheaf_requests_total{operation="mounted",status="200"} 1`,
 		`sheaf_requests_total{operation="mounted",status="418"} 1`} {
-		if !strings.Contains(string(body), line+"\n") {
-			t.Errorf("there is no %s in\n%s", line, body)
-		}
+		check.That(t, strings.Contains(string(body), line+"\n"), "there is no %s in\n%s", line, body)
 	}
 }
 
@@ -229,9 +213,7 @@ func TestTwoKeysAreRefused(t *testing.T) {
 		}
 		res := must.Get(s.Client().Do(req))
 		_ = res.Body.Close()
-		if res.StatusCode != want {
-			t.Errorf("keys of %s: %d, want %d", name, res.StatusCode, want)
-		}
+		check.Equal(t, res.StatusCode, want, "status with keys of %s", name)
 	}
 }
 

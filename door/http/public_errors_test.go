@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
 	"sheaf/door/mcp"
+	"sheaf/internal/check"
 	"sheaf/store"
 )
 
@@ -101,10 +102,9 @@ func TestNotesHideStoreAddress(t *testing.T) {
 	} {
 		for scopes, told := range map[string]bool{"search": false, "admin": true} {
 			res, body := s.ask(t, "POST", c.path, c.body, "Scopes", scopes)
-			if res.StatusCode != 200 || strings.Contains(string(body), place) != told ||
-				!strings.Contains(string(body), c.said) || strings.Contains(string(body), `"degraded":true`) {
-				t.Errorf("%s by %s: %d %s", c.path, scopes, res.StatusCode, body)
-			}
+			check.That(t, res.StatusCode == 200 && strings.Contains(string(body), place) == told &&
+				strings.Contains(string(body), c.said) && !strings.Contains(string(body), `"degraded":true`), "%s by %s: %d %s",
+				c.path, scopes, res.StatusCode, body)
 		}
 	}
 }
@@ -126,13 +126,9 @@ func TestLostVersionErrorHidesStoreAddress(t *testing.T) {
 			t.Fatal(res.StatusCode, string(body))
 		}
 		res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`, "Scopes", scopes)
-		if res.StatusCode != 422 || !strings.Contains(string(body), "put them again") ||
-			strings.Contains(string(body), place) != told {
-			t.Errorf("by %s: %d %s", scopes, res.StatusCode, body)
-		}
-		if !strings.Contains(strings.Join(noticed, "\n"), place) {
-			t.Errorf("by %s: the log says %q", scopes, noticed)
-		}
+		check.That(t, res.StatusCode == 422 && strings.Contains(string(body), "put them again") &&
+			strings.Contains(string(body), place) == told, "by %s: %d %s", scopes, res.StatusCode, body)
+		check.That(t, strings.Contains(strings.Join(noticed, "\n"), place), "by %s: the log says %q", scopes, noticed)
 	}
 }
 
@@ -182,9 +178,8 @@ func TestFailedBranchHidesReason(t *testing.T) {
 				!told && !strings.Contains(string(body), "embedding the query failed") {
 				t.Errorf("%s %s by %s: %d %s", c.method, c.path, scopes, res.StatusCode, body)
 			}
-			if !strings.Contains(s.log.String(), place) {
-				t.Errorf("%s %s by %s: the log says %q", c.method, c.path, scopes, s.log)
-			}
+			check.That(t, strings.Contains(s.log.String(), place), "%s %s by %s: the log says %q", c.method, c.path, scopes,
+				s.log)
 		}
 	}
 }

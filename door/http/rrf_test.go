@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/worked"
 	"sheaf/store"
@@ -84,9 +85,7 @@ func TestRRFAnswer(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A", "B", "C"}, text: []string{"B", "D", "A"}}, httpdoor.RRF{})
 	var a rrfAnswer
 	s.get(t, "POST", rrfPath, `{"query": "search query text", "fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`, &a)
-	if a.Success == nil || !*a.Success || a.Data.Method != "rrf" || a.Data.K != 60 || a.Data.Degraded {
-		t.Errorf("%+v", a)
-	}
+	check.That(t, a.Success != nil && *a.Success && a.Data.Method == "rrf" && a.Data.K == 60 && !a.Data.Degraded, "%+v", a)
 	want := []struct {
 		id           string
 		score        float64
@@ -95,34 +94,24 @@ func TestRRFAnswer(t *testing.T) {
 		{"B", 1.0/62 + 1.0/61, "2", "1"}, {"A", 1.0/61 + 1.0/63, "1", "3"}, {"D", 1.0 / 62, "null", "2"},
 		{"C", 1.0 / 63, "3", "null"},
 	}
-	if len(a.Data.Results) != len(want) {
-		t.Fatalf("%d results", len(a.Data.Results))
-	}
+	must.That(t, len(a.Data.Results) == len(want), "%d results", len(a.Data.Results))
 	for i, w := range want {
 		r := a.Data.Results[i]
 		var score float64
 		must.Do(t, json.Unmarshal(r["rrf_score"], &score))
-		if string(r["id"]) != `"notes:`+w.id+`.md"` || math.Abs(score-w.score) > 1e-12 ||
-			string(r["vector_rank"]) != w.vector || string(r["text_rank"]) != w.text {
-			t.Errorf("result %d: %s, want %+v", i+1, r, w)
-		}
-		if string(r["content"]) != `"text of `+w.id+`\n"` || !strings.HasPrefix(string(r["metadata"]), "{") || len(r) != 6 {
-			t.Errorf("result %d: %s", i+1, r)
-		}
+		check.That(t, string(r["id"]) == `"notes:`+w.id+`.md"` && math.Abs(score-w.score) <= 1e-12 &&
+			string(r["vector_rank"]) == w.vector && string(r["text_rank"]) == w.text, "result %d: %s, want %+v", i+1, r, w)
+		check.That(t, string(r["content"]) == `"text of `+w.id+`\n"` && strings.HasPrefix(string(r["metadata"]), "{") &&
+			len(r) == 6, "result %d: %s", i+1, r)
 	}
 	s.get(t, "POST", rrfPath, `{"query": "q"}`, &a)
-	if a.Data.Method != "rrf" || a.Data.K != 60 {
-		t.Errorf("defaults: %+v", a.Data)
-	}
+	check.That(t, a.Data.Method == "rrf" && a.Data.K == 60, "defaults: %+v", a.Data)
 	s.get(t, "POST", rrfPath, `{"query": "q", "top_k": 2}`, &a)
-	if len(a.Data.Results) != 2 {
-		t.Errorf("%d results for top_k 2", len(a.Data.Results))
-	}
+	check.That(t, len(a.Data.Results) == 2, "%d results for top_k 2", len(a.Data.Results))
 	// D11: contributions below 0.001 still count, since they order the answer.
 	s.get(t, "POST", rrfPath, `{"query": "q", "rrf_k": 1000}`, &a)
-	if len(a.Data.Results) != 4 || string(a.Data.Results[0]["id"]) != `"notes:B.md"` {
-		t.Errorf("rrf_k 1000: %s", a.Data.Results)
-	}
+	check.That(t, len(a.Data.Results) == 4 && string(a.Data.Results[0]["id"]) == `"notes:B.md"`, "rrf_k 1000: %s",
+		a.Data.Results)
 }
 
 // TestRRFWeightedSum checks D19: w x minmax(vector) + (1-w) x minmax(text), w 0.5, a missing leg 0.
@@ -132,19 +121,13 @@ func TestRRFWeightedSum(t *testing.T) {
 	s.get(t, "POST", rrfPath, `{"query": "q", "fusion_method": "weighted_sum"}`, &a)
 	// The scores of the legs are 1, 1/2, 1/3 and 1, 1/2.
 	want := map[string]float64{"A": 0.5, "B": 0.5*(1.0/2-1.0/3)/(1-1.0/3) + 0.5, "C": 0, "D": 0}
-	if a.Data.Method != "weighted_sum" || len(a.Data.Results) != 4 {
-		t.Fatalf("%+v", a.Data)
-	}
+	must.That(t, a.Data.Method == "weighted_sum" && len(a.Data.Results) == 4, "%+v", a.Data)
 	for _, r := range a.Data.Results {
 		var id string
 		var score float64
-		if json.Unmarshal(r["id"], &id) != nil || json.Unmarshal(r["rrf_score"], &score) != nil {
-			t.Fatalf("%s", r)
-		}
+		must.That(t, json.Unmarshal(r["id"], &id) == nil && json.Unmarshal(r["rrf_score"], &score) == nil, "%s", r)
 		name := strings.TrimSuffix(strings.TrimPrefix(id, "notes:"), ".md")
-		if math.Abs(score-want[name]) > 1e-9 {
-			t.Errorf("%s: %v, want %v", name, score, want[name])
-		}
+		check.That(t, math.Abs(score-want[name]) <= 1e-9, "%s: %v, want %v", name, score, want[name])
 	}
 }
 
@@ -168,22 +151,16 @@ func TestRRFFailures(t *testing.T) {
 		s := startLegs(t, l, httpdoor.RRF{})
 		var a rrfAnswer
 		s.get(t, "POST", rrfPath, `{"query": "q"}`, &a)
-		if !a.Data.Degraded || len(a.Data.Warnings) != 1 || len(a.Data.Results) != 1 ||
-			string(a.Data.Results[0][name+"_rank"]) != "null" {
-			t.Errorf("%s failed: %+v", name, a.Data)
-		}
-		if !strings.Contains(s.log.String(), "on fire") {
-			t.Errorf("%s failed and the log says %q", name, s.log)
-		}
+		check.That(t, a.Data.Degraded && len(a.Data.Warnings) == 1 && len(a.Data.Results) == 1 &&
+			string(a.Data.Results[0][name+"_rank"]) == "null", "%s failed: %+v", name, a.Data)
+		check.That(t, strings.Contains(s.log.String(), "on fire"), "%s failed and the log says %q", name, s.log)
 	}
 	s := startLegs(t, &legs{vectorErr: broken, textErr: broken}, httpdoor.RRF{})
 	if res, body := s.ask(t, "POST", rrfPath, `{"query": "q"}`); res.StatusCode != 500 ||
 		string(body) != `{"error":"search failed"}` {
 		t.Errorf("both failed: %d %s", res.StatusCode, body)
 	}
-	if !strings.Contains(s.log.String(), "on fire") {
-		t.Errorf("both failed and the log says %q", s.log)
-	}
+	check.That(t, strings.Contains(s.log.String(), "on fire"), "both failed and the log says %q", s.log)
 }
 
 // TestRRFWithoutModel checks that only words are searched without a model, and that the answer says so.
@@ -191,10 +168,8 @@ func TestRRFWithoutModel(t *testing.T) {
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) { o.Model, o.Embed = nil, nil }), nil)
 	var a rrfAnswer
 	s.get(t, "POST", rrfPath, `{"query": "undo"}`, &a)
-	if a.Data.Degraded || len(a.Data.Results) == 0 || string(a.Data.Results[0]["vector_rank"]) != "null" ||
-		len(a.Data.Warnings) != 1 || !strings.Contains(a.Data.Warnings[0], "no embedding model is in use") {
-		t.Errorf("%+v", a.Data)
-	}
+	check.That(t, !a.Data.Degraded && len(a.Data.Results) != 0 && string(a.Data.Results[0]["vector_rank"]) == "null" &&
+		len(a.Data.Warnings) == 1 && strings.Contains(a.Data.Warnings[0], "no embedding model is in use"), "%+v", a.Data)
 }
 
 // TestRRFSearchesTogether checks that both searches run at once, with the limits of D10.
@@ -203,9 +178,8 @@ func TestRRFSearchesTogether(t *testing.T) {
 	s := startLegs(t, l, httpdoor.RRF{})
 	var a rrfAnswer
 	s.get(t, "POST", rrfPath, `{"query": "q", "top_k": 10}`, &a)
-	if len(l.limits) != 2 || a.Data.Degraded || len(a.Data.Results) != 2 {
-		t.Fatalf("one search waited for the other in vain: %d began, %+v", len(l.limits), a.Data)
-	}
+	must.That(t, len(l.limits) == 2 && !a.Data.Degraded && len(a.Data.Results) == 2,
+		"one search waited for the other in vain: %d began, %+v", len(l.limits), a.Data)
 	for topK, want := range map[int]int{1: 50, 10: 50, 11: 55, 20: 100, 200: 1000, 1000: 1000} {
 		for len(l.limits) > 0 {
 			<-l.limits
@@ -222,13 +196,9 @@ func TestRRFConfiguration(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{Method: "weighted_sum", K: 20})
 	var a rrfAnswer
 	s.get(t, "POST", rrfPath, `{"query": "q"}`, &a)
-	if a.Data.Method != "weighted_sum" || a.Data.K != 20 {
-		t.Errorf("%+v", a.Data)
-	}
+	check.That(t, a.Data.Method == "weighted_sum" && a.Data.K == 20, "%+v", a.Data)
 	s.get(t, "POST", rrfPath, `{"query": "q", "fusion_method": "rrf", "rrf_k": 1}`, &a)
-	if a.Data.Method != "rrf" || a.Data.K != 1 {
-		t.Errorf("%+v", a.Data)
-	}
+	check.That(t, a.Data.Method == "rrf" && a.Data.K == 1, "%+v", a.Data)
 	for want, d := range map[string]httpdoor.RRF{"rrf_k must be at least 1": {K: -1},
 		"rrf_k must not exceed 1000": {K: 1001}, "fusion_method must be 'weighted_sum' or 'rrf'": {Method: "x"}} {
 		if _, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{s.fixture.Collection},
@@ -286,10 +256,9 @@ func testFusionVectors(t *testing.T) {
 		}
 		for i, w := range c.Expected {
 			r := a.Data.Results[i]
-			if string(r.ID) != "notes:"+w.ID+".md" || math.Abs(r.Score-w.Score) > 1e-12 ||
-				!reflect.DeepEqual(r.VectorRank, w.Vector) || !reflect.DeepEqual(r.TextRank, w.Text) {
-				t.Errorf("%s: result %d is %+v, want %+v", c.Name, i+1, r, w)
-			}
+			check.That(t, string(r.ID) == "notes:"+w.ID+".md" && math.Abs(r.Score-w.Score) <= 1e-12 &&
+				reflect.DeepEqual(r.VectorRank, w.Vector) && reflect.DeepEqual(r.TextRank, w.Text),
+				"%s: result %d is %+v, want %+v", c.Name, i+1, r, w)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package http_test
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -66,9 +66,7 @@ func TestSlowAndEndlessBodies(t *testing.T) {
 		return // the server may close the connection
 	}
 	defer res.Body.Close()
-	if res.StatusCode != 413 {
-		t.Errorf("an endless body: %d", res.StatusCode)
-	}
+	check.Equal(t, res.StatusCode, 413, "an endless body")
 }
 
 // TestBodiesOfOtherDoors checks that bodies for other doors use the shared limit, and release it.
@@ -77,9 +75,7 @@ func TestBodiesOfOtherDoors(t *testing.T) {
 	has, free := make(chan struct{}), make(chan struct{})
 	door := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
-			if !errors.Is(err, sheaf.ErrUnavailable) {
-				t.Error(err)
-			}
+			check.Is(t, err, sheaf.ErrUnavailable, "a slow body")
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}

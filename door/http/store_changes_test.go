@@ -15,6 +15,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -130,9 +131,8 @@ func TestStoreRemoved(t *testing.T) {
 	} {
 		store.gone.Store(true)
 		res, body := s.ask(t, c.method, c.path, c.body)
-		if res.StatusCode != c.without {
-			t.Errorf("%s %s of a place that is gone: %d %s, want %d", c.method, c.path, res.StatusCode, body, c.without)
-		}
+		check.That(t, res.StatusCode == c.without, "%s %s of a place that is gone: %d %s, want %d", c.method, c.path,
+			res.StatusCode, body, c.without)
 		if c.without == 503 && !strings.Contains(string(body), "fill it again with sheaf index --rebuild") {
 			t.Errorf("%s %s says not what to do: %s", c.method, c.path, body)
 		}
@@ -203,10 +203,9 @@ func TestUnreadableKeyFile(t *testing.T) {
 			for _, address := range []string{"/readyz", "/v1/collections", "/openapi.json", "/metrics",
 				"/v1/search?query=undo"} {
 				res, body := s.ask(t, "GET", address, "", header...)
-				if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
-					!strings.Contains(string(body), "the keys cannot be read: the log says why") {
-					t.Errorf("%s: %s: %d %s", name, address, res.StatusCode, body)
-				}
+				check.That(t, res.StatusCode == 503 && res.Header.Get("Retry-After") != "" &&
+					strings.Contains(string(body), "the keys cannot be read: the log says why"), "%s: %s: %d %s", name, address,
+					res.StatusCode, body)
 			}
 		}
 	}

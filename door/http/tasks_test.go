@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -56,9 +57,8 @@ func TestTaskOfOtherProcess(t *testing.T) {
 		c := must.Get(collection.New(o))
 		nobody := access.Grant{Scopes: []access.Scope{access.ScopeIngest}}
 		task, err := c.Task(nobody, "local", answer.Task.ID)
-		if err != nil || task.State != state || (len(task.Results) == 1) != (state == collection.TaskDone) {
-			t.Errorf("%s: %+v, %v", state, task, err)
-		}
+		check.That(t, err == nil && task.State == state && (len(task.Results) == 1) == (state == collection.TaskDone),
+			"%s: %+v, %v", state, task, err)
 		if list := c.Tasks(nobody, "local", state, 9); len(list) != 1 || list[0].ID != answer.Task.ID ||
 			len(list[0].Results) != 0 {
 			t.Errorf("%s: listed as %+v", state, list)
@@ -68,9 +68,7 @@ func TestTaskOfOtherProcess(t *testing.T) {
 				t.Errorf("%s for somebody else: %+v, %v", id, task, err)
 			}
 		}
-		if list := c.Tasks(nobody, "another", "", 9); len(list) != 0 {
-			t.Errorf("%s: listed for somebody else: %+v", state, list)
-		}
+		check.Equal(t, len(c.Tasks(nobody, "another", "", 9)), 0, "%s: tasks of another caller", state)
 		workUntilDone(t, o, answer.Task.ID)
 	}
 }
@@ -92,9 +90,7 @@ func batchDone(t *testing.T) (collection.Options, collection.Task) {
 // TestResultsOfTasks checks that the results of a completed task survive a restart.
 func TestResultsOfTasks(t *testing.T) {
 	o, first := batchDone(t)
-	if len(first.Results) != 300 || first.Results[299].ETag == "" {
-		t.Fatalf("%+v", first)
-	}
+	must.That(t, len(first.Results) == 300 && first.Results[299].ETag != "", "%+v", first)
 	c := must.Get(collection.New(o))
 	working(t, c)
 	if task, err := c.Task(access.Unrestricted(), "", first.ID); err != nil || asJSON(t, task) != asJSON(t, first) {
@@ -140,10 +136,8 @@ func TestPartlyRejectedTaskAfterCrash(t *testing.T) {
 	first := workUntilDone(t, s.fixture.Options, answer.Task.ID)
 	crash(t) // as before the outcome was stored
 	again := workUntilDone(t, s.fixture.Options, answer.Task.ID)
-	if first.State != collection.TaskFailed || !strings.Contains(first.Error, "2 of 3 changes are made") ||
-		again.State != first.State || again.Error != first.Error {
-		t.Errorf("first %+v, looked at again %+v", first, again)
-	}
+	check.That(t, first.State == collection.TaskFailed && strings.Contains(first.Error, "2 of 3 changes are made") &&
+		again.State == first.State && again.Error == first.Error, "first %+v, looked at again %+v", first, again)
 }
 
 func asJSON(t *testing.T, v any) string {
@@ -162,9 +156,7 @@ func workUntilDone(t *testing.T, o collection.Options, id string) collection.Tas
 	go func() { done <- c.Work(ctx) }()
 	defer func() {
 		stop()
-		if err := <-done; err != nil {
-			t.Errorf("work ended with %v", err)
-		}
+		check.NoError(t, <-done, "end of the work")
 	}()
 	var task *collection.Task
 	eventually(t, "the task ends", func() bool {
@@ -207,9 +199,8 @@ func TestUnreadableFilesBlockNothing(t *testing.T) {
 		named[skip.Path] = skip.Detail
 	}
 	for name, content := range files {
-		if !strings.Contains(named[name], name) || !strings.Contains(strings.Join(told, "\n"), name) {
-			t.Errorf("%s: status says %q, told %q", name, named[name], told)
-		}
+		check.That(t, strings.Contains(named[name], name) && strings.Contains(strings.Join(told, "\n"), name),
+			"%s: status says %q, told %q", name, named[name], told)
 		if now, err := os.ReadFile(name); err != nil || string(now) != content {
 			t.Errorf("%s: %q, %v", name, now, err)
 		}

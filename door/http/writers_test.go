@@ -16,6 +16,8 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/model"
 )
 
@@ -66,22 +68,14 @@ func TestPutDuringRun(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
-	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", res.StatusCode, body)
-	}
+	check.That(t, res.StatusCode == 503 && res.Header.Get("Retry-After") != "", "%d %s", res.StatusCode, body)
 	model.let()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if kept := kept(t, s); len(kept) != 0 {
-		t.Errorf("documents are left: %v", kept)
-	}
+	must.Do(t, <-done)
+	check.Equal(t, len(kept(t, s)), 0, "documents after the last was deleted")
 	var stored collection.Stored
 	// without a short time limit
 	startOf(t, f, nil).get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
-	if !stored.Created {
-		t.Errorf("%+v", stored)
-	}
+	check.That(t, stored.Created, "%+v", stored)
 }
 
 // TestReadersWhileWritersWait checks that readers get answers while documents wait for a remote model or
@@ -160,18 +154,15 @@ func TestSecondServerTakesOver(t *testing.T) {
 			if status = res.StatusCode; status < 300 {
 				break
 			}
-			if !strings.Contains(string(body), "another server accepts documents for this index") {
-				t.Errorf("%d %s", status, body)
-			}
+			check.That(t, strings.Contains(string(body), "another server accepts documents for this index"), "%d %s", status,
+				body)
 			time.Sleep(10 * time.Millisecond)
 		}
 		return status
 	}
 	first, endFirst := begin(index)
 	defer endFirst()
-	if status := put(first, "k1"); status != 201 {
-		t.Errorf("the first: %d", status)
-	}
+	check.Equal(t, put(first, "k1"), 201, "the first")
 	second, endSecond := begin(index.Beside(t))
 	defer endSecond()
 	endFirst()
@@ -180,9 +171,7 @@ func TestSecondServerTakesOver(t *testing.T) {
 		if errors.Is(err, collection.ErrTaken) {
 			break
 		}
-		if !errors.Is(err, sheaf.ErrNotFound) {
-			t.Fatal(err)
-		}
+		must.That(t, errors.Is(err, sheaf.ErrNotFound), "%v", err)
 	}
 	third, endThird := begin(index.Beside(t))
 	defer endThird()
@@ -194,7 +183,5 @@ func TestSecondServerTakesOver(t *testing.T) {
 		t.Errorf("the first, started again: %d", res.StatusCode)
 	}
 	endSecond()
-	if status := put(third, "k2"); status != 200 {
-		t.Errorf("the first, once the second has ended: %d", status)
-	}
+	check.Equal(t, put(third, "k2"), 200, "the first, once the second has ended")
 }

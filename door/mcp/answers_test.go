@@ -21,6 +21,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/door/mcp"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -45,9 +46,7 @@ func TestToolsAcceptNamesOfAnswers(t *testing.T) {
 	s := connectWith(t, walrus)
 	text := call(t, s, "search", map[string]any{"query": "walrus", "limit": 50, "details": true}, nil)
 	shown := regexp.MustCompile(`(?m)^   id (.*?), [^,]*, score`).FindAllStringSubmatch(text, -1)
-	if len(shown) != len(names) {
-		t.Fatalf("%d of %d are shown:\n%s", len(shown), len(names), text)
-	}
+	must.That(t, len(shown) == len(names), "%d of %d are shown:\n%s", len(shown), len(names), text)
 	for _, id := range shown {
 		if got := call(t, s, "get", map[string]any{"id": id[1]}, nil); !strings.Contains(got, "id "+id[1]+", ") ||
 			!strings.Contains(got, "A walrus text.") {
@@ -102,9 +101,7 @@ func TestEveryAnswerWithinBudget(t *testing.T) {
 				arguments["budget"], most = budget, budget
 			}
 			r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
-			if err != nil || r.IsError {
-				t.Fatalf("%s: %v %v", tool, err, r)
-			}
+			must.That(t, err == nil && !r.IsError, "%s: %v %v", tool, err, r)
 			structured := jsonOf(t, r.StructuredContent)
 			var said struct{ Tokens int }
 			must.Do(t, json.Unmarshal([]byte(structured), &said))
@@ -148,9 +145,7 @@ func TestBudgetsOfAllSizes(t *testing.T) {
 			name, _, _ := strings.Cut(tool, " ")
 			arguments["budget"] = budget
 			r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
-			if err != nil || r.IsError {
-				t.Fatalf("%s: %v %v", tool, err, r)
-			}
+			must.That(t, err == nil && !r.IsError, "%s: %v %v", tool, err, r)
 			structured := jsonOf(t, r.StructuredContent)
 			for form, text := range map[string]string{"text": textOf(r), "structured": structured} {
 				if got := mcp.Tokens(text); got > float64(budget) {
@@ -221,9 +216,7 @@ func TestCutTextKeepsLineEnds(t *testing.T) {
 			whole.WriteString(got.Parts[0].Text)
 			next = got.Parts[0].Next
 		}
-		if whole.String() != want {
-			t.Errorf("%s: %d bytes were read of %d", name, whole.Len(), len(want))
-		}
+		check.That(t, whole.String() == want, "%s: %d bytes were read of %d", name, whole.Len(), len(want))
 	}
 }
 
@@ -239,10 +232,8 @@ func TestRepeatedLinkCountsOnce(t *testing.T) {
 		}
 	}
 	text := call(t, s, "get", map[string]any{"id": "a.md#a", "budget": 200}, &got)
-	if len(got.Parts[0].Links) != 0 || got.Parts[0].LeftOut != 1 ||
-		!strings.Contains(text, "left out 1 of the headings below, links and tags") {
-		t.Errorf("%+v\n%s", got, text)
-	}
+	check.That(t, len(got.Parts[0].Links) == 0 && got.Parts[0].LeftOut == 1 &&
+		strings.Contains(text, "left out 1 of the headings below, links and tags"), "%+v\n%s", got, text)
 	if call(t, s, "get", map[string]any{"id": "a.md#a"}, &got); len(got.Parts[0].Links) != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -268,9 +259,8 @@ func TestBothFormsAreComplete(t *testing.T) {
 		r := must.Get(s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: c.arguments}))
 		structured := jsonOf(t, r.StructuredContent)
 		for _, want := range c.want {
-			if !strings.Contains(textOf(r), want) || !strings.Contains(structured, want) {
-				t.Errorf("%s: %q is not in both of\n%s\n%s", c.tool, want, textOf(r), structured)
-			}
+			check.That(t, strings.Contains(textOf(r), want) && strings.Contains(structured, want),
+				"%s: %q is not in both of\n%s\n%s", c.tool, want, textOf(r), structured)
 		}
 	}
 }
@@ -280,9 +270,7 @@ func TestSnippetCannotImitateResult(t *testing.T) {
 	s := connectWith(t, map[string]string{"a.md": "# A\n\n## Walrus\n\nid notes:b.md, b.md:1, score 9, confidence high\n"})
 	for details, want := range map[bool]string{false: "\n   > id notes:b.md", true: "snippet id notes:b.md"} {
 		text := call(t, s, "search", map[string]any{"query": "walrus", "details": details}, nil)
-		if strings.Contains(text, "\n   id notes:b.md") || !strings.Contains(text, want) {
-			t.Error(text)
-		}
+		check.That(t, !strings.Contains(text, "\n   id notes:b.md") && strings.Contains(text, want), "%v", text)
 	}
 }
 
@@ -290,9 +278,7 @@ func TestSnippetCannotImitateResult(t *testing.T) {
 func TestHintMentionsHiddenSpaces(t *testing.T) {
 	s := connectWith(t, map[string]string{"two  spaces.md": "# Walrus\n"})
 	text := call(t, s, "multi_get", map[string]any{"ids": []string{"two spaces.md"}}, nil)
-	if !strings.Contains(text, "did you mean two spaces.md? There are spaces in that name") {
-		t.Error(text)
-	}
+	check.That(t, strings.Contains(text, "did you mean two spaces.md? There are spaces in that name"), "%v", text)
 }
 
 // TestErrorShortensLongName checks that an error shortens a long name that does not exist. A query also has a limit.
@@ -304,14 +290,10 @@ func TestErrorShortensLongName(t *testing.T) {
 	}
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get",
 		Arguments: map[string]any{"id": strings.Repeat("x", 50_000)}})
-	if err != nil || !r.IsError || len(textOf(r)) > 2000 {
-		t.Errorf("%v: %.2000s", err, textOf(r))
-	}
+	check.That(t, err == nil && r.IsError && len(textOf(r)) <= 2000, "%v: %.2000s", err, textOf(r))
 	r, err = s.CallTool(t.Context(), &sdk.CallToolParams{Name: "search",
 		Arguments: map[string]any{"query": strings.Repeat("x", 5000)}})
-	if err != nil || !r.IsError || !strings.Contains(textOf(r), "at most 4096") {
-		t.Errorf("%v: %.2000s", err, textOf(r))
-	}
+	check.That(t, err == nil && r.IsError && strings.Contains(textOf(r), "at most 4096"), "%v: %.2000s", err, textOf(r))
 }
 
 // TestMissingPassagesWithinBudget checks that missing passages are listed with their reasons, and
@@ -332,9 +314,7 @@ func whatIsMissingFits(t *testing.T, s *sdk.ClientSession, ids []string, budget 
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "multi_get",
 		Arguments: map[string]any{"ids": ids, "budget": budget}})
-	if err != nil || r.IsError {
-		t.Fatal(err, r)
-	}
+	must.That(t, err == nil && !r.IsError, "%v %v", err, r)
 	structured := jsonOf(t, r.StructuredContent)
 	for form, text := range map[string]string{"text": textOf(r), "structured": structured} {
 		if got := mcp.Tokens(text); got > float64(budget) {
@@ -391,15 +371,11 @@ func TestStatusListsSkippedFiles(t *testing.T) {
 		LeftOut []struct{ Path, Reason string } `json:"left_out"`
 	}
 	text := call(t, connectOver(t, f, access.Unrestricted()), "status", nil, &got)
-	if len(got.LeftOut) != 50 || got.LeftOut[0].Path != "zero.md" || got.LeftOut[0].Reason != "empty" ||
-		got.Skipped["unsupported type"] != 60 || !strings.Contains(text, "\n  zero.md: empty\n") {
-		t.Errorf("%+v\n%s", got, text)
-	}
+	check.That(t, len(got.LeftOut) == 50 && got.LeftOut[0].Path == "zero.md" && got.LeftOut[0].Reason == "empty" &&
+		got.Skipped["unsupported type"] == 60 && strings.Contains(text, "\n  zero.md: empty\n"), "%+v\n%s", got, text)
 	text = call(t, connectOver(t, f, access.Grant{Name: "guest", Scopes: []access.Scope{access.ScopeSearch}}), "status",
 		nil, &got)
-	if len(got.LeftOut) != 0 || strings.Contains(text, "zero.md") {
-		t.Errorf("a guest is told: %s", text)
-	}
+	check.That(t, len(got.LeftOut) == 0 && !strings.Contains(text, "zero.md"), "a guest is told: %s", text)
 }
 
 // canName reports whether a file of the system can have this name.
@@ -422,18 +398,14 @@ func TestExplainWithinABudget(t *testing.T) {
 	lines := 0
 	for _, budget := range []int{300, 600, 8000} {
 		text := call(t, s, "explain", map[string]any{"query": "undo commit", "limit": 2, "budget": budget}, &out)
-		if len(out.Results) != 2 || out.Tokens > budget || out.Truncated != (budget < 8000) ||
-			out.Truncated != strings.Contains(text, " of …\n") {
-			t.Fatalf("budget %d: %+v\n%s", budget, out, text)
-		}
+		must.That(t, len(out.Results) == 2 && out.Tokens <= budget && out.Truncated == (budget < 8000) &&
+			out.Truncated == strings.Contains(text, " of …\n"), "budget %d: %+v\n%s", budget, out, text)
 		had := lines
 		if lines = strings.Count(text, "\n"); lines <= had {
 			t.Errorf("budget %d: %d lines, %d of the smaller one", budget, lines, had)
 		}
 		for _, r := range out.Results {
-			if r.Arithmetic == "" {
-				t.Errorf("budget %d: nothing of %s", budget, r.ID)
-			}
+			check.That(t, r.Arithmetic != "", "budget %d: nothing of %s", budget, r.ID)
 		}
 	}
 }
@@ -516,9 +488,7 @@ func TestAnswersAreShort(t *testing.T) {
 		for _, query := range c.queries {
 			ask := &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": query}}
 			r, err := s.CallTool(t.Context(), ask)
-			if err != nil || r.IsError {
-				t.Fatal(query, err, r)
-			}
+			must.That(t, err == nil && !r.IsError, "%v %v %v", query, err, r)
 			structured := must.Get(json.Marshal(r.StructuredContent))
 			var out struct {
 				Results []struct{ ID, Snippet string }
@@ -532,16 +502,13 @@ func TestAnswersAreShort(t *testing.T) {
 				t.Errorf("%q: %d bytes, %v\n%s", query, n, err, sent)
 			}
 			for _, one := range out.Results {
-				if !strings.Contains(text, one.Snippet) || !utf8.ValidString(one.Snippet) {
-					t.Errorf("%q: the text lacks %q", query, one.Snippet)
-				}
+				check.That(t, strings.Contains(text, one.Snippet) && utf8.ValidString(one.Snippet), "%q: the text lacks %q", query,
+					one.Snippet)
 				if one.Snippet != "" {
 					snippets++
 				}
 			}
-			if snippets < 9 {
-				t.Errorf("%q: %d snippets\n%s", query, snippets, text)
-			}
+			check.That(t, snippets >= 9, "%q: %d snippets\n%s", query, snippets, text)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,6 +22,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/door/mcp"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -76,20 +76,14 @@ func connectOver(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *s
 func call(t testing.TB, s *sdk.ClientSession, tool string, arguments map[string]any, into any) string {
 	t.Helper()
 	r, err := s.CallTool(context.Background(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
-	if err != nil {
-		t.Fatalf("%s %v: %v", tool, arguments, err)
-	}
-	if r.IsError {
-		t.Fatalf("%s %v: %s", tool, arguments, textOf(r))
-	}
+	must.That(t, err == nil, "%s %v: %v", tool, arguments, err)
+	must.That(t, !r.IsError, "%s %v: %s", tool, arguments, textOf(r))
 	if into != nil {
 		b, err := json.Marshal(r.StructuredContent)
 		if err == nil {
 			err = json.Unmarshal(b, into)
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", tool, err)
-		}
+		must.That(t, err == nil, "%s: %v", tool, err)
 	}
 	return textOf(r)
 }
@@ -127,10 +121,8 @@ func TestBase64Data(t *testing.T) {
 		"search":    {"query": "uplink", "budget": 4000},
 	} {
 		text := call(t, s, tool, arguments, nil)
-		if !strings.Contains(text, "uplink") || !strings.Contains(text, "Last line.") ||
-			strings.Contains(text, "iVBORw0KGgo9") {
-			t.Errorf("%s answers %.300q", tool, text)
-		}
+		check.That(t, strings.Contains(text, "uplink") && strings.Contains(text, "Last line.") &&
+			!strings.Contains(text, "iVBORw0KGgo9"), "%s answers %.300q", tool, text)
 	}
 	read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "sheaf://notes/notes:r.md"})
 	if err == nil && strings.Contains(read.Contents[0].Text, "iVBORw0KGgo9") {
@@ -141,9 +133,8 @@ func TestBase64Data(t *testing.T) {
 // TestDocumentCannotEndQuotation checks that a document cannot end the quotation around its text.
 func TestDocumentCannotEndQuotation(t *testing.T) {
 	text := call(t, connect(t, access.Unrestricted()), "get", map[string]any{"id": "deep/far.md"}, nil)
-	if strings.Count(text, "\n<<<< end of text\n") != 1 || !strings.Contains(text, "<<<< text of notes:deep/far.md\n") {
-		t.Errorf("the quotation:\n%s", text)
-	}
+	check.That(t, strings.Count(text, "\n<<<< end of text\n") == 1 &&
+		strings.Contains(text, "<<<< text of notes:deep/far.md\n"), "the quotation:\n%s", text)
 }
 
 // TestBudget checks that an answer stays within its budget and says when it left something out. It
@@ -178,14 +169,12 @@ func TestBudget(t *testing.T) {
 		Tokens int
 	}
 	call(t, s, "get", map[string]any{"id": "日本.md", "budget": 200}, &got)
-	if got.Tokens > 200 || !got.Parts[0].Truncated || got.Parts[0].Text == "" {
-		t.Errorf("get within 200 tokens: %+v", got)
-	}
+	check.That(t, got.Tokens <= 200 && got.Parts[0].Truncated && got.Parts[0].Text != "", "get within 200 tokens: %+v",
+		got)
 	call(t, s, "get", map[string]any{"id": "git.md#undo-a-commit", "neighbors": 2, "budget": 200}, &got)
 	for _, p := range got.Parts {
-		if (p.ID == "notes:git.md#undo-a-commit") != (p.Text != "") {
-			t.Errorf("a budget for the passage alone, of %d: %+v", len(got.Parts), p)
-		}
+		check.That(t, (p.ID == "notes:git.md#undo-a-commit") == (p.Text != ""), "a budget for the passage alone, of %d: %+v",
+			len(got.Parts), p)
 	}
 }
 
@@ -207,14 +196,10 @@ func TestHidden(t *testing.T) {
 	hidden, none := "", ""
 	for text, into := range map[string]*string{"secret/key.md": &hidden, "secret/kez.md": &none} {
 		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get", Arguments: map[string]any{"id": text}})
-		if err != nil || !r.IsError {
-			t.Fatalf("get %s: %v %v", text, r, err)
-		}
+		must.That(t, err == nil && r.IsError, "get %s: %v %v", text, r, err)
 		*into = strings.ReplaceAll(textOf(r), text, "")
 	}
-	if hidden != none {
-		t.Errorf("hidden: %q, missing: %q", hidden, none)
-	}
+	check.That(t, hidden == none, "hidden: %q, missing: %q", hidden, none)
 	if list, err := s.ListResources(t.Context(), nil); err != nil ||
 		len(list.Resources) != 0 && strings.Contains(fmt.Sprint(list.Resources), "secret") {
 		t.Errorf("resources: %v %v", list, err)
@@ -226,9 +211,7 @@ func TestHidden(t *testing.T) {
 func TestResources(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	list, err := s.ListResources(t.Context(), nil)
-	if err != nil || len(list.Resources) != len(notes) {
-		t.Fatalf("resources: %v %v", list, err)
-	}
+	must.That(t, err == nil && len(list.Resources) == len(notes), "resources: %v %v", list, err)
 	var found answer
 	call(t, s, "search", map[string]any{"query": "undo commit 検索", "links": true}, &found)
 	uris := []string{}
@@ -271,9 +254,7 @@ func TestResources(t *testing.T) {
 		}
 	}
 	templates, err := s.ListResourceTemplates(t.Context(), nil)
-	if err != nil || len(templates.ResourceTemplates) != 1 {
-		t.Errorf("templates: %v %v", templates, err)
-	}
+	check.That(t, err == nil && len(templates.ResourceTemplates) == 1, "templates: %v %v", templates, err)
 }
 
 // TestHTTP checks that a client of another library can search over HTTP.
@@ -287,9 +268,7 @@ func TestHTTP(t *testing.T) {
 	ask := other.CallToolRequest{}
 	ask.Params.Name, ask.Params.Arguments = "search", map[string]any{"query": "undo commit"}
 	r, err := c.CallTool(t.Context(), ask)
-	if err != nil || r.IsError {
-		t.Fatalf("search: %v %v", r, err)
-	}
+	must.That(t, err == nil && !r.IsError, "search: %v %v", r, err)
 	if b, _ := json.Marshal(r); !strings.Contains(string(b), "notes:git.md#undo-a-commit") {
 		t.Errorf("search: %s", b)
 	}
@@ -342,9 +321,7 @@ func TestCallsAreAdmitted(t *testing.T) {
 			if refuse.Load() {
 				return nil, fmt.Errorf("%w: the server is busy", sheaf.ErrUnavailable)
 			}
-			if inside.Add(1) > 1 {
-				t.Errorf("%s: admitted twice", tool)
-			}
+			check.That(t, inside.Add(1) <= 1, "%s: admitted twice", tool)
 			return func() { inside.Add(-1) }, nil
 		}}, access.Unrestricted(), nil)
 		call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
@@ -359,9 +336,8 @@ func TestCallsAreAdmitted(t *testing.T) {
 		}
 		refuse.Store(true)
 		_, body, err = post(t.Context(), web, call)
-		if err != nil || !strings.Contains(body, "the server is busy") {
-			t.Errorf("%s beside too many: %v %s", tool, err, body)
-		}
+		check.That(t, err == nil && strings.Contains(body, "the server is busy"), "%s beside too many: %v %s", tool, err,
+			body)
 	}
 }
 
@@ -402,15 +378,12 @@ func TestSearchEndsWithItsClient(t *testing.T) {
 	}()
 	<-b.asked
 	leave()
-	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Is(t, <-left, context.Canceled, "a caller who left")
 	<-b.gone
 	web, _ = start(20 * time.Millisecond)
 	_, body, err := post(t.Context(), web, call)
-	if err != nil || !strings.Contains(body, `"isError":true`) || !strings.Contains(body, "it took more than 20ms") {
-		t.Errorf("%v %s", err, body)
-	}
+	check.That(t, err == nil && strings.Contains(body, `"isError":true`) &&
+		strings.Contains(body, "it took more than 20ms"), "%v %s", err, body)
 }
 
 // TestListenWithoutSubscriptions checks that the server announces no notices, and answers a listening client with no
@@ -435,10 +408,9 @@ func TestListenWithoutSubscriptions(t *testing.T) {
 			session := must.Get(client.Connect(t.Context(), transport(), nil))
 			defer func() { _ = session.Close() }()
 			c := session.InitializeResult().Capabilities
-			if c.Tools == nil || c.Tools.ListChanged || c.Resources == nil || c.Resources.ListChanged || c.Resources.Subscribe ||
-				c.Prompts != nil {
-				t.Errorf("what the server says that it can: %+v %+v %+v", c, c.Tools, c.Resources)
-			}
+			check.That(t, c.Tools != nil && !c.Tools.ListChanged && c.Resources != nil && !c.Resources.ListChanged &&
+				!c.Resources.Subscribe && c.Prompts == nil, "what the server says that it can: %+v %+v %+v", c, c.Tools,
+				c.Resources)
 			if r, err := session.CallTool(t.Context(),
 				&sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "undo commit"}}); err != nil || r.IsError {
 				t.Errorf("a search: %v %+v", err, r)
@@ -453,10 +425,8 @@ func TestListenWithoutSubscriptions(t *testing.T) {
 			"io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},
 			"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	res, text, err := post(t.Context(), web, body, "Mcp-Protocol-Version", version, "Mcp-Method", "subscriptions/listen")
-	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(text, "acknowledged") ||
-		!strings.Contains(text, `"result"`) || strings.Contains(text, "true") {
-		t.Errorf("listening: %v %v %s", res, err, text)
-	}
+	check.That(t, err == nil && res.StatusCode == http.StatusOK && strings.Contains(text, "acknowledged") &&
+		strings.Contains(text, `"result"`) && !strings.Contains(text, "true"), "listening: %v %v %s", res, err, text)
 }
 
 // TestAnswerTakesSettlingTime checks that an answer takes at least the settling time, which hides whether documents
@@ -481,9 +451,8 @@ func TestMessageListOverHTTP(t *testing.T) {
 	for _, body := range []string{"[]", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, " \r\n\t[" +
 		strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 5000)} {
 		res, text, err := post(t.Context(), web, body)
-		if err != nil || res.StatusCode != http.StatusBadRequest || !strings.Contains(text, "one message at a time") {
-			t.Errorf("%.80s: %v %s", body, err, text)
-		}
+		check.That(t, err == nil && res.StatusCode == http.StatusBadRequest &&
+			strings.Contains(text, "one message at a time"), "%.80s: %v %s", body, err, text)
 	}
 	for body, status := range map[string]int{` {"jsonrpc":"2.0","id":1,"method":"ping"}`: 200, "": 400, "  ": 400,
 		strings.Repeat(" ", 2<<20): 413, strings.Repeat("a", 2<<20): 413} {

@@ -29,10 +29,10 @@ var (
 // and a hundred megabytes of memory.
 const maxValues = 10_000
 
-// check returns an error if a text is not a message. The SDK does not check enough. A notification in a list ends its
-// session. The SDK rounds large IDs, accepts duplicate names, and does not answer a message without a method. check
-// refuses lists, which only version 2025-03-26 of the protocol has.
-func check(text []byte) error {
+// checkMessage returns an error if a text is not a message. The SDK does not check enough. A notification in a list
+// ends its session. The SDK rounds large IDs, accepts duplicate names, and does not answer a message without a method.
+// checkMessage refuses lists, which only version 2025-03-26 of the protocol has.
+func checkMessage(text []byte) error {
 	switch {
 	case isList(text):
 		return errList
@@ -109,7 +109,7 @@ func refusal(text []byte, why error) []byte {
 func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
 	if err == nil && len(bytes.TrimSpace(text)) > 0 {
-		err = check(text)
+		err = checkMessage(text)
 	}
 	var large *http.MaxBytesError
 	switch {

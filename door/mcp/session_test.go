@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store/storetest"
 )
@@ -92,12 +93,8 @@ func TestSessionEnds(t *testing.T) {
 				if _, err := s.Read(t.Context()); err != io.EOF {
 					t.Errorf("the end is %v", err)
 				}
-				if took := time.Since(began); took != c.ends {
-					t.Errorf("after %v, want %v", took, c.ends)
-				}
-				if len(w.out) != 1 {
-					t.Fatalf("%d answers, want 1", len(w.out))
-				}
+				check.Equal(t, time.Since(began), c.ends, "time until the end")
+				must.That(t, len(w.out) == 1, "%d answers, want 1", len(w.out))
 				if r := <-w.out; r.ID != ids[1] || (r.Error != nil) != c.fails {
 					t.Errorf("answered with %+v", r)
 				}
@@ -121,9 +118,7 @@ func TestClientThatReadsNothing(t *testing.T) {
 		_ = ask.Close()
 		select {
 		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
+			must.Do(t, err)
 		case <-time.After(lastAnswers + 2*stopGrace):
 			t.Error("it runs on")
 		}
@@ -144,9 +139,7 @@ func TestCancelled(t *testing.T) {
 	answer := func(id jsonrpc.ID, sent int) {
 		t.Helper()
 		must.Do(t, s.Write(t.Context(), &jsonrpc.Response{ID: id}))
-		if len(w.out) != sent {
-			t.Errorf("%d answers to %v, want %d", len(w.out), id, sent)
-		}
+		check.That(t, len(w.out) == sent, "%d answers to %v, want %d", len(w.out), id, sent)
 		for range len(w.out) {
 			<-w.out
 		}
@@ -195,9 +188,7 @@ func TestQuotingMarksIsLinear(t *testing.T) {
 		if large <= 6*times*small {
 			return
 		}
-		if try == tries {
-			t.Fatalf("%d marks take %v, %d times as many %v", few, small, times, large)
-		}
+		must.That(t, try != tries, "%d marks take %v, %d times as many %v", few, small, times, large)
 	}
 }
 

@@ -74,7 +74,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			if line = bytes.TrimSpace(line); len(line) == 0 {
 				continue
 			}
-			err = check(line)
+			err = checkMessage(line)
 		}
 		if err != nil {
 			if _, err := l.out.Write(refusal(line, err)); err != nil {

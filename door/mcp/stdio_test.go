@@ -19,6 +19,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/door/mcp"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -313,9 +314,7 @@ func postRefused(t *testing.T, web *httptest.Server, message string, header ...s
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &got)
 	}
-	if err != nil {
-		t.Fatalf("%.300s: %v %.300s", message, err, text)
-	}
+	must.That(t, err == nil, "%.300s: %v %.300s", message, err, text)
 	return res.StatusCode, got
 }
 
@@ -422,8 +421,6 @@ func TestRetryAfterMemoryRefusal(t *testing.T) {
 	h := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}}, access.Unrestricted())
 	res := httptest.NewRecorder()
 	h.ServeHTTP(res, httptest.NewRequest("POST", "/mcp", crowded{}))
-	if res.Code != 503 || res.Header().Get("Retry-After") == "" ||
-		!strings.Contains(res.Body.String(), "too many bodies") {
-		t.Errorf("%d %v %s", res.Code, res.Header(), res.Body)
-	}
+	check.That(t, res.Code == 503 && res.Header().Get("Retry-After") != "" &&
+		strings.Contains(res.Body.String(), "too many bodies"), "%d %v %s", res.Code, res.Header(), res.Body)
 }

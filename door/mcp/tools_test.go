@@ -14,6 +14,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/search/scan"
@@ -32,16 +33,12 @@ func TestScanResultsNameLines(t *testing.T) {
 		arguments["query"], arguments["profile"] = "harbor", "tiered"
 		var found answer
 		text := call(t, s, "search", arguments, &found)
-		if len(found.Results) < 2 {
-			t.Fatalf("%v: %+v", arguments, found)
-		}
+		must.That(t, len(found.Results) >= 2, "%v: %+v", arguments, found)
 		for _, r := range found.Results {
 			if r.Text == "" && arguments["details"] == nil {
 				t.Errorf("%v: %s has no text", arguments, r.ID)
 			}
-			if !strings.Contains(text, "id "+r.ID+",") {
-				t.Errorf("%v: %s is not in the text:\n%s", arguments, r.ID, text)
-			}
+			check.That(t, strings.Contains(text, "id "+r.ID+","), "%v: %s is not in the text:\n%s", arguments, r.ID, text)
 			for _, id := range []string{r.ID, r.URI} {
 				if got := call(t, s, "get", map[string]any{"id": id}, nil); !strings.Contains(got, "harbor") {
 					t.Errorf("get %s:\n%s", id, got)
@@ -55,9 +52,8 @@ func TestScanResultsNameLines(t *testing.T) {
 				call(t, s, "get", map[string]any{"id": why.Absence.ID}, nil)
 			}
 			read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: r.URI})
-			if err != nil || !strings.Contains(read.Contents[0].Text, "harbor") {
-				t.Errorf("resource %s: %v, %v", r.URI, read, err)
-			}
+			check.That(t, err == nil && strings.Contains(read.Contents[0].Text, "harbor"), "resource %s: %v, %v", r.URI, read,
+				err)
 		}
 	}
 	var explained struct{ Results []struct{ ID string } }
@@ -109,9 +105,7 @@ func TestSchemasOfOneType(t *testing.T) {
 		look(tool.Name+" takes, by its schema", tool.InputSchema)
 		look(tool.Name+" gives, by its schema", tool.OutputSchema)
 	}
-	if types < 100 {
-		t.Errorf("%d types: the schemas have more", types)
-	}
+	check.That(t, types >= 100, "%d types: the schemas have more", types)
 	for _, tool := range listed.Tools {
 		for _, arguments := range [][]byte{[]byte(everyTool[tool.Name]), otherArguments[tool.Name]} {
 			if arguments != nil {
@@ -137,12 +131,8 @@ func fitsSchema(t *testing.T, s *sdk.ClientSession, tool *sdk.Tool, arguments js
 	must.Do(t, json.Unmarshal(text, &schema))
 	resolved := must.Get(schema.Resolve(nil))
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: arguments})
-	if err != nil || r.IsError {
-		t.Fatalf("%s %s: %v %+v", tool.Name, arguments, err, r)
-	}
-	if err := resolved.Validate(r.StructuredContent); err != nil {
-		t.Errorf("%s %s: %v", tool.Name, arguments, err)
-	}
+	must.That(t, err == nil && !r.IsError, "%s %s: %v %+v", tool.Name, arguments, err, r)
+	check.NoError(t, resolved.Validate(r.StructuredContent), "%s %s", tool.Name, arguments)
 }
 
 // TestCallBeforeFirstScan checks that a call before the first scan for changes finds documents saved while no
@@ -163,7 +153,5 @@ func TestCallBeforeFirstScan(t *testing.T) {
 		t.Error(text)
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 }

@@ -17,6 +17,8 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/collectiontest"
 	"sheaf/ingest"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // TestLabCompared checks the lab with two profiles. Both charts highlight a result, and the second
@@ -101,10 +103,9 @@ func TestLabUpdate(t *testing.T) {
 		until(`$('.lab-controls [data-name=names] input[type=text]').value === "0.25" && $('.lab-controls `+
 			`[data-name=meaning] input[type=text]').value === "0.5" && !$(".lab-controls .changed")`))
 	text, err := os.ReadFile(filepath.Join(f.Options.ProfileDirs[0], "sheaf-mine.yaml"))
-	if err != nil || !strings.Contains(string(text), "extends: sheaf\n") ||
-		!strings.Contains(string(text), "names: 0.25") || !strings.Contains(string(text), "meaning: 0.5") {
-		t.Errorf("it is\n%s, %v", text, err)
-	}
+	check.That(t, err == nil && strings.Contains(string(text), "extends: sheaf\n") &&
+		strings.Contains(string(text), "names: 0.25") && strings.Contains(string(text), "meaning: 0.5"), "it is\n%s, %v",
+		text, err)
 }
 
 // TestArithmeticFolds checks that long arithmetic is folded to 17 lines at most, and that a button
@@ -265,9 +266,7 @@ func TestPageIndexing(t *testing.T) {
 	step(t, ctx, "while it runs", visit(s, "/?view=status"),
 		until(`$("#doing")?.textContent.startsWith("0 of 7 new and changed files, 0") && shown()`), shoot("indexing"))
 	goOn()
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-ended)
 	step(t, ctx, "when it has ended", until(`!$("#doing") && $("main").textContent.includes("documents7,")`))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -102,8 +103,6 @@ func TestCostlyTextIsIntricate(t *testing.T) {
 		"a paragraph of code": repeated("see `this` and ``that``, not `` `one` `` [a](b)\n")(4000),
 		"quoted mail":         repeated("> > > a\n> > b\n> c\n\n")(10_000),
 	} {
-		if intricate([]byte(text)) {
-			t.Errorf("%s: not laid out", name)
-		}
+		check.That(t, !intricate([]byte(text)), "%s: not laid out", name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store/storetest"
 )
@@ -74,9 +75,8 @@ func TestObsidianSyntax(t *testing.T) {
 			_, body := fetch(t, s.URL+"/ui/document?id=near.md")
 			var got struct{ HTML string }
 			err := json.Unmarshal([]byte(body), &got)
-			if err != nil || strings.TrimSpace(got.HTML) != strings.TrimSpace(c.want) {
-				t.Errorf("%v\ngot  %s\nwant %s", err, got.HTML, c.want)
-			}
+			check.That(t, err == nil && strings.TrimSpace(got.HTML) == strings.TrimSpace(c.want), "%v\ngot  %s\nwant %s", err,
+				got.HTML, c.want)
 		})
 	}
 }
@@ -137,10 +137,9 @@ func TestPageFootnotesAndComments(t *testing.T) {
 		chromedp.Evaluate(`String(scrollY > 500)+" "+document.activeElement.id+" "+location.href`, &up),
 		chromedp.Navigate(at("fox")), visible("article mark"), chromedp.Evaluate(seen, &found),
 		chromedp.Evaluate(`$("article mark").textContent`, &again))
-	if shown || empty || marks != "zebra,zebra" || down != "true note:1 "+before || up != "false ref:1 "+before ||
-		!found || again != "fox" {
-		t.Error(fmt.Sprint(shown, empty, marks, "; ", down, "; ", up, "; ", found, again))
-	}
+	check.That(t, !shown && !empty && marks == "zebra,zebra" && down == "true note:1 "+before &&
+		up == "false ref:1 "+before && found && again == "fox", "%v",
+		fmt.Sprint(shown, empty, marks, "; ", down, "; ", up, "; ", found, again))
 }
 
 // TestDocumentLayout checks table alignment, callouts with kind and title, task boxes instead of

@@ -18,6 +18,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -92,14 +93,10 @@ func TestPageKeyStatus(t *testing.T) {
 		"/?view=status"), until(`$("main table") && shown()`), shoot("status-part"), chromedp.Evaluate(`$("main").innerText`,
 		&told))
 	for _, row := range []string{"documents\t6, ", "model\thashed"} {
-		if !strings.Contains(told, row) {
-			t.Errorf("it lacks %q", row)
-		}
+		check.That(t, strings.Contains(told, row), "it lacks %q", row)
 	}
 	for _, nothing := range []string{"0 B", "0\u00a0B", "folders", "index", "chunker", "analyzer", "dimensions", "tasks"} {
-		if strings.Contains(told, nothing) {
-			t.Errorf("it has %q", nothing)
-		}
+		check.That(t, !strings.Contains(told, nothing), "it has %q", nothing)
 	}
 	step(t, ctx, "what is hidden", visit(s, "/?view=document&id=git.md"),
 		until(`$("#notes").textContent.includes("not found")`), until(`document.activeElement.id === "main"`))
@@ -157,18 +154,14 @@ func TestPageFocus(t *testing.T) {
 	var value string
 	step(t, ctx, "letters stay among the results", press("k"), press("k"), press("k"), focus("#result-0 h2 a"),
 		chromedp.Value("#query", &value), press("j"), focus("#result-1 h2 a"))
-	if value != "undo commit" {
-		t.Errorf("k made the query %q", value)
-	}
+	check.Equal(t, value, "undo commit", "query after the key k")
 	var shownWhy int
 	step(t, ctx, "two clicks at once", chromedp.Evaluate(`(() => { const b = $("#result-0 `+
 		`button.score"); b.click(); b.click(); })()`, nil), until(`$("#result-0 .why")`),
 		chromedp.Evaluate(`fetch("/v1/search?query=undo&explain=true").then((r) => r.json()).then(() => `+
 			`$$("#result-0 .why").length)`, &shownWhy,
 			func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-	if shownWhy != 1 {
-		t.Errorf("%d explanations of one result", shownWhy)
-	}
+	check.That(t, shownWhy == 1, "%d explanations of one result", shownWhy)
 	step(t, ctx, "open", focusOn("#result-1 h2 a"), press(kb.Enter),
 		until(`document.body.dataset.view === "document" && shown()`), until(`document.activeElement !== document.body`),
 		until(`$("#main").contains(document.activeElement)`))
@@ -195,9 +188,7 @@ func TestPageFocus(t *testing.T) {
 			break
 		}
 	}
-	if len(lost) > 0 {
-		t.Errorf("by the keyboard: %q", lost)
-	}
+	check.That(t, len(lost) == 0, "by the keyboard: %q", lost)
 }
 
 // TestPageForcedColors checks forced colors, where transparent borders become visible: only one result
@@ -212,9 +203,7 @@ func TestPageForcedColors(t *testing.T) {
 			`getComputedStyle(e).borderLeftColor !== getComputedStyle(document.body).backgroundColor).map((e) => `+
 			`e.id).join(" ")`,
 			&marked))
-	if marked != "result-0" {
-		t.Errorf("marked as selected: %q", marked)
-	}
+	check.Equal(t, marked, "result-0", "the selected result")
 	const plain = ` === getComputedStyle(document.body).backgroundColor`
 	step(t, ctx, "the outline", visit(s, "/?view=document&id=git.md"), until(shown),
 		until(`getComputedStyle($(".outline ul a")).borderTopColor`+plain))

@@ -13,6 +13,7 @@ import (
 
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -326,9 +327,7 @@ func TestDocumentEmbeds(t *testing.T) {
 		`<a href="https://example.org/b.png" rel="noreferrer noopener" target="_blank" class="image">b</a>`,
 		`<a href="#" class="image">some/Cat.PNG</a> <a href="#">cat.png</a>`,
 	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the document lacks %s:\n%s", want, body)
-		}
+		check.That(t, strings.Contains(body, want), "the document lacks %s:\n%s", want, body)
 	}
 }
 

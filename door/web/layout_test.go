@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"sheaf/collection/collectiontest"
+	"sheaf/internal/check"
 )
 
 // reach lists accessibility faults: small controls without free space around them (WCAG 2.2), skipped heading levels,
@@ -124,9 +125,7 @@ func (a *accessible) nameless(t *testing.T) []string {
 			}
 		}
 	}
-	if seen < 8 {
-		t.Errorf("only %d controls were looked at", seen)
-	}
+	check.That(t, seen >= 8, "only %d controls were looked at", seen)
 	return roles
 }
 

@@ -18,6 +18,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/collectiontest"
 	"sheaf/eval/dataset"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search/scan"
 )
@@ -236,9 +237,7 @@ func TestDocumentHeadingAttributes(t *testing.T) {
 	for _, want := range []string{`a.md#use-me\" tabindex=\"-1\"\u003eUse\u003c/h1`, `a.md#two\" ` +
 		`tabindex=\"-1\"\u003e\u003ccode\u003etwo\u003c/code\u003e\u003c/h2`, `Under\nlined\u003c/h2`, `A {#text}.`,
 		`Kept {a, b}\u003c`, `Early {#early}`, `Six\u003c/h2`, `Seven\u003c/h2`} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the document lacks %s:\n%s", want, body)
-		}
+		check.That(t, strings.Contains(body, want), "the document lacks %s:\n%s", want, body)
 	}
 }
 
@@ -360,9 +359,8 @@ func TestPageKeepsQueryAcrossViews(t *testing.T) {
 		chromedp.Evaluate(`$("nav a[data-view=lab]").getAttribute("href")`, &before), slide(`r.max`),
 		until(`location.search.includes("set.")`), chromedp.Evaluate(`$("nav a[data-view=lab]").getAttribute("href")`,
 			&after))
-	if !strings.Contains(before, "filter=") || strings.Contains(before, "set.") || !strings.Contains(after, "set.") {
-		t.Errorf("the link to the lab: %s, with a number changed %s", before, after)
-	}
+	check.That(t, strings.Contains(before, "filter=") && !strings.Contains(before, "set.") &&
+		strings.Contains(after, "set."), "the link to the lab: %s, with a number changed %s", before, after)
 	step(t, ctx, "why not", visit(s, "/?view=lab&q=commit&filter=tag%3Anosuch"), until(shown),
 		typeIn(`input[placeholder="path or identifier"]`, "git.md"+kb.Enter),
 		until(`$("[aria-label=Arithmetic]").textContent.includes("the filter leaves it out")`))

@@ -17,6 +17,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/door/web"
+	"sheaf/internal/check"
 )
 
 // TestPageArithmeticAfterOutage checks that arithmetic, explanations and the status requested during an
@@ -57,9 +58,8 @@ func TestDocumentWhileTooManyFilesAreOpen(t *testing.T) {
 	}, access.Unrestricted(), nil)
 	res := httptest.NewRecorder()
 	h.ServeHTTP(res, httptest.NewRequest("GET", "/ui/document?id=a.md", nil))
-	if res.Code != 503 || res.Header().Get("Retry-After") == "" || strings.Contains(res.Body.String(), "secret") {
-		t.Errorf("%d %v %s", res.Code, res.Header(), res.Body)
-	}
+	check.That(t, res.Code == 503 && res.Header().Get("Retry-After") != "" &&
+		!strings.Contains(res.Body.String(), "secret"), "%d %v %s", res.Code, res.Header(), res.Body)
 }
 
 // TestPageReloadsFailedModule checks that the page loads a view whose module failed to load. Firefox does

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"sheaf/internal/check"
 )
 
 // TestPageSimilarWords checks that the page offers similar words for a misspelt word, if some exist. It
@@ -96,10 +97,9 @@ func TestFieldSizesOnPhones(t *testing.T) {
 					`parseFloat(getComputedStyle(e).fontSize) < 16).map((e) => e.ariaLabel || e.outerHTML)`, &small),
 				chromedp.Evaluate(`fields.filter((e) => e.closest(".lab-controls") && !isNaN(e.value) && e.scrollWidth > `+
 					`e.clientWidth).map((e) => (e.ariaLabel || e.outerHTML) + " " + e.value)`, &cut))
-			if fields == 0 || len(small) > 0 || len(cut) > 0 {
-				t.Errorf("%s, %d wide: of %d fields these have small letters: %q, and these are cut: %q", view.address, width,
-					fields, small, cut)
-			}
+			check.That(t, fields != 0 && len(small) == 0 && len(cut) == 0,
+				"%s, %d wide: of %d fields these have small letters: %q, and these are cut: %q", view.address, width, fields, small,
+				cut)
 		}
 	}
 }

@@ -34,6 +34,7 @@ import (
 	httpdoor "sheaf/door/http"
 	"sheaf/door/web"
 	"sheaf/eval/dataset"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -113,19 +114,16 @@ func TestFiles(t *testing.T) {
 		"/ui/lab.js", "/ui/status.js", "/ui/icon.svg"} {
 		r, body := fetch(t, s.URL+name)
 		total += len(body)
-		if r.StatusCode != 200 || !strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") ||
-			r.Header.Get("ETag") == "" {
-			t.Errorf("%s: %s %v", name, r.Status, r.Header)
-		}
+		check.That(t, r.StatusCode == 200 &&
+			strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") && r.Header.Get("ETag") != "",
+			"%s: %s %v", name, r.Status, r.Header)
 		for _, address := range []string{"http://", "https://", "//cdn"} {
 			if i := strings.Index(strings.ReplaceAll(body, "http://www.w3.org/2000/svg", ""), address); i >= 0 {
 				t.Errorf("%s names another machine: %.60s", name, body[i:])
 			}
 		}
 		tag, weak := strings.CutPrefix(r.Header.Get("ETag"), "W/")
-		if !weak {
-			t.Errorf("%s has the strong tag %s for its bytes as they are and compressed", name, tag)
-		}
+		check.That(t, weak, "%s has the strong tag %s for its bytes as they are and compressed", name, tag)
 		for value, status := range map[string]int{tag: 304, "*": 304, "W/" + tag: 304, `"a", ` + tag: 304, `"a"`: 200,
 			"": 200} {
 			request, _ := http.NewRequest(http.MethodGet, s.URL+name, nil)
@@ -137,9 +135,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	if total > 200_000 {
-		t.Errorf("the page has %d bytes: must be below 200 kB", total)
-	}
+	check.That(t, total <= 200_000, "the page has %d bytes: must be below 200 kB", total)
 	for _, name := range []string{"/ui/../web.go", "/ui/", "/ui/nosuch.js", "/nosuch", "/v1/nosuch",
 		"/ui/document?id=nosuch"} {
 		if r, body := fetch(t, s.URL+name); r.StatusCode != 404 ||
@@ -154,20 +150,14 @@ func TestFiles(t *testing.T) {
 func TestDocument(t *testing.T) {
 	s, _ := start(t)
 	r, body := fetch(t, s.URL+"/ui/document?id=git.md")
-	if r.StatusCode != 200 {
-		t.Fatalf("%s: %s", r.Status, body)
-	}
+	must.That(t, r.StatusCode == 200, "%s: %s", r.Status, body)
 	for _, want := range []string{`data-id=\"notes:git.md#undo-a-commit\"`,
 		`?id=notes%3Adeep%2Ffar.md\u0026amp;view=document`, `the wiki way`, `https://example.org/x`,
 		`\u0026lt;script\u0026gt;`} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the document lacks %s:\n%s", want, body)
-		}
+		check.That(t, strings.Contains(body, want), "the document lacks %s:\n%s", want, body)
 	}
 	for _, bad := range []string{`\u003cscript`, `\u003cimg`, `href=\"javascript:`} {
-		if strings.Contains(body, bad) {
-			t.Errorf("the document has %s:\n%s", bad, body)
-		}
+		check.That(t, !strings.Contains(body, bad), "the document has %s:\n%s", bad, body)
 	}
 	for path, status := range map[string]int{"/ui/document?id=nosuch.md": 404, "/ui/document": 404,
 		"/ui/document?id=git.md&collection=zzz": 404} {
@@ -209,10 +199,9 @@ func TestDocumentLinksAfterPictures(t *testing.T) {
 		"near.md": "# Near\n\n![a](a.png) ![b](https://example.org/b.png) [far](far.md) <tel:1> [[far]] <tel:2>\n",
 	})
 	r, body := fetch(t, s.URL+"/ui/document?id=near.md")
-	if r.StatusCode != 200 || strings.Contains(body, `\u003cimg`) || strings.Count(body, `?id=notes%3Afar.md`) != 2 ||
-		strings.Contains(body, `href=\"tel:`) || strings.Contains(body, `href=\"\"`) {
-		t.Errorf("%s: %s", r.Status, body)
-	}
+	check.That(t, r.StatusCode == 200 && !strings.Contains(body, `\u003cimg`) &&
+		strings.Count(body, `?id=notes%3Afar.md`) == 2 && !strings.Contains(body, `href=\"tel:`) &&
+		!strings.Contains(body, `href=\"\"`), "%s: %s", r.Status, body)
 }
 
 // browser opens a headless Chromium session without data of other tests. The test is skipped
@@ -409,9 +398,7 @@ func TestPageConfidence(t *testing.T) {
 		step(t, ctx, "search", visit(s, "/?q=commit+zebra+giraffe+elephant"), visible("#result-0"))
 		said := text(t, ctx, "body")
 		if c.mark {
-			if got := text(t, ctx, "#result-0 .place .sure"); got != "confidence: high" {
-				t.Errorf("%+v: the first result is marked %q", c, got)
-			}
+			check.Equal(t, text(t, ctx, "#result-0 .place .sure"), "confidence: high", "%+v: mark of the first result", c)
 		} else if strings.Contains(said, "confidence") {
 			t.Errorf("%+v: the page marks a result:\n%s", c, said)
 		}
@@ -444,9 +431,7 @@ func TestPage(t *testing.T) {
 	}
 	var url string
 	step(t, ctx, "the address", chromedp.Location(&url))
-	if !strings.Contains(url, "q=undo+commit") {
-		t.Errorf("the address: %s", url)
-	}
+	check.That(t, strings.Contains(url, "q=undo+commit"), "the address: %s", url)
 	step(t, ctx, "why", click("#result-0 button.score"), visible("#result-0 .why"), shoot("why"))
 	if got := text(t, ctx, "#result-0 .why"); !strings.Contains(got, "sum of") {
 		t.Errorf("the arithmetic: %s", got)
@@ -457,9 +442,7 @@ func TestPage(t *testing.T) {
 		press("j"), until(`$("#result-1.selected")`), press("k"), press("?"), visible("#keys"), shoot("keys"),
 		press(kb.Escape), chromedp.WaitNotVisible("#keys"))
 	step(t, ctx, "open by key", press(kb.Enter), until(`$(".hit")`), shoot("document"))
-	if got := text(t, ctx, ".hit"); got != "Undo a commit" {
-		t.Errorf("the marked heading: %q", got)
-	}
+	check.Equal(t, text(t, ctx, ".hit"), "Undo a commit", "the marked heading")
 	step(t, ctx, "a link", chromedp.Click(`//article//a[text()="the wiki way"]`, chromedp.BySearch),
 		until(`document.title.startsWith("Far")`))
 	step(t, ctx, "a link to a heading", click(`article a`),
@@ -469,9 +452,7 @@ func TestPage(t *testing.T) {
 	var threads, first string
 	step(t, ctx, "its lines", chromedp.Evaluate(`String($$("svg.lab .thread").length)`, &threads),
 		chromedp.Evaluate(`$("svg.lab").textContent`, &first))
-	if threads == "0" {
-		t.Error("the lab draws no lines")
-	}
+	check.That(t, threads != "0", "the lab draws no lines")
 	step(t, ctx, "a slider", slide(`r.max`),
 		until(`location.search.includes("set.") && $("svg.lab").textContent !== `+quote(first)), shoot("lab-moved"))
 	step(t, ctx, "a result's arithmetic",
@@ -532,9 +513,7 @@ func TestPage(t *testing.T) {
 	var owned bool
 	step(t, ctx, "what the notes did", chromedp.Evaluate(`document.title.includes("owned") || !!$("article script, `+
 		`article img, article [onerror], article [onmouseover]")`, &owned))
-	if owned {
-		t.Error("a note's HTML became part of the page")
-	}
+	check.That(t, !owned, "a note's HTML became part of the page")
 }
 
 // TestLabArithmetic checks that one failed request for arithmetic does not affect the next. The lab
@@ -677,9 +656,7 @@ func TestPageTimes(t *testing.T) {
 	t.Logf("first page %.0f kB, interactive after %.0f ms (%.0f the first time of a browser); a letter to its results "+
 		"%.0f ms, a number to its lines %.0f ms (medians, painted)", bytes/1000, median(loads), first, median(typed),
 		median(moved))
-	if bytes > 200_000 {
-		t.Errorf("the first page has %.0f bytes: must be below 200 kB", bytes)
-	}
+	check.That(t, bytes <= 200_000, "the first page has %.0f bytes: must be below 200 kB", bytes)
 	if strict && (median(loads) > 100 || median(typed) > 50 || median(moved) > 36) { // 20 ms and a frame
 		t.Error("it is too slow: must be below 100, 50 and 36 ms")
 	}
@@ -720,12 +697,8 @@ func TestSlowReaderHoldsNoSlot(t *testing.T) {
 		h.ServeHTTP(quick, get("/v1/search?query=commit"))
 		found <- quick.Code
 	}()
-	if code := <-found; code != http.StatusOK {
-		t.Errorf("a search beside it: %d", code)
-	}
+	check.Equal(t, <-found, http.StatusOK, "a search beside it")
 	close(slow.free)
 	<-done
-	if slow.Code != http.StatusOK {
-		t.Errorf("the document: %d", slow.Code)
-	}
+	check.Equal(t, slow.Code, http.StatusOK, "the document")
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/offheap"
 	"sheaf/model"
@@ -43,12 +44,9 @@ func TestCorpus(t *testing.T) {
 	again := must.Get(readFolders([]string{dir}, 500))
 	a, _ := json.Marshal(c)
 	b, _ := json.Marshal(again)
-	if string(a) != string(b) {
-		t.Error("two corpora of one folder differ")
-	}
-	if len(c.Documents) != 500 || c.Made != 200 {
-		t.Errorf("%d documents, %d made; want 500 and 200", len(c.Documents), c.Made)
-	}
+	check.That(t, string(a) == string(b), "two corpora of one folder differ")
+	check.That(t, len(c.Documents) == 500 && c.Made == 200, "%d documents, %d made; want 500 and 200", len(c.Documents),
+		c.Made)
 	byID := map[string]*Document{}
 	for i := range c.Documents {
 		byID[c.Documents[i].ID] = &c.Documents[i]
@@ -60,9 +58,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%q is no heading of %v", q.Text, d)
 		}
 	}
-	if classes["real"] < 100 || classes["hot"] < 20 {
-		t.Errorf("queries: %v", classes)
-	}
+	check.That(t, classes["real"] >= 100 && classes["hot"] >= 20, "queries: %v", classes)
 	if _, err := readFolders([]string{t.TempDir()}, 500); err == nil {
 		t.Error("an empty folder is no error")
 	}
@@ -96,9 +92,7 @@ func TestRun(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
 	peers, err := FindPeers(bin)
-	if err != nil || len(peers) != 5 {
-		t.Fatalf("peers: %v %v", peers, err)
-	}
+	must.That(t, err == nil && len(peers) == 5, "peers: %v %v", peers, err)
 	steps := 0
 	o.Sizes, o.Tasks, o.Peers, o.Limit = []int{300}, Tasks, peers, 5*time.Second
 	o.Step = func(r *Report) error {
@@ -132,9 +126,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: the peer for words alone: %v", task, ok)
 		}
 	}
-	if r := rows["slow words"]; r.Fault != "stopped after 5s" {
-		t.Errorf("the slow peer: %+v", r)
-	}
+	check.Equal(t, rows["slow words"].Fault, "stopped after 5s", "the slow peer")
 	if r := rows["sheaf words"]; !(r.MRR > 0.5) || !math.IsNaN(r.Recall) {
 		t.Errorf("words: MRR %v, recall %v", r.MRR, r.Recall)
 	}
@@ -171,16 +163,12 @@ func TestNearest(t *testing.T) {
 		{[]float32{1, 0, 0, 0}, 2, []int{1, 3}},
 		{[]float32{1, 0, 0, 0}, 9, []int{1, 3, 0, 2, 4}},
 	} {
-		if got := nearestOf(c.q, rows, c.k); !slices.Equal(got, c.want) {
-			t.Errorf("the %d nearest to %v are %v, want %v", c.k, c.q, got, c.want)
-		}
+		check.List(t, nearestOf(c.q, rows, c.k), c.want, "the %d nearest to %v", c.k, c.q)
 	}
 	want := strings.Fields("a b c d e f g h i j k l")
 	for got, share := range map[string]float64{"a b c d e f g h i l": 1, "l k j i h g f e d c b a": 1, "a b x": 0.2,
 		"": 0} {
-		if found := recallOf(want, strings.Fields(got)); found != share {
-			t.Errorf("recall of %q is %v, want %v", got, found, share)
-		}
+		check.Equal(t, recallOf(want, strings.Fields(got)), share, "recall of %q", got)
 	}
 }
 
@@ -188,17 +176,14 @@ func TestNearest(t *testing.T) {
 func TestWiderVectors(t *testing.T) {
 	e := wideEmbedder{hashed.New(64)}
 	list, err := e.Embed(t.Context(), model.Passage, []string{"one title\nand its text", "one title", "\n, ."})
-	if err != nil || len(list) != 3 || list[2] != nil {
-		t.Fatalf("%v %v", list, err)
-	}
+	must.That(t, err == nil && len(list) == 3 && list[2] == nil, "%v %v", list, err)
 	for _, v := range list[:2] {
 		var square float64
 		for _, x := range v {
 			square += float64(x) * float64(x)
 		}
-		if len(v) != e.Dims() || e.Dims() != 96 || math.Abs(square-1) > 1e-5 {
-			t.Errorf("%d of %d numbers, length %v", len(v), e.Dims(), square)
-		}
+		check.That(t, len(v) == e.Dims() && e.Dims() == 96 && math.Abs(square-1) <= 1e-5, "%d of %d numbers, length %v",
+			len(v), e.Dims(), square)
 	}
 }
 
@@ -209,9 +194,8 @@ func TestInterrupted(t *testing.T) {
 	o, _ := options(t)
 	o.Sizes, o.Tasks, o.Step = []int{200, 300}, []Task{TaskWords}, func(*Report) error { cancel(); return nil }
 	report, err := Run(ctx, o)
-	if !errors.Is(err, context.Canceled) || len(report.Rows) != 1 || report.Rows[0].Result == nil {
-		t.Errorf("%v, %+v", err, report.Rows)
-	}
+	check.That(t, errors.Is(err, context.Canceled) && len(report.Rows) == 1 && report.Rows[0].Result != nil, "%v, %+v",
+		err, report.Rows)
 }
 
 // TestSlowPeerIsSkipped checks that a peer is skipped when its time for a smaller size shows that it is too slow.
@@ -228,9 +212,7 @@ func TestSlowPeerIsSkipped(t *testing.T) {
 		peer string
 		task Task
 	}{{"a", TaskVectors}, {"a", TaskHybrid}, {"b", TaskWords}} {
-		if why := r.tooLong(Peer{Name: c.peer}, c.task, 10_000); why != "" {
-			t.Errorf("%v: %s", c, why)
-		}
+		check.Equal(t, r.tooLong(Peer{Name: c.peer}, c.task, 10_000), "", "%v", c)
 	}
 }
 
@@ -243,14 +225,12 @@ func TestVerdicts(t *testing.T) {
 	}
 	vectors := verdicts([]Row{row("a", TaskVectors, nan, 0.998), row("b", TaskVectors, nan, 0.99),
 		row("c", TaskVectors, nan, 0.92), {Peer: "d", Task: TaskVectors, MRR: nan, Recall: nan, Fault: "ill"}})
-	if len(vectors) != 1 || !strings.HasPrefix(vectors[0], "c finds 0.920 of the nearest where a finds 0.998") {
-		t.Errorf("%q", vectors)
-	}
+	check.That(t, len(vectors) == 1 && strings.HasPrefix(vectors[0], "c finds 0.920 of the nearest where a finds 0.998"),
+		"%q", vectors)
 	words := verdicts([]Row{row("a", TaskWords, 0.47, nan), row("b", TaskWords, 0.37, nan),
 		row("c", TaskHybrid, 0.2, nan)})
-	if len(words) != 1 || !strings.HasPrefix(words[0], "c finds known chunks with an MRR of 0.200 where a has 0.470") {
-		t.Errorf("%q", words)
-	}
+	check.That(t, len(words) == 1 &&
+		strings.HasPrefix(words[0], "c finds known chunks with an MRR of 0.200 where a has 0.470"), "%q", words)
 }
 
 // TestGrowth checks that the report shows times of two sizes side by side, with their ratio.
@@ -293,7 +273,5 @@ func TestStoppedBuildReleasesMemory(t *testing.T) {
 	if left := offheap.InUse() - before; left != 0 {
 		t.Errorf("%d bytes are not given back", left)
 	}
-	if err := e.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, e.Close())
 }

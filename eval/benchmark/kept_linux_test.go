@@ -37,9 +37,7 @@ func keptCorpus(b *testing.B) kept {
 	k := kept{folder: filepath.Join(dir, "corpus"), index: filepath.Join(dir, "index")}
 	if _, err := os.Stat(k.folder); err != nil {
 		chunks, err := strconv.Atoi(os.Getenv("SHEAF_TEST_CHUNKS"))
-		if err != nil {
-			b.Fatalf("SHEAF_TEST_CHUNKS: %v", err)
-		}
+		must.That(b, err == nil, "SHEAF_TEST_CHUNKS: %v", err)
 		c, err := readFolders(filepath.SplitList(os.Getenv("SHEAF_TEST_DIR")), chunks)
 		if err == nil {
 			err = c.Write(k.folder)
@@ -162,9 +160,7 @@ func BenchmarkBuildMemory(b *testing.B) {
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		allowed, err := strconv.ParseInt(name, 10, 64)
-		if err != nil {
-			b.Fatalf("SHEAF_TEST_MEMORY: %v", err)
-		}
+		must.That(b, err == nil, "SHEAF_TEST_MEMORY: %v", err)
 		b.Run(name, func(b *testing.B) {
 			ofFiles := func() int64 {
 				_, shared := pages("self")

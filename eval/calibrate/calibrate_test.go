@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf/eval/calibrate"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -24,9 +25,7 @@ func TestEqualsSciPy(t *testing.T) {
 		Logistic calibrate.Logistic
 	}
 	must.Do(t, json.Unmarshal(raw, &cases))
-	if len(cases) != 3 {
-		t.Fatalf("%d cases", len(cases))
-	}
+	must.That(t, len(cases) == 3, "%d cases", len(cases))
 	for _, c := range cases {
 		f := calibrate.FitLogistic(c.Rows, c.Right, nil, 1)
 		for _, row := range c.Rows {
@@ -45,9 +44,7 @@ func TestWorkedByHand(t *testing.T) {
 	if b := bins[9]; b.Count != 2 || b.Right != 0.5 || bins[2].Count != 1 {
 		t.Errorf("%+v", bins)
 	}
-	if got := calibrate.Brier([]float64{1, 0.5}, []bool{true, false}); got != 0.125 {
-		t.Errorf("Brier %v", got)
-	}
+	check.Equal(t, calibrate.Brier([]float64{1, 0.5}, []bool{true, false}), 0.125, "Brier")
 }
 
 // TestOddInput checks no sample, one sample, one outcome, separable samples, constant features, and
@@ -70,15 +67,11 @@ func TestOddInput(t *testing.T) {
 		f := calibrate.FitLogistic(rows, c.right, nil, 1)
 		for _, s := range []float64{-1, 0, 2.5, 1e308, nan, math.Inf(-1)} {
 			for what, got := range map[string]float64{"fit": f.At(s, 7), "none": calibrate.Logistic{}.At(s)} {
-				if !(got >= 0 && got <= 1) {
-					t.Errorf("%s of %v at %v: %v", what, c.score, s, got)
-				}
+				check.That(t, got >= 0 && got <= 1, "%s of %v at %v: %v", what, c.score, s, got)
 			}
 		}
 	}
-	if calibrate.Error(calibrate.Reliability(nil, nil, 0)) != 0 {
-		t.Error("an error without samples")
-	}
+	check.That(t, calibrate.Error(calibrate.Reliability(nil, nil, 0)) == 0, "an error without samples")
 }
 
 // TestMeanIsKept checks that probabilities sum to the number of right samples, and are no worse than the mean. JSON
@@ -105,17 +98,13 @@ func TestMeanIsKept(t *testing.T) {
 		for i := range mean {
 			mean[i] = truth / float64(n)
 		}
-		if math.Abs(sum-truth) > 1e-6*float64(n) {
-			t.Fatalf("probabilities sum to %v, %v are right", sum, truth)
-		}
+		must.That(t, math.Abs(sum-truth) <= 1e-6*float64(n), "probabilities sum to %v, %v are right", sum, truth)
 		if got, half := calibrate.Brier(p, right), calibrate.Brier(mean, right); got > half+1e-6 {
 			t.Fatalf("worse than saying the mean: %v > %v", got, half)
 		}
 		back, err := json.Marshal(f)
 		var g calibrate.Logistic
-		if err != nil || json.Unmarshal(back, &g) != nil || g.At(score[0]) != p[0] {
-			t.Fatalf("JSON: %s, %v", back, err)
-		}
+		must.That(t, err == nil && json.Unmarshal(back, &g) == nil && g.At(score[0]) == p[0], "JSON: %s, %v", back, err)
 	})
 }
 
@@ -163,13 +152,9 @@ func TestFolds(t *testing.T) {
 			t.Errorf("group %s is torn", group[i])
 		}
 	}
-	if slices.Max(sizes)-slices.Min(sizes) > 3 {
-		t.Errorf("sizes %v", sizes)
-	}
-	if !slices.Equal(folds, calibrate.Folds(len(group), 5, group, 1)) ||
-		slices.Equal(folds, calibrate.Folds(len(group), 5, group, 2)) {
-		t.Error("the seed decides")
-	}
+	check.That(t, slices.Max(sizes)-slices.Min(sizes) <= 3, "sizes %v", sizes)
+	check.That(t, slices.Equal(folds, calibrate.Folds(len(group), 5, group, 1)) &&
+		!slices.Equal(folds, calibrate.Folds(len(group), 5, group, 2)), "the seed decides")
 }
 
 // TestHeldOutErrorIsSmall checks an error below 0.05 on held-out folds of known probabilities.

@@ -21,6 +21,7 @@ import (
 	"sheaf/eval/indexing"
 	"sheaf/eval/metric"
 	"sheaf/eval/self"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/static/english"
 	"sheaf/profile"
@@ -61,9 +62,7 @@ func ask(t *testing.T, folder, name string, each int) *confidence.Answers {
 			t.Errorf("progress %d of %d, want %d of %d", done, all, told, len(items))
 		}
 	})
-	if err != nil || told != len(items) {
-		t.Fatalf("progress reports %d questions of %d: %v", told, len(items), err)
-	}
+	must.That(t, err == nil && told == len(items), "progress reports %d questions of %d: %v", told, len(items), err)
 	return a
 }
 
@@ -88,10 +87,8 @@ func TestLearn(t *testing.T) {
 	if p := load(t, "sheaf"); r.Profile != "sheaf" || r.Digest != p.Digest() || !r.Fit.Valid() {
 		t.Fatalf("%+v", r)
 	}
-	if q.Questions < 100 || q.Right == 0 || q.Right > q.Questions || q.Found.Queries < q.Right ||
-		q.Unanswerable.Queries < 40 || q.RefusedRight > q.Refused {
-		t.Errorf("%+v", q)
-	}
+	check.That(t, q.Questions >= 100 && q.Right != 0 && q.Right <= q.Questions && q.Found.Queries >= q.Right &&
+		q.Unanswerable.Queries >= 40 && q.RefusedRight <= q.Refused, "%+v", q)
 	firsts, low, lowRight, high, highRight := 0, 0, 0.0, 0, 0.0
 	for _, b := range q.Bins {
 		firsts += b.Count
@@ -101,27 +98,20 @@ func TestLearn(t *testing.T) {
 			high, highRight = high+b.Count, highRight+b.Right*float64(b.Count)
 		}
 	}
-	if firsts == 0 || firsts > q.Questions {
-		t.Errorf("%d first results of %d questions", firsts, q.Questions)
-	}
-	if low == 0 || high == 0 || highRight/float64(high) < lowRight/float64(low)+0.1 {
-		t.Errorf("%v of %d confident first results are right, and %v of %d others", highRight, high, lowRight, low)
-	}
-	if q.First > 0.2 || q.FirstFive > 0.1 || q.Brier > 0.15 {
-		t.Errorf("error %v of first results, %v of five, Brier score %v", q.First, q.FirstFive, q.Brier)
-	}
+	check.That(t, firsts != 0 && firsts <= q.Questions, "%d first results of %d questions", firsts, q.Questions)
+	check.That(t, low != 0 && high != 0 && highRight/float64(high) >= lowRight/float64(low)+0.1,
+		"%v of %d confident first results are right, and %v of %d others", highRight, high, lowRight, low)
+	check.That(t, q.First <= 0.2 && q.FirstFive <= 0.1 && q.Brier <= 0.15,
+		"error %v of first results, %v of five, Brier score %v", q.First, q.FirstFive, q.Brier)
 	if f, n := q.Found, q.Unanswerable; f.Answerable*10 < f.Queries*9 || n.Answerable*2 > n.Queries {
 		t.Errorf("answerable: %+v of those found, %+v of those without an answer", f, n)
 	}
 	shipped := *r.Shipped
-	if !r.Better() || shipped.Brier <= q.Brier || shipped.Questions != q.Questions ||
-		shipped.Found.Answerable != shipped.Found.Queries || shipped.Refused != 0 {
-		t.Errorf("learned %+v is no better than %+v", q, shipped)
-	}
+	check.That(t, r.Better() && shipped.Brier > q.Brier && shipped.Questions == q.Questions &&
+		shipped.Found.Answerable == shipped.Found.Queries && shipped.Refused == 0, "learned %+v is no better than %+v", q,
+		shipped)
 	again, err := confidence.Learn(ask(t, pages, "sheaf", 60), never(), 1)
-	if err != nil || !reflect.DeepEqual(r, again) {
-		t.Errorf("another run learned something else: %v", err)
-	}
+	check.That(t, err == nil && reflect.DeepEqual(r, again), "another run learned something else: %v", err)
 	// On its own answers, a learned calibration is never better than a shipped one with the same fit.
 	if same, err := confidence.Learn(answers, &r.Fit, 1); err != nil || same.Better() ||
 		same.Learned.Brier <= same.Shipped.Brier {
@@ -189,40 +179,32 @@ func TestLeaveOneOut(t *testing.T) {
 				others++
 			}
 		}
-		if own != len(c.Dataset.Queries) || others == 0 || others > 80 {
-			t.Errorf("%s: %d questions of its own, %d of others", c.Dataset.Name, own, others)
-		}
-		if !reflect.DeepEqual(texts(questions), texts(confidence.Judged(sets, i, different, 1))) ||
-			reflect.DeepEqual(texts(questions), texts(confidence.Judged(sets, i, different, 2))) {
-			t.Errorf("%s: the seed decides", c.Dataset.Name)
-		}
+		check.That(t, own == len(c.Dataset.Queries) && others != 0 && others <= 80,
+			"%s: %d questions of its own, %d of others", c.Dataset.Name, own, others)
+		check.That(t, reflect.DeepEqual(texts(questions), texts(confidence.Judged(sets, i, different, 1))) &&
+			!reflect.DeepEqual(texts(questions), texts(confidence.Judged(sets, i, different, 2))), "%s: the seed decides",
+			c.Dataset.Name)
 		a := must.Get(confidence.Ask(t.Context(), c.Searcher, load(t, "sheaf"), questions, nil))
 		all = append(all, a)
 	}
 	qualities, fit, err := confidence.LeaveOneOut(all, different)
 	must.Do(t, err)
-	if len(qualities) != 3 || !fit.Valid() {
-		t.Fatalf("%+v, %+v", qualities, fit)
-	}
+	must.That(t, len(qualities) == 3 && fit.Valid(), "%+v, %+v", qualities, fit)
 	for i, q := range qualities {
 		c, err := confidence.Fit(slices.Delete(slices.Clone(all), i, i+1))
-		if err != nil || !reflect.DeepEqual(q, confidence.Judge(all[i], c)) {
-			t.Errorf("data set %d is not judged by the fit of the others: %v", i, err)
-		}
-		if q.Questions != 36 || q.Right < 30 || q.Found.Answerable < 30 ||
-			q.Unanswerable.Answerable*2 > q.Unanswerable.Queries {
-			t.Errorf("data set %d: %+v", i, q)
-		}
+		check.That(t, err == nil && reflect.DeepEqual(q, confidence.Judge(all[i], c)),
+			"data set %d is not judged by the fit of the others: %v", i, err)
+		check.That(t, q.Questions == 36 && q.Right >= 30 && q.Found.Answerable >= 30 &&
+			q.Unanswerable.Answerable*2 <= q.Unanswerable.Queries, "data set %d: %+v", i, q)
 	}
 	// Data sets with the same documents are excluded together.
 	same := func(i, j int) bool { return i != j && i+j == 1 }
 	alone, _, err := confidence.LeaveOneOut(all, same)
 	must.Do(t, err)
 	c, err := confidence.Fit(all[2:])
-	if err != nil || !reflect.DeepEqual(alone[0], confidence.Judge(all[0], c)) ||
-		!reflect.DeepEqual(alone[2], qualities[2]) {
-		t.Errorf("the fit of data set 1 has seen data set 2, which holds the same documents: %v", err)
-	}
+	check.That(t, err == nil && reflect.DeepEqual(alone[0], confidence.Judge(all[0], c)) &&
+		reflect.DeepEqual(alone[2], qualities[2]),
+		"the fit of data set 1 has seen data set 2, which holds the same documents: %v", err)
 	if _, _, err := confidence.LeaveOneOut(all[:1], different); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("one data set: %v", err)
 	}

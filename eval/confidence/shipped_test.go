@@ -143,9 +143,7 @@ func TestShipped(t *testing.T) {
 			Least:    0.17,
 		},
 	} {
-		if c == nil || !c.Valid() {
-			t.Fatalf("the %s calibration is %+v", name, c)
-		}
+		must.That(t, c != nil && c.Valid(), "the %s calibration is %+v", name, c)
 		for _, fault := range faults(t, c) {
 			t.Errorf("%s: %s", name, fault)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/dataset"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -35,17 +36,13 @@ const (
 func TestBEIR(t *testing.T) {
 	dir := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/test.tsv": qrels})
 	d := must.Get(dataset.BEIR(dir, ""))
-	if len(d.Documents) != 2 || d.Documents[0] != (dataset.Document{ID: "a", Title: "A", Text: "alpha"}) ||
-		d.Judgements() != 2 {
-		t.Errorf("%+v", d)
-	}
-	if len(d.Queries) != 1 || d.Queries[0].Class["class"] != "low" || d.Qrels["q"]["a"] != 2 || len(d.Warnings) != 0 {
-		t.Errorf("%+v", d)
-	}
+	check.That(t, len(d.Documents) == 2 && d.Documents[0] == (dataset.Document{ID: "a", Title: "A", Text: "alpha"}) &&
+		d.Judgements() == 2, "%+v", d)
+	check.That(t, len(d.Queries) == 1 && d.Queries[0].Class["class"] == "low" && d.Qrels["q"]["a"] == 2 &&
+		len(d.Warnings) == 0, "%+v", d)
 	again, err := dataset.BEIR(dir, "test")
-	if err != nil || again.Hash != d.Hash || again.QueryHash != d.QueryHash || d.Hash == d.QueryHash {
-		t.Errorf("hashes %s %s, %v", again.Hash, d.Hash, err)
-	}
+	check.That(t, err == nil && again.Hash == d.Hash && again.QueryHash == d.QueryHash && d.Hash != d.QueryHash,
+		"hashes %s %s, %v", again.Hash, d.Hash, err)
 }
 
 // TestFaults checks that a fault is an error with its position, and a minor fault is a warning.
@@ -92,9 +89,8 @@ func TestFaults(t *testing.T) {
 			}
 			d, err := dataset.BEIR(write(t, files), "")
 			if c.kind == nil {
-				if err != nil || !strings.Contains(strings.Join(d.Warnings, "\n"), c.say) {
-					t.Errorf("%v, warnings %q, want %q", err, d.Warnings, c.say)
-				}
+				check.That(t, err == nil && strings.Contains(strings.Join(d.Warnings, "\n"), c.say), "%v, warnings %q, want %q",
+					err, d.Warnings, c.say)
 			} else if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.say) {
 				t.Errorf("%v, want %v with %q", err, c.kind, c.say)
 			}
@@ -106,9 +102,7 @@ func TestSplits(t *testing.T) {
 	dir := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/test.tsv": qrels,
 		"qrels/sections.tsv": "query-id\tcorpus-id\theading-slug\theading-index\theading\nq\ta\tsetup\t3\tSetup\n"})
 	d, err := dataset.BEIR(dir, "sections")
-	if err != nil || !d.Sections || d.Qrels["q"][dataset.Section("a", "setup")] != 1 {
-		t.Errorf("%+v, %v", d, err)
-	}
+	check.That(t, err == nil && d.Sections && d.Qrels["q"][dataset.Section("a", "setup")] == 1, "%+v, %v", d, err)
 	zipped := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/train.tsv": qrels,
 		"qrels/test.tsv.gz": gzipped(t, qrels)})
 	if d, err = dataset.BEIR(zipped, ""); err != nil || d.Judgements() != 2 {

@@ -13,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -25,10 +26,9 @@ func TestTREC(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	d, err := dataset.TREC(in("c"), in("tops"), in("qrels"))
 	must.Do(t, err)
-	if len(d.Queries) != 2 || d.Queries[0].ID != "301" || d.Queries[0].Text != "International Organized Crime" ||
-		d.Queries[1].Text != "Poliomyelitis" || d.Qrels["302"]["b"] != 2 {
-		t.Errorf("%+v", d)
-	}
+	check.That(t, len(d.Queries) == 2 && d.Queries[0].ID == "301" &&
+		d.Queries[0].Text == "International Organized Crime" && d.Queries[1].Text == "Poliomyelitis" &&
+		d.Qrels["302"]["b"] == 2, "%+v", d)
 	if d, err = dataset.TREC(in("notes"), in("lines.tsv"), in("qrels")); err != nil || d.Folder == "" ||
 		d.Queries[1].Text != "where" {
 		t.Errorf("%+v, %v", d, err)
@@ -40,9 +40,7 @@ func TestTREC(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
-	if _, err := dataset.TREC(in("nowhere"), in("tops"), in("qrels")); !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, must.Err(dataset.TREC(in("nowhere"), in("tops"), in("qrels"))), sheaf.ErrNotFound, "a missing file")
 }
 
 // TestRunFaults checks a run file with NaN, with too few words, and with a repeated document.
@@ -66,16 +64,12 @@ func TestRunFaults(t *testing.T) {
 func TestRunOrder(t *testing.T) {
 	dir := write(t, map[string]string{"run": "q Q0 a 1 0.5 x\nq Q0 c 2 0.5 x\nq Q0 b 3 0.5 x\nq Q0 z 9 7e-1 x\n"})
 	got, name, err := (&dataset.Dataset{}).ReadRun(filepath.Join(dir, "run"))
-	if err != nil || name != "x" {
-		t.Fatal(err)
-	}
+	must.That(t, err == nil && name == "x", "%v", err)
 	order := ""
 	for _, s := range got["q"] {
 		order += s.ID
 	}
-	if order != "zcba" {
-		t.Errorf("order %s", order)
-	}
+	check.Equal(t, order, "zcba", "order")
 }
 
 // TestRunsReadBack checks that a written run reads back in the same order, for any scores and names.
@@ -100,13 +94,10 @@ func TestRunsReadBack(t *testing.T) {
 		got, _, err := d.ReadRun(file)
 		must.Do(t, err)
 		back := got["q 1"]
-		if len(back) != len(list) {
-			t.Fatalf("%d of %d", len(back), len(list))
-		}
+		must.That(t, len(back) == len(list), "%d of %d", len(back), len(list))
 		for i := range list {
-			if back[i].ID != list[i].ID || math.Abs(back[i].Score-list[i].Score) > 1e-2 {
-				t.Fatalf("%d: %+v, want %+v", i, back[i], list[i])
-			}
+			must.That(t, back[i].ID == list[i].ID && math.Abs(back[i].Score-list[i].Score) <= 1e-2, "%d: %+v, want %+v", i,
+				back[i], list[i])
 		}
 	})
 }

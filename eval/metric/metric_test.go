@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf/eval/metric"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/worked"
 )
@@ -52,9 +53,7 @@ func TestEqualsReferenceTool(t *testing.T) {
 	}
 	must.Do(t, json.Unmarshal(raw, &cases))
 	for _, c := range cases {
-		if len(c.Values) < 15 {
-			t.Fatalf("only %d measures in the fixture", len(c.Values))
-		}
+		must.That(t, len(c.Values) >= 15, "only %d measures in the fixture", len(c.Values))
 		qrels, runs := decode(c.Qrels, c.Run)
 		for name, values := range c.Values {
 			compare(t, name, values, qrels, runs)
@@ -133,9 +132,7 @@ func TestJudgedOnlyOfNegativeGains(t *testing.T) {
 	for name, want := range map[string]float64{"P(judged_only=True)@2": 0.5, "RR(judged_only=True)": 0.5, "RR": 0.2,
 		"Judged@2": 1} {
 		m := must.Get(metric.Parse(name))
-		if got := m.Of([]string{"spam", "unknown", "no", "other", "yes"}, qrels); got != want {
-			t.Errorf("%s is %v, want %v", name, got, want)
-		}
+		check.Equal(t, m.Of([]string{"spam", "unknown", "no", "other", "yes"}, qrels), want, "%s", name)
 	}
 }
 
@@ -189,9 +186,7 @@ func TestProperties(t *testing.T) {
 				t.Fatalf("%s = %v", name, v)
 			}
 		}
-		if !slices.Equal(before, ranking) {
-			t.Fatal("the ranking was changed")
-		}
+		must.That(t, slices.Equal(before, ranking), "the ranking was changed")
 		base := ndcg.Of(ranking, qrels)
 		for i := 1; i < len(ranking); i++ {
 			if qrels[ranking[i]] > qrels[ranking[i-1]] {
@@ -226,15 +221,12 @@ func TestCurveEqualsReferenceTool(t *testing.T) {
 	must.Do(t, json.Unmarshal(raw, &cases))
 	for _, c := range cases {
 		qrels, runs := decode(c.Qrels, c.Run)
-		if len(c.Curves) < 20 {
-			t.Fatalf("%d curves", len(c.Curves))
-		}
+		must.That(t, len(c.Curves) >= 20, "%d curves", len(c.Curves))
 		for query, want := range c.Curves {
 			got := metric.Curve(metric.IDs(metric.Order(runs[query])), qrels[query])
 			for i := range want {
-				if math.Abs(got[i]-want[i]) > 1e-6 {
-					t.Errorf("query %s at recall %.1f: %v, want %v", query, float64(i)/10, got[i], want[i])
-				}
+				check.That(t, math.Abs(got[i]-want[i]) <= 1e-6, "query %s at recall %.1f: %v, want %v", query, float64(i)/10,
+					got[i], want[i])
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/parity"
+	"sheaf/internal/must"
 	"sheaf/search"
 )
 
@@ -81,10 +82,8 @@ func TestProperties(t *testing.T) {
 		}
 		a, b := make(), make()
 		x, y := parity.Compare(a, b), parity.Compare(b, a)
-		if !near(x.RBO, y.RBO) || !near(x.Tau, y.Tau) || x.RBO < -1e-9 || x.RBO > 1+1e-9 || x.Tau < -1-1e-9 || x.Tau > 1+
-			1e-9 || x.Shared != y.Shared {
-			t.Fatalf("seed %d: %+v and %+v", seed, x, y)
-		}
+		must.That(t, near(x.RBO, y.RBO) && near(x.Tau, y.Tau) && x.RBO >= -1e-9 && x.RBO <= 1+1e-9 && x.Tau >= -1-1e-9 &&
+			x.Tau <= 1+1e-9 && x.Shared == y.Shared, "seed %d: %+v and %+v", seed, x, y)
 		if same := parity.Compare(a, slices.Clone(a)); !same.SameOrder || !near(same.RBO, 1) || same.ScoreDifference != 0 {
 			t.Fatalf("seed %d: a ranking and itself: %+v", seed, same)
 		}

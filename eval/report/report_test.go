@@ -17,6 +17,7 @@ import (
 	"sheaf/eval/calibrate"
 	"sheaf/eval/report"
 	"sheaf/eval/stats"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -61,9 +62,7 @@ func golden(t *testing.T, name, got string) {
 		must.Do(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want := must.Get(os.ReadFile(file))
-	if string(want) != got {
-		t.Errorf("%s differs (go test -update rewrites it):\n%s", name, got)
-	}
+	check.That(t, string(want) == got, "%s differs (go test -update rewrites it):\n%s", name, got)
 }
 
 // TestText checks reports in text and in Markdown against golden files.
@@ -90,16 +89,13 @@ func TestHTML(t *testing.T) {
 	page := b.String()
 	for _, want := range []string{"0.6500", "0.4000 to 0.9700", "&lt; 0.0001", "no significant difference", "better",
 		"1.00", "column &lt;2&gt;", "&lt;script&gt;", "one &lt;odd&gt; thing"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
+		check.That(t, strings.Contains(page, want), "the page lacks %q", want)
 	}
 	if n := strings.Count(page, "<svg"); n != 4 {
 		t.Errorf("%d plots, want quality, precision and two of changes", n)
 	}
-	if strings.Contains(page, "<script") || regexp.MustCompile(`(src|href)\s*=|url\(|@import`).MatchString(page) {
-		t.Error("the page runs or loads something")
-	}
+	check.That(t, !strings.Contains(page, "<script") &&
+		!regexp.MustCompile(`(src|href)\s*=|url\(|@import`).MatchString(page), "the page runs or loads something")
 	for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1) {
 		wellFormed(t, svg)
 	}
@@ -133,9 +129,8 @@ func TestReliability(t *testing.T) {
 	bins := calibrate.Reliability([]float64{0.9, 0.9, 0.2}, []bool{true, false, false}, 10)
 	svg := report.Reliability(bins, `confidence "<x>"`)
 	wellFormed(t, svg)
-	if !strings.Contains(svg, "expected calibration error 0.333") || strings.Count(svg, "<circle") != 2 {
-		t.Errorf("%s", svg)
-	}
+	check.That(t, strings.Contains(svg, "expected calibration error 0.333") && strings.Count(svg, "<circle") == 2, "%s",
+		svg)
 	wellFormed(t, report.Reliability(nil, ""))
 }
 
@@ -145,7 +140,5 @@ func TestJSON(t *testing.T) {
 	var back eval.Report
 	must.Do(t, json.Unmarshal(raw, &back))
 	again, err := json.Marshal(back)
-	if err != nil || string(again) != string(raw) {
-		t.Errorf("%s\n%s, %v", raw, again, err)
-	}
+	check.That(t, err == nil && string(again) == string(raw), "%s\n%s, %v", raw, again, err)
 }

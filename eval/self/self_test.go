@@ -21,6 +21,7 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/eval/indexing"
 	"sheaf/eval/self"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/profile"
@@ -120,22 +121,14 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 			}
 			ok = ok && len(item.Without) == 1
 		}
-		if !ok {
-			t.Errorf("%s: %q does not stand in %q", item.Kind, item.Text, body)
-		}
+		check.That(t, ok, "%s: %q does not stand in %q", item.Kind, item.Text, body)
 	}
 	for _, k := range self.Kinds {
-		if count[k] < 10 {
-			t.Errorf("%d queries of kind %s", count[k], k)
-		}
+		check.That(t, count[k] >= 10, "%d queries of kind %s", count[k], k)
 	}
-	if count[self.Absent] != 10 || count[self.Foreign] != 10 {
-		t.Errorf("%v", count)
-	}
+	check.That(t, count[self.Absent] == 10 && count[self.Foreign] == 10, "%v", count)
 	again, err := self.Make(ctx, c, o)
-	if err != nil || !reflect.DeepEqual(again, items) {
-		t.Errorf("the same seed makes other queries, %v", err)
-	}
+	check.That(t, err == nil && reflect.DeepEqual(again, items), "the same seed makes other queries, %v", err)
 	o.Seed++
 	if other, err := self.Make(ctx, c, o); err != nil || reflect.DeepEqual(other, items) {
 		t.Errorf("another seed makes the same queries, %v", err)
@@ -165,30 +158,20 @@ func TestEvaluate(t *testing.T) {
 		Statistics: eval.Statistics{Confidence: 0.95, Rounds: 500, Seed: 1}}
 	r, err := self.Evaluate(ctx, c, o)
 	must.Do(t, err)
-	if len(r.Kinds) != 5 || len(r.Columns) != 4 || r.CorpusHash == "" {
-		t.Fatalf("%+v", r)
-	}
+	must.That(t, len(r.Kinds) == 5 && len(r.Columns) == 4 && r.CorpusHash != "", "%+v", r)
 	for _, col := range r.Columns {
-		if len(col.Kinds) != 5 || !col.Range.Contains(col.Mean) || col.Range.High > 1+1e-9 {
-			t.Errorf("%+v", col)
-		}
+		check.That(t, len(col.Kinds) == 5 && col.Range.Contains(col.Mean) && col.Range.High <= 1+1e-9, "%+v", col)
 		var sum float64
 		for _, v := range col.Kinds {
 			sum += v / 5
 		}
-		if math.Abs(sum-col.Mean) > 1e-9 {
-			t.Errorf("%s: the kinds have mean %v, the column %v", col.Name, sum, col.Mean)
-		}
+		check.That(t, math.Abs(sum-col.Mean) <= 1e-9, "%s: the kinds have mean %v, the column %v", col.Name, sum, col.Mean)
 	}
-	if r.Columns[0].Kinds[0] < 0.9 {
-		t.Errorf("headings are found at %v by words", r.Columns[0].Kinds[0])
-	}
+	check.That(t, r.Columns[0].Kinds[0] >= 0.9, "headings are found at %v by words", r.Columns[0].Kinds[0])
 	if worst := r.Columns[3]; worst.Difference >= 0 || worst.P >= 0.05 {
 		t.Errorf("%+v", worst)
 	}
-	if r.Better || r.Verdict == "" {
-		t.Errorf("%q", r.Verdict)
-	}
+	check.That(t, !r.Better && r.Verdict != "", "%q", r.Verdict)
 	var b strings.Builder
 	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), r.Verdict) ||
 		!strings.Contains(b.String(), "anchor (") {
@@ -223,9 +206,7 @@ func TestCachedLegs(t *testing.T) {
 	for _, col := range columns(t, names...) {
 		want := must.Get(c.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true}))
 		got := must.Get(cached.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true, Workers: 3}))
-		if !reflect.DeepEqual(got.Rankings, want.Rankings) {
-			t.Errorf("%s: the cache changes rankings", col.Name)
-		}
+		check.That(t, reflect.DeepEqual(got.Rankings, want.Rankings), "%s: the cache changes rankings", col.Name)
 	}
 }
 
@@ -234,7 +215,5 @@ func TestFolderTooSmall(t *testing.T) {
 	_, err := self.Evaluate(context.Background(), open(t, t.TempDir()),
 		self.Options{Queries: self.Wanted{PerKind: 10}, Columns: columns(t, "sheaf"),
 			Statistics: eval.DefaultStatistics})
-	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "too small") {
-		t.Errorf("%v", err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "too small"), "%v", err)
 }

@@ -12,15 +12,14 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf/eval/stats"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
 // near compares a result with the result of another program.
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
-		t.Errorf("%s is %v, want %v", what, got, want)
-	}
+	check.That(t, math.Abs(got-want) <= tolerance*max(1, math.Abs(want)), "%s is %v, want %v", what, got, want)
 }
 
 // TestEqualsSciPy checks against testdata/fixture.json, which make_fixture.py wrote with SciPy 1.17.
@@ -56,10 +55,8 @@ func TestEqualsSciPy(t *testing.T) {
 			near(t, "high end", got.High, *c.High, 0.003)
 		}
 	}
-	if exact < 8 || intervals < 4 || len(f.Betainc) < 50 {
-		t.Fatalf("the fixture has %d exact tests, %d intervals, %d values of the beta function", exact, intervals,
-			len(f.Betainc))
-	}
+	must.That(t, exact >= 8 && intervals >= 4 && len(f.Betainc) >= 50,
+		"the fixture has %d exact tests, %d intervals, %d values of the beta function", exact, intervals, len(f.Betainc))
 	for q, want := range f.Quantiles {
 		share := must.Get(strconv.ParseFloat(q, 64))
 		near(t, "quantile "+q, stats.Quantile(f.Values, share), want, 1e-12)
@@ -75,31 +72,22 @@ func TestWorkedByHand(t *testing.T) {
 	near(t, "T", got.T, 1/(math.Sqrt(2.0/3)/2), 1e-12)
 	near(t, "P", got.P, 0.0917, 1e-4)
 	near(t, "randomization", stats.Randomization(a, b, 100, 1), 0.25, 0)
-	if h := stats.Holm([]float64{0.01, 0.04, 0.03}); !slices.Equal(h, []float64{0.03, 0.06, 0.06}) {
-		t.Errorf("Holm: %v", h)
-	}
+	check.List(t, stats.Holm([]float64{0.01, 0.04, 0.03}), []float64{0.03, 0.06, 0.06}, "Holm")
 	near(t, "median", stats.Quantile([]float64{9, 1, 4, 2}, 0.5), 3, 0)
 }
 
 // TestNothingToTest checks no pairs, one pair, equal pairs and constant differences.
 func TestNothingToTest(t *testing.T) {
 	for _, x := range [][]float64{nil, {0.5}, {0.1, 0.2, 0.7}} {
-		if p := stats.PairedT(x, x).P; p != 1 {
-			t.Errorf("t of %v against itself: %v", x, p)
-		}
-		if p := stats.Randomization(x, x, 100, 1); p != 1 {
-			t.Errorf("randomization of %v against itself: %v", x, p)
-		}
+		check.Equal(t, stats.PairedT(x, x).P, 1, "t of %v against itself", x)
+		check.Equal(t, stats.Randomization(x, x, 100, 1), 1, "randomization of %v against itself", x)
 	}
 	if got := stats.PairedT([]float64{1, 1, 1}, []float64{0, 0, 0}); got.P != 0 || !math.IsInf(got.T, 1) {
 		t.Errorf("%+v", got)
 	}
-	if got := stats.Bootstrap(nil, 0.95, 10, 1); got != (stats.Interval{}) {
-		t.Errorf("%+v", got)
-	}
-	if stats.Quantile(nil, 0.5) != 0 || stats.Mean(nil) != 0 || len(stats.Holm(nil)) != 0 {
-		t.Error("statistics of nothing")
-	}
+	check.Equal(t, stats.Bootstrap(nil, 0.95, 10, 1), stats.Interval{}, "an interval of no samples")
+	check.That(t, stats.Quantile(nil, 0.5) == 0 && stats.Mean(nil) == 0 && len(stats.Holm(nil)) == 0,
+		"statistics of nothing")
 }
 
 // TestBootstrapWithin checks groups of unequal size with equal weight: the interval fits means with
@@ -107,9 +95,8 @@ func TestNothingToTest(t *testing.T) {
 func TestBootstrapWithin(t *testing.T) {
 	groups := []string{"few", "many", "many", "many", "many"}
 	weighted := []float64{2.5, 0.625, 0.625, 0.625, 0.625} // 1 each, with equal weights of the two groups
-	if got := stats.BootstrapWithin(weighted, groups, 0.95, 500, 1); got != (stats.Interval{Low: 1, High: 1}) {
-		t.Errorf("%+v, want 1", got)
-	}
+	check.Equal(t, stats.BootstrapWithin(weighted, groups, 0.95, 500, 1), stats.Interval{Low: 1, High: 1},
+		"BootstrapWithin")
 	if got := stats.Bootstrap(weighted, 0.95, 500, 1); got.High <= 1 {
 		t.Errorf("drawn from all of them: %+v", got)
 	}
@@ -124,35 +111,25 @@ func TestProperties(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		before := slices.Clone(a)
 		x, y := stats.PairedT(a, b), stats.PairedT(b, a)
-		if math.Abs(x.P-y.P) > 1e-9 || x.P < 0 || x.P > 1 {
-			t.Fatalf("P is %v one way and %v the other", x.P, y.P)
-		}
+		must.That(t, math.Abs(x.P-y.P) <= 1e-9 && x.P >= 0 && x.P <= 1, "P is %v one way and %v the other", x.P, y.P)
 		r := stats.Randomization(a, b, 200, seed)
-		if !(r > 0 && r <= 1) || r != stats.Randomization(a, b, 200, seed) {
-			t.Fatalf("randomization gives %v", r)
-		}
+		must.That(t, r > 0 && r <= 1 && r == stats.Randomization(a, b, 200, seed), "randomization gives %v", r)
 		interval := stats.Bootstrap(a, 0.9, 200, seed)
-		if interval.Low > interval.High || interval.Low < slices.Min(a)-1e-12 || interval.High > slices.Max(a)+1e-12 {
-			t.Fatalf("interval %v of %v", interval, a)
-		}
+		must.That(t, interval.Low <= interval.High && interval.Low >= slices.Min(a)-1e-12 &&
+			interval.High <= slices.Max(a)+1e-12, "interval %v of %v", interval, a)
 		wider := stats.Bootstrap(a, 0.99, 200, seed)
-		if wider.Low > interval.Low || wider.High < interval.High {
-			t.Fatalf("the interval of 99 %% %v lies in that of 90 %% %v", wider, interval)
-		}
+		must.That(t, wider.Low <= interval.Low && wider.High >= interval.High,
+			"the interval of 99 %% %v lies in that of 90 %% %v", wider, interval)
 		holm := stats.Holm(a)
 		for i := range a {
-			if holm[i] < a[i] || holm[i] > 1 {
-				t.Fatalf("Holm made %v of %v", holm[i], a[i])
-			}
+			must.That(t, holm[i] >= a[i] && holm[i] <= 1, "Holm made %v of %v", holm[i], a[i])
 			for j := range a {
 				if a[i] < a[j] && holm[i] > holm[j] {
 					t.Fatal("Holm changed the order")
 				}
 			}
 		}
-		if !slices.Equal(a, before) {
-			t.Fatal("the input was changed")
-		}
+		must.That(t, slices.Equal(a, before), "the input was changed")
 	})
 }
 

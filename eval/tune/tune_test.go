@@ -13,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/eval"
 	"sheaf/eval/tune"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -48,33 +49,26 @@ func hill(gain, noise float64) tune.Problem {
 
 func TestFindsBestSetting(t *testing.T) {
 	r := must.Get(tune.Search(context.Background(), hill(0.05, 0.1), tune.Options{Folds: 5, Statistics: statistics}))
-	if !r.Better || r.Set["a"] != "0.7" || r.Set["b"] != "30" || len(r.Folds) != 5 ||
-		!strings.HasPrefix(r.Verdict, "better: a 0.7, b 30") {
-		t.Errorf("%+v", r)
-	}
-	if !r.Range.Contains(r.Difference) || math.Abs(r.Difference-(r.HeldOut-r.Default)) > 1e-12 || r.Tried > 24 {
-		t.Errorf("%+v", r)
-	}
+	check.That(t, r.Better && r.Set["a"] == "0.7" && r.Set["b"] == "30" && len(r.Folds) == 5 &&
+		strings.HasPrefix(r.Verdict, "better: a 0.7, b 30"), "%+v", r)
+	check.That(t, r.Range.Contains(r.Difference) && math.Abs(r.Difference-(r.HeldOut-r.Default)) <= 1e-12 && r.Tried <= 24,
+		"%+v", r)
 }
 
 // TestLuckyGainIsDetected checks settings that differ only by noise. A setting looks better on the
 // queries that chose it, but not on held-out queries.
 func TestLuckyGainIsDetected(t *testing.T) {
 	r := must.Get(tune.Search(context.Background(), hill(0, 0.5), tune.Options{Folds: 5, Statistics: statistics}))
-	if r.Better || r.Fitted <= r.Default || r.HeldOut >= r.Fitted ||
-		!strings.Contains(r.Verdict, "no significant difference: keep the simpler one") {
-		t.Errorf("%+v", r)
-	}
+	check.That(t, !r.Better && r.Fitted > r.Default && r.HeldOut < r.Fitted &&
+		strings.Contains(r.Verdict, "no significant difference: keep the simpler one"), "%+v", r)
 }
 
 // TestDefaultsStayWithoutGain checks that no parameter changes when no setting gains.
 func TestDefaultsStayWithoutGain(t *testing.T) {
 	p := hill(0, 0)
 	r := must.Get(tune.Search(context.Background(), p, tune.Options{Folds: 3, Statistics: statistics}))
-	if r.Better || len(r.Set) != 0 || r.Fitted != r.Default || r.P != 1 ||
-		!strings.Contains(r.Verdict, "the defaults are best") {
-		t.Errorf("%+v", r)
-	}
+	check.That(t, !r.Better && len(r.Set) == 0 && r.Fitted == r.Default && r.P == 1 &&
+		strings.Contains(r.Verdict, "the defaults are best"), "%+v", r)
 }
 
 // TestWeights checks that means of parts of weighted queries are still means.
@@ -94,9 +88,8 @@ func TestWeights(t *testing.T) {
 	}
 	r := must.Get(tune.Search(context.Background(), p, tune.Options{Folds: 5, Statistics: statistics}))
 	for _, f := range r.Folds {
-		if math.Abs(f.Default-r.Default) > 1e-9 || math.Abs(f.Chosen-r.Default) > 1e-9 {
-			t.Errorf("every query has the value %.4f: %+v", r.Default, f)
-		}
+		check.That(t, math.Abs(f.Default-r.Default) <= 1e-9 && math.Abs(f.Chosen-r.Default) <= 1e-9,
+			"every query has the value %.4f: %+v", r.Default, f)
 	}
 }
 
@@ -105,18 +98,14 @@ func TestSettingsAreTriedOnce(t *testing.T) {
 	inner, seen := p.Values, map[string]bool{}
 	p.Values = func(ctx context.Context, set map[string]string) ([]float64, error) {
 		key := fmt.Sprint(set)
-		if seen[key] || set["a"] == "0.5" || set["b"] == "60" {
-			t.Errorf("%v again, or a default that is set", set)
-		}
+		check.That(t, !seen[key] && set["a"] != "0.5" && set["b"] != "60", "%v again, or a default that is set", set)
 		seen[key] = true
 		return inner(ctx, set)
 	}
 	tried := 0
 	r, err := tune.Search(context.Background(), p,
 		tune.Options{Folds: 5, Statistics: statistics, Progress: func(n int) { tried = n }})
-	if err != nil || r.Tried != len(seen) || tried != len(seen) {
-		t.Errorf("%+v, %v, %d", r, err, tried)
-	}
+	check.That(t, err == nil && r.Tried == len(seen) && tried == len(seen), "%+v, %v, %d", r, err, tried)
 }
 
 func TestFaults(t *testing.T) {
@@ -132,19 +121,13 @@ func TestFaults(t *testing.T) {
 		"no parameter": {tune.Problem{Queries: 100}, o},
 		"no values":    {tune.Problem{Queries: 100, Parameters: []tune.Parameter{{Name: "a"}}}, o},
 	} {
-		if _, err := tune.Search(ctx, c.p, c.o); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Is(t, must.Err(tune.Search(ctx, c.p, c.o)), sheaf.ErrInvalid, "%s", name)
 	}
 	p := hill(0, 0)
 	wrong := errors.New("broken")
 	p.Values = func(context.Context, map[string]string) ([]float64, error) { return nil, wrong }
-	if _, err := tune.Search(ctx, p, o); !errors.Is(err, wrong) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, must.Err(tune.Search(ctx, p, o)), wrong, "a search that fails")
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := tune.Search(canceled, hill(0, 0), o); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, must.Err(tune.Search(canceled, hill(0, 0), o)), context.Canceled, "a search that is canceled")
 }

@@ -16,6 +16,14 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
+// That reports the text of format and args as an error if holds is false.
+func That(t T, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(format, args...)
+	}
+}
+
 // Equal reports an error if got is not want. The text of the error begins with the formatted args.
 func Equal[V comparable](t T, got, want V, format string, args ...any) {
 	t.Helper()

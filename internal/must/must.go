@@ -31,6 +31,14 @@ func Do(t T, err error) {
 // Err returns the error of a call, and drops its result.
 func Err[V any](_ V, err error) error { return err }
 
+// That ends the test with the text of format and args if holds is false.
+func That(t T, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Fatal(fmt.Sprintf(format, args...))
+	}
+}
+
 // Equal ends the test if got is not want. The text of the error begins with the formatted args.
 func Equal[V comparable](t T, got, want V, format string, args ...any) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/assistant"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -138,9 +139,7 @@ func edited(t *testing.T, name, before, want string, change func(assistant.Assis
 	if err == nil {
 		err = c.Write()
 	}
-	if err != nil {
-		t.Fatalf("%q: %v", before, err)
-	}
+	must.That(t, err == nil, "%q: %v", before, err)
 	if got, err := os.ReadFile(a.File); err != nil || string(got) != want {
 		t.Errorf("%s\nbecomes\n%s\nwant\n%s", before, got, want)
 	}
@@ -240,9 +239,8 @@ func TestConcurrentChangeIsKept(t *testing.T) {
 		const theirs = `{"mcpServers": {"theirs": {"command": "x"}}}`
 		put(t, file, theirs)
 		err := change.Write()
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "another program changed") {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "another program changed"), "%s: %v",
+			name, err)
 		if content, err := os.ReadFile(file); string(content) != theirs {
 			t.Errorf("%s became %s, %v", name, content, err)
 		}

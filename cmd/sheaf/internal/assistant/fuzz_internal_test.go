@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tailscale/hujson"
+	"sheaf/internal/must"
 )
 
 // FuzzChange checks that adding and removing an entry changes nothing else in the file.
@@ -45,21 +46,15 @@ func FuzzChange(f *testing.F) {
 		}
 		without(want, a.list, s.Name)
 		without(after, a.list, s.Name)
-		if !reflect.DeepEqual(want, after) {
-			t.Fatalf("%q became %q: %v is %v", content, added.content, want, after)
-		}
+		must.That(t, reflect.DeepEqual(want, after), "%q became %q: %v is %v", content, added.content, want, after)
 		if again, err := change(added.content, true); err != nil || again.Changes() {
 			t.Fatalf("%q became %q, which is changed again: %v", content, added.content, err)
 		}
 		removed, err := change(added.content, false)
-		if err != nil {
-			t.Fatalf("%q became %q: %v", content, added.content, err)
-		}
+		must.That(t, err == nil, "%q became %q: %v", content, added.content, err)
 		after = says(t, removed.content)
 		without(after, a.list, s.Name)
-		if !reflect.DeepEqual(want, after) {
-			t.Fatalf("%q became %q, then %q", content, added.content, removed.content)
-		}
+		must.That(t, reflect.DeepEqual(want, after), "%q became %q, then %q", content, added.content, removed.content)
 	})
 }
 
@@ -79,9 +74,7 @@ func saysJSON(t *testing.T, content []byte) map[string]any {
 		return out
 	}
 	standard, err := hujson.Standardize(append(bytes.Clone(content), '\n')) // changeJSON adds the same line break
-	if err != nil {
-		t.Fatalf("%q: %v", content, err)
-	}
+	must.That(t, err == nil, "%q: %v", content, err)
 	d := json.NewDecoder(bytes.NewReader(standard))
 	d.UseNumber()
 	if err := d.Decode(&out); err != nil {
@@ -93,8 +86,6 @@ func saysJSON(t *testing.T, content []byte) map[string]any {
 func saysTOML(t *testing.T, content []byte) map[string]any {
 	t.Helper()
 	out, err := decode(string(content))
-	if err != nil {
-		t.Fatalf("%q: %v", content, err)
-	}
+	must.That(t, err == nil, "%q: %v", content, err)
 	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -51,15 +52,11 @@ func TestErrorsNamePosition(t *testing.T) {
 	} {
 		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), c.text)
 		_, err := config.Load(config.Options{UserFile: user})
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) ||
-			!strings.Contains(err.Error(), user) {
-			t.Errorf("%q: error is %v, want invalid, %s and %s", c.text, err, user, c.want)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), c.want) &&
+			strings.Contains(err.Error(), user), "%q: error is %v, want invalid, %s and %s", c.text, err, user, c.want)
 	}
 	_, err := config.Load(config.Options{Environ: []string{"SHEAF_LIMIT=many"}})
-	if err == nil || !strings.Contains(err.Error(), "$SHEAF_LIMIT: limit: is \"many\"") {
-		t.Errorf("error is %v", err)
-	}
+	check.That(t, err != nil && strings.Contains(err.Error(), "$SHEAF_LIMIT: limit: is \"many\""), "error is %v", err)
 }
 
 // TestEmptyFiles checks that an empty file or section sets nothing. A number without a value is an error.
@@ -113,9 +110,8 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 		t.Skipf("no symbolic links: %v", err)
 	}
 	c, err := config.Load(config.Options{Dir: dir})
-	if err != nil || len(c.Notices) != 0 || c.DataDir != filepath.Join(dir, ".index") {
-		t.Errorf("%v, notices %q, data_dir %s", err, c.Notices, c.DataDir)
-	}
+	check.That(t, err == nil && len(c.Notices) == 0 && c.DataDir == filepath.Join(dir, ".index"),
+		"%v, notices %q, data_dir %s", err, c.Notices, c.DataDir)
 	elsewhere := t.TempDir()
 	for link, to := range map[string]string{"other": elsewhere, "nowhere": filepath.Join(elsewhere, "none"),
 		"in": filepath.Join(dir, "ranking")} {
@@ -135,12 +131,8 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 func TestUnsetOfMissingKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sheaf.yaml")
 	const content = "language: en"
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := config.Unset(path, "limit"); !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("the error is %v", err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
+	check.Is(t, config.Unset(path, "limit"), sheaf.ErrNotFound, "unset twice")
 	if got, err := os.ReadFile(path); err != nil || string(got) != content {
 		t.Errorf("the file is %q, %v", got, err)
 	}
@@ -167,9 +159,7 @@ func TestSetKeepsOtherKeys(t *testing.T) {
 			}
 			must.Do(t, config.Set(path, c.key, strings.Split(c.values, "|")))
 			got, err := os.ReadFile(path)
-			if err != nil || string(got) != c.want {
-				t.Errorf("got\n%swant\n%s(%v)", got, c.want, err)
-			}
+			check.That(t, err == nil && string(got) == c.want, "got\n%swant\n%s(%v)", got, c.want, err)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -80,13 +81,9 @@ func TestPageKeepsText(t *testing.T) {
 	page := string(Page(tree(), "1.2", date))
 	for _, lines := range []string{`\&.profile is a file`, `\(aqquoted\(aq \en`,
 		".SH COMMANDS\n.TP\n.BR tool\\-do (1)\nDoes one thing"} {
-		if !strings.Contains(page, "\n"+lines+"\n") {
-			t.Errorf("no lines %q in\n%s", lines, page)
-		}
+		check.That(t, strings.Contains(page, "\n"+lines+"\n"), "no lines %q in\n%s", lines, page)
 	}
-	if strings.Contains(page, "hidden") {
-		t.Errorf("a hidden command is listed in\n%s", page)
-	}
+	check.That(t, !strings.Contains(page, "hidden"), "a hidden command is listed in\n%s", page)
 }
 
 // TestGroffShowsTextAsWritten checks that groff shows the text as written.
@@ -99,21 +96,13 @@ func TestGroffShowsTextAsWritten(t *testing.T) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("groff: %v\n%s", err, stderr.String())
-	}
-	if !strings.Contains(string(out), ".profile is a file") || !strings.Contains(string(out), `'quoted' \n`) {
-		t.Errorf("groff shows\n%s", out)
-	}
-	if !strings.Contains(string(out), "One of\n         two\n         three\n") {
-		t.Errorf("groff shows no list in\n%s", out)
-	}
+	must.That(t, err == nil, "groff: %v\n%s", err, stderr.String())
+	check.That(t, strings.Contains(string(out), ".profile is a file") && strings.Contains(string(out), `'quoted' \n`),
+		"groff shows\n%s", out)
+	check.That(t, strings.Contains(string(out), "One of\n         two\n         three\n"), "groff shows no list in\n%s",
+		out)
 	for line := range strings.Lines(string(out)) {
-		if len(line) > 80 {
-			t.Errorf("wider than a terminal: %q", line)
-		}
+		check.That(t, len(line) <= 80, "wider than a terminal: %q", line)
 	}
-	if stderr.Len() > 0 {
-		t.Errorf("groff warns: %s", stderr.String())
-	}
+	check.That(t, stderr.Len() == 0, "groff warns: %s", stderr.String())
 }

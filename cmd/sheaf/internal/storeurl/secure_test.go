@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
@@ -168,10 +169,9 @@ func TestPrivateCertificateAuthority(t *testing.T) {
 			} {
 				_, _, err := opened(t, at, c.secrets)
 				text := fmt.Sprint(err)
-				if !errors.Is(err, c.category) || !strings.Contains(text, name) || !strings.Contains(text, c.says) ||
-					strings.Contains(text, password) {
-					t.Errorf("%s: %v, want %v that names %s and says %q", what, err, c.category, name, c.says)
-				}
+				check.That(t, errors.Is(err, c.category) && strings.Contains(text, name) && strings.Contains(text, c.says) &&
+					!strings.Contains(text, password), "%s: %v, want %v that names %s and says %q", what, err, c.category, name,
+					c.says)
 			}
 			// Test each checker of the certificate, the driver and the program, and doctor too.
 			ways := []string{at}
@@ -185,9 +185,7 @@ func TestPrivateCertificateAuthority(t *testing.T) {
 						err = f.Err
 					}
 				}
-				if !strings.Contains(fmt.Sprint(err), "store_ca_file") {
-					t.Errorf("%s: %v", at, err)
-				}
+				check.That(t, strings.Contains(fmt.Sprint(err), "store_ca_file"), "%s: %v", at, err)
 			}
 		})
 	}
@@ -226,9 +224,8 @@ func TestAuthWithoutKey(t *testing.T) {
 		"opensearch://127.0.0.1:1/x?auth=":          "must be bearer",
 	} {
 		target, _, err := opened(t, address, Secrets{})
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("%s: %v, want %q", address, err, want)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(fmt.Sprint(err), want), "%s: %v, want %q", address,
+			err, want)
 		if _, err := target.Export(storetest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
 			t.Errorf("export %s: %v", address, err)
 		}
@@ -269,9 +266,8 @@ func TestRefusedUserErrorNamesSecretSetting(t *testing.T) {
 	defer server.Close()
 	for scheme, place := range map[string]string{"opensearch": "x", "elasticsearch": "x", "weaviate": "X", "vespa": "x"} {
 		_, _, err := opened(t, scheme+"://"+strings.TrimPrefix(server.URL, "http://")+"/"+place, Secrets{Key: "sesame"})
-		if !errors.Is(err, store.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
-			t.Errorf("%s: %v", scheme, err)
-		}
+		check.That(t, errors.Is(err, store.ErrForbidden) && strings.Contains(fmt.Sprint(err), "store_key_env"), "%s: %v",
+			scheme, err)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -38,9 +39,8 @@ func TestParse(t *testing.T) {
 		{"opensearch+https://me@one:9200,two/notes?shards=3", "opensearch", "notes", "opensearch+https://one:9200/notes"},
 	} {
 		got, err := Parse(c.address, "My Notes-12ab", Secrets{})
-		if err != nil || got.Kind != c.kind || got.Place != c.place || got.String() != c.shown {
-			t.Errorf("%s: %+v, %v; want %s in %s, shown as %s", c.address, got, err, c.kind, c.place, c.shown)
-		}
+		check.That(t, err == nil && got.Kind == c.kind && got.Place == c.place && got.String() == c.shown,
+			"%s: %+v, %v; want %s in %s, shown as %s", c.address, got, err, c.kind, c.place, c.shown)
 	}
 	for _, address := range []string{"", "notes", "mysql://host/x", "postgres+https://host/x", "opensearch:///x",
 		"opensearch://host/x?nope=1", "opensearch://me:secret@host/x", "://", "postgres://me:secret@%zz/x",
@@ -53,9 +53,7 @@ func TestParse(t *testing.T) {
 		"vespa://h/x?feeds=-1", "vespa://h/x?hnsw=7", "opensearch://one:9200,/x", "opensearch://,one:9200/x",
 		"opensearch://one:9200,two:many/x", "opensearch://one,t wo/x"} {
 		_, err := Parse(address, "x", Secrets{})
-		if !errors.Is(err, sheaf.ErrInvalid) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v", address, err)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrInvalid) && !strings.Contains(err.Error(), "secret"), "%q: %v", address, err)
 	}
 }
 
@@ -88,19 +86,14 @@ func TestDriverAddress(t *testing.T) {
 			"host/db?sslcert=%2Fcert.pem&sslkey=%2Fkey.pem"},
 	} {
 		got, err := Parse("postgres://"+c.address, "x", c.secrets)
-		if err != nil || got.postgres() != "postgres://"+c.want || strings.Contains(got.String(), "p@ss") ||
-			strings.Contains(got.String(), "p%40ss") {
-			t.Errorf("%s: %v, shown as %s, want %s; %v", c.address, got.postgres(), got, c.want, err)
-		}
+		check.That(t, err == nil && got.postgres() == "postgres://"+c.want && !strings.Contains(got.String(), "p@ss") &&
+			!strings.Contains(got.String(), "p%40ss"), "%s: %v, shown as %s, want %s; %v", c.address, got.postgres(), got,
+			c.want, err)
 	}
 	long, err := Parse("postgres://host/db", strings.Repeat("very long ", 20)+"a1b2c3d4", Secrets{})
-	if err != nil || len(long.Place) > 48 || !strings.HasSuffix(long.Place, "a1b2c3d4") {
-		t.Errorf("%+v, %v", long, err)
-	}
+	check.That(t, err == nil && len(long.Place) <= 48 && strings.HasSuffix(long.Place, "a1b2c3d4"), "%+v, %v", long, err)
 	two, err := Parse("opensearch://one:9200,two:9200/notes", "x", Secrets{})
-	if err != nil || len(two.hosts) != 2 {
-		t.Errorf("%v, %v", two, err)
-	}
+	check.That(t, err == nil && len(two.hosts) == 2, "%v, %v", two, err)
 }
 
 // authority makes a self-signed certificate for 127.0.0.1, and writes the certificate and its key
@@ -149,9 +142,7 @@ func TestCertificates(t *testing.T) {
 		}
 		return err
 	}
-	if err := get(Secrets{CAFile: cert, CertFile: cert, CertKeyFile: keyFile}); err != nil {
-		t.Errorf("with all files: %v", err)
-	}
+	check.NoError(t, get(Secrets{CAFile: cert, CertFile: cert, CertKeyFile: keyFile}), "with all files")
 	for what, s := range map[string]Secrets{"no authority": {CertFile: cert, CertKeyFile: keyFile},
 		"no certificate": {CAFile: cert}, "no key": {CAFile: cert, CertFile: cert}, "nothing": {}} {
 		if err := get(s); err == nil {

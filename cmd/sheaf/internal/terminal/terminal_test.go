@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -38,9 +39,7 @@ func TestColors(t *testing.T) {
 		{"always", "always", false, env("NO_COLOR", "1"), true},
 		{"never", "never", true, env("CLICOLOR_FORCE", "1"), false},
 	} {
-		if got := wantsColor(c.mode, c.auto, c.env); got != c.want {
-			t.Errorf("%s: color is %v, want %v", c.name, got, c.want)
-		}
+		check.Equal(t, wantsColor(c.mode, c.auto, c.env), c.want, "%s: color", c.name)
 	}
 }
 
@@ -48,12 +47,8 @@ func TestFilesAreNoTerminals(t *testing.T) {
 	f := must.Get(os.Create(filepath.Join(t.TempDir(), "out")))
 	defer f.Close()
 	out := Open(f, "always", func(string) string { return "" })
-	if out.Terminal || out.Links || !out.Color {
-		t.Errorf("a file is %+v", out)
-	}
-	if got := out.Link("file:///a", "a"); got != "a" {
-		t.Errorf("link off a terminal: %q", got)
-	}
+	check.That(t, !out.Terminal && !out.Links && out.Color, "a file is %+v", out)
+	check.Equal(t, out.Link("file:///a", "a"), "a", "a link without a terminal")
 }
 
 func TestFileAddress(t *testing.T) {
@@ -64,9 +59,7 @@ func TestFileAddress(t *testing.T) {
 		{"txmt://open?url=file://{path}&line={line}", "/a&b.md", "txmt://open?url=file://%2Fa%26b.md&line=7"},
 		{"", "/x.md", ""},
 	} {
-		if got := FileAddress(c.template, c.path, 7); got != c.want {
-			t.Errorf("FileAddress(%q, %q) = %q, want %q", c.template, c.path, got, c.want)
-		}
+		check.Equal(t, FileAddress(c.template, c.path, 7), c.want, "FileAddress(%q, %q)", c.template, c.path)
 	}
 }
 
@@ -84,9 +77,7 @@ func TestProgressFits(t *testing.T) {
 		{100, 50, 50, 100, "indexing [##########..........]  50%  50 of 100 files  0/s  2.5 MB/s"},
 	} {
 		got := progressLine("indexing", "files", c.begun, c.done, c.total, 5_000_000, 2*time.Second, c.width)
-		if got != c.want || len(got) > c.width {
-			t.Errorf("%q of %d, want %q", got, len(got), c.want)
-		}
+		check.That(t, got == c.want && len(got) <= c.width, "%q of %d, want %q", got, len(got), c.want)
 	}
 }
 
@@ -102,15 +93,9 @@ func TestProgressIsForTerminals(t *testing.T) {
 		p.Update(50, 100, 5_000_000, "files")
 		p.Done()
 	}
-	if pipe.Len() != 0 {
-		t.Errorf("a pipe got %q", pipe.String())
-	}
+	check.That(t, pipe.Len() == 0, "a pipe got %q", pipe.String())
 	for _, want := range []string{"50%", "50 of 100 files", "25/s", "2.5 MB/s", "2s left"} {
-		if !strings.Contains(screen.String(), want) {
-			t.Errorf("the terminal got %q, want %q in it", screen.String(), want)
-		}
+		check.That(t, strings.Contains(screen.String(), want), "the terminal got %q, want %q in it", screen.String(), want)
 	}
-	if strings.Contains(screen.String(), "  1%") {
-		t.Errorf("the first half second drew %q", screen.String())
-	}
+	check.That(t, !strings.Contains(screen.String(), "  1%"), "the first half second drew %q", screen.String())
 }

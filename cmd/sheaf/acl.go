@@ -55,7 +55,7 @@ with random access lists. The index is not changed.`,
 			}
 			return nil
 		},
-		RunE: a.onIndex(&openOptions{}, func(cmd *cobra.Command, s *session, _ []string) error {
+		RunE: a.onIndex(openOptions{}, func(cmd *cobra.Command, s *session, _ []string) error {
 			return s.auditAccess(cmd.Context(), collection.AuditOptions{Checks: max(1, checks/2), Seed: seed}, sample)
 		}),
 	}

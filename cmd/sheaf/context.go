@@ -40,14 +40,11 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
 	o.Label, o.alike = file, true
-	err = s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
-		return r.Context(cmd.Context(), full, content, q)
+	err = a.withIndex(cmd, openOptions{Refresh: true, Make: true}, func(s *session) error {
+		return s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
+			return r.Context(cmd.Context(), full, content, q)
+		})
 	})
 	if field := new(collection.FieldError); errors.As(err, &field) && field.Field == "text" {
 		return sheaf.Invalidf("%s has no text", file)

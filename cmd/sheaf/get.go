@@ -33,12 +33,7 @@ func (a *app) getCommand() *cobra.Command {
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			open.Make = open.Refresh
-			s, err := a.open(cmd, open)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return s.get(cmd.Context(), args, o)
+			return a.withIndex(cmd, open, func(s *session) error { return s.get(cmd.Context(), args, o) })
 		},
 	}
 	f := cmd.Flags()

@@ -21,12 +21,9 @@ import (
 )
 
 func (a *app) indexFolder(cmd *cobra.Command, rebuild bool) error {
-	s, err := a.open(cmd, openOptions{Asked: true, Make: true, Rebuild: rebuild})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	return s.index(cmd.Context(), s.Trees())
+	return a.withIndex(cmd, openOptions{Asked: true, Make: true, Rebuild: rebuild}, func(s *session) error {
+		return s.index(cmd.Context(), s.Trees())
+	})
 }
 
 func (a *app) indexCommand() *cobra.Command {

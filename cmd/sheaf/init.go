@@ -74,16 +74,13 @@ full.`,
 				}
 				folders = append(folders, folder)
 			}
-			s, err := a.open(cmd, openOptions{Make: true})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			trees, err := s.WithFolders(folders)
-			if err != nil {
-				return err
-			}
-			return s.index(cmd.Context(), trees)
+			return a.withIndex(cmd, openOptions{Make: true}, func(s *session) error {
+				trees, err := s.WithFolders(folders)
+				if err != nil {
+					return err
+				}
+				return s.index(cmd.Context(), trees)
+			})
 		},
 	}
 	addIndexFlags(cmd.Flags())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -36,19 +37,15 @@ private. A document says so in its frontmatter:
 	return cmd
 }
 
-// keys opens the index of the command's folder and its keys. If the folder has no index, it makes one. The caller
-// closes the session.
-func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
-	s, err := a.open(cmd, openOptions{Make: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	keys, err := s.keys()
-	if err != nil {
-		s.Close()
-		return nil, nil, err
-	}
-	return s, keys, nil
+// withKeys opens the index of the command's folder and its keys, and calls the function run.
+func (a *app) withKeys(cmd *cobra.Command, o openOptions, run func(*session, *access.Keys) error) error {
+	return a.withIndex(cmd, o, func(s *session) error {
+		keys, err := s.keys()
+		if err != nil {
+			return err
+		}
+		return run(s, keys)
+	})
 }
 
 // keys opens the keys of the index.
@@ -99,40 +96,9 @@ func (a *app) keyAddCommand() *cobra.Command {
 				}
 				g.Expires = time.Now().Add(in).UTC().Truncate(time.Second)
 			}
-			s, keys, err := a.keys(cmd)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			if g.May(access.ScopeIngest) {
-				if err := collection.MayWrite(g.Tenant, catalog.Settings{Trees: s.Trees()}); err != nil {
-					if g.Tenant == "" {
-						return sheaf.Invalidf("%w", err)
-					}
-					return sheaf.Invalidf("--tenant is %q: %w: take another name", g.Tenant, err)
-				}
-			}
-			key, secret, err := keys.Add(g)
-			if err != nil {
-				return s.unwritten(err)
-			}
-			if s.View.Docs() > 0 && s.WouldHideComments() != ingest.HidesComments(s.View) {
-				if err := s.Refresh(cmd.Context()); err != nil { // the key is not yet printed
-					return fmt.Errorf("made the key %s, but cannot hide comments from it: %w", key.Name, s.Advise(err))
-				}
-			}
-			if a.json {
-				out := shownKey(&key)
-				out.Key = secret
-				return a.printJSON(out)
-			}
-			a.notice("the key is shown only this once")
-			fmt.Fprintln(a.stdout, secret)
-			if g.May(access.ScopeSearch) && !slices.Contains(g.Access, access.All) {
-				a.notice("this key finds public documents and documents whose access list names it; to include those without an " +
-					"access list: --access '*'")
-			}
-			return nil
+			return a.withKeys(cmd, openOptions{Make: true}, func(s *session, keys *access.Keys) error {
+				return s.addKey(cmd.Context(), keys, g)
+			})
 		},
 	}
 	f := cmd.Flags()
@@ -147,6 +113,39 @@ func (a *app) keyAddCommand() *cobra.Command {
 	f.StringVar(&expires, "expires", "", "when it ends, from now: 12h, 30d, 1y")
 	completeWords(cmd, "scope", string(access.ScopeSearch), string(access.ScopeIngest), string(access.ScopeAdmin))
 	return a.withJSON(cmd)
+}
+
+// addKey adds a key for a grant, and shows the key.
+func (s *session) addKey(ctx context.Context, keys *access.Keys, g access.Grant) error {
+	if g.May(access.ScopeIngest) {
+		if err := collection.MayWrite(g.Tenant, catalog.Settings{Trees: s.Trees()}); err != nil {
+			if g.Tenant == "" {
+				return sheaf.Invalidf("%w", err)
+			}
+			return sheaf.Invalidf("--tenant is %q: %w: take another name", g.Tenant, err)
+		}
+	}
+	key, secret, err := keys.Add(g)
+	if err != nil {
+		return s.unwritten(err)
+	}
+	if s.View.Docs() > 0 && s.WouldHideComments() != ingest.HidesComments(s.View) {
+		if err := s.Refresh(ctx); err != nil { // the key is not yet printed
+			return fmt.Errorf("made the key %s, but cannot hide comments from it: %w", key.Name, s.Advise(err))
+		}
+	}
+	if s.json {
+		out := shownKey(&key)
+		out.Key = secret
+		return s.printJSON(out)
+	}
+	s.notice("the key is shown only this once")
+	fmt.Fprintln(s.stdout, secret)
+	if g.May(access.ScopeSearch) && !slices.Contains(g.Access, access.All) {
+		s.notice("this key finds public documents and documents whose access list names it; to include those without an " +
+			"access list: --access '*'")
+	}
+	return nil
 }
 
 var age = regexp.MustCompile(`^([1-9][0-9]{0,4})([hdwy])$`)
@@ -207,23 +206,20 @@ func (a *app) keyListCommand() *cobra.Command {
 		Short: "List the keys, without their secrets",
 		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, keys, err := a.keys(cmd)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			list, err := keys.List()
-			if err != nil {
-				return err
-			}
-			out := []keyJSON{}
-			rows := [][]string{{"id", "name", "scopes", "tenant", "access", "sets", "filter", "state"}}
-			for i := range list {
-				out = append(out, shownKey(&list[i]))
-				rows = append(rows, keyRow(&list[i]))
-			}
-			return a.print(keysJSON{Schema: "sheaf.keys/1", File: s.Where.Keys(), Keys: out},
-				func() { a.printTable(rows) })
+			return a.withKeys(cmd, openOptions{Make: true}, func(s *session, keys *access.Keys) error {
+				list, err := keys.List()
+				if err != nil {
+					return err
+				}
+				out := []keyJSON{}
+				rows := [][]string{{"id", "name", "scopes", "tenant", "access", "sets", "filter", "state"}}
+				for i := range list {
+					out = append(out, shownKey(&list[i]))
+					rows = append(rows, keyRow(&list[i]))
+				}
+				return a.print(keysJSON{Schema: "sheaf.keys/1", File: s.Where.Keys(), Keys: out},
+					func() { a.printTable(rows) })
+			})
 		},
 	})
 }
@@ -258,21 +254,13 @@ func keyRow(k *access.Key) []string {
 
 // goodKeys completes the keys that can still be revoked. It offers names, and the ID of a key whose name is not unique.
 func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
-	if len(args) > 0 {
-		return nil
-	}
-	s, err := a.open(cmd, openOptions{AsIs: true}) // AsIs makes and remakes nothing
-	if err != nil {
-		return nil
-	}
-	defer s.Close()
-	keys, err := s.keys()
-	if err != nil {
-		return nil
-	}
-	list, err := keys.Active()
-	if err != nil {
-		return nil
+	var list []access.Named
+	if len(args) == 0 {
+		// AsIs makes and remakes nothing. A completion reports no errors.
+		_ = a.withKeys(cmd, openOptions{AsIs: true}, func(_ *session, keys *access.Keys) (err error) {
+			list, err = keys.Active()
+			return err
+		})
 	}
 	var names []string
 	for i := range list {
@@ -294,16 +282,13 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			return a.goodKeys(cmd, args), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, keys, err := a.keys(cmd)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			key, err := keys.Revoke(args[0])
-			if err != nil {
-				return s.unwritten(err)
-			}
-			return a.print(shownKey(&key), func() { a.notice("key %s (%s) revoked", key.Name, key.ID) })
+			return a.withKeys(cmd, openOptions{Make: true}, func(s *session, keys *access.Keys) error {
+				key, err := keys.Revoke(args[0])
+				if err != nil {
+					return s.unwritten(err)
+				}
+				return a.print(shownKey(&key), func() { a.notice("key %s (%s) revoked", key.Name, key.ID) })
+			})
 		},
 	})
 }

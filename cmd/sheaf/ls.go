@@ -32,12 +32,7 @@ func (a *app) listCommand() *cobra.Command {
 			if all {
 				return a.listCollections(cmd)
 			}
-			s, err := a.open(cmd, openOptions{})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return s.list(long, null)
+			return a.withIndex(cmd, openOptions{}, func(s *session) error { return s.list(long, null) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "collections", false, "list all indexes in the data folder")

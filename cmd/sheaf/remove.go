@@ -23,7 +23,7 @@ added to it. Searches no longer find their documents; the folders, which may be 
 stay as they are. A folder is named by its path, or as sheaf ls names its documents,
 before the colon.`,
 		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: a.onIndex(&openOptions{}, func(cmd *cobra.Command, s *session, args []string) error {
+		RunE: a.onIndex(openOptions{}, func(cmd *cobra.Command, s *session, args []string) error {
 			trees, err := s.otherFolders(args)
 			if err != nil {
 				return err

@@ -149,17 +149,21 @@ func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// onIndex returns a RunE function that opens the index of the command's folder and calls the function run. The RunE
-// function reads the options o when the command runs, after the flags are parsed.
-func (a *app) onIndex(o *openOptions, run func(*cobra.Command, *session, []string) error,
+// withIndex opens the index of the command's folder and calls the function run.
+func (a *app) withIndex(cmd *cobra.Command, o openOptions, run func(*session) error) error {
+	s, err := a.open(cmd, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return run(s)
+}
+
+// onIndex returns a RunE function that does no more than call run with the index.
+func (a *app) onIndex(o openOptions, run func(*cobra.Command, *session, []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		s, err := a.open(cmd, *o)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		return run(cmd, s, args)
+		return a.withIndex(cmd, o, func(s *session) error { return run(cmd, s, args) })
 	}
 }
 

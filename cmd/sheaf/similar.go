@@ -16,7 +16,7 @@ func (a *app) similarCommand() *cobra.Command {
 sheaf get. The search by words uses words that are frequent in the passage and rare
 elsewhere. The search by meaning uses its whole text, if a model knows its words.`,
 		Args: arguments(cobra.ExactArgs(1)),
-		RunE: a.onIndex(&openOptions{Refresh: true, Make: true}, func(cmd *cobra.Command, s *session, args []string) error {
+		RunE: a.onIndex(openOptions{Refresh: true, Make: true}, func(cmd *cobra.Command, s *session, args []string) error {
 			t, err := s.resolve(cmd.Context(), args[0])
 			if err != nil {
 				return err

@@ -24,7 +24,7 @@ func (a *app) statusCommand() *cobra.Command {
 		GroupID: groupFolders,
 		Short:   "Say what is indexed, what waits, what was left out and why",
 		Args:    arguments(cobra.NoArgs),
-		RunE: a.onIndex(&openOptions{}, func(cmd *cobra.Command, s *session, _ []string) error {
+		RunE: a.onIndex(openOptions{}, func(cmd *cobra.Command, s *session, _ []string) error {
 			out, err := s.status(cmd)
 			if err == nil && recall {
 				progress := terminal.NewProgress(s.err, "measuring")

@@ -69,10 +69,7 @@ func TestHangingAddedFolder(t *testing.T) {
 	defer func(before time.Duration) { collection.AnswerTime = before }(collection.AnswerTime)
 	collection.AnswerTime = time.Second // a healthy folder answers sooner
 	trees := []catalog.Tree{{Name: "t", Root: t.TempDir()}, {Name: "hung", Root: hung}}
-	if err := collection.SomeFolder(trees); !errors.Is(err,
-		sheaf.ErrUnavailable) || !strings.Contains(err.Error(), hung) {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, collection.SomeFolder(trees), sheaf.ErrUnavailable, hung, "SomeFolder")
 	writer := must.Get(os.OpenFile(hung, os.O_RDWR, 0))
 	time.Sleep(50 * time.Millisecond) // lets the waiting opener end
 	must.Do(t, writer.Close())

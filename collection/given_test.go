@@ -46,9 +46,7 @@ func TestOneProcessAcceptsDocuments(t *testing.T) {
 	until(t, "the first one", func() error { return write(a, "ship") })
 	endB := work(b)
 	refused := write(b, "boat")
-	if !errors.Is(refused, sheaf.ErrUnavailable) || !strings.Contains(refused.Error(), "another process") {
-		t.Errorf("the second one writes: %v, want ErrUnavailable", refused)
-	}
+	check.Fails(t, refused, sheaf.ErrUnavailable, "another process", "a write of the second collection")
 	check.Is(t, must.Err(b.Submit(t.Context(), grant, "", put("boat"))), sheaf.ErrUnavailable,
 		"a task of the second collection")
 	check.Equal(t, len(find(t, reader(t, b, grant), collection.SearchRequest{Text: "ship", Parameters: words}).Results), 1,
@@ -130,10 +128,8 @@ func TestMissingVectorsOfGivenDocuments(t *testing.T) {
 		{ID: "api:chunks.md", Put: &collection.DocumentInput{Chunks: []collection.ChunkInput{{Text: "A ship.",
 			Vectors: [][]float32{own}}, {Text: "A quay."}}}},
 	} {
-		stored, err := f.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{ch})
-		if err != nil || stored[0].Pending != "vectors" {
-			t.Fatalf("%+v, %v", stored, err)
-		}
+		stored := must.Get(f.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{ch}))
+		must.Equal(t, stored[0].Pending, "vectors", "Pending")
 		before = append(before, stored[0].ETag)
 	}
 	pending := func() (list []collection.Pending) {

@@ -438,10 +438,8 @@ func TestBrokenFrontmatterHides(t *testing.T) {
 		r := reader(t, f, c.grant)
 		check.Equal(t, len(find(t, r, collection.SearchRequest{Text: "harbor", Limit: 20}).Results), c.found,
 			"%s: found", name)
-		list, err := r.Documents(t.Context(), "", "", 100)
-		if err != nil || len(list.Documents) != c.found {
-			t.Errorf("%s: %+v listed, %v, want %d", name, list, err, c.found)
-		}
+		list := must.Get(r.Documents(t.Context(), "", "", 100))
+		check.Equal(t, len(list.Documents), c.found, "%s: listed", name)
 	}
 }
 
@@ -589,10 +587,7 @@ func TestHiddenFilesAreNotScanned(t *testing.T) {
 // collection with this profile does not open.
 func TestScanProfileWithoutFolder(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "word\n"}, nil)
-	if _, err := f.Load("tiered"); !errors.Is(err, sheaf.ErrUnsupported) ||
-		!strings.Contains(err.Error(), "candidates: scan") {
-		t.Errorf("loaded: %v", err)
-	}
+	check.Fails(t, must.Err(f.Load("tiered")), sheaf.ErrUnsupported, "candidates: scan", "loaded")
 	o := f.Options
 	o.Profile = "tiered"
 	check.Is(t, must.Err(collection.New(o)), sheaf.ErrUnsupported, "opened")

@@ -3,13 +3,13 @@ package ingest_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -56,12 +56,10 @@ func TestPut(t *testing.T) {
 		t.Errorf("dated %v", d)
 	}
 	for word, want := range map[string]int{"flour": 1, "baking": 1, "jib": 0, "spinnaker": 1} {
-		hits, err := w.o.Backend.Retrieve(ctx,
+		hits := must.Get(w.o.Backend.Retrieve(ctx,
 			store.Request{Limit: 9, Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
-				Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}})
-		if err != nil || len(hits) != want {
-			t.Errorf("%q: %d hits, %v, want %d", word, len(hits), err, want)
-		}
+				Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}}))
+		check.Equal(t, len(hits), want, "%q: hits", word)
 	}
 	for path, when := range map[string]time.Time{"1": time.Date(1599, 5, 1, 0, 0, 0, 0, time.UTC),
 		"2": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), "3": time.Unix(0, 0), "2023-01-02 b": when} {
@@ -126,9 +124,7 @@ func TestPutChunks(t *testing.T) {
 		`chunk 1: slug "0": another chunk has it`: {{Text: "the jib"}, {Text: "the keel", Slug: "0"}},
 		`chunk 0: slug "a#b": must not hold a #`:  {{Text: "the jib", Slug: "a#b"}},
 	} {
-		if err := cut(chunks...); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), say) {
-			t.Errorf("%v, want %q", err, say)
-		}
+		check.Fails(t, cut(chunks...), sheaf.ErrInvalid, say, "cut")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -41,10 +42,8 @@ func TestUnreadableFolder(t *testing.T) {
 			must.Do(t, os.Remove(filepath.Join(root, "gone.md")))
 			o.Rebuild = test.rebuild
 			o.Walked = walkWithout(t, root, test.folder)
-			r, err := Run(t.Context(), o)
-			if err != nil || r.Removed != test.removed {
-				t.Errorf("%+v, %v: want %d removed", r, err, test.removed)
-			}
+			r := must.Get(Run(t.Context(), o))
+			check.Equal(t, r.Removed, test.removed, "Removed")
 		})
 	}
 }

@@ -210,9 +210,7 @@ func TestErrors(t *testing.T) {
 			t.Fatalf("%q is not in the profile", test.old)
 		}
 		_, err := profile.Parse("p.yaml", []byte(text), profile.Builtin)
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), test.want) {
-			t.Errorf("%q for %q:\n got %v\nwant %s", test.new, test.old, err, test.want)
-		}
+		check.Fails(t, err, sheaf.ErrInvalid, test.want, "%q for %q", test.new, test.old)
 	}
 	words := "name: p\nbranches:\n  - {retrieve: text, fields: {body: 1}, then: [%s]}\nthen: [%s]\n"
 	for _, test := range []struct{ branch, then, want string }{
@@ -222,9 +220,7 @@ func TestErrors(t *testing.T) {
 		{"", "graph_boost: {min_similarity: 0.75}", "p.yaml:4:38: graph_boost.min_similarity needs a vector branch"},
 	} {
 		_, err := profile.Parse("p.yaml", fmt.Appendf(nil, words, test.branch, test.then), profile.Builtin)
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), test.want) {
-			t.Errorf("%+v: got %v", test, err)
-		}
+		check.Fails(t, err, sheaf.ErrInvalid, test.want, "%+v", test)
 	}
 	// These stages turn cosines into other scores.
 	one := "name: p\nbranches:\n  - {retrieve: vector, %s}\n%sthen: [%s]\n"
@@ -305,15 +301,11 @@ func TestParameters(t *testing.T) {
 		{"alhpa", "1", `no parameter "alhpa": did you mean "alpha"?`},
 	} {
 		_, err := p.Plan(5, map[string]string{test.name: test.value})
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), test.want) {
-			t.Errorf("%s=%s: got %v, want %s", test.name, test.value, err, test.want)
-		}
+		check.Fails(t, err, sheaf.ErrInvalid, test.want, "%s=%s", test.name, test.value)
 	}
 	for _, limit := range []int{0, -1, profile.MaxLimit + 1} {
-		if _, err := p.Plan(limit, nil); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(fmt.Sprint(err), fmt.Sprintf("limit is %d: must be within 1..%d", limit, profile.MaxLimit)) {
-			t.Errorf("limit %d: %v", limit, err)
-		}
+		check.Fails(t, must.Err(p.Plan(limit, nil)), sheaf.ErrInvalid,
+			fmt.Sprintf("limit is %d: must be within 1..%d", limit, profile.MaxLimit), "limit %d", limit)
 	}
 	for _, alpha := range []string{"0", "1"} { // the ends are allowed
 		if _, err := p.Plan(5, map[string]string{"alpha": alpha}); err != nil {
@@ -331,9 +323,7 @@ func TestParameters(t *testing.T) {
 		"6":     "p.yaml:4:16: the default of parameter m is 5: must be at least 6",
 		"k":     `unknown name in the expression of at_least of parameter m "k"`,
 	} {
-		if _, err := bounded(least); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("at_least %s: got %v, want %s", least, err, want)
-		}
+		check.Fails(t, must.Err(bounded(least)), sheaf.ErrInvalid, want, "at_least %s", least)
 	}
 	if b, err := bounded("n"); err != nil || b.Parameters[1].Range() != "1..100, at least n" {
 		t.Errorf("at_least n: %v", err)
@@ -342,18 +332,12 @@ func TestParameters(t *testing.T) {
 	vespa := must.Get(profile.Load("onyx-vespa", profile.Builtin))
 	sonar := must.Get(profile.Load("sonar", profile.Builtin))
 	_, err := sonar.Plan(10, map[string]string{"embedding_weight": "0", "bm25_weight": "0"})
-	if !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(fmt.Sprint(err), "the weights of all branches are 0: at least one must be above 0 (with "+
-			"bm25_weight=0, embedding_weight=0)") {
-		t.Errorf("weights that a query sets to 0: %v", err)
-	}
+	check.Fails(t, err, sheaf.ErrInvalid, "the weights of all branches are 0: at least one must be above 0 (with "+
+		"bm25_weight=0, embedding_weight=0)", "weights that a query sets to 0")
 	for _, set := range []map[string]string{{"target_hits": "0"}, {"target_hits": "999"}, {"rerank_count": "1001"},
 		{"target_hits": "50", "rerank_count": "51"}} {
 		_, err := vespa.Plan(10, set)
-		if !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(fmt.Sprint(err), "parameter target_hits of profile onyx-vespa is") {
-			t.Errorf("%v: %v", set, err)
-		}
+		check.Fails(t, err, sheaf.ErrInvalid, "parameter target_hits of profile onyx-vespa is", "%v", set)
 	}
 	for _, set := range []map[string]string{{"target_hits": "1000"}, {"target_hits": "50", "rerank_count": "50"},
 		{"rerank_count": "1"}} {
@@ -371,10 +355,8 @@ func TestParameters(t *testing.T) {
 			}
 		}
 	}
-	if _, err := vespa.Plan(10, map[string]string{"rerank_count": "1.5"}); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(fmt.Sprint(err), "must be a whole number within 1..100000") {
-		t.Errorf("half a chunk: %v", err)
-	}
+	check.Fails(t, must.Err(vespa.Plan(10, map[string]string{"rerank_count": "1.5"})), sheaf.ErrInvalid,
+		"must be a whole number within 1..100000", "half a chunk")
 }
 
 // TestOnyxElasticParameters checks the parameters that the reference system derives from a query.
@@ -447,10 +429,7 @@ func TestExtendsInCircles(t *testing.T) {
 		"one": "extends: two\n", "two": "extends: one\n", "sonar": "extends: sonar\n"})
 	for name, want := range map[string]string{"a": "a extends b extends c extends b", "own": "own extends own",
 		"alone": "alone extends alone", "one": "two extends one extends two", "sonar": "sonar extends sonar"} {
-		if _, err := profile.Load(name, profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), "extends itself: "+want) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		check.Fails(t, must.Err(profile.Load(name, profile.In(dir))), sheaf.ErrInvalid, "extends itself: "+want, "%s", name)
 	}
 }
 
@@ -489,9 +468,7 @@ func TestExtendsBesideTheFile(t *testing.T) {
 	} {
 		_, err := profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others))
 		for _, part := range want {
-			if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), part) {
-				t.Errorf("%s: %v lacks %q", name, err, part)
-			}
+			check.Fails(t, err, sheaf.ErrInvalid, part, "%s", name)
 		}
 	}
 }
@@ -575,16 +552,11 @@ func TestNewStage(t *testing.T) {
 		t.Errorf("pinned: %v, %v", out, err)
 	}
 	for _, name := range profile.Stages() {
-		if _, err := profile.NewStage(name, map[string]string{"nonsense": "1"}, 10, ""); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), "nonsense") {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Fails(t, must.Err(profile.NewStage(name, map[string]string{"nonsense": "1"}, 10, "")), sheaf.ErrInvalid,
+			"nonsense", "%s", name)
 	}
 	for name, want := range map[string]string{"ebow": `did you mean "elbow"?`, "budget": "needs tokens"} {
-		if _, err := profile.NewStage(name, nil, 10, ""); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Fails(t, must.Err(profile.NewStage(name, nil, 10, "")), sheaf.ErrInvalid, want, "%s", name)
 	}
 }
 

@@ -36,10 +36,7 @@ func TestSources(t *testing.T) {
 	if !p.Scans() || p.DefaultLimit(nil) != 7 {
 		t.Errorf("scans %v, %d by default", p.Scans(), p.DefaultLimit(nil))
 	}
-	if _, err := p.Plan(41, nil); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "limit is 41: profile p allows 1..40") {
-		t.Errorf("limit 41: %v", err)
-	}
+	check.Fails(t, must.Err(p.Plan(41, nil)), sheaf.ErrInvalid, "limit is 41: profile p allows 1..40", "limit 41")
 	if _, err := p.Plan(41, map[string]string{"n": "21"}); err != nil {
 		t.Errorf("limit 41 of 42: %v", err)
 	}
@@ -129,10 +126,7 @@ func TestRunStages(t *testing.T) {
 	}
 	for name, hint := range map[string]string{"zzzzzzzz": "", "elbo": `: did you mean "elbow"?`} {
 		want := fmt.Sprintf("unknown stage %q%s (allowed: %s)", name, hint, strings.Join(profile.RunStages(), ", "))
-		if _, err := profile.NewRunStage(name, nil, 10); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("stage %s: %v, want %s", name, err, want)
-		}
+		check.Fails(t, must.Err(profile.NewRunStage(name, nil, 10)), sheaf.ErrInvalid, want, "stage %s", name)
 	}
 	check.Is(t, must.Err(profile.NewRunStage("aggregate", map[string]string{"to": "parent"}, 10)), sheaf.ErrUnsupported,
 		"to parents")
@@ -162,10 +156,8 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 		plan := must.Get(p.Plan(10, test.set))
 		check.Equal(t, plan.Most(), test.most, "%s %v: most results", test.name, test.set)
 		check.NoError(t, plan.CheckLimit(test.most), "%s", test.name)
-		if err := plan.CheckLimit(test.most + 1); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), fmt.Sprint("ask for at most ", test.most)) {
-			t.Errorf("%s: %v", test.name, err)
-		}
+		check.Fails(t, plan.CheckLimit(test.most+1), sheaf.ErrInvalid,
+			fmt.Sprint("ask for at most ", test.most), "%s", test.name)
 	}
 }
 

@@ -1,7 +1,6 @@
 package rank_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -229,10 +228,7 @@ func TestFuseRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, f := range fusions {
-			_, err := f.Fuse(test.legs)
-			if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s, %T: got %v, want something about %q", test.name, f, err, test.want)
-			}
+			check.Fails(t, must.Err(f.Fuse(test.legs)), sheaf.ErrInvalid, test.want, "%s, %T", test.name, f)
 		}
 	}
 	for _, k := range []int{-1, 0, 1001} {

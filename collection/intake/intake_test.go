@@ -130,9 +130,7 @@ func TestDamaged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			must.Do(t, os.WriteFile(in.Path(), damage(slices.Clone(whole)), 0o600))
-			if err := in.Check(); !errors.Is(err, intake.ErrDamaged) || !strings.Contains(err.Error(), in.Path()) {
-				t.Errorf("check says %v", err)
-			}
+			check.Fails(t, in.Check(), intake.ErrDamaged, in.Path(), "check")
 			lost := must.Get(in.Repair(filepath.Join(dir, "damaged", name)))
 			check.NoError(t, in.Check(), "repaired")
 			if name != "a flipped bit of a text" {

@@ -128,10 +128,8 @@ func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	r := location.Record{Format: location.RecordFormat, Root: filepath.Join(dir, "notes")}
 	must.Do(t, r.Write(dir))
-	got, err := location.ReadRecord(dir)
-	if err != nil || got != r {
-		t.Errorf("%+v, %v", got, err)
-	}
+	got := must.Get(location.ReadRecord(dir))
+	check.Equal(t, got, r, "record")
 	cases := map[string]error{
 		"":                               sheaf.ErrCorrupt,
 		"{":                              sheaf.ErrCorrupt,

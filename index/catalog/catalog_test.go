@@ -327,9 +327,7 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	release, err := a.Hold()
 	must.Do(t, err)
 	err = b.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, "x.md", "x")}})
-	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "process") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, err, sheaf.ErrUnavailable, "process", "refused")
 	put(t, a, record(t, "y.md", "y"))
 	must.Do(t, release())
 	put(t, b, record(t, "x.md", "x"))

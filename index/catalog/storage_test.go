@@ -42,10 +42,8 @@ func TestStoredTexts(t *testing.T) {
 	defer v.Close()
 	for k, size := range sizes {
 		id := sheaf.DocumentID("given", fmt.Sprint(k))
-		text, err := v.Text(id)
-		if err != nil || len(text) != size {
-			t.Fatalf("of %d bytes: %d bytes, %v", size, len(text), err)
-		}
+		text := must.Get(v.Text(id))
+		must.Equal(t, len(text), size, "bytes of the text")
 		for i, b := range text {
 			must.Equal(t, b, at(i), "byte %d of %d", i, size)
 		}

@@ -48,6 +48,14 @@ func Is(t T, err, want error, format string, args ...any) {
 	}
 }
 
+// Fails reports an error if err does not wrap want, or if the text of err does not contain part.
+func Fails(t T, err, want error, part, format string, args ...any) {
+	t.Helper()
+	if !errors.Is(err, want) || err != nil && !strings.Contains(err.Error(), part) {
+		t.Errorf("%s: got the error %v, want %v with %q", fmt.Sprintf(format, args...), err, want, part)
+	}
+}
+
 // NoError reports an error if err is not nil.
 func NoError(t T, err error, format string, args ...any) {
 	t.Helper()

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"testing"
 
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/internal/wording"
 )
 
@@ -15,9 +17,7 @@ func TestShellQuoted(t *testing.T) {
 	}
 	for _, text := range []string{"", "embedded", "/notes/a-b.md", "/my notes/x", "postgres://me@host/db?schema=a&hnsw=16",
 		"opensearch://host/it's'", "$(id) `id` \\ \"x\" * ;\n#"} {
-		got, err := exec.Command(sh, "-c", "printf %s "+wording.ShellQuoted(text)).Output()
-		if err != nil || string(got) != text {
-			t.Errorf("%q: a shell reads %q, %v", wording.ShellQuoted(text), got, err)
-		}
+		got := must.Get(exec.Command(sh, "-c", "printf %s "+wording.ShellQuoted(text)).Output())
+		check.Equal(t, string(got), text, "reading of a shell for %q", wording.ShellQuoted(text))
 	}
 }

@@ -90,10 +90,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"schema":"sheaf.search/1","results":[]}`:     "has no query",
 		"q Q0 " + strings.Repeat("x", 5000) + " 1 1 n": "an ID of 5000 bytes",
 	} {
-		_, err := runfile.Read("file", strings.NewReader(text))
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40q: %v, want %s", text, err, want)
-		}
+		check.Fails(t, must.Err(runfile.Read("file", strings.NewReader(text))), sheaf.ErrInvalid, want, "%.40q", text)
 	}
 }
 
@@ -135,10 +132,8 @@ func TestFuseEscapedNames(t *testing.T) {
 func TestFuseAmbiguousEscapedNames(t *testing.T) {
 	for _, run := range []string{`{"q": [{"id": "a b", "score": 2}, {"id": "a%20b", "score": 1}]}`,
 		`{"q": [{"id": "a b", "score": 2}, {"id": "a\u00a0b", "score": 1}]}`} {
-		fused, err := runfile.Fuse([]*runfile.Run{read(t, run), read(t, "q Q0 other 1 1 x\n")}, nil, rank.RRF{K: 60})
-		if err != nil || len(fused.Rankings["q"]) != 3 {
-			t.Errorf("%s: %v, %v", run, fused, err)
-		}
+		fused := must.Get(runfile.Fuse([]*runfile.Run{read(t, run), read(t, "q Q0 other 1 1 x\n")}, nil, rank.RRF{K: 60}))
+		check.Equal(t, len(fused.Rankings["q"]), 3, "%s", run)
 	}
 }
 
@@ -156,10 +151,7 @@ func TestReadCompressed(t *testing.T) {
 	whole := zip("q1 Q0 a 1 2 x\n")
 	for what, text := range map[string]string{"cut short": whole[:len(whole)-6], "with more behind": whole +
 		"more than that"} {
-		if _, err := runfile.Read("file", strings.NewReader(text)); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), "file: ") {
-			t.Errorf("%s: %v", what, err)
-		}
+		check.Fails(t, must.Err(runfile.Read("file", strings.NewReader(text))), sheaf.ErrInvalid, "file: ", "%s", what)
 	}
 }
 
@@ -169,10 +161,8 @@ func TestApply(t *testing.T) {
 	if got, want := written(t, out), "q Q0 t:a.md 1 5 n\nq Q0 t:b.md 2 2.5 n\nq Q0 t:c.md 3 1 n\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if _, err := r.Apply(rank.AsSimilarity{}); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), `query q: the score of "t:a.md#0" is 3: similarity wants cosines`) {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, must.Err(r.Apply(rank.AsSimilarity{})), sheaf.ErrInvalid,
+		`query q: the score of "t:a.md#0" is 3: similarity wants cosines`, "Apply")
 	alike, err := read(t, "q Q0 b 1 0.5 x\nq Q0 c 2 0.5 x\nq Q0 a 3 0.5 x\n").Apply(rank.AsSimilarity{To: rank.HalfCosine})
 	if err != nil || written(t, alike) != "q Q0 b 1 0.75 n\nq Q0 c 2 0.75 n\nq Q0 a 3 0.75 n\n" {
 		t.Errorf("equal scores do not stand as they did: %v %v", alike, err)
@@ -181,10 +171,7 @@ func TestApply(t *testing.T) {
 		out.Rankings["q"][0].Score != 1 {
 		t.Errorf("a cosine that floats made larger than 1: %v %v", out, err)
 	}
-	if _, err := r.Apply(rank.Adaptive{Floor: 3, Ceiling: 2}); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "query q") {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, must.Err(r.Apply(rank.Adaptive{Floor: 3, Ceiling: 2})), sheaf.ErrInvalid, "query q", "Apply")
 }
 
 // TestRoundTrip checks that a written run reads back unchanged, in both formats.

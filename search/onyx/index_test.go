@@ -204,10 +204,8 @@ func TestPublicToPrivate(t *testing.T) {
 		for _, public := range []bool{true, false, true} {
 			must.Get(x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Public: &public}}))
 			for _, stranger := range []onyx.Filters{{}, {Access: []string{"bob"}}, {Access: []string{}}} {
-				r, err := x.Semantic(ctx, store.VectorBody, []float32{1, 0}, stranger, 10)
-				if err != nil || (len(r) == 1) != public {
-					t.Errorf("%s: public %v, %+v sees %v, %v", name, public, stranger, ids(r), err)
-				}
+				r := must.Get(x.Semantic(ctx, store.VectorBody, []float32{1, 0}, stranger, 10))
+				check.Equal(t, len(r) == 1, public, "%s: %+v sees %v", name, stranger, ids(r))
 			}
 		}
 	}
@@ -262,15 +260,11 @@ func TestSections(t *testing.T) {
 			"document \"\": its ID must be TREE:NAME":      {Min: ptr(0)},
 			"document \"a.md\": its ID must be TREE:NAME":  {Document: "a.md"},
 		} {
-			if _, err := x.Sections(ctx, []onyx.Section{{Document: "t:a"}, bad}, onyx.Filters{}); !errors.Is(err,
-				sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", name, err, want)
-			}
+			check.Fails(t, must.Err(x.Sections(ctx, []onyx.Section{{Document: "t:a"}, bad}, onyx.Filters{})), sheaf.ErrInvalid,
+				want, "%s", name)
 		}
-		if _, err := x.Semantic(ctx, "text", []float32{1, 0}, onyx.Filters{}, 3); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), `vector field "text": must be "body" or "title"`) {
-			t.Errorf("%s: a field that is not there: %v", name, err)
-		}
+		check.Fails(t, must.Err(x.Semantic(ctx, "text", []float32{1, 0}, onyx.Filters{}, 3)), sheaf.ErrInvalid,
+			`vector field "text": must be "body" or "title"`, "%s: a field that is not there", name)
 	}
 }
 

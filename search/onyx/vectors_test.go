@@ -100,10 +100,8 @@ func TestVectorsKeywordScore(t *testing.T) {
 // score returns the score of the only document. Fields have the weight 1.
 func score(t *testing.T, x *onyx.Index, q sheaf.TextQuery) float64 {
 	t.Helper()
-	r, err := x.Plain(context.Background(), q, onyx.Filters{}, 1)
-	if err != nil || len(r) != 1 {
-		t.Fatalf("%v, %v", r, err)
-	}
+	r := must.Get(x.Plain(context.Background(), q, onyx.Filters{}, 1))
+	must.Equal(t, len(r), 1, "number of results")
 	return r[0].Score
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
@@ -91,11 +92,9 @@ fuse: {method: rrf, k: 60}
 	} {
 		s := searcher(t, root)
 		s.Embed = embed
-		r, err := s.Search(t.Context(), query.Parse(c.text, query.Options{Limit: 10}), c.profile,
-			search.Options{Parameters: c.set})
-		if err != nil || r.Scanned.Candidates != c.want {
-			t.Errorf("%s, %v: %d candidates, want %d: %v, %v", c.text, c.set, r.Scanned.Candidates, c.want, ids(r), err)
-		}
+		r := must.Get(s.Search(t.Context(), query.Parse(c.text, query.Options{Limit: 10}), c.profile,
+			search.Options{Parameters: c.set}))
+		check.Equal(t, r.Scanned.Candidates, c.want, "%s, %v: candidates, results %v", c.text, c.set, ids(r))
 	}
 }
 

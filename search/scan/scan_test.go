@@ -368,10 +368,8 @@ func TestBounds(t *testing.T) {
 		t.Errorf("limit 100: %v", err)
 	}
 	for _, limit := range []int{0, 101} {
-		if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: limit}), p,
-			search.Options{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "1..100") {
-			t.Errorf("limit %d: %v", limit, err)
-		}
+		check.Fails(t, must.Err(s.Search(context.Background(), query.Parse("word", query.Options{Limit: limit}), p,
+			search.Options{})), sheaf.ErrInvalid, "1..100", "limit %d", limit)
 	}
 	check.Equal(t, p.DefaultLimit(nil), 30, "default limit")
 }

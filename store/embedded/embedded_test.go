@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
@@ -145,22 +146,16 @@ func TestPin(t *testing.T) {
 	before := must.Get(s.Version())
 	write("t:b")
 	must.Do(t, s.Merge(ctx))
-	held, err := pinned.(store.Versioned).Version()
-	if err != nil || held != before {
-		t.Errorf("pinned at version %d: %d (%v)", before, held, err)
-	}
+	held := must.Get(pinned.(store.Versioned).Version())
+	check.Equal(t, held, before, "version of the pinned store")
 	for _, test := range []struct {
 		of    store.Backend
 		wants int
 	}{{pinned, 1}, {s, 2}} {
-		hits, err := test.of.Retrieve(ctx, words(sheaf.Match{Text: "fox"}))
-		if err != nil || len(hits) != test.wants {
-			t.Errorf("found %v (%v), want %d", ids(hits), err, test.wants)
-		}
-		n, err := test.of.(store.Counter).Count(ctx, words(sheaf.Match{Text: "fox"}))
-		if err != nil || n != test.wants {
-			t.Errorf("counted %d (%v), want %d", n, err, test.wants)
-		}
+		hits := must.Get(test.of.Retrieve(ctx, words(sheaf.Match{Text: "fox"})))
+		check.Equal(t, len(hits), test.wants, "number of hits %v", ids(hits))
+		n := must.Get(test.of.(store.Counter).Count(ctx, words(sheaf.Match{Text: "fox"})))
+		check.Equal(t, n, test.wants, "count")
 		stats, err := test.of.(store.Reporter).Stats(ctx)
 		if err != nil || stats.Chunks != test.wants {
 			t.Errorf("%d chunks (%v), want %d", stats.Chunks, err, test.wants)

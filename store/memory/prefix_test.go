@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -36,11 +37,9 @@ func TestExpansionsFindRawWords(t *testing.T) {
 					sheaf.Prefix{Text: strings.ToUpper(text[start:end])},
 					sheaf.Fuzzy{Text: text[start:end], Distance: 1},
 				} {
-					n, err := st.Count(context.Background(), store.Request{Limit: 1, Text: &store.TextRequest{Query: q,
-						Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}})
-					if err != nil || n != 1 {
-						t.Errorf("seed %d, language %q: %#v does not find %q: %v", seed, language, q, text, err)
-					}
+					n := must.Get(st.Count(context.Background(), store.Request{Limit: 1, Text: &store.TextRequest{Query: q,
+						Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}))
+					check.Equal(t, n, 1, "seed %d, language %q: %#v does not find %q", seed, language, q, text)
 				}
 				return true
 			})

@@ -37,12 +37,10 @@ func TestVectorsSonarBM25(t *testing.T) {
 			}
 			slices.SortFunc(batch.Chunks, func(a, b store.Chunk) int { return len(a.ID) - len(b.ID) })
 			must.Do(t, st.Write(context.Background(), batch))
-			got, err := st.Retrieve(context.Background(),
+			got := must.Get(st.Retrieve(context.Background(),
 				store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: c.Input.Query},
-					Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: c.Input.K1, B: c.Input.B}})
-			if err != nil || len(got) != len(c.Expected) {
-				t.Fatalf("%v, %v, want %v", got, err, c.Expected)
-			}
+					Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: c.Input.K1, B: c.Input.B}}))
+			must.Equal(t, len(got), len(c.Expected), "number of hits, %v", c.Expected)
 			for i, want := range c.Expected {
 				if got[i].ID != "t:"+want.ID || math.Abs(got[i].Score*(c.Input.K1+1)-want.Score) > c.Tolerance {
 					t.Errorf("rank %d: %s %v, want %s %v", i+1, got[i].ID, got[i].Score*(c.Input.K1+1), want.ID, want.Score)

@@ -275,10 +275,8 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 			}
 		}
 	}
-	r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Prefix{Text: "onlya"}))
-	if err != nil || len(r) != 3 {
-		t.Errorf("a prefix through the alias: %d found, %v", len(r), err)
-	}
+	r := must.Get(b.Retrieve(t.Context(), storetest.Words(sheaf.Prefix{Text: "onlya"})))
+	check.Equal(t, len(r), 3, "hits of a prefix through the alias")
 	check.Is(t, versions[0].Alias(t.Context(), s.New(t).Index+"/_all"), sheaf.ErrInvalid, "a name of several indexes")
 }
 
@@ -406,11 +404,9 @@ func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		for i := range within {
 			within[i] = batch.Chunks[700-n+i].ID
 		}
-		got, err := b.Retrieve(t.Context(), store.Request{Limit: 700, Within: within,
-			Vector: &store.VectorRequest{Field: "body", Vector: query}})
-		if err != nil || len(got) != n {
-			t.Fatalf("among %d chunks %d are found, %v", n, len(got), err)
-		}
+		got := must.Get(b.Retrieve(t.Context(), store.Request{Limit: 700, Within: within,
+			Vector: &store.VectorRequest{Field: "body", Vector: query}}))
+		must.Equal(t, len(got), n, "chunks found")
 		for _, h := range got {
 			w := want[h.ID]
 			if h.Passage != w.passage || math.Abs(h.Score-w.score) > 1e-5 || h.ID < within[0] {

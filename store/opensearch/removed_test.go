@@ -1,10 +1,7 @@
 package opensearch_test
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"sheaf"
@@ -38,10 +35,8 @@ func TestDictionaryRemoved(t *testing.T) {
 		check.Is(t, b.Write(t.Context(), storetest.One("t:b", "moss")), sheaf.ErrNotFound, "a write without the dictionary")
 		existing := o
 		existing.Access = store.Existing
-		if _, err := opensearch.Open(t.Context(), existing); !errors.Is(err, sheaf.ErrNotFound) ||
-			!strings.Contains(fmt.Sprint(err), "dictionary") {
-			t.Errorf("opened without the dictionary: %v", err)
-		}
+		check.Fails(t, must.Err(opensearch.Open(t.Context(), existing)), sheaf.ErrNotFound,
+			"dictionary", "opened without the dictionary")
 		again := s.Open(t, o)
 		defer again.Close()
 		check.NoError(t, again.Write(t.Context(), storetest.One("t:b", "moss")), "a write after the dictionary is made again")

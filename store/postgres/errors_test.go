@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
@@ -78,9 +79,7 @@ func TestOlderExtension(t *testing.T) {
 		}
 	}
 	for _, err := range refused {
-		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "0.8 or newer is needed") {
-			t.Errorf("%v, want one that says what is needed", err)
-		}
+		check.Fails(t, err, sheaf.ErrUnsupported, "0.8 or newer is needed", "refused")
 	}
 	for _, version := range []string{"0.8.0", "0.10.1", "1.0", "next"} {
 		must.Do(t, tooOld("installed", &version))
@@ -90,9 +89,7 @@ func TestOlderExtension(t *testing.T) {
 // TestNoSuchHost checks the advice for an address with an unknown host.
 func TestNoSuchHost(t *testing.T) {
 	_, err := Open(t.Context(), Options{URL: "postgres://me@nobody.invalid/notes", Analyzer: storetest.Analyzer(t, "en")})
-	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "look at the host in the address") {
-		t.Error(err)
-	}
+	check.Fails(t, err, sheaf.ErrUnavailable, "look at the host in the address", "refused")
 }
 
 // TestSchemaWithForeignTables checks that Open and Drop refuse a schema with foreign tables or views, whatever their
@@ -116,14 +113,8 @@ func TestSchemaWithForeignTables(t *testing.T) {
 		if err == nil {
 			_ = other.Close()
 		}
-		if !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(fmt.Sprint(err), "did not make the schema "+o.Schema+", which holds posting") {
-			t.Errorf("%s: %v", made, err)
-		}
-		if err := Drop(t.Context(), o.URL, o.Schema); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(fmt.Sprint(err), "posting") {
-			t.Errorf("drop %s: %v", made, err)
-		}
+		check.Fails(t, err, sheaf.ErrInvalid, "did not make the schema "+o.Schema+", which holds posting", "%s", made)
+		check.Fails(t, Drop(t.Context(), o.URL, o.Schema), sheaf.ErrInvalid, "posting", "drop %s", made)
 		if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {
 			t.Error(err)
 		}
@@ -171,10 +162,8 @@ func TestDropKeepsForeignObjects(t *testing.T) {
 		CREATE SCHEMA SCHEMA__2; CREATE TABLE SCHEMA__2.mine (k SCHEMA_.kind);
 		CREATE VIEW SCHEMA__2.chunks AS SELECT id FROM SCHEMA_.chunk`)
 	defer run("DROP SCHEMA SCHEMA__2 CASCADE; DROP SCHEMA SCHEMA_ CASCADE; CREATE SCHEMA SCHEMA_")
-	if err := Drop(t.Context(), s.o.URL, s.o.Schema); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(fmt.Sprint(err), "view "+s.o.Schema+"_2.chunks depends on table") {
-		t.Errorf("drop below a view: %v", err)
-	}
+	check.Fails(t, Drop(t.Context(), s.o.URL, s.o.Schema), sheaf.ErrInvalid,
+		"view "+s.o.Schema+"_2.chunks depends on table", "drop below a view")
 	if _, err := s.Stats(t.Context()); err != nil {
 		t.Errorf("after a drop that failed: %v", err)
 	}
@@ -201,10 +190,7 @@ func TestSchemaNames(t *testing.T) {
 		}
 	}
 	o.Schema = "pg_notes"
-	if _, err := Open(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(fmt.Sprint(err), "name another schema") {
-		t.Error(err)
-	}
+	check.Fails(t, must.Err(Open(t.Context(), o)), sheaf.ErrInvalid, "name another schema", "Open")
 }
 
 // TestCommitThatFails checks that after a refused commit each later call says that nothing is
@@ -222,9 +208,6 @@ func TestCommitThatFails(t *testing.T) {
 	must.Get(s.pool.Exec(t.Context(), "DROP TRIGGER no ON total"))
 	for _, err := range []error{first, load.Commit(t.Context()),
 		load.Add(t.Context(), store.Batch{Chunks: []store.Chunk{c}})} {
-		if !errors.Is(err, sheaf.ErrUnavailable) ||
-			!strings.Contains(fmt.Sprint(err), "nothing since the last commit was written: repeat the command") {
-			t.Error(err)
-		}
+		check.Fails(t, err, sheaf.ErrUnavailable, "nothing since the last commit was written: repeat the command", "refused")
 	}
 }

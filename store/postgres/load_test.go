@@ -232,10 +232,8 @@ func TestLoadIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
 	check.Is(t, load.Add(ctx, batch), context.Canceled, "canceled while it sends")
-	if err := load.Commit(t.Context()); !errors.Is(err, context.Canceled) ||
-		!strings.Contains(err.Error(), "nothing since the last commit was written") {
-		t.Errorf("commit after that: %v", err)
-	}
+	check.Fails(t, load.Commit(t.Context()), context.Canceled,
+		"nothing since the last commit was written", "commit after that")
 }
 
 // TestOtherIsolation checks that a writer that waited for another sees the other's changes, even if

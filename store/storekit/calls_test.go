@@ -83,9 +83,7 @@ func TestWriteLongerThanTimeout(t *testing.T) {
 					return client.Call(ctx, "GET", "/never", nil, nil)
 				})
 		})
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
-			t.Errorf("one of many requests without an answer: %v, want sheaf.ErrUnavailable", err)
-		}
+		check.Fails(t, err, sheaf.ErrUnavailable, "no answer in time", "one of many requests without an answer")
 		err = calls.Write(t.Context(), func(ctx context.Context) error {
 			return storekit.InOrder(ctx, []int{1}, func(int) (int, error) { time.Sleep(2 * timeout); return 0, nil },
 				func(ctx context.Context, _, _ int) error {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -129,9 +130,6 @@ func TestRefusals(t *testing.T) {
 		500: {sheaf.ErrUnavailable, "log says more"},
 		503: {sheaf.ErrUnavailable, "repeat this later"},
 	} {
-		err := storekit.Refused(status, "no")
-		if !errors.Is(err, want.category) || !strings.Contains(err.Error(), want.hint) {
-			t.Errorf("%d: %v", status, err)
-		}
+		check.Fails(t, storekit.Refused(status, "no"), want.category, want.hint, "%d", status)
 	}
 }

@@ -2,11 +2,9 @@ package storetest
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/text/analysis"
@@ -56,9 +54,7 @@ func (s *Stores[O]) Refusing(t *testing.T, good O) func(what string, change func
 		if err == nil {
 			_ = b.Close()
 		}
-		if !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), says) {
-			t.Errorf("%s: %v, want %v that says %q", what, err, want, says)
-		}
+		check.Fails(t, err, want, says, "%s", what)
 	}
 }
 

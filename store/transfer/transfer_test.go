@@ -220,17 +220,15 @@ func TestMemory(t *testing.T) {
 		},
 	} {
 		var use []uint64
-		n, err := step(transfer.Options{Progress: func(n int, _ string) error {
+		n := must.Get(step(transfer.Options{Progress: func(n int, _ string) error {
 			runtime.GC()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			t.Logf("copy %d: %d chunks, %.1f MB in use", what+1, n, float64(m.HeapAlloc)/1e6)
 			use = append(use, m.HeapAlloc)
 			return nil
-		}})
-		if err != nil || n != all {
-			t.Fatalf("%d copied, %v", n, err)
-		}
+		}}))
+		must.Equal(t, n, all, "copied")
 		// Merges of the engine use more memory for a while, so the test compares medians.
 		half := len(use) / 2
 		early, late := slices.Sorted(slices.Values(use[:half]))[half/2], slices.Sorted(slices.Values(use[half:]))[half/2]

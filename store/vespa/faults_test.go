@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -62,9 +63,7 @@ func TestOpenFaults(t *testing.T) {
 			if o.Timeout = time.Minute; what == "slow" {
 				o.Timeout = time.Second
 			}
-			if _, err := Open(t.Context(), o); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
-				t.Errorf("%v, want %v that says %q", err, c.want, c.says)
-			}
+			check.Fails(t, must.Err(Open(t.Context(), o)), c.want, c.says, "Open")
 		})
 	}
 }
@@ -187,8 +186,6 @@ func TestSearchFaults(t *testing.T) {
 	} {
 		server.found = func(object) string { return c.answer }
 		_, err := s.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "tea"}))
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want unavailable that says %q", what, err, c.says)
-		}
+		check.Fails(t, err, sheaf.ErrUnavailable, c.says, "%s", what)
 	}
 }

@@ -212,9 +212,7 @@ func TestOpen(t *testing.T) {
 		server.docs["/document/v1/sheaf/foreign_about/docid/about"] = `{"fields":{"about":"hello"}}`
 		bad := s.o
 		c.change(&bad)
-		if _, err := Open(t.Context(), bad); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
-			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
-		}
+		check.Fails(t, must.Err(Open(t.Context(), bad)), c.want, c.says, "%s", what)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storekit"
@@ -162,10 +163,8 @@ func TestMissingRight(t *testing.T) {
 		return true
 	}))
 	defer b.Close()
-	if _, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "x"})); !errors.Is(err, store.ErrForbidden) ||
-		!strings.Contains(fmt.Sprint(err), "let the key read and write the class "+o.Class) {
-		t.Error(err)
-	}
+	check.Fails(t, must.Err(b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "x"}))), store.ErrForbidden,
+		"let the key read and write the class "+o.Class, "Retrieve")
 }
 
 // TestAnswersWithoutHits checks that an answer without a list of hits is an error of the store. An
@@ -202,9 +201,7 @@ func TestAnswersWithoutHits(t *testing.T) {
 			},
 		}
 		for what, call := range calls {
-			if err := call(); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "weaviate") {
-				t.Errorf("%s: %s: %v, want sheaf.ErrUnavailable that names the store", answer, what, err)
-			}
+			check.Fails(t, call(), sheaf.ErrUnavailable, "weaviate", "%s: %s", answer, what)
 		}
 	}
 }

@@ -1,14 +1,14 @@
 package weaviate_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"sheaf"
 	"strings"
 	"testing"
 
+	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
@@ -49,9 +49,7 @@ func TestAnswerWithoutClasses(t *testing.T) {
 		}))
 		_, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: server.URL,
 			Analyzer: storetest.Analyzer(t, "en")}, Class: "Nonsense"})
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v: want %q", answer, err, want)
-		}
+		check.Fails(t, err, sheaf.ErrUnavailable, want, "%s", answer)
 		server.Close()
 	}
 }

@@ -80,9 +80,7 @@ func ask(t *testing.T, o weaviate.Options, method, path, body string) []byte {
 	}
 	res := must.Get(http.DefaultClient.Do(req))
 	defer res.Body.Close()
-	out, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("%s %s: %s, %v: %s", method, path, res.Status, err, out)
-	}
+	out := must.Get(io.ReadAll(res.Body))
+	must.Equal(t, res.StatusCode, http.StatusOK, "%s %s: %s", method, path, res.Status)
 	return out
 }

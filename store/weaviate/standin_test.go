@@ -360,9 +360,7 @@ func TestRefusals(t *testing.T) {
 		{store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}},
 			sheaf.ErrInvalid, `the vector has 3 dimensions, field "body" has 2`},
 	} {
-		if _, err := s.Retrieve(t.Context(), c.req); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v, want %v that says %q", err, c.want, c.says)
-		}
+		check.Fails(t, must.Err(s.Retrieve(t.Context(), c.req)), c.want, c.says, "Retrieve")
 	}
 	if server.asked > 0 {
 		t.Errorf("%d lists were asked for in vain", server.asked)

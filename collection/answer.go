@@ -27,8 +27,7 @@ type Answer struct {
 	// Timings are the durations of the steps, in the order in which the steps ended. Only the first page of an answer
 	// has the steps of the ranking.
 	Timings []search.Timing `json:"-"`
-	// Failures say why the answer is degraded. Write them to the log only: they may hold details that callers must not
-	// see.
+	// Failures say why the answer is degraded. Only log them: they may hold details that callers must not see.
 	Failures []string `json:"-"`
 	// Details are for commands of a person on this machine. Answers to other callers have nil.
 	Details *Details `json:"-"`
@@ -90,8 +89,7 @@ type Result struct {
 	Summary      []sheaf.Reason `json:"summary,omitempty" doc:"Why the result has this score; with explain only."`
 
 	Explanation *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score was computed; with explain only."`
-	// Scanned means that a search without an index cut this result from a file. The ID of the result is valid for this
-	// ranking only.
+	// Scanned means that a search without an index cut this result from a file. Its ID is valid for this ranking only.
 	Scanned bool `json:"-"`
 	// Unread says why the result has no snippet. Signals explain a scanned result, with the names of the tiered search
 	// specification. Only commands show Unread and Signals.

@@ -31,8 +31,8 @@ type stamp struct{ generation, version uint64 }
 // answerKey is a hash of a question and of everything else that determines the answer.
 type answerKey [sha256.Size]byte
 
-// answer is the ranking of one question. All pages are cut from this ranking, so a change of the index neither
-// repeats nor loses a result.
+// answer is the ranking of one question. All pages come from it, so a change of the index neither repeats nor loses a
+// result.
 type answer struct {
 	key     answerKey
 	request SearchRequest
@@ -121,8 +121,7 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer. If the answer exceeds the cache, put keeps it only for its cursor, until the next call of
-// put.
+// put caches an answer. If the answer exceeds the cache, put keeps it only for its cursor, until the next call of put.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {
@@ -145,8 +144,7 @@ func randomKey() (key answerKey) {
 	return key
 }
 
-// keyOf hashes plain values: numbers, texts, lists, maps and structs of plain values. Different values have different
-// keys.
+// keyOf hashes plain values: numbers, texts, lists, maps and structs of these. Different values have different keys.
 func keyOf(parts ...any) answerKey { return sha256.Sum256(fmt.Appendf(nil, "%#v", parts)) }
 
 // bytes estimates how much memory an answer takes, from the length of its JSON.

@@ -393,8 +393,7 @@ func (t *trial) request() SearchRequest {
 	return q
 }
 
-// refused reports whether an error reveals nothing: the collection cannot run the profile, or a stage refuses the
-// query.
+// refused reports whether an error reveals nothing: the profile cannot run, or a stage refuses the query.
 func refused(err error) bool {
 	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
 }
@@ -472,8 +471,7 @@ func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
 	return id, doc
 }
 
-// named checks a question about one document. For a hidden document, the error must equal the error for a missing
-// document.
+// named checks a question about one document. For a hidden document, it expects the error for a missing one.
 func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 	id, doc := t.target()
 	out, err := ask(id)

@@ -45,8 +45,7 @@ func (t *trial) numbers(door string, a *Answer) {
 	}
 }
 
-// scans reports whether a profile cuts sections from files. A file may have more sections than it has chunks in the
-// index.
+// scans reports whether a profile cuts sections from files. A file may have more sections than chunks in the index.
 func (t *trial) scans(profile string) bool {
 	p, err := t.c.load(profile)
 	return err == nil && p.profile.Scans()
@@ -103,8 +102,7 @@ func (t *trial) anyVisible(is func(d *auditedDocument) bool) bool {
 	return false
 }
 
-// arithmetic checks that an explanation's numbers fit the visible documents: a word's idf, and the number of
-// documents.
+// arithmetic checks that an explanation's numbers fit the visible documents: a word's idf, and the number of documents.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {
@@ -155,8 +153,7 @@ func (t *trial) counted() error {
 	return nil
 }
 
-// find asks for a document by its path twice: once with the exact path, and once with a letter missing. The second
-// answer may suggest a path.
+// find asks for a document by ID, by path, and by its path without a letter. Each answer may suggest a path.
 func (t *trial) find() error {
 	_, doc := t.target()
 	path := doc.id.Path()
@@ -376,8 +373,7 @@ var stageSettings = map[string]map[string]string{
 	"pin":            {"ids": "none"},
 }
 
-// stage runs stages on documents that the caller names. A hidden document must rank like a document that does not
-// exist.
+// stage runs stages on documents that the caller names. A hidden document must rank like a missing one.
 func (t *trial) stage() error {
 	ranking, twins := []Scored{}, []Scored{}
 	original := map[sheaf.ID]sheaf.ID{}

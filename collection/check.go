@@ -154,8 +154,8 @@ const countBatch = 1000
 type Reach struct {
 	Found   int
 	Missing []sheaf.ID
-	// Unreached is the number of passages that the server stores but that search by meaning does not find. The field
-	// doubt lists the chunks that may have such passages.
+	// Unreached is the number of passages that the server stores but that search by meaning does not find. doubtful
+	// lists the chunks that may have such passages.
 	Unreached int
 	doubtful  []sheaf.ID
 }
@@ -233,10 +233,9 @@ func (x *Index) Strayed() error {
 			"--repair names them and asks before it removes them")
 }
 
-// StoppedRun compares the number found, of chunks that a search finds, with the catalog. If a stopped or running run
-// of indexing explains the difference, StoppedRun returns a text that describes this run. Otherwise it returns "".
-// The parameter waiting lists the documents that wait to be indexed: a search may miss these documents, but no
-// others.
+// StoppedRun compares the number found, of chunks that a search finds, with the catalog. If a stopped or running run of
+// indexing explains the difference, StoppedRun returns a text that describes this run. Otherwise it returns "". The
+// parameter waiting lists the documents that wait to be indexed: a search may miss these documents, but no others.
 func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found == x.View.Chunks() || len(waiting) == 0 {
 		return ""

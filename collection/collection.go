@@ -13,8 +13,7 @@
 // reads go through a Reader, so every read passes the access check. This check is in one file, guard.go. It is between
 // the Reader and the data: the store and the catalog.
 //
-// Types with JSON names are the output of doors. Their doc tags describe each field in the HTTP
-// interface.
+// Types with JSON names are the output of doors. Their doc tags describe each field in the HTTP interface.
 package collection
 
 import (
@@ -70,8 +69,7 @@ type Options struct {
 	Model model.Embedder
 	// Rerank scores the first results again, for profiles that rerank. Without a reranking model, Rerank is nil.
 	Rerank model.Reranker
-	// Profiles finds ranking profiles; nil finds the built-in ones. Lists of profiles show the profiles in ProfileDirs
-	// beside the built-in ones.
+	// Profiles finds ranking profiles; nil finds the built-in ones. Lists also show the profiles in ProfileDirs.
 	Profiles    profile.Source
 	ProfileDirs []string
 	// Tuned is the folder of the profiles that were tuned for this index, or "".
@@ -82,8 +80,8 @@ type Options struct {
 	Scanner search.Scanner
 	// Local describes the person who runs the command. For callers over HTTP or MCP, Local is nil.
 	Local *Local
-	// Ingest says how to write documents. It is nil for a collection that only answers. New sets the fields Catalog,
-	// Backend and Turn of Ingest.
+	// Ingest says how to write documents. It is nil for a collection that only answers. New sets its Catalog, Backend
+	// and Writing.
 	Ingest *ingest.Options
 	// Intake is the folder of intake.db. This file stores given documents, and stores accepted tasks until they are
 	// done. If Intake is "", the collection accepts neither.
@@ -133,8 +131,7 @@ func (h *health) watchHealth() {
 type watch struct {
 	watching atomic.Pointer[watchState]
 	indexing atomic.Pointer[ingest.Progress] // progress of a run; nil without a run
-	// fresh means that the index had no documents when the collection opened. willWatch means that the program calls
-	// Watch, or will call it.
+	// fresh means that the index had no documents at the start. willWatch means that the program calls Watch, or will.
 	fresh     bool
 	willWatch atomic.Bool
 }
@@ -262,8 +259,7 @@ func (c *Collection) good(grant *access.Grant) error {
 }
 
 // latest returns the newest view of the catalog, with the writes of other processes. If another process remakes the
-// index, or has changed its settings, the error wraps ingest.ErrRebuilt. The words and vectors of queries would not
-// fit the new index.
+// index, or has changed its settings, the error wraps ingest.ErrRebuilt. Words and vectors of queries would not fit it.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.seen(err)
@@ -415,8 +411,8 @@ func (c *Collection) filling() bool {
 	return c.fresh && c.Looking()
 }
 
-// Ready returns nil if the collection can answer, or else the reason. A collection without documents is ready after the
-// first search for files.
+// Ready returns nil if the collection can answer, or else the reason. An empty one is ready after the first search for
+// files.
 func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return c.shut()

@@ -39,8 +39,7 @@ type DocumentInput struct {
 	Chunks []ChunkInput `json:"chunks,omitempty" maxItems:"10000" doc:"The chunks, when there is no text."`
 }
 
-// Property is the value of a document's property: one value, or a list of values. In JSON, a value is a text, a number,
-// true or false.
+// Property is a document's property: one value or a list. In JSON, a value is a text, a number, true or false.
 type Property struct {
 	List   bool
 	Values []sheaf.Value
@@ -145,8 +144,8 @@ func (p *DocumentPatch) apply(d DocumentInput) *DocumentInput {
 // maxIDLength is the largest number of characters in the ID of a given document.
 const maxIDLength = 1024
 
-// validID returns an error if a given document cannot have this ID. An ID is a tree, a colon, and a relative path whose
-// parts can be file names.
+// validID returns an error unless a given document can have this ID. It is a tree, a colon, and a relative path of file
+// names.
 func validID(id sheaf.ID) error {
 	tree, path, ok := strings.Cut(string(id), ":")
 	if !ok || tree == "" || path == "" {
@@ -393,8 +392,7 @@ func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest
 	}
 }
 
-// wasGiven returns a function that reports whether a document of an index was ever given. If no document was ever
-// given, wasGiven returns nil.
+// wasGiven returns a function that reports whether a document of an index was ever given, or nil if none was.
 func wasGiven(folder string) (func(doc sheaf.ID) bool, error) {
 	older, err := olderVersions(folder)
 	if err != nil {

@@ -10,18 +10,16 @@ import (
 // settleStep is the unit of Settle. Looking up a document takes far less time.
 const settleStep = 5 * time.Millisecond
 
-// Settle hides how long a lookup took, because the time may reveal whether a hidden document exists. It waits until
-// the time that has passed since the time began is a multiple of some milliseconds. For a caller who sees everything,
-// Settle returns at once. Doors call Settle before an error about a missing document, or before every answer to a
-// look-up of names.
+// Settle hides how long a lookup took, because the time may reveal whether a hidden document exists. It waits until the
+// time since began is a multiple of some milliseconds. For a caller who sees everything, Settle returns at once. Doors
+// call Settle before an error about a missing document, or before every answer to a look-up of names.
 func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	if !grant.SeesAll() {
 		_ = pause(ctx, settleStep-time.Since(began)%settleStep) // a caller who left needs no answer
 	}
 }
 
-// MaxValues returns an upper bound for the number of values and names in a JSON text. It counts brackets and commas. It
-// works for invalid JSON too.
+// MaxValues counts brackets and commas in a JSON text, valid or not: an upper bound for its values and names.
 func MaxValues(text []byte) int64 {
 	n := int64(1)
 	for i := 0; i < len(text); i++ {

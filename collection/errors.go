@@ -16,13 +16,11 @@ import (
 
 // These are categories of errors, in addition to the categories of the root package.
 var (
-	// ErrPrecondition means that a condition of the caller failed: the document has another version, or it exists and
-	// must not.
+	// ErrPrecondition means that a caller's condition failed: the document has another version, or exists and must not.
 	ErrPrecondition = errors.New("a condition of the request does not hold")
 	// ErrConflict means that a request conflicts with itself or with existing data.
 	ErrConflict = errors.New("conflict")
-	// ErrTaken means that another process accepts the documents for this index. This right is free when that process
-	// ends.
+	// ErrTaken means that another process accepts documents for this index. This right is free when it ends.
 	ErrTaken = fmt.Errorf("%w: another process of this index takes given documents", sheaf.ErrUnavailable)
 	// ErrForbidden means that the grant does not allow the operation.
 	ErrForbidden = errors.New("not allowed")
@@ -100,7 +98,6 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // remoteError is an error of a remote store or model. The text of the error may name machines, accounts and files.
 type remoteError struct{ error }
 
-// Unwrap supports errors.Is and errors.As.
 func (e remoteError) Unwrap() error { return e.error }
 
 // fromRemote marks err as an error of a store or a model. If the store refused access to this server, the error becomes
@@ -124,7 +121,6 @@ type publicError struct {
 // Error returns the text that the caller may see.
 func (e *publicError) Error() string { return e.text }
 
-// Unwrap supports errors.Is and errors.As.
 func (e *publicError) Unwrap() error { return e.cause }
 
 func maySeeDetails(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }

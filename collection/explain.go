@@ -82,8 +82,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	return out, r.Err()
 }
 
-// followed returns the IDs that a brief explanation shows in every step. They are the results and the best hits of each
-// step.
+// followed returns the IDs that a brief explanation shows in every step: the results and each step's best hits.
 func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
 	for i := range answer.Results {
@@ -125,9 +124,8 @@ type Absence struct {
 	warnings []string
 }
 
-// WhyNot says why the chunk or document id is missing from the results, or at which rank it is. If id does not exist,
-// or the caller may not see it, the error is sheaf.ErrNotFound in both cases. WhyNot ignores Sort, Facets and Count
-// of the request.
+// WhyNot says why the chunk or document id is missing from the results, or at which rank it is. If id is missing or
+// hidden from the caller, the error is sheaf.ErrNotFound. WhyNot ignores Sort, Facets and Count of the request.
 func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Absence, error) {
 	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {

@@ -65,9 +65,8 @@ type GetOptions struct {
 	Body bool
 	// Neighbors is the number of chunks to return before the chunk, and after the chunk: 0..MaxNeighbors.
 	Neighbors int
-	// If Lines is above 0, Get returns Lines lines of the document, beginning at Line, instead of the chunk. Line
-	// counts from 1. If Line is before the first heading, the result is the text before that heading, not the whole
-	// document.
+	// If Lines is above 0, Get returns Lines lines of the document from Line (from 1) on, not the chunk. If Line is
+	// before the first heading, the result is the text before that heading, not the whole document.
 	Line, Lines int
 }
 
@@ -101,9 +100,9 @@ func (r *Reader) Find(text string) (address.Target, error) {
 	return t, err
 }
 
-// Get returns the text of the chunk or document called id. If id does not exist, or the caller may not see it, the
-// error is sheaf.ErrNotFound in both cases. If the file changed after it was indexed, the error is sheaf.ErrUnavailable
-// until the next indexing.
+// Get returns the text of the chunk or document called id. If id is missing or hidden from the caller, the error is
+// sheaf.ErrNotFound. If the file changed after it was indexed, the error is sheaf.ErrUnavailable until the next
+// indexing.
 func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error) {
 	if o.Neighbors < 0 || o.Neighbors > MaxNeighbors && r.c.o.Local == nil {
 		return nil, fieldError("neighbors", "%d: must be within 0..%d", o.Neighbors, MaxNeighbors)
@@ -218,8 +217,7 @@ type Document struct {
 	Pending    string           `json:"pending,omitempty" doc:"What still has to be done for the document."`
 }
 
-// Document describes a document. If the document does not exist, or the caller may not see it, the error is
-// sheaf.ErrNotFound in both cases.
+// Document describes a document. If it is missing or hidden from the caller, the error is sheaf.ErrNotFound.
 func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 	rec, err := r.guard.record(id)
 	if err != nil {

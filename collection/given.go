@@ -150,8 +150,7 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	return stored[0], nil
 }
 
-// allowed checks that a caller may make changes. It returns a copy of the changes, with the sets of the caller, and
-// with vectors of length 1.
+// allowed checks that a caller may make changes. It returns a copy with the caller's sets and vectors of length 1.
 func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, error) {
 	if c.given.file == nil {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -256,8 +255,7 @@ func inChange(i int, err error) error {
 }
 
 // take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time.
-// If a long run over the folders has the right, take waits for its end, or until ctx ends. The result give returns the
-// right.
+// If a long run over the folders has the right, take waits for its end, or until ctx ends. give returns the right.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:

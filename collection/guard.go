@@ -136,7 +136,6 @@ func fromStore[S, T any](ctx context.Context, g *guard, what string,
 	return out, fromRemote(store.Gone(err))
 }
 
-// Retrieve implements store.Backend.
 func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	return fromStore(ctx, g, "retrieve", func(ctx context.Context, st store.Backend) (sheaf.Ranking, error) {
 		return st.Retrieve(ctx, g.bound(req))
@@ -179,7 +178,6 @@ func (g *guard) Count(ctx context.Context, req store.Request) (int, error) {
 // Batches reports whether the store answers several requests in one round trip.
 func (g *guard) Batches() bool { return store.Batches(g.store) }
 
-// RetrieveAll implements store.Batcher.
 func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	return fromStore(ctx, g, "retrieve", func(ctx context.Context, st store.Backend) ([]sheaf.Ranking, error) {
 		return store.RetrieveAll(ctx, st, g.boundAll(reqs))
@@ -298,7 +296,6 @@ func (g *guard) sees(id sheaf.ID) bool {
 	return at >= 0 && g.visible(id[:at]) || g.visible(id)
 }
 
-// Chunk implements rank.Facts.
 func (g *guard) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	if !g.sees(id) {
 		return sheaf.Chunk{}, false
@@ -310,7 +307,6 @@ func (g *guard) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return c, true
 }
 
-// Document implements rank.Facts.
 func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
 	if !g.visible(id) {
 		return sheaf.Document{}, false
@@ -326,7 +322,6 @@ func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
 	return g.view.SharedDocument(id)
 }
 
-// Node implements rank.Facts.
 func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 	if !g.sees(id) {
 		return nil
@@ -339,7 +334,6 @@ func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 	return nil
 }
 
-// Outline implements rank.Facts.
 func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
 	if !g.visible(id) {
 		return nil
@@ -384,8 +378,7 @@ func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.visibleTest(), from, link)
 }
 
-// visibleTest returns the function that reports whether a document is visible. It returns nil if all documents are
-// visible.
+// visibleTest returns the function that reports whether a document is visible, or nil if all documents are.
 func (g *guard) visibleTest() catalog.Among {
 	if g.filter == nil {
 		return nil
@@ -464,7 +457,6 @@ type visibleFiles struct {
 	guard   *guard
 }
 
-// Scan implements search.Scanner.
 func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
 	if v.guard.filter != nil {
 		req.Visible, req.Shown = v.guard.visible, v.guard.filter

@@ -14,8 +14,7 @@ import (
 	"sheaf/collection/intake"
 )
 
-// Key makes it safe to repeat a request. If the same request comes again with this key within a day, the caller gets
-// the first results.
+// Key makes it safe to repeat a request: within a day, a request with this key gets the first results.
 type Key struct {
 	// Name is a hash of two things: who the caller is, and the key that the caller chose.
 	Name [sha256.Size]byte
@@ -178,8 +177,7 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	return e.key.put(tx, keyRecord{Done: true, Results: results})
 }
 
-// refuse records that the index refused the change. failure is the reason why the task of the change failed. If failure
-// is "", the task runs again.
+// refuse records that the index refused the change. failure says why its task failed; with "", the task runs again.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	if e.name() == nil {
 		return nil
@@ -231,8 +229,7 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 	})
 }
 
-// begunEntry returns the entry with this name, and the results that its change will have. If the entry was removed, the
-// result is an empty entry.
+// begunEntry returns the entry with this name, empty if it was removed, and the results that its change will have.
 func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []Stored, err error) {
 	if id, ok := strings.CutPrefix(name, taskEntry); ok {
 		if e.task, err = readTask(tx, id); e.task != nil {

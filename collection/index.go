@@ -107,8 +107,7 @@ type Events struct {
 	Warn func(format string, args ...any)
 	// Quiet omits the report after an indexing run.
 	Quiet bool
-	// Indexing starts a display of progress while the index is updated, Checking while the index is checked. The result
-	// done ends the display.
+	// Indexing starts a display of progress of an update, Checking of a check. done ends the display.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
 	// Confirm asks the person before data is lost. The text loss describes the loss, and the text advice says how to
@@ -419,8 +418,8 @@ func (x *Index) answering() Options {
 	return o
 }
 
-// folderScanner returns a scanner for the files of the index's folder, for profiles that need no index. If there is no
-// folder, it returns nil.
+// folderScanner returns a scanner for the files of the index's folder, for profiles without index, or nil without a
+// folder.
 func (x *Index) folderScanner(o ingest.Options) (search.Scanner, error) {
 	i := slices.IndexFunc(o.Trees, func(t catalog.Tree) bool { return t.Root == x.Where.Root && t.Root != "" })
 	if i < 0 {

@@ -69,8 +69,7 @@ func KnownStore(base location.Location, dir, address string) error {
 		strings.Join(known, ", "))
 }
 
-// storeIn returns the address of the store in a folder of [location.Location.Places], and whether the index used this
-// store.
+// storeIn returns the address of the store in a folder of [location.Location.Places], and whether the index used it.
 func storeIn(base location.Location, dir string) (address string, used bool) {
 	record, err := location.ReadRecord(dir)
 	switch {
@@ -99,9 +98,9 @@ func (x *Index) noteLeftBehind() {
 	}
 }
 
-// TakeGiven copies the documents of [LeftBehind] into this store and indexes them. The parameter from is the folder of
-// the other store. TakeGiven returns the copied documents. If another process takes documents for this store, the error
-// is [ErrTaken].
+// TakeGiven copies the documents of [LeftBehind] into this store and indexes them. from is the folder of the other
+// store. TakeGiven returns the copied documents. If another process takes documents for this store, the error is
+// [ErrTaken].
 func (x *Index) TakeGiven(ctx context.Context, from string) ([]sheaf.ID, error) {
 	ids, err := LeftBehind(from, x.Where.Dir)
 	if err != nil || len(ids) == 0 {

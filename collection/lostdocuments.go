@@ -21,8 +21,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes chunks that the server stores but that a search does not find. Writing these chunks again repairs
-// them.
+// removeLost deletes chunks that the server stores but that a search does not find. Writing them again repairs them.
 func (x *Index) removeLost(ctx context.Context) error {
 	if x.reached == nil {
 		return nil
@@ -164,8 +163,7 @@ type losses struct {
 	foreign, ours []sheaf.ID
 	// gone are documents of missing folders, and documents whose files cannot be read now.
 	gone []sheaf.ID
-	// The field more means that the lists are incomplete. The field hidden says why the documents of the store cannot
-	// be listed, or is nil.
+	// more means that the lists are incomplete. hidden says why the store's documents cannot be listed, or is nil.
 	more   bool
 	hidden error
 }

@@ -135,8 +135,7 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the files in done away. It moves the batch file last, because this file says which other files must not be
-// used.
+// move moves the files in movable away, the batch file last, because it says which others must not be used.
 func (t *takeOver) move() error {
 	if len(t.movable) == 0 {
 		return nil
@@ -199,7 +198,7 @@ func (t *takeOver) documents() error {
 }
 
 // version chooses among the versions of a document: the version that the catalog has indexed, or else the newest
-// version. It ignores the versions in the set void. If no version is left, content is nil.
+// version. It ignores the versions in voidFiles. If no version is left, content is nil.
 func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false
@@ -233,7 +232,7 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 	return id, content, nil
 }
 
-// batch reads the record of an unfinished change of several documents. It adds to the map void the versions that were
+// batch reads the record of an unfinished change of several documents. It adds to voidFiles the versions that were
 // never acknowledged, and the versions that were replaced.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
@@ -267,7 +266,6 @@ func (t *takeOver) batch() error {
 	return nil
 }
 
-// tasks copies tasks to intake.db.
 func (t *takeOver) tasks() error {
 	files, err := olderFiles(t.c.o.Intake, olderTasks, ".json")
 	if err != nil {

@@ -71,9 +71,8 @@ func WithNotices(tell func(text string)) Option { return func(o *openRequest) { 
 
 // Open opens the index of a folder, or makes an empty one. It is the same index that the command sheaf uses, but the
 // settings files of the command do not apply. [Collection.Search] updates the index before it answers. Close the
-// collection when done. Open remakes the index from the files if it is damaged or of another version. It also remakes
-// the index if its guessed language turns out to be wrong. If the index was made with another model, the error is
-// sheaf.ErrInvalid.
+// collection when done. Open remakes the index from the files if it is damaged, of another version, or its guessed
+// language is wrong. If the index was made with another model, the error is sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
 	o := &openRequest{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {
@@ -144,8 +143,7 @@ func (o *openRequest) sameModel(view *catalog.View, folder string) error {
 	return nil
 }
 
-// anyKeys reports whether an index has keys. If the keys cannot be read, it returns true. An index with keys excludes
-// comments from the text.
+// anyKeys reports whether an index has keys, or unreadable ones. An index with keys excludes comments from the text.
 func anyKeys(where location.Location) bool {
 	keys, err := access.OpenKeys(where.Keys())
 	if err != nil {
@@ -195,8 +193,7 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update updates the index. While another process writes, update waits: without limit if the index has no documents,
-// otherwise for a short time.
+// update updates the index. It waits while another process writes: without limit if the index is empty, else shortly.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

@@ -58,8 +58,7 @@ func (c *Collection) disown() {
 	}
 }
 
-// ownWhenFree waits until no other process is the owner, and then makes this process the owner. If ctx ends first, it
-// returns false.
+// ownWhenFree makes this process the owner as soon as no other is. If ctx ends first, it returns false.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.acquireOwner() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents

@@ -164,23 +164,17 @@ type yielder struct {
 	yield         func([]store.Chunk)
 }
 
-// Write implements [store.Backend].
 func (y yielder) Write(ctx context.Context, batch store.Batch) error { return y.Add(ctx, batch) }
 
-// Delete implements [store.Backend].
 func (yielder) Delete(context.Context, []sheaf.ID) error { return nil }
 
-// Bulk implements [store.Bulk].
 func (y yielder) Bulk(context.Context) (store.BulkWriter, error) { return y, nil }
 
-// Add implements [store.BulkWriter].
 func (y yielder) Add(_ context.Context, batch store.Batch) error {
 	y.yield(batch.Chunks)
 	return nil
 }
 
-// Commit implements [store.BulkWriter].
 func (yielder) Commit(context.Context) error { return nil }
 
-// Close implements [store.Backend] and [store.BulkWriter].
 func (yielder) Close() error { return nil }

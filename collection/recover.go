@@ -51,9 +51,8 @@ func (c *Collection) recover(ctx context.Context) error {
 	})
 }
 
-// Recover indexes given documents that the index lacks. Work does the same when it starts; call Recover in a program
-// that does not call Work. If another process accepts documents, Recover does nothing, because that process has done
-// the work.
+// Recover indexes given documents that the index lacks. Work does the same when it starts; call Recover in programs
+// without Work. If another process accepts documents, Recover does nothing, because that process has done the work.
 func (c *Collection) Recover(ctx context.Context) error {
 	if c.given.file == nil || c.acquireOwner() != nil {
 		return nil
@@ -78,8 +77,8 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 	return nil
 }
 
-// recoverSome indexes some of the documents that the index lacks. If the result more is true, call it again. Others can
-// write between two calls.
+// recoverSome indexes some of the documents that the index lacks. If more is true, call it again. Others can write
+// between two calls.
 func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {
 	give, err := c.take(ctx)
@@ -244,8 +243,7 @@ func (c *Collection) unembedded() map[sheaf.ID]catalog.Hash {
 	return versions
 }
 
-// embedSome indexes some documents in the map waiting, and removes them from the map. Others can write between two
-// calls.
+// embedSome indexes some documents in waiting, and removes them from it. Others can write between two calls.
 func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
 	give, err := c.take(ctx)
 	if err != nil {

@@ -127,8 +127,8 @@ func (x *Index) Trees() []catalog.Tree {
 	return []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
 }
 
-// placed returns the trees of the settings. The first tree is the folder of the index. If this folder has moved, placed
-// corrects its path.
+// placed returns the trees of the settings. The first is the folder of the index; placed corrects its path after a
+// move.
 func (x *Index) placed(recorded []catalog.Tree) []catalog.Tree {
 	trees := slices.Clone(recorded)
 	if len(trees) > 0 {
@@ -179,8 +179,8 @@ func (x *Index) IngestOptions() ingest.Options {
 	}
 }
 
-// ingest runs over the folders and shows progress. If no folder exists, it fails: a disk that is not mounted must not
-// empty the index.
+// ingest runs over the folders and shows progress. If no folder exists, it fails: an unmounted disk must not empty the
+// index.
 func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
 	if err := SomeFolder(o.Trees); err != nil {
 		return nil, err

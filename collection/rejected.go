@@ -14,8 +14,7 @@ import (
 	"sheaf/store"
 )
 
-// RejectedError means that a store without transactions accepted only some of the changes. The documents in Rejected
-// keep their earlier versions.
+// RejectedError means that a store without transactions accepted only some changes. Rejected documents do not change.
 type RejectedError struct {
 	Rejected map[sheaf.ID]error // with the reason
 	Changes  map[sheaf.ID]int   // the index of the change, from 0

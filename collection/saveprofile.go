@@ -61,9 +61,8 @@ func (c *Collection) mayAdminister(grant *access.Grant) error {
 }
 
 // SaveProfile writes a profile into the first folder of profiles, where every command finds it. It first checks that
-// the profile can be read. If a built-in profile has the name, or if the name exists and Replace is false, the
-// error is [ErrConflict]. A profile may extend and replace itself: it then keeps the settings that Parameters does not
-// change.
+// the profile can be read. If a built-in profile has the name, or if the name exists and Replace is false, the error is
+// [ErrConflict]. A profile may extend and replace itself: it then keeps the settings that Parameters does not change.
 func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInput) (*Saved, error) {
 	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err

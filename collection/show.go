@@ -155,8 +155,7 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 	}
 }
 
-// blockOf returns the address of the named block of a Markdown document that contains the byte at offset. If there is
-// none, it returns "".
+// blockOf returns the address of the named Markdown block that contains the byte at offset, or "".
 func blockOf(doc sheaf.ID, content []byte, offset int) sheaf.ID {
 	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
 		return ""
@@ -168,8 +167,7 @@ func blockOf(doc sheaf.ID, content []byte, offset int) sheaf.ID {
 	return doc + "#^" + sheaf.ID(name)
 }
 
-// file returns the absolute path of a document's file. If the caller is restricted, or the document has no file, it
-// returns "".
+// file returns the absolute path of a document's file, or "" for a restricted caller or a document without file.
 func (r *Reader) file(tree, docPath string) string {
 	root := r.view.Settings().Root(tree)
 	if root == "" || r.guard.filter != nil {

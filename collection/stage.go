@@ -135,7 +135,6 @@ func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, err
 // broughtFacts knows only its identifier.
 type broughtFacts struct{ rank.Facts }
 
-// Chunk implements rank.Facts.
 func (f broughtFacts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	if c, ok := f.Facts.Chunk(id); ok {
 		return c, true
@@ -143,7 +142,6 @@ func (f broughtFacts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return runfile.Facts{}.Chunk(id)
 }
 
-// Document implements rank.Facts.
 func (f broughtFacts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	if d, ok := f.Facts.Document(id); ok {
 		return d, true
@@ -151,7 +149,6 @@ func (f broughtFacts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return runfile.Facts{}.Document(id)
 }
 
-// Node implements rank.Facts.
 func (f broughtFacts) Node(id sheaf.ID) *sheaf.Node {
 	if n := f.Facts.Node(id); n != nil {
 		return n
@@ -159,7 +156,6 @@ func (f broughtFacts) Node(id sheaf.ID) *sheaf.Node {
 	return runfile.Facts{}.Node(id)
 }
 
-// Outline implements rank.Facts.
 func (f broughtFacts) Outline(id sheaf.ID) *sheaf.Outline {
 	if o := f.Facts.Outline(id); o != nil {
 		return o

@@ -37,8 +37,8 @@ type Task struct {
 	Error   string    `json:"error,omitempty" doc:"Why it failed. Nothing was changed unless this text says so."`
 }
 
-// keptTask is the head of a task, as intake.db stores it. The changes of a waiting task and the results of an ended
-// task are stored apart.
+// keptTask is the head of a task, as intake.db stores it. The changes of a waiting task and the results of an ended one
+// are apart.
 type keptTask struct {
 	Task
 	Owner string `json:"owner"`
@@ -312,17 +312,15 @@ func (c *Collection) WillWork() {
 // brokenRest is the time between two attempts to repair after a failed change.
 const brokenRest = 5 * time.Second
 
-// recoverPatience is how long a change waits until earlier accepted documents are indexed. recoverStep is the time
-// between two checks.
+// recoverPatience is how long a change waits for earlier accepted documents. recoverStep is the time between checks.
 const (
 	recoverPatience = 10 * time.Second
 	recoverStep     = 5 * time.Millisecond
 )
 
-// Work first indexes the documents that earlier processes accepted. Then it runs tasks in the order in which they were
-// accepted. When ctx ends, it returns nil. While another process works on the same index, Work waits, and the
-// collection accepts no documents. If the store refuses a document, the document stays in intake.db, and Status lists
-// it.
+// Work first indexes the documents that earlier processes accepted. Then it runs tasks in order of acceptance. When ctx
+// ends, it returns nil. While another process works on the same index, Work waits, and the collection accepts no
+// documents. If the store refuses a document, the document stays in intake.db, and Status lists it.
 func (c *Collection) Work(ctx context.Context) error {
 	if c.given.file == nil {
 		return nil

@@ -37,13 +37,13 @@ const (
 // Scopes lists all scopes, the weakest first.
 var Scopes = []Scope{ScopeSearch, ScopeIngest, ScopeAdmin}
 
-// Grant says what one caller may see and do. The zero Grant sees the public documents that have no tenant. It has no
+// Grant says what one caller may see and do. The zero Grant sees the public documents without a tenant. It has no
 // scope.
 type Grant struct {
 	// Name identifies the grant for people. It decides no access.
 	Name string `json:"name,omitempty"`
-	// Caller distinguishes callers that see the same documents: a cursor works only for the caller who got the cursor.
-	// Keys do not store Caller.
+	// Caller tells apart callers that see the same documents: a cursor works only for its caller. Keys do not store
+	// Caller.
 	Caller string  `json:"-"`
 	Scopes []Scope `json:"scopes"` // what the caller may do
 	// Tenant is the tenant whose documents are visible. With "", only documents without a tenant are visible; with
@@ -54,8 +54,7 @@ type Grant struct {
 	Access []string `json:"access,omitempty"`
 	// Sets are the visible document sets. If the list is empty, all documents are visible, in a set or not.
 	Sets []string `json:"sets,omitempty"`
-	// Baked is a filter that every search of this caller applies, in the query language: "path:handbook/ -tag:draft".
-	// "" applies no filter.
+	// Baked, if not "", is a filter of every search of this caller, in the query language: "path:handbook/ -tag:draft".
 	Baked string `json:"filter,omitempty"`
 	// Tree is the visible tree; with "", all trees are visible. Folder is the visible folder in each visible tree. The
 	// grant of a key sets neither field.
@@ -168,8 +167,7 @@ func (g *Grant) Viewer() store.Viewer {
 		AnyAccess: slices.Contains(g.Access, All)}
 }
 
-// Filter returns the filter that visible chunks pass, or nil if every chunk is visible. If Baked is invalid, the filter
-// passes no chunk.
+// Filter returns the filter that visible chunks pass, or nil if all are visible. If Baked is invalid, no chunk passes.
 func (g *Grant) Filter() sheaf.Filter {
 	var parts sheaf.And
 	switch g.Tenant {

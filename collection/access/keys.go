@@ -67,8 +67,7 @@ func OpenKeys(path string) (*Keys, error) {
 	return k, k.read()
 }
 
-// errGone means that the file of keys disappeared. The text does not name the file, because callers of a server see the
-// text.
+// errGone means that the file of keys disappeared. The text does not name the file, because callers of a server see it.
 var errGone = fmt.Errorf("%w: the keys are gone", sheaf.ErrUnavailable)
 
 // read loads the newest version of the file. If read fails, the keys in memory do not change. The caller holds k.mu.
@@ -150,8 +149,7 @@ func (k *Keys) List() ([]Key, error) {
 // three is the reason. It wraps sheaf.ErrNotFound.
 var ErrKey = fmt.Errorf("%w: the key is unknown, expired or revoked", sheaf.ErrNotFound)
 
-// Find returns the key of a secret, or [ErrKey]. The time that Find takes does not reveal how similar a wrong secret is
-// to a right one.
+// Find returns the key of a secret, or [ErrKey]. Its time does not reveal how similar a wrong secret is to a right one.
 func (k *Keys) Find(secret string) (Key, error) {
 	sum := sha256.Sum256([]byte(secret))
 	hash := hex.EncodeToString(sum[:])
@@ -224,8 +222,7 @@ type Named struct {
 	By string
 }
 
-// Active returns the active keys, oldest first. By is the name of the key, or its ID if the name does not identify the
-// key.
+// Active returns the active keys, oldest first. By is the name of the key, or its ID if the name does not identify it.
 func (k *Keys) Active() ([]Named, error) {
 	keys, err := k.List()
 	var active []Named

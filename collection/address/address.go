@@ -21,8 +21,7 @@ type Documents interface {
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
 }
 
-// meaning is one possible meaning of an address. An address is an identifier, path, path#heading, path:line or
-// path:line:count.
+// meaning is one possible meaning of an address: an identifier, path, path#heading, path:line or path:line:count.
 type meaning struct {
 	id sheaf.ID // as typed
 	// The fields below belong to an address that is a path.
@@ -32,12 +31,10 @@ type meaning struct {
 	count    int // lines, 0 for the whole part
 }
 
-// maxFragments limits how many '#' characters the function readings tries as the end of the path. A path and a heading
-// may both contain '#'.
+// maxFragments limits how many '#' readings tries as the end of the path. Path and heading may both contain '#'.
 const maxFragments = 8
 
-// readings returns every possible meaning of text, the likeliest first. There may be several, because file names may
-// contain '#' and ':'.
+// readings returns every meaning of text, likeliest first: file names may contain '#' and ':'.
 func readings(text string) []meaning {
 	all := []meaning{{id: sheaf.ID(text), path: text}}
 	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i,
@@ -70,13 +67,11 @@ func cutNumber(text string) (before string, number int, ok bool) {
 type Target struct {
 	Doc   sheaf.Document
 	Chunk sheaf.Chunk
-	// If Count is above 0, the target is Count lines of the document, beginning at Line, instead of the chunk. Line
-	// counts from 1.
+	// If Count is above 0, the target is Count lines of the document from Line on, not the chunk. Line counts from 1.
 	Line, Count int
 }
 
-// Resolver resolves addresses. It tries a path relative to Folder, then relative to the root of each tree, then as an
-// absolute path.
+// Resolver resolves addresses. It tries a path relative to Folder, then to the root of each tree, then absolute.
 type Resolver struct {
 	Documents Documents
 	Trees     []catalog.Tree
@@ -263,8 +258,7 @@ func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
 	return e
 }
 
-// nearestPath returns the path most similar to a missing path. It prefers a document with the same file name in another
-// folder.
+// nearestPath returns the path most similar to a missing path. It prefers the same file name in another folder.
 func (r *Resolver) nearestPath(path string) string {
 	if r.Paths == nil {
 		return ""

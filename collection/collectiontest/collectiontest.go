@@ -1,5 +1,4 @@
-// Package collectiontest makes small collections for tests of doors, with a real catalog, the embedded engine, and
-// artificial vectors.
+// Package collectiontest makes collections for tests of doors, with a real catalog and engine, and artificial vectors.
 package collectiontest
 
 import (

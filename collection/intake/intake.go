@@ -41,8 +41,7 @@ func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 // Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls the function read with a transaction. If the file is missing, or the receiver in is nil, the transaction
-// is empty.
+// View calls the function read with a transaction. If the file is missing or in is nil, the transaction is empty.
 func (in *Intake) View(read func(*Tx) error) error {
 	if in == nil {
 		return read(&Tx{})
@@ -93,8 +92,7 @@ func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	return errors.Join(os.Rename(next, in.Path()), vfs.Disk{}.SyncDir(in.dir))
 }
 
-// transact opens the file for one transaction. If the file is damaged, the error is [ErrDamaged]. The caller holds
-// in.mu.
+// transact opens the file for one transaction. If it is damaged, the error is [ErrDamaged]. The caller holds in.mu.
 func (in *Intake) transact(readOnly bool, use func(*bbolt.DB) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // reading a truncated file causes a fault
 	defer func() {
@@ -198,8 +196,8 @@ const (
 	compactTx    = 16 << 20
 )
 
-// Compact makes a large file smaller if more than half of the file is free. Only the process that accepts documents may
-// call Compact.
+// Compact makes a large file smaller if more than half is free. Only the process that accepts documents may call
+// Compact.
 func (in *Intake) Compact() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

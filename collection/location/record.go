@@ -51,8 +51,7 @@ var ours = map[string]bool{recordName: true, catalogName: true, engineName: true
 	// Older versions stored given documents and tasks here.
 	"documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true, "moved-1": true}
 
-// RecordFormat is the version of the record, and of the layout of an index folder. If an index has another version, it
-// is remade from the files.
+// RecordFormat is the version of the record and the layout of an index folder. An index of another version is remade.
 const RecordFormat = 1
 
 // Record says what an index covers. It is a small JSON file. Each write replaces the whole file.
@@ -64,14 +63,12 @@ type Record struct {
 	Store string `json:"store,omitempty"`
 }
 
-// recordFile is the stored form of a record. Sum is the CRC-32C of the format and the root. Records of earlier versions
-// have no Sum.
+// recordFile is the stored form of a record. Sum is the CRC-32C of format and root; earlier versions had none.
 type recordFile struct {
 	Record
 	Sum string `json:"sum,omitempty"`
 }
 
-// sum returns the checksum for the field Sum.
 func (r Record) sum() string {
 	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root),
 		crc32.MakeTable(crc32.Castagnoli)))
@@ -167,9 +164,8 @@ func CatalogDir(dir string) string { return filepath.Join(dir, catalogName) }
 // EngineDir returns the folder of the engine in the index at dir.
 func EngineDir(dir string) string { return filepath.Join(dir, engineName) }
 
-// Lock takes the lock of the index at dir. While a process holds this lock, no other process can empty the index. Lock
-// does not wait: if another process holds the lock, the error is sheaf.ErrUnavailable and names this process. release
-// gives the lock back.
+// Lock takes the lock of the index at dir. While a process holds it, no other can empty the index. If another process
+// holds it, Lock fails at once with sheaf.ErrUnavailable, which names this process. release gives the lock back.
 func Lock(dir string) (release func() error, err error) {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	switch {

@@ -3,8 +3,7 @@ package edits
 
 import "slices"
 
-// Weight returns 1/(1+d), where d is the distance from a to b. It returns 0 if d is above the limit, or if the first
-// prefix letters differ.
+// Weight returns 1/(1+d) for the distance d from a to b. It is 0 if d exceeds limit or the first prefix letters differ.
 func Weight(a, b []rune, limit, prefix int) float64 {
 	prefix = min(prefix, len(b))
 	if len(a) < prefix || !slices.Equal(a[:prefix], b[:prefix]) {
@@ -17,8 +16,7 @@ func Weight(a, b []rune, limit, prefix int) float64 {
 }
 
 // Distance returns how many insertions, deletions, substitutions and swaps of neighbors turn a into b. No part is
-// edited twice (optimal string alignment). If the distance is above the limit, Distance returns limit+1. The limit is
-// never negative.
+// edited twice (optimal string alignment). Above limit, which is never negative, it returns limit+1.
 func Distance(a, b []rune, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1

@@ -10,8 +10,7 @@ import (
 )
 
 // Twice returns a name that occurs twice in one object of a JSON text, if there is one. It searches objects at any
-// depth. Two names are equal if their keys are equal. The text must be valid JSON of limited depth, because Twice is
-// recursive.
+// depth. Two names are equal if their keys are equal. text must be valid JSON of limited depth, as Twice is recursive.
 func Twice(text []byte, key func(name string) string) (name string, ok bool) {
 	return twice(json.NewDecoder(bytes.NewReader(text)), key)
 }

@@ -25,8 +25,7 @@ var inUse, beside atomic.Int64
 // InUse returns how many bytes this package has allocated and not freed.
 func InUse() int64 { return inUse.Load() }
 
-// Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, all of them
-// are.
+// Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, all are.
 func Beside() int64 { return beside.Load() }
 
 // count adds n bytes to the counters for the kind of memory that b has.
@@ -43,7 +42,6 @@ var pageBytes = os.Getpagesize()
 // pages rounds n up to whole pages.
 func pages(n int) int { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 
-// take returns a block of at least n bytes of zeros.
 func take(n int) (b block) {
 	n = pages(n)
 	if b.bytes, b.mapped = mapped(n); !b.mapped {
@@ -53,7 +51,6 @@ func take(n int) (b block) {
 	return b
 }
 
-// free releases b.
 func (b *block) free() {
 	if b.bytes == nil {
 		return
@@ -168,10 +165,9 @@ type Texts struct {
 // pieceBytes is the size of the first piece of memory for texts. A longer text gets its own piece.
 const pieceBytes = 64 << 10
 
-// PieceSize returns the size of the next piece of a list that already has n pieces. The parameter first is the size
-// of the first piece. After every 64 pieces the size doubles, to at most 16 times the first size. Sizes grow because
-// systems limit the number of mappings (usually 65,530 on Linux). The unused end of the last piece stays small beside
-// the list.
+// PieceSize returns the size of the next piece of a list that already has n pieces. first is the size of the first
+// piece. After every 64 pieces the size doubles, to at most 16 times the first size. Sizes grow because systems limit
+// the number of mappings (usually 65,530 on Linux). The unused end of the last piece stays small beside the list.
 func PieceSize(first, n int) int { return first << min(n/64, 4) }
 
 // Add stores a text and returns the stored string. The string is valid until Free.

@@ -54,8 +54,7 @@ func Parse(s string) (l Link, size int, ok bool) {
 // addressReach limits how far the search for the end of an address goes, in bytes.
 const addressReach = 1024
 
-// BeginsAddress reports whether a text starts with an address in parentheses. A remark in parentheses is not an
-// address.
+// BeginsAddress reports whether a text starts with an address in parentheses, not a remark.
 func BeginsAddress(s string) bool {
 	inner, open := strings.CutPrefix(s[:min(len(s), addressReach)], "(")
 	address, _, closed := strings.Cut(inner, ")")

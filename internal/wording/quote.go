@@ -1,5 +1,4 @@
-// Package wording formats text for people. It formats counts and sizes, quotes names for a shell, and cleans text
-// that could control a terminal.
+// Package wording formats counts and sizes for people, quotes names for a shell, and cleans text for a terminal.
 package wording
 
 import "strings"

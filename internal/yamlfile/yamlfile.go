@@ -15,8 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Fault is an error in a text and its position. Line and Column are counted from 1. 0 means that the position is
-// unknown.
+// Fault is an error in a text and its position. Line and Column count from 1; 0 means unknown.
 type Fault struct {
 	Line, Column int
 	Text         string

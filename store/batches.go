@@ -14,11 +14,10 @@ import (
 
 // Batcher is implemented by stores on a network that answer several requests in about the time of one request.
 type Batcher interface {
-	// RetrieveAll answers each request as Retrieve does. The rankings are in the order of reqs. If a request fails,
-	// RetrieveAll returns the first error.
+	// RetrieveAll answers each request as Retrieve does, in the order of reqs. If a request fails, it returns the first
+	// error.
 	RetrieveAll(ctx context.Context, reqs []Request) ([]sheaf.Ranking, error)
-	// CountAll counts each request as Count does. The counts are in the order of reqs. If a request fails, CountAll
-	// returns the first error.
+	// CountAll counts each request as Count does, in the order of reqs. If a request fails, it returns the first error.
 	CountAll(ctx context.Context, reqs []Request) ([]int, error)
 }
 
@@ -64,15 +63,14 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 // Scorer is implemented by stores that score given chunks without ranking them.
 type Scorer interface {
 	// Scores returns how strongly each of the different IDs matches each of the word requests. out[i][k] is the score
-	// that Retrieve gives ids[k] for reqs[i], or 0 if it does not find ids[k]. Within is ids then, and Limit is large
-	// enough for all of them. The caller may change the result. Scores ignores Within and Limit of reqs, also for
-	// StatisticsCandidates. A store that wraps a store without Scores fails with sheaf.ErrUnsupported; the caller
-	// must then use Retrieve.
+	// that Retrieve gives ids[k] for reqs[i], with ids as Within and a large Limit. It is 0 if Retrieve does not find
+	// ids[k]. The caller may change the result. Scores ignores Within and Limit of reqs, also for StatisticsCandidates.
+	// A store that wraps a store without Scores fails with sheaf.ErrUnsupported; the caller must then use Retrieve.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
-// Together calls the function do for 0..n-1 in parallel and waits for all calls. If a call panics, Together panics
-// when all calls have ended.
+// Together calls do for 0..n-1 in parallel and waits for all calls. If a call panics, Together panics after all have
+// ended.
 func Together(n int, do func(i int)) {
 	if n == 0 {
 		return

@@ -16,13 +16,11 @@ type Bulk interface {
 
 // BulkWriter collects batches that become durable and visible together.
 type BulkWriter interface {
-	// Add takes a batch as Backend.Write does, without making it durable or visible. Several
-	// goroutines may call it if no document is named in two batches. One goroutine may add a
-	// document in pieces and name it in Replace with the first. When Add returns, the caller may
-	// reuse the memory of the vectors.
+	// Add takes a batch as Backend.Write does, without making it durable or visible. Several goroutines may call it if
+	// no document is named in two batches. One goroutine may add a document in pieces and name it in Replace with the
+	// first. When Add returns, the caller may reuse the memory of the vectors.
 	Add(ctx context.Context, batch Batch) error
-	// Commit makes everything that was added since the last Commit durable and visible at once. The caller may add
-	// more afterwards.
+	// Commit makes everything added since the last Commit durable and visible at once. The caller may then add more.
 	Commit(ctx context.Context) error
 	// Close drops uncommitted batches and ends the load.
 	Close() error
@@ -30,11 +28,10 @@ type BulkWriter interface {
 
 // Streamer is implemented by stores that can return the written chunks.
 type Streamer interface {
-	// Stream passes every chunk to yield, several at a time, in an order that the store keeps.
-	// cursor is "", or a cursor that yield got: then Stream continues after the chunks of that
-	// call. Chunks that are written meanwhile may be missing. It stops at the first error of yield.
-	// If a chunk cannot be returned unchanged, Stream fails with sheaf.ErrUnsupported and names the
-	// chunk.
+	// Stream passes every chunk to yield, several at a time, in an order that the store keeps. cursor is "", or a
+	// cursor that yield got: then Stream continues after the chunks of that call. Chunks that are written meanwhile may
+	// be missing. It stops at the first error of yield. If a chunk cannot be returned unchanged, Stream fails with
+	// sheaf.ErrUnsupported and names the chunk.
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 
@@ -43,8 +40,7 @@ type Streamer interface {
 type Inspector interface {
 	// Unreached counts the stored passages that vector search does not find.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
-	// Remove deletes chunks by their keys, even chunks that no filter of the server finds. Chunks
-	// that are written again are found.
+	// Remove deletes chunks by their keys, even chunks that no server filter finds. Chunks written again are found.
 	Remove(ctx context.Context, ids []sheaf.ID) error
 }
 
@@ -82,13 +78,12 @@ func Matches(b Backend) bool {
 	return ok && m.Matches()
 }
 
-// ColumnWriter is implemented by stores that can change the columns of chunks without writing their
-// words and vectors again.
+// ColumnWriter is implemented by stores that can change the columns of chunks without rewriting their words and
+// vectors.
 type ColumnWriter interface {
-	// WriteColumns replaces all columns of chunks. If a chunk is changed twice, the last change counts. When
-	// WriteColumns returns, the changes are durable and visible. After an error, some of the changes may be visible,
-	// and it is safe to repeat the call. If a chunk does not exist, WriteColumns fails with sheaf.ErrNotFound and
-	// does not create the chunk.
+	// WriteColumns replaces all columns of chunks. If a chunk is changed twice, the last change counts. When it
+	// returns, the changes are durable and visible. After an error, some of the changes may be visible, and it is safe
+	// to repeat the call. For a missing chunk, it fails with sheaf.ErrNotFound and does not create the chunk.
 	WriteColumns(ctx context.Context, changes []ColumnChange) error
 }
 
@@ -130,15 +125,14 @@ type Versioned interface {
 
 // Pinner is implemented by stores that can offer a snapshot.
 type Pinner interface {
-	// Pin returns a snapshot of the store. Later writes do not change its answers. Closing the
-	// snapshot leaves the store open.
+	// Pin returns a snapshot of the store. Later writes do not change its answers. Closing it keeps the store open.
 	Pin() (Backend, error)
 }
 
 // Checker is implemented by stores that can verify their files.
 type Checker interface {
-	// Check reads everything and returns one error for each fault, each wrapping sheaf.ErrCorrupt;
-	// nil when there is none. progress may be nil.
+	// Check reads everything and returns one error for each fault, wrapping sheaf.ErrCorrupt, or nil. progress may be
+	// nil.
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 
@@ -150,8 +144,7 @@ type Recall struct {
 	Queries  int     `json:"queries" doc:"How many queries were measured."`
 	At10     float64 `json:"recall_at_10" doc:"The share of the nearest 10 that was found."`
 	At100    float64 `json:"recall_at_100" doc:"The share of the nearest 100 that was found."`
-	// Originals, Float10 and Float100 are set if RecallOptions.Originals gives the vectors as they were before the
-	// store rounded them.
+	// Originals, Float10 and Float100 are set if RecallOptions.Originals gives the vectors before rounding.
 	Originals int     `json:"originals,omitempty" doc:"Chunks compared with their original float32 vectors."`
 	Float10   float64 `json:"float32_recall_at_10,omitempty" doc:"The share of the nearest 10 by those that was found."`
 	Float100  float64 `json:"float32_recall_at_100,omitempty" doc:"The share of the nearest 100 by those that was found."`
@@ -173,8 +166,7 @@ type RecallMeter interface {
 type RecallOptions struct {
 	// Queries is the number of sampled queries for each field.
 	Queries int
-	// Originals passes chunks with their original vectors to yield. Several goroutines may call yield at once.
-	// Originals may be nil.
+	// Originals, if not nil, passes chunks with their original vectors to yield, perhaps from several goroutines.
 	Originals func(ctx context.Context, yield func(chunks []Chunk)) error
 	// Progress receives how much of the work is done. Progress may be nil.
 	Progress func(done, total int)
@@ -189,12 +181,10 @@ type Finding struct {
 	Err error
 }
 
-// MaxSkew is the largest accepted difference between the clocks of two machines. A larger difference makes dates
-// wrong.
+// MaxSkew is the largest accepted difference between the clocks of two machines. A larger difference makes dates wrong.
 const MaxSkew = time.Minute
 
-// Sharded is implemented by stores that may split their chunks into shards. Each shard may have its own word
-// statistics.
+// Sharded is implemented by stores that may split their chunks into shards, each with its own word statistics.
 type Sharded interface {
 	// Shards returns the number of shards, or 0 if the server does not tell it.
 	Shards() int

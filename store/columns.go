@@ -11,10 +11,9 @@ import (
 
 // Faceter is implemented by stores that can count matching chunks by the values of columns.
 type Faceter interface {
-	// Facets counts, for each column, how many matching chunks have each value. A chunk with several values counts
-	// for each of them. A chunk matches if it passes req's words, Filter and Within. Facets returns one Facet for
-	// each column, in the order of columns, with at most limit values, and ignores req.Limit. Vector requests fail
-	// with sheaf.ErrUnsupported.
+	// Facets counts for each column how many matching chunks have each value. A chunk with several values counts for
+	// each. Matching chunks pass req's words, Filter and Within. It returns one Facet for each column, in the order of
+	// columns, with at most limit values, and ignores req.Limit. Vector requests fail with sheaf.ErrUnsupported.
 	Facets(ctx context.Context, req Request, columns []string, limit int) ([]Facet, error)
 }
 
@@ -97,8 +96,8 @@ func (o Order) Key(values []sheaf.Value) sheaf.Value {
 	return key
 }
 
-// ValidateColumns fails if Facets and Sorted cannot answer req: with sheaf.ErrUnsupported for a vector request, else
-// with sheaf.ErrInvalid.
+// ValidateColumns fails if Facets and Sorted cannot answer req, with sheaf.ErrInvalid, or sheaf.ErrUnsupported for
+// vectors.
 func (req Request) ValidateColumns() error {
 	if err := req.Validate(); err != nil {
 		return err

@@ -7,12 +7,11 @@ import (
 	"sheaf"
 )
 
-// ErrForbidden means the server knows the user but refuses the operation, for example a write. It wraps
-// sheaf.ErrInvalid.
+// ErrForbidden means the server knows the user but refuses the operation. It wraps sheaf.ErrInvalid.
 var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// ErrKeptOut means the server does not let the user in: the password is wrong, or the database does
-// not exist. It wraps sheaf.ErrInvalid.
+// ErrKeptOut means the server does not let the user in: the password is wrong or the database missing. It wraps
+// sheaf.ErrInvalid.
 var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)
 
 // Gone changes the category of err from sheaf.ErrNotFound to sheaf.ErrUnavailable. It is for an open store whose

@@ -28,8 +28,7 @@ type Opener interface {
 	Open(ctx context.Context, a *analysis.Analyzer, vectors []VectorField, access Access) (Backend, error)
 	// Drop removes the store with its settings.
 	Drop(ctx context.Context) error
-	// String returns the address without its password; Server also leaves out the place on the
-	// server.
+	// String returns the address without its password; Server also leaves out the place on the server.
 	String() string
 	Server() string
 	// PlaceKind returns the word for a place on the server, such as "schema".

@@ -1,9 +1,8 @@
 // Package store defines where chunks are indexed and found. Every store implements its main type [Backend]: the
 // embedded engine, the brute-force oracle, and the servers.
 //
-// A store only finds chunks: it returns IDs and raw scores. Titles, text, parents and links come
-// from the catalog. So every ranking profile runs on every store, and a store can be rebuilt at any
-// time.
+// A store only finds chunks: it returns IDs and raw scores. Titles, text, parents and links come from the catalog. So
+// every ranking profile runs on every store, and a store can be rebuilt at any time.
 package store
 
 import (
@@ -15,8 +14,7 @@ import (
 	"sheaf"
 )
 
-// Backend is a store of chunks. All methods are safe for concurrent use. Only one Write or Delete runs at a time, and
-// readers never wait for it.
+// Backend is a store of chunks, safe for concurrent use. One Write or Delete runs at a time; readers never wait for it.
 type Backend interface {
 	// Write removes every chunk of the documents in batch.Replace and adds batch.Chunks. An added chunk replaces a
 	// chunk with the same ID. The whole batch becomes durable and visible at once, before Write returns. After an
@@ -44,8 +42,7 @@ type Batch struct {
 type Chunk struct {
 	ID  sheaf.ID
 	Doc sheaf.ID
-	// Fields are the searchable texts, at most one for each name. A missing field counts as empty. The names are
-	// sheaf.Fields.
+	// Fields are the searchable texts, at most one for each of sheaf.Fields. A missing field counts as empty.
 	Fields []Field
 	// Columns are the values that filters test, sorted by the name of the column.
 	Columns []Column
@@ -65,13 +62,11 @@ type Column struct {
 	Values []sheaf.Value
 }
 
-// Vectors are the passages of a chunk in one vector field. The best passage decides the similarity
-// of the chunk.
+// Vectors are the passages of a chunk in one vector field. The best passage decides the similarity of the chunk.
 type Vectors struct {
 	// Name is the vector field, usually VectorBody or VectorTitle.
 	Name string
-	// Passages are [n][dims]float32 of unit length. n is at least 1; all stored vectors of the field have dims
-	// dimensions.
+	// Passages are [n][dims]float32 of unit length, n >= 1. All stored vectors of the field have dims dimensions.
 	Passages [][]float32
 }
 
@@ -98,8 +93,7 @@ type Request struct {
 	Vector *VectorRequest
 	// Filter restricts the hits, before scoring and before Limit; nil means no restriction.
 	Filter sheaf.Filter
-	// Within restricts the hits to these chunks; nil means no restriction, and an empty list finds
-	// nothing. Unknown IDs are ignored.
+	// Within, unless nil, restricts the hits to these chunks; an empty list finds nothing. Unknown IDs are ignored.
 	Within []sheaf.ID
 	// Limit is the largest number of hits, 1..MaxLimit.
 	Limit int
@@ -111,9 +105,9 @@ const MaxLimit = 100_000
 // TextRequest finds chunks by words, scored by BM25.
 type TextRequest struct {
 	Query sheaf.TextQuery
-	// Fields are the fields to search, each with its weight; at least one. If a part of the query names its own
-	// field, the store searches for this part only there. The weight of that field comes from this list, or is 1 if
-	// the list does not have the field.
+	// Fields are the fields to search, each with its weight; at least one. If a part of the query names its own field,
+	// the store searches for this part only there. That field's weight comes from this list, or is 1 if it is missing
+	// here.
 	Fields []FieldWeight
 	// Combine says how the scores of a chunk in several fields become one score.
 	Combine Combine
@@ -143,13 +137,12 @@ type FieldWeight struct {
 // Combine says how the scores of a chunk in several fields become one score.
 type Combine uint8
 
-// These are the ways to combine fields. score(f,t) is the BM25 score of query term t in field f, and w(f) is the
-// weight of f.
+// Ways to combine fields. score(f,t) is the BM25 score of query term t in field f, and w(f) is the weight of f.
 const (
 	// CombineSum: the sum over f and t of w(f) x score(f,t).
 	CombineSum Combine = iota
-	// CombineBest: s(f) is the sum over t of w(f) x score(f,t). The score is the largest s(f) plus
-	// TieBreaker times the sum of the others.
+	// CombineBest: the largest s(f) plus TieBreaker times the others, where s(f) is the sum over t of w(f) x
+	// score(f,t).
 	CombineBest
 	// CombineBM25F: one BM25 over a virtual field. Its frequency and length are weighted sums (Robertson, Zaragoza,
 	// Taylor: Simple BM25 Extension to Multiple Weighted Fields, 2004). Document frequency counts chunks with the
@@ -178,23 +171,21 @@ func (r *Request) CountsAmong() bool {
 	return r.Text.Among != nil
 }
 
-// VectorRequest finds the chunks whose best passages are most similar to a vector. The similarity is the dot product
-// of unit vectors.
+// VectorRequest finds the chunks whose best passages are most similar to a vector, by the dot product of unit vectors.
 type VectorRequest struct {
 	// Field is the vector field.
 	Field string
 	// Vector has unit length, and as many dimensions as the vector field.
 	Vector []float32
-	// Candidates is how many passages an approximate search examines; 0 lets the store choose. Exact stores ignore
-	// Candidates.
+	// Candidates is how many passages an approximate search examines; 0 lets the store choose. Exact stores ignore it.
 	Candidates int
 	// Matching restricts the hits, before Limit, to chunks that match these words. It does not change the scores. Nil
 	// means no restriction. A store that is not a [Matcher] refuses Matching.
 	Matching *TextRequest
 }
 
-// PartialError means that a store wrote all documents of a batch except the documents in Rejected. It is safe to write
-// the batch again.
+// PartialError means that a store wrote all documents of a batch except the documents in Rejected. The batch may be
+// written again.
 type PartialError struct {
 	Rejected map[sheaf.ID]error
 }

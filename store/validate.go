@@ -184,9 +184,8 @@ func validateFilters(list []sheaf.Filter, depth int) error {
 	return nil
 }
 
-// Validate fails with sheaf.ErrInvalid if b is invalid for every store. It is invalid if an ID or a document is
-// missing, or a field appears twice. It is also invalid if a vector field has no passages, or if a passage is not a
-// unit vector.
+// Validate fails with sheaf.ErrInvalid if b is invalid for every store. It is invalid if an ID or document is missing,
+// or a field appears twice. It is also invalid if a vector field has no passages, or a passage is no unit vector.
 func (b Batch) Validate() error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

@@ -3,15 +3,12 @@ package store
 import "context"
 
 // Viewer says for whom a request is made: a tenant, people and groups. Filters already hide the documents that the
-// viewer may not see. PostgreSQL with row-level security hides them again, so that a fault in one of the two reveals
-// nothing.
+// viewer may not see. PostgreSQL with row-level security hides them again, so that a fault in one reveals nothing.
 type Viewer struct {
-	// Tenant is the tenant of the viewer, or "" to see documents without a tenant. With AnyTenant the viewer sees
-	// documents of all tenants.
+	// Tenant is the viewer's tenant, or "" for documents without a tenant. With AnyTenant all tenants are visible.
 	Tenant    string
 	AnyTenant bool
-	// Access are the people and groups of the viewer. Every viewer sees public documents. With AnyAccess the viewer
-	// also sees private documents.
+	// Access are the viewer's people and groups. Every viewer sees public documents, with AnyAccess also private ones.
 	Access    []string
 	AnyAccess bool
 }

@@ -1,5 +1,4 @@
-// Package embedded offers the search engine of this module as a store that needs only a folder. Its
-// main type is [Store].
+// Package embedded offers our search engine as a store that needs only a folder. Its main type is [Store].
 //
 // It implements store.Backend and every optional interface of that package. Its answers equal those
 // of store/memory with the same way of counting.
@@ -62,8 +61,7 @@ type Store struct {
 	index     *engine.Index
 	lengths   bm25.Lengths
 	allChunks bool
-	// pinned is the snapshot that answers requests; nil means the newest snapshot. The field released means that Close
-	// has released pinned.
+	// pinned is the snapshot that answers requests, nil for the newest. released means that Close has released pinned.
 	pinned   *engine.Snapshot
 	released atomic.Bool
 }
@@ -82,8 +80,7 @@ var _ interface {
 
 // Open opens the index in a folder. A folder without an index counts as an empty index; but with ReadOnly, Open then
 // fails with sheaf.ErrNotFound. If another analyzer or other models made the index, Open fails with sheaf.ErrInvalid.
-// If another version of the program made the index, Open fails with sheaf.ErrUnsupported. The message says what to
-// do.
+// If another version of the program made the index, Open fails with sheaf.ErrUnsupported. The message says what to do.
 //
 // A write locks the index until the write and the merges after it are done. While another process holds the lock,
 // writes fail with sheaf.ErrUnavailable. Reads need no lock.
@@ -342,8 +339,8 @@ func (s *Store) Check(ctx context.Context, progress func(done, total int64)) []e
 	return faults
 }
 
-// Merge joins the whole index into one segment without deleted chunks, which makes searches
-// fastest. It takes as long as writing the index once.
+// Merge joins the index into one segment without deleted chunks, for the fastest searches. It takes as long as a
+// rewrite.
 func (s *Store) Merge(ctx context.Context) error { return category(s.index.Merge(ctx)) }
 
 // Close implements [store.Backend].

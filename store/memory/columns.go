@@ -51,8 +51,7 @@ func (b *Backend) Sorted(ctx context.Context, req store.Request, by store.Order)
 	return all[:min(len(all), req.Limit)], nil
 }
 
-// columnsOf returns every match of a request. For each match it also returns a function that returns the values of a
-// column.
+// columnsOf returns every match of a request, and for each match a function that returns the values of a column.
 func (b *Backend) columnsOf(ctx context.Context, req store.Request) (map[sheaf.ID]func(column string) []sheaf.Value,
 	sheaf.Ranking, error) {
 	if err := req.ValidateColumns(); err != nil {

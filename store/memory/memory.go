@@ -7,8 +7,7 @@
 // that occurs twice in a query counts twice. With BM25F, N counts all chunks, and df counts chunks with the term in
 // any searched field. Length and frequency are weighted sums.
 //
-// Scores are float64. They are summed in the plan's order (package storekit): in each field over nodes, then over
-// fields.
+// Scores are float64, summed in the plan's order (package storekit): in each field over nodes, then over fields.
 package memory
 
 import (
@@ -63,7 +62,6 @@ func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 // CountAllChunks makes idf count all chunks, even those without the field. Call it before any other method.
 func (b *Backend) CountAllChunks() { b.whole = true }
 
-// chunk is an indexed chunk.
 type chunk struct {
 	id, doc sheaf.ID
 	fields  []namedField
@@ -94,7 +92,6 @@ type field struct {
 	length int
 }
 
-// Values implements sheaf.Columns.
 func (c *chunk) Values(column string) []sheaf.Value {
 	return (&store.Chunk{Columns: c.columns}).Values(column)
 }
@@ -228,7 +225,6 @@ type bulk struct {
 
 var errEnded = fmt.Errorf("the load has ended: %w", sheaf.ErrUnavailable)
 
-// Add implements store.BulkWriter.
 func (w *bulk) Add(ctx context.Context, batch store.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -250,7 +246,6 @@ func (w *bulk) Add(ctx context.Context, batch store.Batch) error {
 	return nil
 }
 
-// Commit implements store.BulkWriter.
 func (w *bulk) Commit(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -267,7 +262,6 @@ func (w *bulk) Commit(ctx context.Context) error {
 	return nil
 }
 
-// Close implements store.BulkWriter.
 func (w *bulk) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -90,8 +90,8 @@ func (b *Backend) allowed(req store.Request) []*chunk {
 	return out
 }
 
-// similar returns the allowed chunks that have vectors in the field. The score of a chunk is the similarity of its
-// best passage.
+// similar returns the allowed chunks that have vectors in the field. A chunk's score is the similarity of its best
+// passage.
 func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
 	if _, err := (store.VectorField{Dims: b.dims[req.Field]}).Answers(req); err != nil {
 		return nil, err

@@ -64,7 +64,6 @@ func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 	return s
 }
 
-// statisticsOf returns the statistics of a field.
 func (s *scorer) statisticsOf(field string) fieldStats {
 	if st := s.stats[field]; st != nil {
 		return *st

@@ -13,7 +13,6 @@ import (
 	"sheaf/store/storekit"
 )
 
-// newClient returns a client for the server of o.
 func newClient(o Options) *storekit.Client {
 	return o.NewClient(o.Dialect.String(), refusal, func(req *http.Request) {
 		switch {
@@ -77,8 +76,7 @@ func problem(category error, advice string, says ...string) knownError {
 	return knownError{category, advice, says}
 }
 
-// problems are the known errors of the server. The test of doc/errors.md searches the source for calls of the function
-// problem.
+// problems are the known errors of the server. The test of doc/errors.md searches for calls of the function problem.
 var problems = []knownError{
 	problem(sheaf.ErrInvalid, "for OpenSearch begin the address with opensearch://",
 		"No handler for type [dense_vector]"),

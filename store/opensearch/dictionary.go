@@ -20,8 +20,7 @@ const maxTerms = 10_000
 // maxRemembered limits how many terms the store remembers as present in the dictionary.
 const maxRemembered = 1_000_000
 
-// learn adds terms to the dictionary, except terms that the store remembers as present. Adding a present term is
-// harmless.
+// learn adds terms to the dictionary, except terms remembered as present. Adding a present term is harmless.
 func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	s.mu.Lock()
 	if len(s.terms.words) > maxRemembered {

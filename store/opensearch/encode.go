@@ -17,9 +17,8 @@ import (
 // escapes is the first of 256 private-use characters of Unicode. Each of them encodes one byte.
 const escapes = 0x10ff00
 
-// escape turns any bytes into UTF-8, which JSON requires. Each byte that is not UTF-8 becomes a private-use
-// character. So does each byte of a private-use character that is already in the text. All other text stays unchanged
-// and keeps its order.
+// escape turns any bytes into UTF-8, which JSON requires. Each byte that is not UTF-8 becomes a private-use character.
+// So does each byte of a private-use character already in the text. All other text stays unchanged, in order.
 func escape(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
 		return s
@@ -55,16 +54,15 @@ func unescape(s string) string {
 	return out.String()
 }
 
-// key returns the key (_id) of the document with this ID. The server accepts keys of at most 512 bytes, so the key is
-// a hash.
+// key returns the key (_id) of the document with this ID. The server accepts at most 512 bytes, so the key is a hash.
 func key(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // Every value of a column becomes one word of the field "c". It has the column's name, a separator, a letter for the
-// kind, and the value in sortable form. So a filter needs no mapping for each column, and a word matches exactly when
-// its value matches.
+// kind, and the sortable value. So filters need no mapping of each column, and a word matches exactly when its value
+// does.
 const (
 	separator = "\x1f"
 	// maxWord is the length to which a text value is cut; a hash follows.

@@ -14,8 +14,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Examine checks a server and the index of a store. To test rights, analyzers and vectors, it creates a second, empty
-// index and removes it.
+// Examine checks a server and a store's index. It tests rights, analyzers and vectors with a temporary empty index.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}

@@ -1,5 +1,4 @@
-// Package opensearch keeps chunks in OpenSearch or Elasticsearch, over plain HTTP. Its main type is
-// [Store].
+// Package opensearch keeps chunks in OpenSearch or Elasticsearch, over plain HTTP. Its main type is [Store].
 //
 // The index has the analyzer's own terms. An analyzer of the server only splits them at separators, so that words
 // match as in the embedded engine. The differences come from Lucene. It rounds lengths above 39 terms to four
@@ -7,8 +6,7 @@
 // Prefixes and fuzzy words that match a form use the lengths of forms. Lucene lacks Sheaf's BM25F and statistics over
 // candidates, and k1 and b belong to the index. Such requests fail with sheaf.ErrUnsupported.
 //
-// OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1; the store divides them
-// again.
+// OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1; the store divides them again.
 //
 // A write is one bulk request and one refresh. Nothing of it is visible before the refresh, unless
 // the server runs out of memory or has several shards.
@@ -50,8 +48,7 @@ func (d Dialect) String() string {
 type Options struct {
 	storekit.Options
 	Dialect Dialect
-	// Index is the name of the index, or an alias of the index. The dictionary is a second index, whose name has
-	// "-terms" at its end.
+	// Index is the name or an alias of the index. The name of the second index, the dictionary, has "-terms" added.
 	Index string
 	// User and Password, APIKey, or Bearer are the credentials; all may be empty.
 	User, Password string
@@ -60,9 +57,8 @@ type Options struct {
 	// HNSW makes vector searches use the server's graph. Without HNSW they compare all vectors.
 	HNSW bool
 	// Shards is the number of primary shards of a new index, and Replicas the number of copies of each shard. With 0
-	// the store chooses: 3 shards and 1 replica on several data nodes, else 1 shard and no replica. NoReplicas means
-	// no replica. With several shards, each search needs one more exchange between the nodes, which adds up the word
-	// counts.
+	// the store chooses: 3 shards and 1 replica on several data nodes, else 1 shard and no replica. NoReplicas means no
+	// replica. With several shards, a search needs one more exchange between nodes, to add up word counts.
 	Shards, Replicas int
 }
 

@@ -33,8 +33,7 @@ func (s *Store) dictionaryName() string {
 	return s.o.Index + "-terms"
 }
 
-// named looks up the index and the dictionary that the store's name leads to now. It returns nil unless the name
-// leads to exactly one of each.
+// named returns the index and the dictionary that the store's name leads to now, or nil without one of each.
 func (s *Store) named(ctx context.Context) (*place, error) {
 	indices, err := s.indicesOf(ctx, s.o.Index)
 	if err != nil || len(indices) != 1 {
@@ -47,8 +46,7 @@ func (s *Store) named(ctx context.Context) (*place, error) {
 	return &place{indices[0], terms[0]}, nil
 }
 
-// pin binds the store to the index that its name leads to now. If the user may not read aliases, the store continues
-// to use the name.
+// pin binds the store to the index that its name leads to now. If the user may not read aliases, the name stays in use.
 func (s *Store) pin(ctx context.Context) error {
 	p, err := s.named(ctx)
 	if p != nil && p.index != s.o.Index {
@@ -64,8 +62,7 @@ func (s *Store) pin(ctx context.Context) error {
 // followEvery is the shortest time between two look-ups of the store's name.
 const followEvery = time.Second
 
-// follow looks up the store's name. If the name has moved to another index with the same settings, the store switches
-// to that index.
+// follow looks up the store's name. If it has moved to another index with the same settings, the store switches to it.
 func (s *Store) follow(ctx context.Context) {
 	now := s.place.Load()
 	if now == nil {

@@ -49,7 +49,6 @@ func (s *Store) whole(found *answer) error {
 	return nil
 }
 
-// hits reads the hits of a search.
 func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
 	if err := s.whole(found); err != nil {
 		return nil, err
@@ -154,8 +153,7 @@ func (s *Store) Supports(req store.Request) error {
 	return nil
 }
 
-// near returns the query for the chunks whose best passages are nearest to the vector. The method cosine converts the
-// server's scores.
+// near returns the query for chunks whose best passages are nearest the vector. cosine converts the server's scores.
 func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 	if ok, err := s.vectors.Answers(req.Vector); err != nil || !ok {
 		return nil, err
@@ -328,8 +326,7 @@ func anyOf(parts []any) object {
 	return object{"bool": object{"should": parts}}
 }
 
-// single returns the query of one term in one field. Some servers multiply scores by k1+1; for these servers, single
-// divides the weight by k1+1.
+// single returns the query of one term in one field. It divides the weight by k1+1 for servers that multiply by it.
 func (w *words) single(term string, field int, factor float64) object {
 	w.clauses++
 	f := w.plan.Fields[field]

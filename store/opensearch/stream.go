@@ -15,8 +15,7 @@ import (
 // streamBatch is the number of chunks that Stream reads at a time.
 const streamBatch = 200
 
-// Stream implements [store.Streamer], in the order of IDs. It cannot return columns with a name or
-// value above 8,000 bytes.
+// Stream implements [store.Streamer], in order of ID. It cannot return columns with a name or value above 8,000 bytes.
 func (s *Store) Stream(ctx context.Context, cursor string,
 	yield func(chunks []store.Chunk, cursor string) error) error {
 	var after any

@@ -21,7 +21,7 @@ import (
 // These are limits of the requests of a write.
 const (
 	maxBulk = 1 << 19 // bytes; a larger document goes alone
-	// requests in flight; the server uses one thread for each
+	// bulks is the number of requests in flight; the server uses one thread for each.
 	bulks    = 2
 	maxID    = 32_000 // bytes of an ID: a word of the index has at most 32,766
 	pageSize = 5000   // keys read at a time
@@ -161,8 +161,7 @@ func (s *Store) bulk(ctx context.Context, rejected storekit.Rejected) (*bulk, co
 	return b, ctx
 }
 
-// writeAll writes chunks, given by their keys, and returns their terms. It analyzes and encodes chunks while it sends
-// earlier chunks.
+// writeAll writes chunks, by key, and returns their terms. It analyzes and encodes chunks while it sends earlier ones.
 func (b *bulk) writeAll(ctx context.Context, chunks map[string]*store.Chunk) (map[string]bool, error) {
 	type made struct {
 		source []byte
@@ -205,7 +204,6 @@ func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*st
 	return nil
 }
 
-// drop deletes a chunk.
 func (b *bulk) drop(ctx context.Context, key string) {
 	b.put(ctx, "", append(encode(object{"delete": object{"_id": key}}), '\n'))
 }
@@ -218,8 +216,7 @@ func (b *bulk) end(err error) error {
 	return err
 }
 
-// escapedIDs returns IDs in the form of the index. It leaves out IDs that are too long, because a server may refuse to
-// search for them.
+// escapedIDs returns IDs in the form of the index. It leaves out too long IDs, which a server may refuse to search for.
 func escapedIDs(ids []sheaf.ID) []string {
 	out := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -375,7 +372,6 @@ func (s *Store) retract(ctx context.Context, rejected storekit.Rejected) error {
 	return out.end(out.remove(ctx, slices.Collect(maps.Keys(rejected)), nil))
 }
 
-// answer is the answer to a search.
 type answer struct {
 	TimedOut bool `json:"timed_out"`
 	Shards   struct {

@@ -12,8 +12,7 @@ import (
 	"sheaf/store"
 )
 
-// fail adds the attempted operation to err. An error of the driver also gets a category of package sheaf, unless err
-// has one.
+// fail adds the operation to err. An error of the driver also gets a category of package sheaf, unless err has one.
 func fail(what string, err error) error {
 	if err == nil {
 		return nil

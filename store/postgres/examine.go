@@ -16,8 +16,8 @@ import (
 // minServer is the oldest version of PostgreSQL that the store supports: the first one with FETCH FIRST WITH TIES.
 const minServer = 130_000
 
-// Examine checks a server and its schema, and changes nothing. If a check fails, Examine still makes the other checks
-// that are possible.
+// Examine checks a server and its schema and changes nothing. If a check fails, it still makes the other possible
+// checks.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -79,8 +79,8 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	return []store.Finding{server, vector, clock}
 }
 
-// examineInstall installs the extension and rolls back. Servers require different rights for that, so only a test
-// shows whether the user may do it.
+// examineInstall installs the extension and rolls back. Servers require different rights, so only a test shows if it
+// works.
 func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
@@ -150,8 +150,7 @@ func grants(schema, user string) (reading, writing string) {
 	return reading, writing
 }
 
-// examineSchema opens a second connection, with the settings that all other commands use. Some proxies let the user
-// in but refuse these settings.
+// examineSchema opens a second connection, with the settings of all other commands, which some proxies refuse.
 func (s *Store) examineSchema(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "schema " + s.o.Schema, Found: "not made yet"}
 	config, err := s.o.connection()

@@ -50,8 +50,7 @@ func (s *statement) text(final string) (string, error) {
 	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final, nil
 }
 
-// maxFilters is the largest number of parts of a filter. The store refuses a larger filter before it builds a
-// statement; see also maxArgs.
+// maxFilters limits the parts of a filter. The store refuses a larger one before it builds a statement; see maxArgs.
 const maxFilters = 10_000
 
 // validate refuses requests that cannot become a statement.

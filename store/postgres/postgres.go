@@ -1,13 +1,11 @@
-// Package postgres keeps chunks in PostgreSQL with the extension pgvector. Its main type is
-// [Store].
+// Package postgres keeps chunks in PostgreSQL with the extension pgvector. Its main type is [Store].
 //
 // BM25 scores words over posting lists of the analyzer's own terms, so that scores equal the embedded engine's.
 // PostgreSQL's ts_rank_cd uses neither the rarity of a term nor the average length of texts. Every request, with its
 // statistics, is one statement and so sees one state of the store. Vectors are compared exactly, or through an HNSW
 // index with [Options.HNSW].
 //
-// A write is one transaction. All tables are in one schema of the database. The schema has no other
-// tables.
+// A write is one transaction. All tables are in one schema of the database. The schema has no other tables.
 package postgres
 
 import (
@@ -39,8 +37,7 @@ type Options struct {
 	Schema string
 	// Analyzer makes terms from texts. A store can only be opened with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with their models. A field that is not in this list takes the dimensions of its
-	// first vector.
+	// Vectors are the vector fields with their models. Other fields take the dimensions of their first vector.
 	Vectors []store.VectorField
 	// HNSW is the number of neighbors (m, 2..100) in the HNSW index of each vector field. With 0 there is no index,
 	// and a search compares every vector.
@@ -48,8 +45,8 @@ type Options struct {
 	// RowSecurity adds row-level security by tenant and access list to the tables with documents: see store.Viewer.
 	// Every Open of a schema must use the same value. Users with BYPASSRLS see everything.
 	RowSecurity bool
-	// Timeout limits every call that has no earlier deadline; 0 means 30 s. In a bulk load it limits each call, not
-	// the whole load.
+	// Timeout limits every call without an earlier deadline; 0 means 30 s. In a bulk load it limits each call, not the
+	// load.
 	Timeout time.Duration
 	// Access says whether Open may create the tables, and whether calls may write to them.
 	Access store.Access
@@ -199,8 +196,7 @@ func (s *Store) Close() error {
 // readAttempts is how often read runs its function if the connection breaks.
 const readAttempts = 3
 
-// read runs f, which must only read. If the connection breaks, for example because the server restarts, read runs f
-// again.
+// read runs f, which only reads. If the connection breaks, for example because the server restarts, it runs f again.
 func (s *Store) read(ctx context.Context, what string, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
 	if err := s.open(); err != nil {
 		return err

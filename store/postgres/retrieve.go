@@ -104,8 +104,7 @@ func (s *Store) sendTogether(ctx context.Context, what string, count bool, reqs 
 	})
 }
 
-// wordStatement returns the statement for the hits of a request by words. If count is true, the statement returns the
-// number of hits.
+// wordStatement returns the statement for the hits of a request by words, or for their number if count is true.
 func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (string, []any,
 	error) {
 	w, root, err := s.build(ctx, conn, req, count)
@@ -121,8 +120,8 @@ func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *stor
 	return sql, w.args, err
 }
 
-// vectorStatement returns the statement for the hits of a request by vector. If count is true, the statement returns
-// the number of hits. It compares every vector.
+// vectorStatement returns the statement for the hits of a request by vector, or for their number if count is true. It
+// compares every vector.
 func vectorStatement(req *store.Request, field vectorTable, count bool) (string, []any, error) {
 	var st statement
 	allowed := st.bound(req)

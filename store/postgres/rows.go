@@ -20,8 +20,7 @@ import (
 const (
 	partChunks = 512
 	partBytes  = 4 << 20
-	// pieceRows is the largest number of rows that one COPY writes. The server has the whole timeout
-	// for each.
+	// pieceRows is the largest number of rows that one COPY writes. The server has the whole timeout for each.
 	pieceRows = 10_000
 )
 
@@ -88,7 +87,6 @@ func (p *part) conflicts(more *part) bool {
 		slices.ContainsFunc(more.chunks, func(c chunk) bool { return p.ids[c.ID] })
 }
 
-// add appends another part to p.
 func (p *part) add(more *part) {
 	if p.ids == nil {
 		*p = *more
@@ -337,15 +335,14 @@ func (w *load) intern(ctx context.Context, chunks []chunk) error {
 	return nil
 }
 
-// internTerms returns the numbers of terms, and adds missing terms. Only one writer runs at a time, so no other
-// writer adds the same terms.
+// internTerms returns the numbers of terms, and adds missing terms. Only one writer runs, so no other adds the same
+// terms.
 const internTerms = `WITH known AS (SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word),
 	fresh AS (INSERT INTO term (text) SELECT word FROM unnest($1::text[]) AS word
 		WHERE word NOT IN (SELECT text FROM known) RETURNING id, text)
 	SELECT id, text FROM known UNION ALL SELECT id, text FROM fresh`
 
-// removeChunks deletes chunks by document and by ID. It uses a join, because the server plans each constant of a list
-// separately.
+// removeChunks deletes chunks by document and by ID. It uses a join: the server plans each constant of a list alone.
 const removeChunks = `DELETE FROM chunk WHERE ord IN (
 	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
 	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`
@@ -392,7 +389,6 @@ func (w *load) remove(ctx context.Context, p *part) error {
 	return nil
 }
 
-// vectorTables returns the tables of the vector fields.
 func (w *load) vectorTables() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(w.vectors)) {
 		out = append(out, w.vectors[name].table())

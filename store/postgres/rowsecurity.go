@@ -58,8 +58,7 @@ type executor interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// show sets the viewer of a session. Every use of a connection calls the function show first, so no use inherits an
-// earlier viewer.
+// show sets the viewer of a session. Every use of a connection calls show first, so none inherits an earlier viewer.
 func (s *Store) show(ctx context.Context, conn executor) error {
 	if !s.o.RowSecurity {
 		return nil

@@ -15,8 +15,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// schemaVersion is the version of the tables. A program with a later version must convert the tables of earlier
-// versions.
+// schemaVersion is the version of the tables. A later program must convert the tables of earlier versions.
 const schemaVersion = 1
 
 // maxDims is pgvector's limit of dimensions for a stored vector. maxIndexed and maxIndexedHalf are its limits for an
@@ -25,8 +24,7 @@ const (
 	maxDims        = 16_000
 	maxIndexed     = 2_000
 	maxIndexedHalf = 4_000
-	// maxPlain is the number of dimensions that fit into a page with the rest of a row. Reading
-	// such a vector needs no second look-up.
+	// maxPlain is the number of dimensions that fit into a page with the rest of a row: no second look-up.
 	maxPlain = 1_900
 )
 
@@ -213,8 +211,8 @@ func notInstalled(err error) error {
 		"administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
-// tooOld fails if this version of pgvector has no iterative scans. Such a version accepts their settings, but a
-// search with a filter loses hits.
+// tooOld fails if this version of pgvector has no iterative scans: it accepts their settings, but filtered searches
+// lose hits.
 func tooOld(what string, version *string) error {
 	if version == nil {
 		return nil
@@ -316,8 +314,7 @@ type vectorTable struct {
 
 func (v vectorTable) table() string { return fmt.Sprintf("vector_%d", v.id) }
 
-// indexed converts an SQL vector expression to the type that the HNSW index of v uses. Vectors with many dimensions
-// are indexed in half precision.
+// indexed converts an SQL vector expression to the type of v's HNSW index: half precision for many dimensions.
 func (v vectorTable) indexed(expression string) string {
 	if v.Dims > maxIndexed {
 		return fmt.Sprintf("(%s::halfvec(%d))", expression, v.Dims)

@@ -53,8 +53,7 @@ func (s *statement) bound(req *store.Request) string {
 }
 
 // grow returns the terms of the dictionary that e accepts. For edits, it reads only terms of about the right length
-// with one of 2d+1 pieces of the word. d edits change at most 2d pieces, because a swap of two neighbors may change
-// two.
+// with one of 2d+1 pieces of the word. d edits change at most 2d pieces, as a swap of neighbors may change two.
 func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storekit.Grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {
@@ -112,8 +111,7 @@ func (w *words) node(n storekit.Node) string {
 	return w.nothing()
 }
 
-// simple reports whether all parts are terms or expansions over the same fields. If so, one scan of the posting lists
-// finds them all.
+// simple reports whether all parts are terms or expansions over the same fields. If so, one scan finds them all.
 func simple(parts []storekit.Node) bool {
 	var fields []int
 	for i, p := range parts {
@@ -364,8 +362,7 @@ func (w *words) restrict(from string, not []storekit.Node, must []string) string
 	return w.withTable("q", sql)
 }
 
-// statistics adds two relations: stats has the statistics of each field, and counted the number of all counted
-// chunks.
+// statistics adds two relations: stats has the statistics of each field, and counted the number of all counted chunks.
 func (w *words) statistics() {
 	if w.count {
 		return
@@ -386,8 +383,7 @@ func (w *words) statistics() {
 
 // These are limits of one statement.
 const (
-	// MaxPhrase is the largest number of terms of a phrase. The time for checking their positions
-	// in SQL grows with it.
+	// MaxPhrase is the largest number of terms of a phrase. The time for checking their positions in SQL grows with it.
 	MaxPhrase = 500
 	// maxParts is the largest number of parts of a query; each is a relation.
 	maxParts = 2000
@@ -452,8 +448,7 @@ func (w *words) scored(root string) string {
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM %s GROUP BY chunk, f) x GROUP BY chunk`, tie, root))
 }
 
-// best returns the statement for the first limit hits of a ranking. The parameter scored names a relation (chunk,
-// score, ...).
+// best returns the statement for the first limit hits of a ranking. scored names a relation (chunk, score, ...).
 func best(scored, columns string, limit string) string {
 	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (
 		SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r

@@ -226,7 +226,6 @@ func (w *load) change(ctx context.Context, chunks int, f func(ctx context.Contex
 	return err
 }
 
-// Commit implements [store.BulkWriter].
 func (w *load) Commit(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -272,7 +271,6 @@ const addTotals = `WITH fields AS (
 	ON CONFLICT (id) DO UPDATE SET chunks = field.chunks + excluded.chunks, tokens = field.tokens + excluded.tokens)
 UPDATE total SET chunks = chunks + $1::bigint, vectors = vectors + $2::bigint, generation = generation + 1`
 
-// Close implements [store.BulkWriter].
 func (w *load) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

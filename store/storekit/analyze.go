@@ -10,8 +10,7 @@ import (
 
 // Field is an analyzed field of a chunk.
 type Field struct {
-	// Postings has one entry for each term, sorted by term. Forms, whose text begins with FormMark,
-	// come first.
+	// Postings has one entry for each term, sorted by term. Forms, whose text begins with FormMark, come first.
 	Postings []Posting
 	// Length is the number of terms, without forms.
 	Length int

@@ -30,11 +30,9 @@ type Client struct {
 	HTTP *http.Client
 	// Authorize adds credentials to a request; nil adds none.
 	Authorize func(*http.Request)
-	// Refusal returns the error for an unsuccessful answer, with a category of package sheaf. Nil means the function
-	// [Refusal].
+	// Refusal returns the error for an unsuccessful answer, with a category of package sheaf. Nil means [Refusal].
 	Refusal func(status int, body []byte) error
-	// Attempts is the largest number of attempts of a request; 0 means 5. A write to a busy server has a time limit
-	// instead: see [WaitsFor].
+	// Attempts limits the attempts of a request; 0 means 5. A write to a busy server has a time limit: see [WaitsFor].
 	Attempts int
 }
 
@@ -63,9 +61,8 @@ type Bytes struct {
 	Data []byte
 }
 
-// Call sends body and decodes the answer into the variable out. It sends Lines and Bytes unchanged, and everything
-// else as JSON. If body is nil, it sends none; if the variable is nil, it decodes nothing. An error names the store
-// and the request.
+// Call sends body and decodes the answer into out. It sends Lines and Bytes unchanged, and everything else as JSON. If
+// body is nil, it sends none; if out is nil, it decodes nothing. An error names the store and the request.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
 	var data []byte
@@ -159,8 +156,7 @@ func OutOfTime(ctx context.Context, err error) error {
 	return store.Late(err)
 }
 
-// sendOnce sends a request one time. pause is the time before the next attempt: 0 means the usual time, negative
-// means that repeating is useless.
+// sendOnce sends a request once. pause is the time before the next attempt, 0 for the usual one, negative if useless.
 func (c *Client) sendOnce(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
 	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))
@@ -248,8 +244,7 @@ func (c *Client) unreached(err error) string {
 	return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
 }
 
-// patience returns how long to wait before the next attempt of a refused request. A negative result means that
-// another attempt is useless.
+// patience returns the wait before the next attempt of a refused request, negative if another attempt is useless.
 func patience(resp *http.Response) time.Duration {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -261,8 +256,7 @@ func patience(resp *http.Response) time.Duration {
 	return -1
 }
 
-// ErrTooLarge means that a request is larger than the server, or a proxy in front of the server, accepts. It wraps
-// sheaf.ErrInvalid.
+// ErrTooLarge means that a request is larger than the server or its proxy accepts. It wraps sheaf.ErrInvalid.
 var ErrTooLarge = fmt.Errorf("%w", sheaf.ErrInvalid)
 
 // Halve sends the elements from..to-1 of a list. If they are too large for one request, Halve sends each half

@@ -72,8 +72,7 @@ type Columns map[string][]sheaf.Value
 // Values implements sheaf.Columns.
 func (c Columns) Values(column string) []sheaf.Value { return c[column] }
 
-// ReadWords decodes words. It returns long names and values in their shortened form, and skips texts that are not
-// words.
+// ReadWords decodes words. It returns long names and values shortened, and skips other texts.
 func ReadWords(words []string) Columns {
 	out := Columns{}
 	for _, w := range words {

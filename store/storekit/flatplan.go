@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Flat is a plan for stores that score only plain words. It consists of lists of terms. A list matches if at least
-// one of its terms matches.
+// Flat is a plan for stores that score only plain words: lists of terms. A list matches if one of its terms matches.
 type Flat struct {
 	// Must, Should and MustNot have the same meaning as in [Bool]. A list without terms never matches.
 	Must, Should, MustNot [][]Term

@@ -11,8 +11,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// FormMark begins the text of a form (see analysis.Term) in a dictionary that has both forms and terms. No term
-// begins with FormMark.
+// FormMark begins the text of a form (see analysis.Term) in a dictionary of forms and terms. No term begins with it.
 const FormMark = "\x01"
 
 // Plan is an analyzed request.
@@ -66,8 +65,7 @@ type Token struct {
 	Position int
 }
 
-// Bool matches like sheaf.Bool, except when Must and Should are empty. Then it matches everything if All is set, else
-// nothing.
+// Bool matches like sheaf.Bool. Without Must and Should it matches everything if All is set, else nothing.
 type Bool struct {
 	Must, Should, MustNot []Node
 	All                   bool
@@ -237,8 +235,7 @@ func Walk(n Node, visit func(Node)) {
 	}
 }
 
-// Weight returns a term's weight under e: 1 for a prefix, 1/(1+d) for d edits, 0 for no match. A form begins with
-// FormMark.
+// Weight returns a term's weight: 1 for a prefix, 1/(1+d) for d edits, 0 for no match. A form begins with FormMark.
 func (e Expand) Weight(term string) float64 {
 	text, form := strings.CutPrefix(term, FormMark)
 	if form && !e.Forms {
@@ -259,8 +256,7 @@ type Grown struct {
 	Weight float64
 }
 
-// Grow returns the terms that each Expand of a plan accepts, by [Expand.Key]. lookUp looks up terms in the server's
-// dictionary.
+// Grow returns the terms that each Expand of a plan accepts, by [Expand.Key]. lookUp reads the server's dictionary.
 func (p *Plan) Grow(lookUp func(Expand) ([]Grown, error)) (grown map[string][]Grown, err error) {
 	grown = map[string][]Grown{}
 	Walk(p.Root, func(n Node) {

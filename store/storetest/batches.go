@@ -9,8 +9,7 @@ import (
 	"sheaf/store"
 )
 
-// together checks that requests sent together get the same answers as single requests, even with unknown words among
-// them.
+// together checks that requests sent together get the same answers as single requests, even with unknown words.
 func together(t *testing.T, b store.Backend) {
 	all, ok := b.(store.Batcher)
 	if !ok {

@@ -171,8 +171,8 @@ func vectors(t *testing.T, b store.Backend) {
 	expect(t, b, "after a deletion", req, "t:b")
 }
 
-// invalid checks that the store refuses invalid requests and batches, and changes nothing. The tests of package store
-// check every rule.
+// invalid checks that the store refuses invalid requests and batches, and changes nothing. Package store tests every
+// rule.
 func invalid(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	one := unit(1, 0, 0, 0, 0, 0, 0, 0)

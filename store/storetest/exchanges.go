@@ -50,8 +50,7 @@ type exchange struct {
 	Refused string          `json:",omitempty"`
 }
 
-// NewExchanges reads a golden file. If update is true, requests go to the server, and the end of the test writes the
-// file.
+// NewExchanges reads a golden file. With update, requests go to the server, and the end of the test writes the file.
 func NewExchanges(t testing.TB, path string, update bool) *Exchanges {
 	t.Helper()
 	e := &Exchanges{t: t, path: path, real: update}
@@ -156,8 +155,7 @@ func same(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && x.String() == y.String()
 }
 
-// Result checks the result of a call. It records an unsupported error in the golden file; any other error fails the
-// test.
+// Result checks the result of a call. It records an unsupported error in the golden file; any other fails the test.
 func (e *Exchanges) Result(err error) {
 	e.t.Helper()
 	switch {

@@ -42,9 +42,8 @@ func Between(t testing.TB, address string,
 	return front.URL
 }
 
-// Patience checks that the store repeats a request when the server is busy, unavailable, or breaks the connection.
-// The function some selects the requests to disturb. The function open opens an empty store at the address of a
-// proxy.
+// Patience checks that the store repeats a request when the server is busy, unavailable, or breaks the connection. The
+// function some selects the requests to disturb. The function open opens an empty store at the address of a proxy.
 func Patience(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
 	t.Helper()
 	var n atomic.Int64
@@ -116,9 +115,8 @@ func PatienceEnds(t *testing.T, address string, open func(address string) store.
 	}
 }
 
-// TooLarge checks that the store sends a batch in parts if the server or a proxy refuses its size. If a single
-// document is too large, the store must name it and write the rest. The function some selects the requests with
-// documents.
+// TooLarge checks that the store sends a batch in parts if the server or a proxy refuses its size. If a single document
+// is too large, the store must name it and write the rest. The function some selects the requests with documents.
 func TooLarge(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
 	t.Helper()
 	const most = 20_000

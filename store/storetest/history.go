@@ -61,8 +61,7 @@ func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 	}
 }
 
-// vectorTolerance is how much the similarities of a store and the oracle may differ. A store may keep vectors with
-// less precision.
+// vectorTolerance is how much similarities of a store and the oracle may differ. A store may round vectors.
 const vectorTolerance = 0.01
 
 // history makes random changes and requests.
@@ -140,9 +139,9 @@ func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok 
 	return 0, false
 }
 
-// compare compares the answers of two stores. The store a must find as many hits as the oracle, in order, each with
-// the oracle's score. So only hits with nearly equal scores may be in other places. compare returns the hits of a and
-// the scores of the oracle.
+// compare compares the answers of two stores. The store a must find as many hits as the oracle, in order, each with the
+// oracle's score. So only hits with nearly equal scores may change places. It returns the hits of a and the oracle's
+// scores.
 func compare(t *testing.T, where string, req store.Request, a, oracle store.Backend,
 	near func(x, y float64) bool) (got sheaf.Ranking, scores map[sheaf.ID]float64) {
 	t.Helper()
@@ -269,8 +268,7 @@ func (h *history) request() store.Request {
 	return req
 }
 
-// nearest turns a request by words into a request by vector. If matches is true, the vector request may have the
-// words as Matching.
+// nearest turns a request by words into a request by vector. If matches is true, it may have the words as Matching.
 func (h *history) nearest(req store.Request, matches bool) store.Request {
 	words := req.Text
 	req.Text, req.Vector = nil, &store.VectorRequest{Field: []string{"body", "body", "title", "none"}[h.r.IntN(4)],

@@ -73,8 +73,7 @@ type Sent struct {
 	Method, URL string
 	Header      http.Header
 	Body        []byte
-	// Round is the number of the round, from 0. If a request is sent when all earlier requests are answered, it
-	// begins the next round.
+	// Round is the number of the round, from 0. A request begins the next round if all earlier ones are answered.
 	Round int
 }
 

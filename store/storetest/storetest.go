@@ -24,14 +24,12 @@ import (
 type Options struct {
 	// Open returns an empty store with an English analyzer. The test closes the store.
 	Open func(t testing.TB) store.Backend
-	// Reopen closes a store and opens it again with the same content. It is nil for stores that lose their content
-	// when they close.
+	// Reopen closes a store and opens it again with the same content. It is nil if closing loses the content.
 	Reopen func(t testing.TB, b store.Backend) store.Backend
 	// Lacks reports whether the store refuses a request. The store must then answer the request with
 	// sheaf.ErrUnsupported. Nil means that the store refuses no request.
 	Lacks func(req store.Request) bool
-	// Shape changes random requests into requests that the store can answer, so that the tests cover more. Nil
-	// changes nothing.
+	// Shape changes random requests into requests that the store can answer, so tests cover more. Nil changes nothing.
 	Shape func(req *store.Request)
 	// Skip names tests that the store cannot pass, each with the reason.
 	Skip map[string]string
@@ -71,8 +69,7 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether the Options of b say that the store refuses a request. If so, it also checks that the store
-// refuses the request.
+// refused reports whether the Options of b say that the store refuses a request. If so, it checks that the store does.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks
@@ -251,8 +248,7 @@ func combine(t *testing.T, b store.Backend) {
 	}
 }
 
-// statistics checks scores with each kind of statistics: of all chunks, of the candidates, and of the chunks in
-// Among.
+// statistics checks scores with each kind of statistics: of all chunks, of the candidates, and of the chunks in Among.
 func statistics(t *testing.T, b store.Backend) {
 	in := column("g", sheaf.TextValue("in"))
 	write(t, b, withColumns(Chunk("t:a", "body", "apple pie"), in, column("only", sheaf.BoolValue(true))),

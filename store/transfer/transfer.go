@@ -1,5 +1,4 @@
-// Package transfer copies one store into another. Its main function is [Copy], which streams: its
-// memory does not grow with the store.
+// Package transfer copies one store into another. [Copy] streams: its memory does not grow with the store.
 package transfer
 
 import (
@@ -22,8 +21,7 @@ type Options struct {
 	Progress func(chunks int, cursor string) error
 }
 
-// batchBytes is roughly the largest size of a batch: bytes of text and vectors. batchChunks is the largest number of
-// chunks in a batch.
+// batchBytes roughly limits the text and vectors of a batch in bytes. batchChunks limits the chunks of a batch.
 const (
 	batchBytes  = 16 << 20
 	batchChunks = 5000
@@ -53,7 +51,6 @@ func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options)
 	return c.copied, err
 }
 
-// copyRun is a running copy.
 type copyRun struct {
 	to       store.Backend
 	o        Options

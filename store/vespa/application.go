@@ -24,8 +24,7 @@ var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.ParseFS(templates, "application/*.tmpl"))
 })
 
-// maxHits is the largest number of hits of one query in Sheaf's application. It is twice store.MaxLimit, so that equal
-// scores can be ordered.
+// maxHits limits the hits of one query in Sheaf's application. Twice store.MaxLimit lets equal scores be ordered.
 const maxHits = 2 * store.MaxLimit
 
 // TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The values are the defaults of
@@ -34,8 +33,7 @@ type TwoPhases struct {
 	// Alpha is the weight of meaning against words, and KeywordAlpha the same for queries of keywords. Ratio is the
 	// weight of the title against the content.
 	Alpha, KeywordAlpha, Ratio float64
-	// Decay is the rate at which documents lose score with age. Floor is the smallest factor that is left for old
-	// documents.
+	// Decay is the rate at which documents lose score with age. Floor is the smallest factor of old documents.
 	Decay, Floor float64
 	// Rerank is the number of chunks that the second phase ranks.
 	Rerank int

@@ -14,7 +14,6 @@ import (
 // If the server is too busy (429, 503), the client repeats the request until the time limit.
 const feedAttempts = 12
 
-// newClient returns a client for the container.
 func newClient(o Options) *storekit.Client {
 	return o.NewClient("vespa", refuse, func(req *http.Request) {
 		if o.Token != "" {
@@ -23,8 +22,7 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// newFeeder returns a client that sends documents. It may repeat every request: puts and removals name a document,
-// and updates assign values.
+// newFeeder returns a client for documents. It may repeat requests, which name a document or assign values.
 func newFeeder(o Options) *storekit.Client {
 	out := newClient(o)
 	out.Attempts = feedAttempts
@@ -36,8 +34,7 @@ type refusal struct {
 	status int
 	reason string
 	error
-	// document means that the answer is about a document. This distinguishes a missing document from an unknown path:
-	// both have the status 404.
+	// document means that the answer is about a document. A missing document and an unknown path both have status 404.
 	document bool
 }
 

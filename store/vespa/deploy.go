@@ -62,8 +62,8 @@ func (s *Store) wait(ctx context.Context) error {
 	}
 }
 
-// Drop removes every document of a store. The schemas stay, because only a deployment removes them.
-// A missing schema is not an error.
+// Drop removes all documents of a store. The schemas stay: only a deployment removes them. A missing schema is no
+// error.
 func Drop(ctx context.Context, o Options) error {
 	c := newClient(o)
 	for _, schema := range []string{o.Schema, o.Schema + "_about"} {

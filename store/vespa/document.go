@@ -84,8 +84,7 @@ const (
 	maxTerm = 400
 )
 
-// termWord encodes a term in letters and digits, which the server neither splits nor changes. Different terms get
-// different words.
+// termWord encodes a term uniquely in letters and digits, which the server neither splits nor changes.
 func termWord(term string) string {
 	plain := !strings.HasPrefix(term, hexMark) && !strings.HasPrefix(term, hashMark)
 	for i := 0; plain && i < len(term); i++ {

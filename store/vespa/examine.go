@@ -12,8 +12,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Examine checks a server and its schema. To test rights, it writes a second document beside the store's record and
-// removes it.
+// Examine checks a server and its schema. It tests rights with a temporary document beside the store's record.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}

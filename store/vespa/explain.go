@@ -10,8 +10,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Explain implements [store.Explainer]. It uses the match features of Vespa: the BM25 of every field, or the
-// similarity of the nearest passage.
+// Explain implements [store.Explainer]. It uses match features: BM25 of every field, or the nearest passage's
+// similarity.
 func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	if err := req.ValidatePlain(); err != nil {
 		return nil, err
@@ -59,8 +59,7 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	return out, nil
 }
 
-// explanation explains a chunk's score by the scores of its fields. The parameter factor converts the server's scores
-// to Sheaf's.
+// explanation explains a chunk's score by the scores of its fields. factor converts the server's scores to Sheaf's.
 func explanation(req *store.TextRequest, sent object, fields hitFields, factor float64) *sheaf.Explanation {
 	var parts []sheaf.Explanation
 	for _, name := range sheaf.Fields {

@@ -44,8 +44,7 @@ func nearProfile(v store.VectorField) string {
 	return fmt.Sprintf("nearest_%s_%d", vectorField(v.Name), v.Dims)
 }
 
-// wordsProfile returns the name of the rank profile for BM25. The name contains k1 and b, because a query cannot set
-// them.
+// wordsProfile returns the name of the rank profile for BM25. It contains k1 and b, because a query cannot set them.
 func (o *Options) wordsProfile() string {
 	return "words_" + strings.NewReplacer(".", "_", "-", "m", "+", "").Replace(plain(o.K1)+"_"+plain(o.B))
 }
@@ -80,8 +79,8 @@ func (a attribute) Fast() bool {
 }
 func (a attribute) Struct() bool { return a.form == formRelationships }
 
-// attributes are separate fields for rankings and for queries that users write. Columns that begin with "onyx."
-// belong to package onyx.
+// attributes are separate fields for rankings and for queries that users write. Columns "onyx.*" belong to package
+// onyx.
 var attributes = []attribute{
 	{"tenant_id", "array<string>", []string{sheaf.ColumnTenant}, formList},
 	{"access_control_list", "weightedset<string>", []string{sheaf.ColumnAccess}, formSet},
@@ -161,8 +160,7 @@ func (a attribute) number(values []sheaf.Value) any {
 	return out
 }
 
-// looked returns the field in which a filter looks up texts of a column. It returns "" if the filter must use the
-// words of all columns.
+// looked returns the field in which a filter looks up texts of a column, or "" for all columns' words.
 func looked(column string) string {
 	for _, a := range attributes {
 		if (a.form == formList || a.form == formSet) && len(a.columns) == 1 && a.columns[0] == column {

@@ -39,7 +39,6 @@ func (q *query) param(text string) string {
 // letters, digits and characters that [folded] keeps.
 func (q *query) list(words []string) string { return q.param(strings.Join(words, ",")) }
 
-// yql returns the whole query.
 func (q *query) yql() string {
 	out := "select * from " + q.schema + " where " + q.where
 	if q.pipe != "" {
@@ -78,7 +77,6 @@ func not(c string) string {
 	return "(true and !(" + c + "))"
 }
 
-// filter returns the condition for f.
 func (s *Store) filter(q *query, f sheaf.Filter) (string, error) {
 	switch f := f.(type) {
 	case nil:

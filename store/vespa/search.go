@@ -11,7 +11,6 @@ import (
 	"sheaf"
 )
 
-// answer is an answer of the search API.
 type answer struct {
 	Root struct {
 		Fields struct {

@@ -29,13 +29,11 @@ import (
 // Options are the place of a store and its settings.
 type Options struct {
 	storekit.Options
-	// Schema is the name of the schema of chunks. It consists of lower-case letters, digits and underscores, and
-	// begins with a letter. A second schema, with "_about" at the end of its name, has the record of the store's
-	// settings.
+	// Schema is the name of the schema of chunks. It consists of lower-case letters, digits and underscores, and begins
+	// with a letter. A second schema, with "_about" at the end of its name, has the record of the store's settings.
 	Schema string
 	// Config is the address of the configuration server. If Config is set and the server runs no application, Open
-	// deploys Sheaf's application. If Config is "", an administrator must deploy the result of sheaf export
-	// vespa-app.
+	// deploys Sheaf's application. If Config is "", an administrator must deploy the result of sheaf export vespa-app.
 	Config string
 	// Token is a bearer token; "" means none.
 	Token string
@@ -73,10 +71,9 @@ var _ interface {
 // object is a JSON object in a request.
 type object = map[string]any
 
-// Open checks the server and the schema. Open fails with sheaf.ErrInvalid or sheaf.ErrNotFound if the application
-// lacks the schema or has other settings. If a later version of this program made the store, Open fails with
-// sheaf.ErrUnsupported. If the server does not answer, Open fails with sheaf.ErrUnavailable. The message says what to
-// do.
+// Open checks the server and the schema. It fails with sheaf.ErrInvalid or sheaf.ErrNotFound if the application lacks
+// the schema or has other settings. If a later version of this program made the store, Open fails with
+// sheaf.ErrUnsupported. If the server does not answer, Open fails with sheaf.ErrUnavailable. The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

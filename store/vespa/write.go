@@ -20,16 +20,15 @@ import (
 )
 
 const (
-	// maxDocument is the largest document that a content cluster accepts by default
-	// (max-document-size).
+	// maxDocument is the largest document that a content cluster accepts by default (max-document-size).
 	maxDocument = 128 << 20
 	// removePage is the number of old chunks in one look-up.
 	removePage = 10_000
 )
 
-// Write implements [store.Backend]. It writes new chunks first and then removes the old ones, so for a moment readers
-// may see both. After an error other than PartialError, a part of the batch may be in the store. To repair that,
-// write the batch again.
+// Write implements [store.Backend]. It writes new chunks and then removes old ones, so readers may briefly see both.
+// After an error other than PartialError, a part of the batch may be in the store. To repair that, write the batch
+// again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err
@@ -105,8 +104,7 @@ func (s *Store) each(ctx context.Context, ids []sheaf.ID, f func(ctx context.Con
 	return g.Wait()
 }
 
-// remove deletes the chunks of documents. docs has hashes of the documents' IDs. remove keeps the chunks that the
-// write with this token has written.
+// remove deletes the chunks of documents, given by hashes of their IDs, except chunks of the write with this token.
 func (s *Store) remove(ctx context.Context, docs []string, token string) error {
 	for some := range slices.Chunk(docs, 1000) {
 		for {

@@ -12,7 +12,6 @@ import (
 	"sheaf/store/storekit"
 )
 
-// newClient returns a client for the server of o.
 func newClient(o Options) *storekit.Client {
 	return o.NewClient("weaviate", refusal, func(req *http.Request) {
 		if o.Key != "" {
@@ -52,8 +51,7 @@ func (a *graphAnswer[T]) dataOf(s *Store) (T, error) {
 	return a.Data, nil
 }
 
-// hits returns the hits of a class. A class without hits is an empty list in the answer, so an answer without the
-// class is a fault.
+// hits returns the hits of a class. A class without hits is an empty list, so an answer without the class is a fault.
 func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
 	list, ok := get[class]
 	if !ok {

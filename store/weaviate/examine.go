@@ -11,7 +11,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Examine checks a server and the class of a store. To test rights, it creates a second, empty class and removes it.
+// Examine checks a server and the class of a store. It tests rights with a second, empty class, which it removes.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}

@@ -8,8 +8,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxParts is the largest number of parts of a filter. A server takes seconds for this many parts, and minutes for
-// seven times as many.
+// maxParts limits the parts of a filter. A server takes seconds for as many, and minutes for seven times as many.
 const maxParts = 10_000
 
 // condition is a filter in GraphQL, or one of the special conditions everything and nothing.
@@ -76,8 +75,8 @@ func joined(operator string, parts []string, none condition, loose bool) conditi
 	return out
 }
 
-// negate returns the opposite of a condition. For a loose condition it returns everything, because only a test of each
-// hit can decide.
+// negate returns the opposite of a condition. For a loose one it returns everything: only a test of each hit can
+// decide.
 func negate(c condition) condition {
 	switch {
 	case c.loose:
@@ -133,8 +132,7 @@ func anyOf(path string, words []string) condition {
 	return test(path, "ContainsAny", quoteAll(words))
 }
 
-// between returns a condition for each bound. Two different values of the column may meet the two conditions, so the
-// result is loose.
+// between returns a condition for each bound. Two values of the column may each meet one, so the result is loose.
 func between(f sheaf.Range) condition {
 	kind, ok := f.Kind()
 	if !ok {

@@ -12,8 +12,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// page has the hits of one answer that pass the filter. If more hits may follow, last is the score of the last hit,
-// else nil.
+// page has an answer's hits that pass the filter. If more may follow, lastScore is the last hit's score, else nil.
 type page struct {
 	ranking   sheaf.Ranking
 	lastScore *float64
@@ -35,7 +34,6 @@ func (s *Store) pages(ctx context.Context, list []growingRequest) ([]page, error
 	})
 }
 
-// query returns the GraphQL query for a.
 func (a growingRequest) query() string {
 	arguments := []string{fmt.Sprintf("limit:%d", a.hits)}
 	if a.operator != "" {
@@ -59,10 +57,8 @@ func (a growingRequest) query() string {
 	return fmt.Sprintf("{Get{%s(%s){%s}}}", a.class, strings.Join(arguments, " "), fields)
 }
 
-// answerData is the data of an answer.
 type answerData struct{ Get map[string][]answerObject }
 
-// answerObject is an object in an answer.
 type answerObject struct {
 	CID        string   `json:"cid"`
 	C          []string `json:"c"`

@@ -243,8 +243,7 @@ func (a growingRequest) total(scores []float64) float64 {
 }
 
 // joined asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
-// version 1.35 drops some of the best hits. If a list has more hits than MaxLimit, the result is only as good as the
-// server's.
+// version 1.35 drops some of the best. If a list has more hits, the result is only as good as the server's.
 func (s *Store) joined(ctx context.Context, a growingRequest) (sheaf.Ranking, error) {
 	whole := make([]growingRequest, len(a.lists))
 	for i, l := range a.lists {
@@ -371,6 +370,5 @@ func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (she
 // long documents fill the list of hits.
 const maxLeft = 20
 
-// guess returns how many hits to request in order to get limit chunks. It is more than limit, because a chunk may
-// have several passages.
+// guess returns how many hits to request for limit chunks: more than limit, because a chunk may have several passages.
 func guess(limit int) int { return min(2*limit+20, MaxLimit) }

@@ -13,8 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// keptProperty is the property with the chunk as it was written, without vectors. The other properties have only
-// terms.
+// keptProperty is the property with the chunk as it was written, without vectors. The other properties have only terms.
 const keptProperty = "kept"
 
 // keptData is the JSON value of keptProperty. Its texts are bytes, because IDs and texts may be any bytes.
@@ -141,8 +140,7 @@ type passage struct {
 	Additional struct{ Vector []float32 } `json:"_additional"`
 }
 
-// passages reads the vectors of a field and adds them to chunks. The map indexes has the index of each chunk, by the
-// hash of its ID.
+// passages adds the vectors of a field to chunks. indexes has the index of each chunk, by the hash of its ID.
 func (s *Store) passages(ctx context.Context, field string, indexes map[string]int, chunks []store.Chunk) error {
 	if len(indexes) == 0 {
 		return nil
@@ -173,8 +171,7 @@ func (s *Store) passages(ctx context.Context, field string, indexes map[string]i
 	return nil
 }
 
-// timed runs the function call with the whole time limit of one store call. The limit includes all requests that the
-// function sends.
+// timed runs call with the whole time limit of one store call, for all requests that it sends.
 func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -188,8 +185,7 @@ func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) 
 // streamedNumbers limits roughly how many vector components one answer has.
 const streamedNumbers = 1 << 20
 
-// passagesOf returns the passages of chunks. If one answer cannot have all of them, passagesOf sends several
-// requests.
+// passagesOf returns the passages of chunks. If one answer cannot have all of them, passagesOf sends several requests.
 func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
 	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors.Get(field).Dims, 1))
 	class, where := s.passageClass(field), anyOf("chunk", hashes)

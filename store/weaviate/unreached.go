@@ -27,8 +27,8 @@ func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 	return n, nil
 }
 
-// Remove implements [store.Inspector]. It deletes each object by its key. A deletion by filter would miss objects
-// that the filters' index has lost.
+// Remove implements [store.Inspector]. It deletes each object by its key: a filter would miss objects that its index
+// has lost.
 func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
 	fields := s.vectors.All()
 	for _, id := range ids {
@@ -69,8 +69,7 @@ func (s *Store) removeObject(ctx context.Context, class, key string) (there bool
 	return there, err
 }
 
-// unreached returns how many stored passages a vector search does not find. If one answer cannot have all passages,
-// unreached works in parts.
+// unreached returns how many stored passages a vector search does not find, in parts if one answer cannot have all.
 func (s *Store) unreached(ctx context.Context, field string, hashes []string, within condition) (int, error) {
 	if len(hashes) == 0 {
 		return 0, nil

@@ -243,8 +243,7 @@ func (s *Store) verify(ctx context.Context) error {
 	return nil
 }
 
-// vectorFieldOf returns the vector field whose passages a class has. ok is false if the class has no passages of this
-// store.
+// vectorFieldOf returns the vector field whose passages a class has. ok is false if it has none of this store.
 func (s *Store) vectorFieldOf(c class) (v store.VectorField, ok bool) {
 	ok = json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class
 	return v, ok
@@ -257,8 +256,7 @@ func (s *Store) Shards() int {
 	return s.shards
 }
 
-// readAbout reads the settings from the description of a class. The result ours is false if this program did not make
-// the class.
+// readAbout reads the settings from the description of a class. ours is false if this program did not make the class.
 func readAbout(description string) (m meta, ours bool) {
 	err := json.Unmarshal([]byte(description), &m)
 	return m, err == nil && m.Version != 0

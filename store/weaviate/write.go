@@ -24,9 +24,9 @@ const (
 	maxBatchBytes = 4 << 20
 )
 
-// Write implements [store.Backend]. It writes new chunks first and then removes the old ones, so for a moment readers
-// may see both. After an error other than PartialError, a part of the batch may be in the store. To repair that,
-// write the batch again.
+// Write implements [store.Backend]. It writes new chunks and then removes old ones, so readers may briefly see both.
+// After an error other than PartialError, a part of the batch may be in the store. To repair that, write the batch
+// again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.vectors.Check(&batch, s.o.Vectors, maxDims); err != nil {
 		return err
@@ -227,8 +227,7 @@ func (s *Store) classes() []string {
 	return out
 }
 
-// deleteSome deletes as many objects as the server deletes in one request. If the result more is true, objects may be
-// left.
+// deleteSome deletes as many objects as the server deletes in one request. If more is true, objects may be left.
 func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
 	var said struct {
 		Results *struct{ Matches, Successful, Failed, Limit int }

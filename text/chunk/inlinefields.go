@@ -215,6 +215,9 @@ var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PR
 
 // task returns the state of a task and its text. The result state is "" for a line that is not a task.
 func task(text string) (state, rest string) {
+	if text == "" || text[0] != '[' && (text[0] < 'A' || text[0] > 'Z') {
+		return "", text
+	}
 	if end := strings.IndexAny(text, " \t"); end > 0 && taskWords[text[:end]] != "" {
 		if rest = strings.TrimLeft(text[end:], " \t"); rest != "" {
 			return taskWords[text[:end]], rest

@@ -24,12 +24,19 @@ func (Passages) AppendStarts(starts []int, text string) []int {
 func appendStarts(starts []int, text string, limit int) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= limit; {
-		if c := text[i]; c < utf8.RuneSelf {
-			space := c == ' ' || '\t' <= c && c <= '\r'
-			if !space && !inWord {
-				starts = append(starts, i)
+		start := i
+		for i < len(text) && asciiWord[text[i]] {
+			i++
+		}
+		if i > start {
+			if !inWord {
+				starts = append(starts, start)
 			}
-			inWord = !space
+			inWord = true
+			continue
+		}
+		if text[i] < utf8.RuneSelf { // white space
+			inWord = false
 			i++
 			continue
 		}
@@ -51,6 +58,14 @@ func appendStarts(starts []int, text string, limit int) []int {
 	}
 	return starts
 }
+
+// asciiWord has the bytes of ASCII that are not white space.
+var asciiWord = func() (set [256]bool) {
+	for c := range utf8.RuneSelf {
+		set[c] = c != ' ' && (c < '\t' || c > '\r')
+	}
+	return set
+}()
 
 // Count returns the number of passages of a text with this many words, at least 1.
 func (p Passages) Count(words int) int {

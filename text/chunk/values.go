@@ -72,9 +72,8 @@ func Compared(v sheaf.Value) sheaf.Value {
 	return v
 }
 
-// Plain returns the value of v in a column: see [Compared] and [sheaf.Value.Plain].
+// Plain returns the value in a column of a value that [Compared] returned: see [sheaf.Value.Plain].
 func Plain(v sheaf.Value) sheaf.Value {
-	v = Compared(v)
 	if v.Kind == sheaf.KindDate && v.Text != "" {
 		if t, ok := dateOf(sheaf.TextValue(v.Text)); ok {
 			return sheaf.DateValue(sheaf.Clock(t))

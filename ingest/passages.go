@@ -328,15 +328,13 @@ func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string)
 
 // share reports whether at least three links, and three quarters of all, share a content word that no title has.
 func (o *Options) share(links, titles []string) bool {
-	in, titled := map[string]int{}, map[string]bool{}
-	for _, title := range titles {
-		o.terms(title, func(_ string, terms []string) {
-			for _, t := range terms {
-				titled[t] = true
-			}
-		})
-	}
-	for _, link := range links {
+	enough := func(n int) bool { return n >= 3 && n*4 >= len(links)*3 }
+	in, last := map[string]int{}, map[string]int{} // by term: how many links have it, and which link had it last
+	most := 0
+	for i, link := range links {
+		if !enough(most + len(links) - i) {
+			return false
+		}
 		text := link
 		if end := strings.LastIndex(link, "]("); end >= 0 {
 			text = link[:end] // without the address
@@ -344,19 +342,25 @@ func (o *Options) share(links, titles []string) bool {
 		if _, address, bare := strings.Cut(link, "://"); bare && link[0] != '[' {
 			_, text, _ = strings.Cut(address, "/") // without the host
 		}
-		own := map[string]bool{}
 		o.terms(text, func(_ string, terms []string) {
 			for _, t := range terms {
-				own[t] = own[t] || !o.Analyzer.FunctionWord(t)
+				if last[t] <= i && !o.Analyzer.FunctionWord(t) {
+					in[t]++
+					last[t], most = i+1, max(most, in[t])
+				}
 			}
 		})
-		for t, tells := range own {
-			if !tells || titled[t] {
-				continue
+	}
+	for _, title := range titles {
+		o.terms(title, func(_ string, terms []string) {
+			for _, t := range terms {
+				delete(in, t)
 			}
-			if in[t]++; in[t] >= 3 && in[t]*4 >= len(links)*3 {
-				return true
-			}
+		})
+	}
+	for _, n := range in {
+		if enough(n) {
+			return true
 		}
 	}
 	return false

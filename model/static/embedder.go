@@ -2,18 +2,20 @@ package static
 
 import (
 	"context"
+	"runtime"
 	"slices"
-	"sync"
 
 	"sheaf/model"
 )
 
 // Embedder is a model for other packages. It is safe for concurrent use.
 type Embedder struct {
-	name     string
-	model    *Model
-	others   *Unigram  // may be nil
-	encoders sync.Pool // a new encoder for each text takes ten times as long: builtin.BenchmarkEmbed
+	name   string
+	model  *Model
+	others *Unigram // may be nil
+	// free has encoders for the next texts. Encoders remember words, so they are faster than new ones:
+	// builtin.BenchmarkEmbed.
+	free chan *encoder
 }
 
 var (
@@ -26,17 +28,32 @@ var (
 // NewEmbedder returns an embedder of this name. It reads English with m and other languages with the model others,
 // which may be nil: see [newEncoder].
 func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
-	e := &Embedder{name: name, model: m, others: others}
+	e := &Embedder{name: name, model: m, others: others, free: make(chan *encoder, runtime.GOMAXPROCS(0))}
 	first, err := newEncoder(m, others)
 	if err != nil {
 		return nil, err
 	}
-	e.encoders.New = func() any {
-		encoder, _ := newEncoder(m, others) // the first call succeeded, so this call succeeds, too
+	e.release(first)
+	return e, nil
+}
+
+// encoder returns a free encoder, or a new one.
+func (e *Embedder) encoder() *encoder {
+	select {
+	case encoder := <-e.free:
+		return encoder
+	default:
+		encoder, _ := newEncoder(e.model, e.others) // NewEmbedder succeeded, so this call succeeds, too
 		return encoder
 	}
-	e.encoders.Put(first)
-	return e, nil
+}
+
+// release keeps an encoder for the next text, unless enough are free.
+func (e *Embedder) release(used *encoder) {
+	select {
+	case e.free <- used:
+	default:
+	}
 }
 
 // Verify reads both tables and returns an error when one is damaged.
@@ -56,8 +73,8 @@ func (e *Embedder) Dims() int { return e.model.Dims() }
 // Embed implements model.Embedder. It embeds queries and passages the same way. A text without a known piece gets a
 // nil vector, and so does an unknown query: see [encoder.Knows].
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
-	encoder := e.encoders.Get().(*encoder)
-	defer e.encoders.Put(encoder)
+	encoder := e.encoder()
+	defer e.release(encoder)
 	out := make([][]float32, len(texts))
 	dims := e.model.Dims()
 	all := make([]float32, len(texts)*dims)
@@ -83,8 +100,8 @@ func (e *Embedder) AppendWindows(
 	if ctx.Err() != nil {
 		return dst, ctx.Err()
 	}
-	encoder := e.encoders.Get().(*encoder)
-	defer e.encoders.Put(encoder)
+	encoder := e.encoder()
+	defer e.release(encoder)
 	block := size // the largest number that divides both
 	for rest := stride; rest > 0; {
 		block, rest = rest, block%rest
@@ -114,8 +131,8 @@ func (e *Embedder) AppendWindows(
 
 // EmbedWeighted implements model.WeightEmbedder. It returns nil for an unknown query, and when no word has weight.
 func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) []float32 {
-	encoder := e.encoders.Get().(*encoder)
-	defer e.encoders.Put(encoder)
+	encoder := e.encoder()
+	defer e.release(encoder)
 	if v := make([]float32, e.model.Dims()); encoder.Knows(text) && encoder.EmbedWeighted(v, text, weight) {
 		return v
 	}
@@ -127,16 +144,16 @@ func (e *Embedder) IsEnglish(text string) (english, known bool) {
 	if e.others == nil {
 		return false, false
 	}
-	encoder := e.encoders.Get().(*encoder)
-	defer e.encoders.Put(encoder)
+	encoder := e.encoder()
+	defer e.release(encoder)
 	encoder.begin(text)
 	return encoder.language()
 }
 
 // Pieces implements model.Tokenizer with the pieces of the English table, for texts in any language.
 func (e *Embedder) Pieces(text string, yield func(start, end int) bool) {
-	encoder := e.encoders.Get().(*encoder)
-	defer e.encoders.Put(encoder)
+	encoder := e.encoder()
+	defer e.release(encoder)
 	encoder.tokenizer.Pieces(text, yield)
 }
 

@@ -1,7 +1,6 @@
 package static
 
 import (
-	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,7 +28,7 @@ type tokenizer struct {
 	folded     []byte
 	hashes     []uint32 // of the prefixes of the rest of the word
 	// sizes has the folded size in bytes of each piece of the last word. spans are the positions of the text's pieces.
-	sizes []int16
+	sizes []int
 	spans []span
 }
 
@@ -41,7 +40,7 @@ type span struct{ start, end int }
 type recentWord struct {
 	letters letters
 	pieces  [recentPieces]int32
-	sizes   [recentPieces]int16
+	sizes   [recentPieces]uint8
 	count   uint8 // of pieces
 }
 
@@ -96,8 +95,8 @@ func (t *tokenizer) Encode(dst []int32, text string) []int32 {
 func (t *tokenizer) ascii(dst []int32, text string, start, end int) []int32 {
 	dst = t.cut(dst, text[start:end])
 	for _, n := range t.sizes {
-		t.spans = append(t.spans, span{start, start + int(n)})
-		start += int(n)
+		t.spans = append(t.spans, span{start, start + n})
+		start += n
 	}
 	return dst
 }
@@ -127,7 +126,7 @@ func (t *tokenizer) flush(dst []int32) []int32 {
 		at, last := 0, t.last()
 		for _, n := range t.sizes {
 			start := max(last, t.from[at].start)
-			at += int(n)
+			at += n
 			last = max(start, t.from[at-1].end)
 			t.spans = append(t.spans, span{start, last})
 		}
@@ -144,21 +143,33 @@ func (t *tokenizer) last() int {
 	return 0
 }
 
+// lettersOf returns the letters of a word of at most recentLetters bytes.
+func lettersOf(word string) (l letters) {
+	for i := len(word) - 1; i >= 8; i-- {
+		l.high = l.high<<8 | uint64(word[i])
+	}
+	for i := min(len(word), 8) - 1; i >= 0; i-- {
+		l.low = l.low<<8 | uint64(word[i])
+	}
+	return l
+}
+
 // cut appends the pieces of a word and sets sizes. The word is in ASCII or folded.
 func (t *tokenizer) cut(dst []int32, word string) []int32 {
 	var l letters
 	var r *recentWord // nil for a long word
+	t.sizes = t.sizes[:0]
 	if len(word) <= recentLetters {
-		var b [recentLetters]byte
-		copy(b[:], word)
-		l = letters{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
+		l = lettersOf(word)
 		const odd = 0x9e3779b97f4a7c15
 		if r = &t.recent[((l.low^l.high*odd)*odd)>>(64-recentBits)]; r.letters == l {
-			t.sizes = r.sizes[:r.count]
+			for _, n := range r.sizes[:r.count] {
+				t.sizes = append(t.sizes, int(n))
+			}
 			return append(dst, r.pieces[:r.count]...)
 		}
 	}
-	t.folded, t.sizes = t.folded[:0], nil
+	t.folded = t.folded[:0]
 	for i := range len(word) {
 		t.folded = append(t.folded, lower[word[i]])
 	}
@@ -166,16 +177,18 @@ func (t *tokenizer) cut(dst []int32, word string) []int32 {
 	for start := 0; start < len(word); {
 		piece, size := t.longest(t.folded[start:], start > 0)
 		if size == 0 {
-			dst, t.sizes = append(dst[:first], t.vocab.unknown), []int16{int16(len(word))}
+			dst, t.sizes = append(dst[:first], t.vocab.unknown), append(t.sizes[:0], len(word))
 			break
 		}
-		dst, t.sizes = append(dst, piece), append(t.sizes, int16(size))
+		dst, t.sizes = append(dst, piece), append(t.sizes, size)
 		start += size
 	}
 	if n := len(t.sizes); r != nil && n <= recentPieces {
 		r.letters, r.count = l, uint8(n)
 		copy(r.pieces[:], dst[first:])
-		copy(r.sizes[:], t.sizes)
+		for i, size := range t.sizes {
+			r.sizes[i] = uint8(size)
+		}
 	}
 	return dst
 }

@@ -19,13 +19,13 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      116984,
+	"lines of Go without tests":                                      117065,
 	"lines of tests in Go":                                           67200,
 	"lines over 120 columns":                                         0,
 	"lines of tests over 120 columns":                                0,
 	"structs with more than 12 fields (not JSON, Options or engine)": 7,
 	"fields of the largest of these structs":                         16,
-	"sync.Pool outside index/engine and text/analysis":               1,
+	"sync.Pool outside index/engine and text/analysis":               0,
 	"context.WithValue":                                              2,
 	"words that the style guide forbids":                             0,
 	"top-level folders of code":                                      14,

@@ -15,8 +15,8 @@ import (
 )
 
 // Cached returns a copy of c that caches vectors and the answers of the store. Columns that differ only in fusion,
-// boosts or aggregation then use the same retrieved hits. The latencies of the copy mean nothing. Closing c also closes
-// the copy.
+// boosts or aggregation then share retrieved hits. The latencies of the copy mean nothing. Closing c also closes the
+// copy.
 func (c *Collection) Cached() *Collection {
 	out, s := *c, *c.Searcher
 	if full, ok := s.Backend.(completeStore); ok {
@@ -29,8 +29,7 @@ func (c *Collection) Cached() *Collection {
 	return &out
 }
 
-// completeStore has all interfaces that a search looks for in a store. A wrapper that lacks one of them would change
-// the ranking.
+// completeStore has all interfaces that a search looks for in a store. A wrapper without one would change the ranking.
 type completeStore interface {
 	store.Backend
 	store.Batcher
@@ -49,8 +48,7 @@ type cachedBackend struct {
 	legs map[xxh3.Uint128]sheaf.Ranking
 }
 
-// Retrieve implements store.Backend. Callers share the cached ranking, and this is safe because stages never change
-// their input.
+// Retrieve implements store.Backend. Callers share the cached ranking, because stages never change their input.
 func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	key := keyOf(&req)
 	b.mu.Lock()

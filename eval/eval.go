@@ -2,8 +2,8 @@
 // ([Collection.Run]). Every ranking to compare is a [Column]. It judges the results ([Judge], [Compare]): measures with
 // intervals, differences with tests, latency and memory.
 //
-// Package dataset reads data sets, indexing indexes them, metric measures, stats does statistics, and report writes
-// the results.
+// Package dataset reads data sets, indexing indexes them, metric measures, stats has statistics, report writes the
+// results.
 package eval
 
 import (

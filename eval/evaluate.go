@@ -92,7 +92,7 @@ func Given(d *dataset.Dataset, file string) (*Run, error) {
 	return r, nil
 }
 
-// missing adds warnings for queries without a ranking, and for rankings of unknown queries.
+// missing returns warnings for queries without a ranking, and for rankings of unknown queries.
 func missing(d *dataset.Dataset, r *Run) []string {
 	known := 0
 	for _, q := range d.Queries {
@@ -111,7 +111,7 @@ func missing(d *dataset.Dataset, r *Run) []string {
 	return out
 }
 
-// unclassed adds a warning if no query has the metadata by which the report groups queries.
+// unclassed returns the warning that no query has the metadata class.
 func unclassed(d *dataset.Dataset, class string) string {
 	names := map[string]bool{}
 	for i := range d.Queries {

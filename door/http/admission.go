@@ -21,8 +21,7 @@ func newAdmission(l Limits) *admission {
 	return &admission{limits: l, slots: make(chan struct{}, l.Running), byCaller: map[string]int{}}
 }
 
-// slot waits for a slot, for at most Limits.Patience. The result leave gives the slot back. The error is a problem, or
-// the error of ctx.
+// slot waits for a slot, at most Limits.Patience. leave gives the slot back. The error is a problem, or ctx's error.
 func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	leave = func() { <-a.slots }
 	select {
@@ -46,8 +45,7 @@ func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// queue adds n to the number of waiting requests. If the number would exceed the limit, it adds nothing and returns
-// false.
+// queue adds n to the number of waiting requests. If that exceeds the limit, it adds nothing and returns false.
 func (a *admission) queue(n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,8 +56,7 @@ func (a *admission) queue(n int) bool {
 	return true
 }
 
-// enter counts one more request of a caller. If the caller has too many, enter returns a problem. Otherwise, call leave
-// when the request ends.
+// enter counts one more request of a caller, or returns a problem if it has too many. Call leave when the request ends.
 func (a *admission) enter(caller string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -34,9 +34,9 @@ type Options struct {
 	Keys *access.Keys
 	// Open is the grant of every caller while there are no keys. The zero Grant allows nothing.
 	Open access.Grant
-	// SignOn is for a program that identifies callers itself. It returns the grant of a request's caller, and Name in
-	// the grant identifies the caller. If SignOn fails, or the grant has expired, the answer is 401. With SignOn, the
-	// API ignores Keys and Open.
+	// SignOn is for a program that identifies callers itself. It returns the grant of a request's caller, whom Name
+	// identifies. If SignOn fails, or the grant has expired, the answer is 401. With SignOn, the API ignores Keys and
+	// Open.
 	SignOn func(*http.Request) (access.Grant, error)
 	// Hosts are names of the server, beside localhost and IP addresses. The API refuses requests to other names.
 	// Otherwise a web page could give the server a name of its own and reach it (DNS rebinding). Origins are other web
@@ -149,8 +149,7 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Door makes the handler for one request of another door. The handler shows only what grant allows, and calls admit
-// before it works.
+// Door makes the handler for a request of another door. It shows only what grant allows, and first calls admit.
 type Door func(grant access.Grant, admit Admit) http.Handler
 
 // Admit waits until a request may run. Call leave when the request ends. If too many requests wait, Admit returns an

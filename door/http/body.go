@@ -23,7 +23,6 @@ const smallBody = 8 << 10
 // errCrowded means that the bodies use all memory that they share.
 var errCrowded = fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
 
-// Read implements io.Reader.
 func (b *sharedBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	b.read += int64(n)
@@ -36,7 +35,6 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (b *sharedBody) Close() error { return b.body.Close() }
 
 // free gives back the body's share of memory.

@@ -83,8 +83,7 @@ func (p *parser) token(at string) (json.Token, bool) {
 	return token, true
 }
 
-// surrogates matches an escaped backslash, a whole surrogate pair, or half of a pair. Only half of a pair is in the
-// group.
+// surrogates matches an escaped backslash, a whole surrogate pair, or half of a pair. Only a half is in the group.
 var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)`)
 
 // loneSurrogate returns the first escape in a JSON text that is half of a surrogate pair, or "".

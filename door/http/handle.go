@@ -209,8 +209,7 @@ func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, error)
 	return grant, err
 }
 
-// signedOn returns the grant of a request's caller. It sets Caller in the grant, which identifies the caller for
-// admission.
+// signedOn returns the grant of a request's caller. It sets its Caller, which identifies the caller for admission.
 func (a *API) signedOn(req *http.Request) (access.Grant, error) {
 	if a.o.SignOn != nil {
 		grant, err := a.o.SignOn(req)
@@ -251,8 +250,8 @@ func (a *API) signedOn(req *http.Request) (access.Grant, error) {
 	return key.Grant, nil
 }
 
-// keysUnread returns the problem that the keys cannot be read. Only the log has the file and the reason, because the
-// caller is unknown.
+// keysUnread returns the problem of unreadable keys. Only the log has the file and the reason, as the caller is
+// unknown.
 func keysUnread(err error) error {
 	p := problem("unavailable", "the keys cannot be read: the log says why")
 	p.cause = err

@@ -25,8 +25,7 @@ type field struct {
 	deflt reflect.Value
 }
 
-// lists reports whether a field is a list in a header. Several header lines with the same name form one list (RFC 9110,
-// section 5.3).
+// lists reports whether a field is a list in a header. Header lines of the same name form one list (RFC 9110, 5.3).
 func (f *field) lists() bool {
 	return f.in == "header" && (f.rules.name == "If-Match" || f.rules.name == "If-None-Match")
 }

@@ -51,7 +51,7 @@ func (a operationStatus) labels() string {
 	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
 }
 
-// request counts a request by operation and status. It adds the time of the request, and the time of each step, to the
+// request counts a request by operation and status. It adds the times of the request and of each step to the
 // histograms.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
@@ -93,7 +93,6 @@ type statusWriter struct {
 	wrote  bool
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *statusWriter) WriteHeader(status int) {
 	if !w.wrote && status >= http.StatusOK { // else the status is informational and another follows
 		w.status, w.wrote = status, true
@@ -101,13 +100,11 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
 func (w *statusWriter) Write(b []byte) (int, error) {
 	w.wrote = true
 	return w.ResponseWriter.Write(b)
 }
 
-// Flush implements http.Flusher.
 func (w *statusWriter) Flush() {
 	w.wrote = true
 	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer without Flush sends everything at the end

@@ -172,8 +172,7 @@ func (r *route) asksForID() bool {
 	return r.set.byName["id"] != nil || body != nil && r.parseBody == nil && jsonFields(body).byName["id"] != nil
 }
 
-// fault returns a fault of one field. It points into the body, or names the parameter. r is nil if the request has no
-// route.
+// fault returns a fault of one field. It points into the body, or names the parameter. r is nil without a route.
 func (r *route) fault(field, detail string) fault {
 	if r != nil && r.body() != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}
@@ -181,8 +180,7 @@ func (r *route) fault(field, detail string) fault {
 	return fault{Parameter: field, Detail: detail}
 }
 
-// rejected returns one fault for each change in a batch that the store refused. If the route changes one document, it
-// returns nil.
+// rejected returns a fault for each change in a batch that the store refused. It is nil for a route of one document.
 func (r *route) rejected(e *collection.RejectedError) (list faults) {
 	if r == nil || r.set.byName["id"] != nil {
 		return nil

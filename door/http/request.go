@@ -33,8 +33,7 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// traceparent matches the header of W3C Trace Context. Later versions of the header begin like version 00, and may be
-// longer.
+// traceparent matches the header of W3C Trace Context. Later versions begin like version 00, and may be longer.
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
 
 // traceFlags are the flags that version 00 defines: sampled, and random.
@@ -103,8 +102,7 @@ func (o *Options) checkNames() error {
 	return nil
 }
 
-// checkOrigin refuses requests that another site's page may have sent: with a foreign host name (DNS rebinding) or
-// origin.
+// checkOrigin refuses requests that another site's page may send: with foreign host name (DNS rebinding) or origin.
 func (a *API) checkOrigin(req *http.Request) error {
 	host := nameOf(req.Host)
 	none := host == "" && !req.ProtoAtLeast(1, 1) // no browser does this
@@ -139,8 +137,7 @@ func (a *API) knownOrigin(req *http.Request, origin string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, req.Host)
 }
 
-// allowOrigin adds the CORS headers that let pages of an allowed origin read the answer. Without Origins, the server
-// sends no CORS headers.
+// allowOrigin adds CORS headers that let pages of an allowed origin read the answer. Without Origins it adds none.
 func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
 	origin := req.Header.Get("Origin")
 	if !slices.Contains(a.o.Origins, origin) {

@@ -15,8 +15,7 @@ import (
 	"sheaf/collection"
 )
 
-// rules limit the values of a field. They come from the tags of the field. The decoder and the OpenAPI document both
-// use them.
+// rules limit the values of a field. They come from its tags. The decoder and the OpenAPI document both use them.
 type rules struct {
 	name        string
 	doc         string
@@ -31,8 +30,7 @@ type rules struct {
 	length      bounds // in characters
 	items       bounds
 	unique      bool
-	// unlisted means that no schema can say which values are right. The OpenAPI document then describes the field in
-	// words.
+	// unlisted means that no schema can say which values are right. The OpenAPI document then describes it in words.
 	unlisted bool
 }
 
@@ -82,13 +80,13 @@ const (
 	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
 	notIn   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no identifier contains these
 	notEnd  = blank + `\x{fffd}\\#`                           // no identifier begins or ends with these
-	// one part of a path: one or two characters, but not only dots, or more characters
+	// part is one part of a path: one or two characters, but not only dots, or more characters.
 	part = `(?:[^` + notEnd + `/.][^` + notEnd + `/]?|\.[^` + notEnd + `/.]|[^` + notEnd + `/][^` + notIn + `/]+[^` +
 		notEnd + `/])`
 	line    = `^[^\x{0000}-\x{001f}\x{007f}]*$`
 	oneLine = "must be one line without control characters"
 	tag     = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
-	// a list of tags with commas and empty items: RFC 9110, section 5.6.1
+	// tags is a list of tags with commas and empty items: RFC 9110, section 5.6.1.
 	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
 

@@ -260,5 +260,4 @@ func exampleOf(text string, t reflect.Type) any {
 	return text
 }
 
-// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

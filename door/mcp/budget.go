@@ -71,8 +71,7 @@ func jsonSize(value any) int {
 	return len(text)
 }
 
-// shortText writes an answer without details as text. The parameter full is the answer with details; the first line
-// uses its values.
+// shortText writes an answer without details as text. The first line uses full, the answer with details.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)
@@ -209,8 +208,7 @@ func budgetOf(tokens int) (float64, error) {
 // These are budgets, in tokens.
 const (
 	maxBudget = 1_000_000
-	// defaultBudget is the budget of answers with whole texts. Above 10,000 tokens, assistants warn about an answer or
-	// refuse it.
+	// defaultBudget is the budget of answers with whole texts. Above 10,000 tokens, assistants warn or refuse.
 	defaultBudget = 8000
 )
 
@@ -238,9 +236,8 @@ func Tokens(text string) float64 {
 	return math.Ceil(used)
 }
 
-// tokensOf estimates the tokens of one character, for English tokenizers. Digits and signs take more tokens than
-// letters, so tables and code take more than prose. Words of other scripts have more tokens, so each character counts
-// as one.
+// tokensOf estimates the tokens of one character, for English tokenizers. Digits and signs take more than letters, so
+// tables and code take more than prose. Words of other scripts have more tokens, so each character counts as one.
 func tokensOf(r rune) float64 {
 	switch {
 	case r >= utf8.RuneSelf:

@@ -187,8 +187,8 @@ func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collectio
 	return read(ctx, r, t, collection.GetOptions{})
 }
 
-// takeBetween adds a passage and its neighbors, in the order of the document. The passage uses the budget first, then
-// the nearest neighbors.
+// takeBetween adds a passage and its neighbors in document order. The passage uses the budget first, then the nearest
+// ones.
 func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	at := o.take(p, left)
 	var before, after []part
@@ -224,12 +224,10 @@ func (o *getOut) leastTokens(p *collection.Part) float64 {
 	return size(&one) + longer(o.Collection, p.ID) + o.nextSize(p)
 }
 
-// listShare is the share of the budget for the lists of a passage. The rest is for text, even in a document with
-// thousands of headings.
+// listShare is the budget's share for lists of a passage. The rest is for text, even with thousands of headings.
 const listShare = 0.25
 
-// take returns a passage with as much of its text as the budget allows. It subtracts the tokens from the variable
-// left, the rest of the budget.
+// take returns a passage with as much text as the budget allows. It subtracts the tokens from left, the rest of it.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.leastTokens(p)

@@ -136,8 +136,7 @@ func busy(w http.ResponseWriter, why error) {
 }
 
 // unknownMethod changes the SDK's answers about unknown methods and missing parameters into JSON-RPC errors. Over HTTP,
-// the SDK answers with a plain text, except in the newest version of the protocol. Clients take this text for a broken
-// connection.
+// the SDK answers in plain text, except in the newest protocol version. Clients take that for a broken connection.
 type unknownMethod struct {
 	http.ResponseWriter
 	sent []byte // the message
@@ -147,14 +146,12 @@ type unknownMethod struct {
 // Unwrap lets [http.ResponseController] reach the wrapped writer.
 func (u *unknownMethod) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// WriteHeader implements [http.ResponseWriter].
 func (u *unknownMethod) WriteHeader(status int) {
 	if u.held = status == http.StatusBadRequest; !u.held {
 		u.ResponseWriter.WriteHeader(status)
 	}
 }
 
-// Write implements [http.ResponseWriter].
 func (u *unknownMethod) Write(text []byte) (int, error) {
 	if !u.held {
 		return u.ResponseWriter.Write(text)

@@ -112,8 +112,8 @@ func (s *server) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 // resourcesPage is the number of documents on a page of the list.
 const resourcesPage = 100
 
-// resources lists the documents of all collections in pages. The cursor of a page is the URI of the last document on
-// the page before.
+// resources lists the documents of all collections in pages. The cursor is the URI of the previous page's last
+// document.
 func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
 	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: cacheable}
 	from, after := "", sheaf.ID("")

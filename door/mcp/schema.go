@@ -18,8 +18,7 @@ var (
 )
 
 // schemaOf returns a schema of T in which each value has one type. The SDK's schemas also allow null for lists and
-// pointers, but no parameter here accepts null. Gemini refuses tools with such schemas, and other clients send a text
-// for such a parameter.
+// pointers, but no parameter here accepts null. Gemini refuses such schemas, and other clients send texts for them.
 func schemaOf[T any]() *jsonschema.Schema {
 	t := reflect.TypeFor[T]()
 	if known, ok := byType.Load(t); ok {

@@ -26,7 +26,6 @@ type stdio struct {
 	onFinish func()
 }
 
-// Connect implements [sdk.Transport].
 func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := t.IOTransport.Connect(ctx)
 	if err != nil {
@@ -56,7 +55,6 @@ type session struct {
 	changed   chan struct{}       // receives a value after each answer
 }
 
-// Read implements [sdk.Connection].
 func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,8 +82,7 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// cancel handles a call that the client canceled: Write will drop its answer. The SDK would send the answer, which the
-// protocol forbids.
+// cancel makes Write drop the answer of a canceled call. The SDK would send it, which the protocol forbids.
 func (s *session) cancel(params json.RawMessage) {
 	var given struct{ RequestID any }
 	if json.Unmarshal(params, &given) != nil {
@@ -103,7 +100,6 @@ func (s *session) cancel(params json.RawMessage) {
 	}
 }
 
-// Write implements [sdk.Connection].
 func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {

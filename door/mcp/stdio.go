@@ -14,9 +14,8 @@ import (
 )
 
 // Stdio reads requests from the reader in and writes answers to the writer out, one message per line. It returns when
-// the reader ends or ctx is done. Calls that still run then get some more time; after this time they get an error. If
-// a line is not a message, Stdio answers with an error; the SDK alone would end the session. Stdio does not close
-// out.
+// the reader ends or ctx is done. Calls that still run then get some more time; after this time they get an error. If a
+// line is not a message, Stdio answers with an error; the SDK alone would end the session. Stdio does not close out.
 func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Writer) error {
 	said := &output{w: out}
 	reading, finished := context.WithCancel(ctx)
@@ -63,7 +62,6 @@ type lines struct {
 
 func (l *lines) Close() error { return l.in.Close() }
 
-// Read implements io.Reader.
 func (l *lines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
 		line, err := l.line()

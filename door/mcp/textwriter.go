@@ -28,8 +28,7 @@ func (w *textWriter) content() []sdk.Content {
 	return []sdk.Content{&sdk.TextContent{Text: w.String()}}
 }
 
-// quote writes the text of a document between two marker lines. The marker is longer than any similar marker in the
-// text.
+// quote writes a document's text between two marker lines. The marker is longer than any similar one in the text.
 func (w *textWriter) quote(name, text string) {
 	run, longest := 0, 2
 	for i := range len(text) {
@@ -61,7 +60,6 @@ func longer(collection string, id sheaf.ID) float64 {
 	return max(0, size(shown(collection, id))-size(id))
 }
 
-// shownAll calls shown for several identifiers.
 func shownAll(collection string, ids []sheaf.ID) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {

@@ -17,11 +17,9 @@ import (
 )
 
 // obsidian extends Markdown with what Obsidian and others add: ==marks==, %%comments%%, block names, footnotes,
-// formulas, and task boxes. If it is unclear what a sign means, it stays text. The page shows formulas and comments
-// in their source form.
+// formulas, and task boxes. Unclear signs stay text. The page shows formulas and comments in their source form.
 type obsidian struct{}
 
-// Extend implements goldmark.Extender.
 func (obsidian) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithBlockParsers(obsidianBlocks()...),
@@ -34,7 +32,6 @@ func (obsidian) Extend(m goldmark.Markdown) {
 		util.Prioritized(obsidianHTML{}, 500)))
 }
 
-// obsidianBlocks returns the block parsers of obsidian.
 func obsidianBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
@@ -45,10 +42,8 @@ type inlineParser struct {
 	parse func(block text.Reader, pc parser.Context) ast.Node
 }
 
-// Trigger implements parser.InlineParser.
 func (p inlineParser) Trigger() []byte { return []byte(p.signs) }
 
-// Parse implements parser.InlineParser.
 func (p inlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	return p.parse(block, pc)
 }
@@ -56,13 +51,10 @@ func (p inlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) as
 // interruptingParser has the methods that all block parsers here share. Such a block can interrupt a paragraph.
 type interruptingParser struct{}
 
-// Close implements parser.BlockParser.
 func (interruptingParser) Close(ast.Node, text.Reader, parser.Context) {}
 
-// CanInterruptParagraph implements parser.BlockParser.
 func (interruptingParser) CanInterruptParagraph() bool { return true }
 
-// CanAcceptIndentedLine implements parser.BlockParser.
 func (interruptingParser) CanAcceptIndentedLine() bool { return false }
 
 var (
@@ -96,7 +88,6 @@ func (n *blockNode) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, 
 // obsidianHTML renders inlineNode and blockNode.
 type obsidianHTML struct{}
 
-// RegisterFuncs implements renderer.NodeRenderer.
 func (obsidianHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(kindInline, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
@@ -130,10 +121,8 @@ func wordAt(line []byte, i int) bool { return i < len(line) && wordByte(line[i])
 // highlightParser parses ==marks==.
 type highlightParser struct{}
 
-// Trigger implements parser.InlineParser.
 func (highlightParser) Trigger() []byte { return []byte{'='} }
 
-// Parse implements parser.InlineParser.
 func (p highlightParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()
@@ -149,15 +138,12 @@ func (p highlightParser) Parse(_ ast.Node, block text.Reader, pc parser.Context)
 	return node
 }
 
-// IsDelimiter implements parser.DelimiterProcessor.
 func (highlightParser) IsDelimiter(b byte) bool { return b == '=' }
 
-// CanOpenCloser implements parser.DelimiterProcessor.
 func (highlightParser) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	return opener.Char == closer.Char
 }
 
-// OnMatch implements parser.DelimiterProcessor.
 func (highlightParser) OnMatch(int) ast.Node {
 	return &inlineNode{open: `<span class="highlight">`, close: `</span>`}
 }
@@ -206,10 +192,8 @@ func parseEnclosed(block text.Reader, _ parser.Context) ast.Node {
 // fencedParser parses comments and formulas of several lines, which begin and end with a sign.
 type fencedParser struct{ interruptingParser }
 
-// Trigger implements parser.BlockParser.
 func (fencedParser) Trigger() []byte { return []byte{'%', '$'} }
 
-// Open implements parser.BlockParser.
 func (fencedParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 	at := pc.BlockOffset()
@@ -236,7 +220,6 @@ func ends(source []byte, sign string) bool {
 	return found && len(bytes.TrimSpace(line)) == 0
 }
 
-// Continue implements parser.BlockParser.
 func (fencedParser) Continue(n ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	node := n.(*blockNode)
 	if node.ended {
@@ -298,10 +281,8 @@ func footnotesOf(pc parser.Context) footnotes {
 // footnoteParser parses a footnote. The page shows the footnote in the place where it was written.
 type footnoteParser struct{ interruptingParser }
 
-// Trigger implements parser.BlockParser.
 func (footnoteParser) Trigger() []byte { return []byte{'['} }
 
-// Open implements parser.BlockParser.
 func (footnoteParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
 	at := pc.BlockOffset()
@@ -330,7 +311,6 @@ func has(notes footnotes, label string) bool {
 	return there
 }
 
-// Continue implements parser.BlockParser.
 func (footnoteParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	line, _ := reader.PeekLine()
 	if util.IsBlank(line) {
@@ -368,7 +348,6 @@ func parseFootnoteLink(block text.Reader, pc parser.Context) ast.Node {
 // footnotePlaces moves the footnote link behind the other one.
 type footnotePlaces struct{}
 
-// Transform implements parser.ASTTransformer.
 func (footnotePlaces) Transform(doc *ast.Document, _ text.Reader, pc parser.Context) {
 	var links []*ast.Link
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -403,7 +382,6 @@ func (footnotePlaces) Transform(doc *ast.Document, _ text.Reader, pc parser.Cont
 // taskParser parses the check boxes of tasks. A space must follow the box, because [X](https://x.org) is a link.
 type taskParser struct{ parser.InlineParser }
 
-// Parse implements parser.InlineParser.
 func (p taskParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	if line, _ := block.PeekLine(); len(line) > 3 && !util.IsSpace(line[3]) {
 		return nil

@@ -91,7 +91,6 @@ type transformer struct {
 	links map[string]sheaf.ID
 }
 
-// Transform implements parser.ASTTransformer.
 func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser.Context) {
 	chunks := t.doc.Chunks
 	var late []ast.Node // these nodes may leave the tree, which would stop the walk
@@ -147,8 +146,7 @@ func openApart(n ast.Node, address []byte) {
 }
 
 // destination returns the target of a link on the page. If the catalog knows the document, the target is the document.
-// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise the result is the
-// address nowhere.
+// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise it is nowhere.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
 	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {
@@ -185,8 +183,7 @@ func documentAddress(id sheaf.ID) []byte {
 	return []byte("?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
 }
 
-// autoLink sets the target of an address that the text shows as a link. If the page does not allow the address, it
-// becomes text.
+// autoLink sets the target of an address that the text shows as a link. A forbidden address becomes text.
 func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	address := n.URL(source)
 	if n.AutoLinkType == ast.AutoLinkEmail {
@@ -237,7 +234,6 @@ func inLink(n ast.Node) bool {
 // plainHTML renders HTML in a document as plain text.
 type plainHTML struct{}
 
-// RegisterFuncs implements renderer.NodeRenderer.
 func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
@@ -270,8 +266,7 @@ func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 // maxWiki limits how far parseWiki searches for the end of a wiki link.
 const maxWiki = 1000
 
-// parseWiki parses [[target#fragment|text]] as a link. An embedded note, with "!" before the brackets, also becomes a
-// link.
+// parseWiki parses [[target#fragment|text]] as a link, also an embedded note, with "!" before the brackets.
 func parseWiki(block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	line, embeds := bytes.CutPrefix(line, []byte("!"))

@@ -24,8 +24,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// kinds are the content types of the page's files. The operating system has its own types, but they differ and are slow
-// to look up.
+// kinds are the content types of the page's files. The operating system's own types differ and are slow to look up.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -37,9 +36,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const DocumentPath = "/ui/document"
 
 // Handler serves the files of the page at / and /ui/... to everyone. It serves documents at DocumentPath to callers
-// with the scope search. collection returns the collection of a name, or the first one for "". The function admit waits
-// until a request may run. Handler calls the result leave of admit when the request ends. To mount the page on an API a
-// of door/http:
+// with the scope search. collection returns the collection of a name, or the first one for "". admit waits until a
+// request may run; Handler calls leave when it ends. To mount the page on an API a of door/http:
 //
 //	page := func(grant access.Grant, admit http.Admit) http.Handler { return web.Handler(a.Collection, grant, admit) }
 //	a.Mount("/", "", page)
@@ -102,8 +100,7 @@ type page struct {
 	// Text is the text of the document, if it is not Markdown or is too intricate to render.
 	Text      string `json:"text,omitempty"`
 	Intricate bool   `json:"intricate,omitempty"`
-	// Chunk is the ID of the document or passage that the caller asked for. Line is the line of the file where it
-	// begins.
+	// Chunk is the ID of the document or passage that the caller asked for. Line is its first line in the file.
 	Chunk sheaf.ID `json:"chunk"`
 	Line  int      `json:"line"`
 	// Words has the words of the text that match the query, each split into parts. See collection.Reader.Words.

@@ -26,8 +26,7 @@ type Engine interface {
 	// Version returns the engine's version, or "".
 	Version() string
 	// Build indexes all documents in the folder dir and makes the index durable. vectors has one vector for each
-	// document; it is nil if the task searches words only. The engine must not use docs and vectors after Build
-	// returns.
+	// document; it is nil if the task searches words only. The engine must not use docs and vectors after Build.
 	Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error
 	// Open opens the index that Build made.
 	Open(dir string) error
@@ -72,8 +71,7 @@ func Main(make func(Task, Meta) Engine) {
 	}
 }
 
-// RunEngine runs a task of an engine on the corpus in the folder dir. The engine writes its index into the folder
-// index.
+// RunEngine runs a task of an engine on the corpus in dir. The engine writes its index into the folder index.
 func RunEngine(ctx context.Context, dir string, task Task, index string, make func(Task, Meta) Engine) (*Result,
 	error) {
 	var m Meta
@@ -113,8 +111,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	return r, errors.Join(err, e.Close())
 }
 
-// build lets the engine index the corpus. It measures the time and the memory. The memory does not include the memory
-// of the harness.
+// build lets the engine index the corpus. It measures the time, and the memory without the harness.
 func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, index string, m Meta) error {
 	corpus, err := readInput(dir, task, m.Dims)
 	if err != nil {
@@ -135,8 +132,7 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	return err
 }
 
-// watch calls the function amount repeatedly until the caller calls the result peak. This function returns the largest
-// value of amount.
+// watch calls amount repeatedly until the caller calls peak, which returns the largest value.
 func watch(amount func() int64) (peak func() int64) {
 	stop, ended := make(chan struct{}), make(chan int64)
 	go func() {

@@ -10,8 +10,7 @@ import (
 const (
 	// passes is how many times one client runs the queries of each class.
 	passes = 3
-	// warmupPasses says how long the first pass may take: this many times as long as another pass. The answers of the
-	// first pass are judged.
+	// warmupPasses limits the time of the first pass, as a multiple of another pass. Its answers are judged.
 	warmupPasses = 3
 )
 

@@ -34,7 +34,6 @@ type ownTask struct {
 // Version implements [Engine]. It returns "", because the engine has the version of this program.
 func (e *ownTask) Version() string { return "" }
 
-// Open implements [Engine].
 func (e *ownTask) Open(dir string) error {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -48,7 +47,6 @@ func (e *ownTask) Open(dir string) error {
 	return err
 }
 
-// Close implements [Engine].
 func (e *ownTask) Close() error { return e.store.Close() }
 
 // batchChunks is how many chunks the engine gets in one batch.
@@ -96,7 +94,6 @@ func (e *ownTask) batch(docs []Document, vectors [][]float32, from int) (batch s
 	return batch
 }
 
-// Ask implements [Engine].
 func (e *ownTask) Ask(ctx context.Context, text string, vector []float32) ([]string, error) {
 	words := store.Request{Limit: Top, Text: &store.TextRequest{
 		Query: sheaf.Match{Text: text}, K1: store.DefaultK1, B: store.DefaultB,

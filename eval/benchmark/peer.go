@@ -35,8 +35,7 @@ var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
 // nearest reports whether the task searches vectors only.
 func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
 
-// asked returns the name of the task for a peer. TaskWide has the name of TaskVectors; meta.json tells the length of
-// the vectors.
+// asked returns the name of the task for a peer. TaskWide is TaskVectors with another length in meta.json.
 func (t Task) asked() string {
 	if t == TaskWide {
 		t = TaskVectors
@@ -99,8 +98,7 @@ type Class struct {
 	ClientsMicros []float64   `json:"clients_micros"` // the times of the queries of all clients, in microseconds
 }
 
-// Quantile returns the quantile q of the times, in microseconds. It computes the quantile of each pass, and returns the
-// median of these quantiles.
+// Quantile returns the quantile q of the times, in microseconds: the median of the quantiles of all passes.
 func (c *Class) Quantile(q float64) float64 {
 	var values []float64
 	for _, pass := range c.Micros {
@@ -148,8 +146,7 @@ var errNoTask = errors.New("does not do this")
 // saidBytes is how many bytes of a failed peer's error stream an error shows. They are the last bytes.
 const saidBytes = 2000
 
-// Run lets a peer do a task on the corpus in dir. If the peer fails, the error shows the end of the peer's error
-// stream.
+// Run lets a peer do a task on the corpus in dir. If it fails, the error shows the end of its error stream.
 func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) {
 	index, err := os.MkdirTemp(dir, "index-")
 	if err != nil {
@@ -178,8 +175,7 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 	return r, r.valid(p.Name)
 }
 
-// valid returns an error for a report without results. Without this check, a peer that does nothing would be the
-// fastest.
+// valid returns an error for a report without results. Otherwise a peer that does nothing would be the fastest.
 func (r *Result) valid(name string) error {
 	if r.BuildSeconds <= 0 || len(r.Hits) == 0 || len(r.Classes) == 0 {
 		return sheaf.Invalidf("%s: its report has no build time, no hits or no times", name)

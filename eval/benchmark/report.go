@@ -12,8 +12,7 @@ import (
 // classes are the classes of queries, in the order of reports.
 var classes = []string{"real", "hot"}
 
-// Text writes a Markdown table for each task and size. It then writes how the times depend on the size and on the
-// number of clients.
+// Text writes a Markdown table for each task and size. Then it writes how times depend on size and number of clients.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Machine)
@@ -44,8 +43,7 @@ func (r *Report) Text(w io.Writer) error {
 }
 
 const (
-	// equalRecall is how far a recall may be below the best recall. If it is farther below, the times cannot be
-	// compared.
+	// equalRecall is how far a recall may be below the best. If it is lower, the times cannot be compared.
 	equalRecall = 0.01
 	// saneMRR is the smallest MRR that counts as sane, as a share of the best engine's MRR. Different formulas and
 	// stemmers cause smaller differences.

@@ -105,7 +105,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, nil
 }
 
-// run is the state of the function Run.
 type run struct {
 	Options
 	report  *Report
@@ -388,9 +387,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
-// recallOf returns how large a share of the nearest Top documents is in the list got. The list want has these
-// documents, and then further documents that are as near as the last of these documents. Each further document counts
-// like this last document.
+// recallOf returns how large a share of the nearest Top documents is in the list got. want has these documents, then
+// others as near as the last. Each of the others counts like the last.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {
@@ -401,8 +399,8 @@ func recallOf(want, got []string) float64 {
 	return float64(n) / float64(min(len(want), Top))
 }
 
-// PeersFolder returns the default folder of peers. This is bench/bin in the repository that contains dir. Outside a
-// repository it returns "".
+// PeersFolder returns the default folder of peers, bench/bin in the repository that contains dir, or "" outside a
+// repository.
 func PeersFolder(dir string) string {
 	for {
 		found := filepath.Join(dir, "bench", "bin")

@@ -8,15 +8,12 @@ import (
 	"sheaf/model"
 )
 
-// wideEmbedder computes vectors with 1.5 times the dimensions, to be as long as the vectors of many transformers. The
-// second part of a vector is the first half of the vector of the text's first line. The first line is a title, or a
-// whole query.
+// wideEmbedder computes vectors with 1.5 times the dimensions, as many as transformers often have. The second part of a
+// vector is the first half of the vector of the text's first line. The first line is a title, or a whole query.
 type wideEmbedder struct{ model.Embedder }
 
-// Dims implements [model.Embedder].
 func (w wideEmbedder) Dims() int { return w.Embedder.Dims() + w.Embedder.Dims()/2 }
 
-// Embed implements [model.Embedder].
 func (w wideEmbedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	whole, err := w.Embedder.Embed(ctx, purpose, texts)
 	if err != nil {

@@ -1,8 +1,7 @@
 // Package confidence learns how sure an answer is. It runs questions with and without an answer, and fits a
 // [search.Calibration] to the results' evidence ([search.Evidence]).
 //
-// [Ask] asks a collection, [Fit] fits a calibration, [Judge] measures a calibration on new answers.
-// [Learn] does all three for one folder.
+// [Ask] asks a collection, [Fit] fits a calibration, [Judge] measures it on new answers, [Learn] does all for a folder.
 package confidence
 
 import (
@@ -22,8 +21,7 @@ type Question struct {
 	Filter sheaf.Filter
 	// Right reports whether a hit answers the question. It is nil if the documents do not answer the question.
 	Right func(h *search.Hit) bool
-	// Group names questions that must stay in the same fold, for example questions from one document. "" means no
-	// group.
+	// Group names questions that must stay in one fold, such as questions from one document. "" means no group.
 	Group string
 }
 

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// maxJudged is how many judged queries of a data set are used at most. maxOthers is how many questions from other
-	// data sets are used at most.
+	// maxJudged limits the judged queries of a data set, maxOthers the questions from other data sets.
 	maxJudged = 400
 	maxOthers = 80
 	// otherWords is how many words a question from another data set must have. A single word, or the name of a page,

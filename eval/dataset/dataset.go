@@ -48,13 +48,11 @@ type Query struct {
 	Text string
 	// Filter says which documents the query may find. If it is nil, the query may find all.
 	Filter sheaf.Filter
-	// Class maps names of the query's metadata to their values, if the values are texts. Reports can group queries by
-	// them.
+	// Class maps names of the query's metadata to their values, if these are texts. Reports can group queries by them.
 	Class map[string]string
 }
 
-// Section returns the target for a section of a document. slug is the slug of the section's heading; "" means the whole
-// document.
+// Section returns the target for a section of a document. slug is its heading's slug; "" means the whole document.
 func Section(doc, slug string) string {
 	if slug == "" {
 		return doc

@@ -27,9 +27,8 @@ import (
 //	    class: howto
 //
 // An expectation is a path in the folder. '#' and a heading after the path mean a section. An expectation may have a
-// gain; without one, its gain is 1. The paths and headings are checked later, when the folder is indexed. notes is the
-// folder. If notes is "", the file must name the folder. For a fault, Notes returns sheaf.ErrInvalid with file and
-// line.
+// gain; without one, its gain is 1. Paths and headings are checked later, when the folder is indexed. notes is the
+// folder. With "", the file must name it. For a fault, Notes returns sheaf.ErrInvalid with file and line.
 func Notes(file, notes string) (*Dataset, error) {
 	f, name, err := open(file)
 	if err != nil {

@@ -23,8 +23,8 @@ type judgementFile struct {
 	negative, repeated int
 }
 
-// columns says in which field of a line each part is. A missing part has -1. fields is the number of fields, or 0 if
-// white space separates them.
+// columns has the field of each part in a line, -1 for none. fields is the number of fields, 0 if white space separates
+// them.
 type columns struct{ query, doc, gain, slug, fields int }
 
 // readQrels reads judgements in one of two formats. In BEIR's format, tabs separate the fields, and the first line is

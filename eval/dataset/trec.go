@@ -70,8 +70,7 @@ type topics struct {
 	inside  bool   // it has not ended
 }
 
-// record reads a line of TREC's records. They look like XML but are not: a tag may stay open, and a value ends at the
-// next tag.
+// record reads a line of TREC's records. They look like XML, but a tag may stay open, and a value ends at the next tag.
 func (t *topics) record(text, name string, line int) error {
 	for text != "" {
 		before, tag, rest := cutTag(text)

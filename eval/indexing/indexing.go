@@ -1,5 +1,4 @@
-// Package indexing opens data sets, and indexes of folders, for package eval. The collections answer like a search of
-// the folder.
+// Package indexing opens data sets, and indexes of folders, for package eval. They answer like a search of the folder.
 package indexing
 
 import (
@@ -39,15 +38,14 @@ const tree = "data"
 type Options struct {
 	// Cache is a folder that contains indexes. Open builds an index that is missing there.
 	Cache string
-	// Making says how to cut and analyze documents. Embedder replaces the model in Making. If Embedder is nil, there
-	// are no vectors.
+	// Making says how to cut and analyze documents. Embedder replaces its model; nil means no vectors.
 	Making   collection.Making
 	Embedder model.Embedder
 	// Reranker and Expander are for profiles that need a reranking model or a chat model. They may be nil.
 	Reranker model.Reranker
 	Expander *search.Expander
-	// Memory stores the chunks in memory, in the exhaustive store, instead of in the engine. Every run then has to
-	// index again.
+	// Memory stores the chunks in memory, in the exhaustive store, instead of in the engine. Every run then indexes
+	// again.
 	Memory bool
 	// Program identifies the build of this program. Open does not use an index that another build made. If Program is
 	// "", it uses indexes of all builds.
@@ -57,8 +55,8 @@ type Options struct {
 	Progress func(ingest.Progress)
 }
 
-// Of makes a collection from an open index. The collection has no data set. expander may be nil. Close the collection
-// before the index.
+// Of makes a collection without data set from an open index. expander may be nil. Close the collection before the
+// index.
 func Of(ctx context.Context, x *collection.Index, expander *search.Expander) (*eval.Collection, error) {
 	asked, err := x.Ask(nil, expander)
 	if err != nil {
@@ -185,8 +183,7 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 	return c, nil
 }
 
-// given returns the documents of d as texts to index. If the ID of a document does not look like a file name, it is not
-// used as a title.
+// given returns the documents of d as texts to index. An ID that does not look like a file name is no title.
 func given(d *dataset.Dataset) []ingest.Given {
 	docs := make([]ingest.Given, len(d.Documents))
 	for i, doc := range d.Documents {

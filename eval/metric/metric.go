@@ -41,8 +41,7 @@ const (
 // names has the name of each kind, in the order of the kinds.
 var names = [...]string{"nDCG", "AP", "RR", "P", "R", "Success", "Judged", "RBP", "ERR"}
 
-// String returns the measure's name in the grammar of ir_measures, for example "nDCG@10",
-// "AP(rel=2)@100" or "RBP(p=0.8)".
+// String returns the measure's name in the grammar of ir_measures, such as "nDCG@10" or "AP(rel=2)@100".
 func (m Measure) String() string {
 	var args []string
 	if m.exp {
@@ -174,8 +173,7 @@ func (m Measure) gain(g int) float64 {
 	return float64(g)
 }
 
-// averagePrecision returns the mean precision at the ranks of all relevant documents; a missing document has
-// precision 0.
+// averagePrecision returns the mean precision at the ranks of all relevant documents; a missing one has precision 0.
 func (m Measure) averagePrecision(top []string, qrels Judgements) float64 {
 	found, sum := 0, 0.0
 	for i, id := range top {

@@ -48,8 +48,7 @@ func Parse(s string) (Measure, error) {
 	return m, nil
 }
 
-// ParseList reads several measures with commas between them, each as in [Parse]. A comma in parentheses separates
-// arguments.
+// ParseList reads comma-separated measures, each as in [Parse]. A comma in parentheses separates arguments.
 func ParseList(s string) ([]Measure, error) {
 	var out []Measure
 	inside, from := false, 0

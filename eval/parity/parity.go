@@ -224,8 +224,7 @@ func shards(step Step) string {
 }
 
 // edge reports whether two rankings differ only in hits near the end, and returns this as a reason. Each hit that only
-// one ranking has must have nearly the score of the last hit. Small differences of scores decide which of these hits a
-// store finds.
+// one ranking has must have nearly the last hit's score. Small differences decide which of these hits a store finds.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

@@ -33,8 +33,7 @@ type Store struct {
 	Approximate bool
 	// Shards is how many parts the store has. 0 means unknown.
 	Shards int
-	// Answers has the answers for each way of counting words, in the order of the queries. A server has answers only
-	// for [Exact].
+	// Answers has the answers for each way of counting words, in the order of the queries. A server has only [Exact].
 	Answers map[string][]Answer
 }
 

@@ -44,8 +44,7 @@ type Item struct {
 	// Doc is the document that answers the query. Target is the chunk that answers it, or Doc if the whole document
 	// answers it. Both are "" if there is no answer.
 	Doc, Target sheaf.ID
-	// Without are documents to exclude from the search. The query was made from their text, so they match it but do not
-	// answer it.
+	// Without are documents to exclude from the search. The query was made from their text, but they do not answer it.
 	Without []sheaf.ID
 }
 
@@ -90,9 +89,8 @@ type maker struct {
 	counts map[string]int
 }
 
-// Make makes queries from the documents of c, sorted by kind and number. It skips a document that it can no longer
-// read. The same documents and the same w give the same queries. If the store cannot count, Make returns
-// sheaf.ErrUnsupported.
+// Make makes queries from the documents of c, sorted by kind and number. It skips unreadable documents. The same
+// documents and w give the same queries. If the store cannot count, Make returns sheaf.ErrUnsupported.
 func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	counter, ok := c.Searcher.Backend.(store.Counter)
 	if !ok {
@@ -130,8 +128,7 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	return out, m.c.Err()
 }
 
-// count returns how many chunks match words. All fields count as one text, so the store knows the count of a word
-// without reading the matches.
+// count returns how many chunks match words. All fields count as one text, so stores know the count of a word.
 func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, f := range sheaf.Fields {

@@ -180,8 +180,7 @@ func kindsOf(queries []dataset.Query) []KindReport {
 	return out
 }
 
-// Weights returns a weight for each query. With these weights, each kind counts the same in total, and the mean weight
-// is 1.
+// Weights returns a weight for each query. With these, each kind counts the same in total, and the mean weight is 1.
 func Weights(queries []dataset.Query) []float64 {
 	n := map[string]int{}
 	for _, q := range queries {

@@ -60,8 +60,7 @@ var (
 	sentenceAt = regexp.MustCompile(`[.!?;:][ \t]|[。！？；]`)
 )
 
-// sentences returns the sentences of a body without formatting marks. It skips code, tables, quotes, HTML and lists of
-// links.
+// sentences returns the sentences of a body without formatting. It skips code, tables, quotes, HTML and lists of links.
 func (m *maker) sentences(body string) []string {
 	var out []string
 	code := false
@@ -154,8 +153,7 @@ func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	return false, nil
 }
 
-// paraphrase returns a sentence in lower case without about a third of its words. If the rest is too short, it returns
-// "".
+// paraphrase returns a sentence in lower case without about a third of its words, or "" if it gets too short.
 func (m *maker) paraphrase(sentence string) string {
 	var kept []string
 	words := m.words(sentence)

@@ -7,8 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// Text writes the report as a table with the verdict below. The table has a row for each ranking, and a column for each
-// kind of query.
+// Text writes a table and a verdict. The table has a row for each ranking, and a column for each kind of query.
 func (r *Report) Text(w io.Writer) error {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%d queries made of the documents (seed %d), %s of document and place\n", r.Queries, r.Seed,

@@ -1,5 +1,4 @@
-// Package stats has statistics for comparing rankings, as pure functions: bootstrap intervals, paired tests,
-// corrections, and quantiles.
+// Package stats compares rankings by pure functions: bootstrap intervals, paired tests, corrections, and quantiles.
 //
 // Every random function takes a seed and gives the same result for the same input on every machine.
 package stats

@@ -77,14 +77,12 @@ type Fold struct {
 const (
 	significance = 0.05
 	maxPasses    = 4
-	// least is the smallest gain of the mean for which a parameter changes. A smaller gain may be a rounding error, and
-	// the default is simpler.
+	// leastGain is the smallest gain of the mean for which a parameter changes. Less may be a rounding error.
 	leastGain = 1e-9
 )
 
 // Search finds the best settings. It starts with the defaults and sets one parameter at a time to its best value, until
-// no change helps. If values are equal, the earlier choice stays. Search does this once without each fold, and once on
-// all queries.
+// no change helps. Of equal values, the earlier stays. It does this once without each fold, and once on all queries.
 func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(o); err != nil {
 		return nil, err

@@ -78,8 +78,7 @@ func licenses(out *bufio.Writer, heading, dir string) error {
 	return nil
 }
 
-// goTool runs the go command and returns its output. It runs for the given system, or for this machine's system if
-// none is given.
+// goTool runs the go command for a system, "" for this machine's, and returns its output.
 func goTool(system string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	if system != "" {

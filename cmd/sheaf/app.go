@@ -24,8 +24,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// app is one run of the program. It has the streams, the flags of every command, and the settings once a command has
-// loaded them.
+// app is one run of the program. It has the streams, the flags of every command, and the settings when loaded.
 type app struct {
 	streams
 	flags
@@ -39,8 +38,8 @@ type app struct {
 	lastRepair time.Time
 }
 
-// streams are the streams of the process. out and err describe the output and error streams; until settings is
-// called, they use the default colors.
+// streams are the streams of the process. out and err describe output and error; before the call of settings, they use
+// default colors.
 type streams struct {
 	stdin            io.Reader
 	stdout           *bufio.Writer
@@ -152,8 +151,7 @@ func (a *app) allWarnings(more ...string) []string {
 	return append(orEmpty(slices.Clone(a.runWarnings)), more...)
 }
 
-// reportError prints err on the error stream. If the arguments ask for JSON, it prints one JSON object, otherwise one
-// line per fault.
+// reportError prints err on the error stream: one line per fault, or JSON if the arguments ask for it.
 func (a *app) reportError(err error) {
 	var fault *collection.HintError
 	if a.json || a.jsonl || asksJSON(a.args) {
@@ -182,8 +180,7 @@ type errorJSON struct {
 	ExitCode int    `json:"exit_code"`
 }
 
-// asksJSON reports whether the arguments contain --json or --jsonl. It also works for arguments that cobra could not
-// parse.
+// asksJSON reports whether the arguments contain --json or --jsonl, even if cobra could not parse them.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -223,14 +220,13 @@ func (a *app) confirm(loss, alternative string) error {
 	return withHint(sheaf.Invalidf("%s: nothing is changed", loss), "to keep them: %s", alternative)
 }
 
-// agrees reports whether an answer means yes.
 func agrees(answer string) bool {
 	answer = strings.TrimSpace(answer)
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// contextReader is standard input with reads that end when ctx ends. A plain read would continue after a handled
-// signal, maybe forever.
+// contextReader is standard input whose reads end with ctx. A plain read would go on after a handled signal, maybe
+// forever.
 type contextReader struct {
 	ctx   context.Context
 	input io.Reader

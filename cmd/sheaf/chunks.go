@@ -140,8 +140,7 @@ type chunksRun struct {
 	files, chunks, unread int
 	broken                []string // one fault for each file with wrong chunks
 	skipped               []collection.Skip
-	// records are the documents cut so far. The command prints them at the end, because a link may point to a later
-	// document.
+	// records are the documents so far. The run prints them at the end, because links may point to later documents.
 	records []catalog.Record
 }
 

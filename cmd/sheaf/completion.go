@@ -150,7 +150,6 @@ var scriptFixes = map[string][][2]string{
     Invoke-Expression -OutVariable out`}},
 }
 
-// completionScript returns the completion script of a shell.
 func completionScript(root *cobra.Command, shell string) (string, error) {
 	var written strings.Builder
 	var err error

@@ -21,8 +21,7 @@ import (
 	"sheaf/search"
 )
 
-// confidenceJSON is the result of `sheaf eval confidence`. The command prints it and stores it in the folder of the
-// index.
+// confidenceJSON is the result of `sheaf eval confidence`. The command prints it and keeps it in the index folder.
 type confidenceJSON struct {
 	Schema    string `json:"schema"`
 	Model     string `json:"model"`     // the embedding model

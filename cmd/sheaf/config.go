@@ -149,8 +149,7 @@ func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return config.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSetting completes first the name of a setting, then its value. It offers files for a value that may be a
-// path.
+// completeSetting completes the name of a setting, then its value. It offers files for a value that may be a path.
 func completeSetting(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return completeKeys(cmd, args, typed)
@@ -235,8 +234,7 @@ your own file, because all folders would fill that one place.`,
 	return a.withJSON(cmd)
 }
 
-// settingsFile returns the file that a command writes: the project's file of the command's folder, or the user's own
-// file.
+// settingsFile returns the file to write: the project's file of the command's folder, or the user's file.
 func (a *app) settingsFile(inProject bool) (string, error) {
 	if !inProject {
 		return userConfigFile(), nil
@@ -424,8 +422,7 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace is the error for a setting that gives all folders the same place in a store. Every folder needs a place
-// of its own.
+// errOnePlace is the error for a setting that gives all folders the same place in a store. Every folder needs its own.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),

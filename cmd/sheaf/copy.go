@@ -386,8 +386,7 @@ func (s *session) copyState(from string) (copyState, error) {
 	return copyState{From: from}, nil
 }
 
-// stageCatalog copies the catalog to a temporary place in an index folder. replaceCatalog then only renames it, which
-// is fast.
+// stageCatalog copies the catalog to a temporary place in an index folder. replaceCatalog then only renames it.
 func stageCatalog(dir string) (staged string, err error) {
 	staged = location.CatalogDir(dir) + ".copy"
 	if err := os.RemoveAll(staged); err != nil {

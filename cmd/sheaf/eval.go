@@ -296,7 +296,6 @@ func (a *app) openDataset(ctx context.Context, arg string, in indexing.Options,
 	return a.openCollection(ctx, d, in)
 }
 
-// closeAll closes collections.
 func closeAll(collections []*eval.Collection) {
 	for _, c := range collections {
 		c.Close()
@@ -332,7 +331,6 @@ func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
 	return nil
 }
 
-// writeFile creates a file and writes it.
 func writeFile(name string, write func(w io.Writer) error) error {
 	f, err := os.Create(name)
 	if err != nil {

@@ -220,8 +220,7 @@ func stepPlace(branch string, first bool) string {
 	return branch
 }
 
-// stepChange says what step i of a trace did. It counts the hits that stay, and the places among the first ten where
-// the hit changed.
+// stepChange says what step i of a trace did. It counts the hits that stay and the changed places among the first ten.
 func stepChange(trace []search.Snapshot, i int) string {
 	now := trace[i].Ranking
 	j := i - 1
@@ -315,8 +314,7 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 	return s.explainOne(ctx, q, absence.ID, full)
 }
 
-// explainOne writes the rank of one result after every step, and the reasons for its score. If full is true, it also
-// writes the arithmetic.
+// explainOne writes the rank of one result after every step and reasons for its score, with the arithmetic if full.
 func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id sheaf.ID, full bool) error {
 	e, err := s.explained(ctx, q)
 	if err != nil {

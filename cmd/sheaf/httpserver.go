@@ -48,7 +48,6 @@ func startServer(listener net.Listener, handler http.Handler) *httpServer {
 	return s
 }
 
-// ServeHTTP implements [http.Handler].
 func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := s.current.Load()
 	h.running.Add(1)
@@ -56,8 +55,7 @@ func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.ServeHTTP(w, r)
 }
 
-// setHandler replaces the handler. It waits until the previous handler has answered its requests, for at most
-// graceTimeout.
+// setHandler replaces the handler and waits until the previous one has answered, at most graceTimeout.
 func (s *httpServer) setHandler(handler http.Handler) {
 	before := s.current.Swap(&countedHandler{Handler: handler})
 	for began := time.Now(); before.running.Load() > 0 && time.Since(began) < graceTimeout; {

@@ -148,8 +148,7 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	return s.print(out, func() { s.printIndexed(out, report) })
 }
 
-// otherSettings lists the settings that differ from the settings of the index. They take effect when the user
-// rebuilds the index.
+// otherSettings lists the settings that differ from the index's. They take effect when the user rebuilds the index.
 func (s *session) otherSettings() (list []string) {
 	made := s.View.Settings()
 	o, err := configuredChunker(s.config)
@@ -206,17 +205,15 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is the memory that indexing may use besides the size of the files. Above it, the process collects
-	// garbage more often.
+	// indexMemory is the memory of indexing besides the files. Above it, the process collects garbage more often.
 	indexMemory = 90 << 20
 	// fewBytes is the total size of a small run. For a smaller run, collecting garbage early only costs time.
 	fewBytes = 4 << 20
 )
 
-// saveMemory lets the process keep half the usual garbage while it indexes text. The parameter files is the size of the
-// text in bytes. This costs a little time. Call the result adjust from time to time. It limits the heap to files plus
-// indexMemory, minus the engine's memory outside the heap. The limit is at least half of that sum. The result restore
-// undoes saveMemory.
+// saveMemory lets the process keep half the usual garbage while it indexes text. files is the size of the text in
+// bytes. This costs a little time. Call adjust from time to time. It limits the heap to files plus indexMemory, minus
+// the engine's memory outside the heap. The limit is at least half of that sum. restore undoes it.
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory

@@ -48,13 +48,12 @@ func (a *app) withKeys(cmd *cobra.Command, o openOptions, run func(*session, *ac
 	})
 }
 
-// keys opens the keys of the index.
 func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(s.Where.Keys())
 }
 
-// unwritten adds advice to an error of writing keys. The advice is about permissions and disk space, because a repair
-// of the index does not help.
+// unwritten adds advice about permissions and disk space to an error of writing keys. Repairing the index does not
+// help.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
 		return s.Advise(err)

@@ -96,8 +96,7 @@ func (s *session) list(long, null bool) error {
 	return err
 }
 
-// printDocuments writes one line for each document. If the parameter null is true, it writes the names of their
-// files, each ended by a zero byte.
+// printDocuments writes a line for each document. If null is true, it writes file names, each ended by a zero byte.
 func (s *session) printDocuments(documents []documentJSON, long, null bool) error {
 	rows := [][]string{}
 	for _, d := range documents {

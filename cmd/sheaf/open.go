@@ -41,8 +41,7 @@ func (a *app) meant(folder string) string {
 }
 
 // openOrScan opens the index for the command's folder. If the profile scans files, it opens a session without an index.
-// The parameter set has the parameters of the profile. openOrScan returns an error if the store cannot rank like the
-// profile.
+// set has the parameters of the profile. openOrScan returns an error if the store cannot rank like the profile.
 func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*session, error) {
 	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -148,8 +147,8 @@ func (s *session) server() (store.Opener, error) {
 	return target, nil
 }
 
-// openScan opens a session on a folder without an index. The profile finds its candidates in the files. openScan
-// writes nothing.
+// openScan opens a session on a folder without an index. The profile finds its candidates in the files. It writes
+// nothing.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (s *session, err error) {
 	c := a.config
 	s = a.newSession(folder, location.Location{Root: folder})

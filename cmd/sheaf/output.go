@@ -44,7 +44,6 @@ func (a *app) printLine(v any) error {
 // span is a range. Its JSON is [start, end].
 type span sheaf.Span
 
-// MarshalJSON implements [json.Marshaler].
 func (s span) MarshalJSON() ([]byte, error) { return json.Marshal([2]int{s.Start, s.End}) }
 
 // orEmpty returns an empty slice for nil, so that JSON has [] instead of null.
@@ -73,14 +72,12 @@ func counted(counts []count) []string {
 	return out
 }
 
-// count is a number with its noun.
 type count struct {
 	n    int
 	noun string
 }
 
-// printTable prints rows in columns. Each column is as wide as its widest cell, and two spaces separate columns. The
-// last column has no padding.
+// printTable prints rows in columns as wide as their widest cells, with two spaces between. The last has no padding.
 func (a *app) printTable(rows [][]string) {
 	var widths []int
 	for _, row := range rows {

@@ -156,8 +156,7 @@ var alikeTexts = map[string]string{
 	config.BM25Weaviate: "the engine's idf counts all chunks, as Weaviate's; exact: the chunks that have the field",
 }
 
-// askStore sends all queries to a store. The engine gets every query several times: once for each way in which one of
-// the stores counts.
+// askStore sends all queries to a store. The engine gets every query once for each way in which a store counts.
 func (a *app) askStore(cmd *cobra.Command, address string, stores, queries []string,
 	q collection.SearchRequest) (*parity.Store, error) {
 	out := &parity.Store{Kind: kindOf(address), Approximate: strings.Contains(address, "hnsw="),

@@ -14,8 +14,7 @@ import (
 )
 
 // printExplanation prints the arithmetic of a score. Each line has one number with its formula. If a formula is too
-// long for a line, it follows on the next lines, indented. printExplanation omits steps without effect, such as a
-// factor of 1.
+// long for a line, it follows on the next lines, indented. It omits steps without effect, such as a factor of 1.
 func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
 	a := formulaPrinter{w: w, out: out}
 	a.print(plainly(e), indent)
@@ -130,8 +129,7 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels joins the two labels of one number. It keeps the rank and the term if a label has them. slug names a
-// passage of the document.
+// joinLabels joins the two labels of one number. It keeps the rank, the term, and the "#slug" that names a passage.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
 	slug := strings.LastIndexByte(outer, '#')

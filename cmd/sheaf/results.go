@@ -51,8 +51,8 @@ type resultJSON struct {
 	Tags         []string           `json:"tags"`                       // the tags of the chunk and its document
 	Explanation  *sheaf.Explanation `json:"explanation,omitempty"`      // the parts of the score, with --explain
 	Constituents []constituentJSON  `json:"constituents,omitempty"`     // the passages that it represents, best first
-	// Signals has the reasons for the score in the terms of the tiered search specification. Only profiles that scan
-	// files set it.
+	// Signals has the score's reasons in terms of the tiered search specification. Only profiles that scan files set
+	// it.
 	Signals *search.Signals `json:"signals,omitempty"`
 
 	// hierarchy and the following fields are only for output to people.
@@ -98,8 +98,7 @@ func (a *app) printSearch(answer *searchJSON) error {
 	return nil
 }
 
-// printResult writes a result for people. The first line has rank, heading path and score, and the second line has
-// the file. The snippet follows.
+// printResult writes a result for people: a line with rank, heading path and score, one with the file, the snippet.
 func (a *app) printResult(r *resultJSON) {
 	const indent = "    "
 	score := formatScore(r.Score)
@@ -181,8 +180,7 @@ func (a *app) headingPath(hierarchy []string, room int) (text string, width int)
 	return text, width
 }
 
-// snippetLines returns the lines of a snippet. Matches are in color, or between ** without colors. On a terminal it
-// wraps the lines.
+// snippetLines returns a snippet's lines, wrapped on a terminal. Matches are in color, or between ** without colors.
 func (a *app) snippetLines(r *resultJSON, indent int) []string {
 	if r.Snippet == "" {
 		return nil

@@ -230,8 +230,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return withHint(err, "to search for it: sheaf search %s; for all commands: sheaf help", strings.Join(args, " "))
 }
 
-// helpCommand makes the command "help", which shows the help of another command. It is an error if that command does
-// not exist.
+// helpCommand makes the command "help", which shows the help of another command. It fails for an unknown command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND...]",

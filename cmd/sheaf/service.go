@@ -210,8 +210,7 @@ func (a *app) serviceStatusCommand(o *serviceOptions) *cobra.Command {
 	})
 }
 
-// serviceRunCommand makes the command that Windows starts for the service. Other service managers start sheaf serve
-// directly.
+// serviceRunCommand makes the command that Windows starts for the service. Other managers start sheaf serve directly.
 func (a *app) serviceRunCommand(o *serviceOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:    "run -- serve [flags]",
@@ -394,8 +393,7 @@ WantedBy=%s
 `, after, command, settings, target)
 }
 
-// systemdSpecifiers escapes "%", which begins a specifier of systemd, and "{{", which begins a template of the
-// service library.
+// systemdSpecifiers escapes "%", which begins a specifier, and "{{", which begins a template of the service library.
 var systemdSpecifiers = strings.NewReplacer("%", "%%", "{{", `\x7b\x7b`)
 
 // systemdQuoted quotes a word for a unit file.

@@ -34,8 +34,7 @@ import (
 type session struct {
 	*app
 	*collection.Index
-	// scanner reads the files of the folder if the profile needs no index. The session then has an empty Catalog and
-	// a nil Backend.
+	// scanner reads the folder's files if the profile needs no index. Then Catalog is empty and Backend nil.
 	scanner  *scan.Scanner
 	files    int              // files that the last query read
 	expander *search.Expander // rewrites queries; nil if no chat model is set
@@ -101,9 +100,8 @@ func (s *session) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// relative returns the path of a document for people. For a file in the searched folder, the path starts at this
-// folder. For a file of an added folder, the path is absolute. For a given document it is "tree:path". The spelling
-// is the same as in IDs.
+// relative returns the path of a document for people. It starts at the searched folder for files in it, and is absolute
+// for files of added folders. For a given document it is "tree:path". The spelling is the same as in IDs.
 func (s *session) relative(tree, docPath string) string {
 	return sheaf.PathText(s.named(tree, docPath))
 }
@@ -224,8 +222,7 @@ func (s *session) request(o *searchOptions) (q collection.SearchRequest, err err
 	return q, err
 }
 
-// read calls the function ask with a reader of the index. If the profile scans files, the reader reads the files
-// instead.
+// read calls ask with a reader of the index. If the profile scans files, the reader reads the files instead.
 func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer T, err error) {
 	c, err := s.Ask(s.scanner, s.expander)
 	if err != nil {
@@ -280,7 +277,6 @@ func (s *session) answer(o *searchOptions, ask askFunc) (*searchJSON, error) {
 	return out, nil
 }
 
-// result converts one result for output.
 func (s *session) result(r *collection.Result) resultJSON {
 	out := resultJSON{ID: r.ID, Doc: r.Doc, Path: s.relative(r.Doc.Tree(), r.Path), Title: r.Title,
 		Breadcrumb: r.Breadcrumb, Span: span(r.Span), Line: r.Line, Block: r.Block, Score: r.Score,
@@ -336,8 +332,7 @@ func (s *session) checkProfile(set []string) error {
 	return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
 }
 
-// plan returns the plan of the profile in force. It returns an error if the plan cannot give as many results as the
-// limit.
+// plan returns the plan of the profile in force. It fails if the plan cannot give as many results as the limit.
 func (s *session) plan(set []string) (*profile.Plan, error) {
 	p, parameters, err := s.profileOf(set)
 	if err != nil {

@@ -64,7 +64,6 @@ func countsAs(kind string) string {
 // gatherMemory is how many bytes of chunks a commit gathers before the engine writes a part of the index.
 const gatherMemory = 48 << 20
 
-// engineOptions converts the settings of the engine.
 func engineOptions(c *config.Config) embedded.Options {
 	o := embedded.Options{MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory),
 		MergeRate: c.MergeRate, AllChunks: c.BM25 == config.BM25Weaviate}
@@ -176,8 +175,7 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	return r, nil
 }
 
-// secret reads a key from the environment variable env or from file. In errors, the names of the settings begin with
-// the text settings.
+// secret reads a key from the environment variable env or from file. settings begins the names of settings in errors.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)
@@ -205,9 +203,8 @@ func oneLine(key, from string) error {
 	return nil
 }
 
-// configuredChunker returns the options for cutting documents, from the settings. A window is measured in tokens of
-// the built-in model. Without a model, or with a model of an endpoint, it is measured in words, because the tokens
-// are unknown.
+// configuredChunker returns the options for cutting documents, from the settings. A window is measured in tokens of the
+// built-in model. Without a model, or with an endpoint's, it is measured in words, because the tokens are unknown.
 func configuredChunker(c *config.Config) (chunk.Options, error) {
 	o := c.Chunk
 	if c.Embedder.Use == config.EmbedderNone || c.Embedder.Remote() {
@@ -221,8 +218,8 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 	return o, nil
 }
 
-// newChunker returns the options for cutting documents. If it measures windows in words because of an endpoint's
-// model, it prints a note.
+// newChunker returns the options for cutting documents. It prints a note if an endpoint's model makes it measure
+// windows in words.
 func (a *app) newChunker() (chunk.Options, error) {
 	if a.config.Chunk.Chunker == "window" && a.config.Embedder.Remote() {
 		a.notice("windows are measured in words: the endpoint does not tell the tokens of %s", a.config.Embedder.Model)

@@ -12,8 +12,7 @@ import (
 // isTaken reports whether listening failed because another program listens at the address.
 func isTaken(err error) bool { return errors.Is(err, windows.WSAEADDRINUSE) }
 
-// isForbidden reports whether listening failed because the system forbids the address. Windows can reserve whole
-// ranges of ports.
+// isForbidden reports whether listening failed because the system forbids the address. Windows may reserve port ranges.
 func isForbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, windows.WSAEACCES)
 }

@@ -273,8 +273,7 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched returns the parameters to search. If the list named is empty, these are all parameters that can change the
-// order of results.
+// searched returns the parameters to search: named, or if that is empty, all that can change the order of results.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -313,8 +312,7 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 
-// grid returns the values to try for a parameter. It returns nil for a parameter in taste, and for a default that
-// depends on other parameters.
+// grid returns the values to try for a parameter, or nil for taste and defaults that depend on other parameters.
 func grid(p *profile.Parameter) []string {
 	if slices.Contains(taste, p.Name) {
 		return nil

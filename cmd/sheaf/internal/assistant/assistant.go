@@ -29,8 +29,7 @@ type Assistant struct {
 	File string
 	// sign is a folder that exists if the assistant is installed. "" means the folder of File.
 	sign string
-	// list is the member of the file that contains the servers. The field typed says that each entry also names the
-	// transport of its server.
+	// list is the file's member with the servers. typed says that each entry also names its server's transport.
 	list  string
 	typed bool
 	toml  bool
@@ -265,8 +264,7 @@ func (c *Change) shown(entry string) string {
 	return string(b)
 }
 
-// hide replaces the values of secret members by [hidden]. If secret is true, it replaces all values. It reports whether
-// it replaced any.
+// hide replaces values of secret members, or all if secret is set, by [hidden]. It reports whether it replaced any.
 func hide(members map[string]any, secret bool) bool {
 	found := false
 	for name, v := range members {

@@ -9,9 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members
-// that say nothing about starting the server. New text is formatted like the text around it. All other text stays
-// unchanged.
+// insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members that
+// say nothing about starting the server. New text is formatted like the text around it. All other text stays unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {
@@ -87,8 +86,7 @@ func add(o *hujson.Object, name string, value hujson.ValueTrimmed, l layout) {
 	o.Members = append(o.Members, one)
 }
 
-// indent returns the white space before an object's first member. It returns nil if the member is not the first text
-// on its line.
+// indent returns the white space before an object's first member, or nil if other text precedes it on its line.
 func indent(o *hujson.Object) *string {
 	if len(o.Members) == 0 {
 		return nil

@@ -1,7 +1,6 @@
-// Package config reads the settings of a run and records who set each of them. Settings come from
-// flags, then the environment, then the project's file, then the user's file, then the defaults.
-// The first source with a key wins. [Load] returns the typed [Values] and, for every key, its
-// [Origin].
+// Package config reads the settings of a run and records who set each of them. Settings come from flags, then the
+// environment, then the project's file, then the user's file, then the defaults. The first source with a key wins.
+// [Load] returns the typed [Values] and, for every key, its [Origin].
 //
 // Another person may have made a project's file. Its settings for endpoints, secrets and outside paths are ignored,
 // with a notice, until the user approves them (see [Trust]).
@@ -42,8 +41,7 @@ func (s Source) String() string {
 // Origin is the place where a setting is set.
 type Origin struct {
 	Source Source
-	// File, Line and Column are set if the user's file or the project's file has the setting. Lines and columns count
-	// from 1.
+	// File, Line and Column are set if the user's or project's file has the setting. Lines and columns count from 1.
 	File         string
 	Line, Column int
 	// Name is the environment variable or the flag.

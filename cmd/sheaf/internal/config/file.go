@@ -33,9 +33,9 @@ type parsed struct {
 	empty   map[string]int
 }
 
-// parseFile reads the keys of a YAML file. A nested map gives dotted keys. A plain scalar stays text, because the key
-// decides its type. Anchors, aliases, tags and several documents are errors, because the file may come from a stranger.
-// Each error names the place.
+// parseFile reads a YAML file's keys. A nested map gives dotted keys. A plain scalar stays text: the key decides its
+// type. Anchors, aliases, tags and several documents are errors, as the file may come from a stranger. Errors name the
+// place.
 func parseFile(path string, content []byte) (*parsed, error) {
 	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxFileBytes, Depth: maxDepth})
 	var fault *yamlfile.Fault

@@ -495,8 +495,7 @@ func (k *Key) join(values []string) any {
 	return values[len(values)-1]
 }
 
-// parse converts the text of a value to a string, int64, bool or []string. The text comes from a file, a flag or the
-// environment.
+// parse converts a value's text, from a file, a flag or the environment, to a string, int64, bool or []string.
 func (k *Key) parse(value any) (any, error) {
 	if list, ok := value.([]string); ok {
 		if k.Kind != KindList {

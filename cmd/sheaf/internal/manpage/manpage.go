@@ -135,8 +135,7 @@ func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.Command
 
 var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)
 
-// escape changes text so that the man macros print it as it is. No line becomes a macro, and readers can copy dashes
-// and quotes into a shell.
+// escape changes text so that man macros print it unchanged, and readers can copy dashes and quotes into a shell.
 func escape(text string) string {
 	lines := strings.Split(special.Replace(text), "\n")
 	for i, line := range lines {

@@ -7,9 +7,8 @@
 //	vespa://host:8080/schema?config=host:19071
 //
 // For all but the first, the scheme with "+https" uses TLS. Commas separate several hosts, as in
-// opensearch://one:9200,two:9200/index: if one host does not answer, the next is used. An omitted
-// index, schema or class has a default name, from the name of the collection. An address never
-// contains passwords or keys.
+// opensearch://one:9200,two:9200/index: if one host does not answer, the next is used. An omitted index, schema or
+// class has a default name, from the name of the collection. An address never contains passwords or keys.
 package storeurl
 
 import (
@@ -42,8 +41,7 @@ import (
 type Secrets struct {
 	// Key is the password if the address names a user. Otherwise it is an API key or a token.
 	Key string
-	// CAFile is a PEM file with the authorities that may sign the server's certificate; "" means the authorities of the
-	// system.
+	// CAFile is a PEM file with the authorities that may sign the server's certificate; "" means those of the system.
 	CAFile string
 	// CertFile and CertKeyFile are PEM files with the client's certificate and its key. "" sends no certificate.
 	CertFile, CertKeyFile string
@@ -179,8 +177,7 @@ func (t *Target) timeout() time.Duration {
 	return d
 }
 
-// cutHosts removes all hosts but the first from an address. It returns the list of all hosts, or nil if the address has
-// one host.
+// cutHosts removes all hosts but the first from an address. It returns all hosts, or nil if there is one.
 func cutHosts(address string) (first string, hosts []string) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -329,7 +326,6 @@ func serverOf[O any, S store.Backend](o O, open func(context.Context, O) (S, err
 	}
 }
 
-// server returns the server of the target.
 func (t *Target) server(a *analysis.Analyzer, vectors []store.VectorField, access store.Access) (*server, error) {
 	switch t.Kind {
 	case "postgres":

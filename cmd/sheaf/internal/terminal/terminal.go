@@ -1,6 +1,5 @@
 // Package terminal finds out whether a stream is a terminal, has colors and links, and how wide it is. It also draws
-// progress bars. Text from files goes through wording.Clean before a person sees it, so that a document cannot
-// control the terminal.
+// progress bars. Text from files goes through wording.Clean first, so that it cannot control the terminal.
 package terminal
 
 import (

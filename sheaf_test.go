@@ -58,9 +58,8 @@ func TestFilters(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	if !sheaf.NumberValue(math.NaN()).IsZero() || sheaf.NumberValue(math.Copysign(0, -1)) != sheaf.NumberValue(0) {
-		t.Error("NaN is a value, or -0 differs from 0")
-	}
+	check.That(t, sheaf.NumberValue(math.NaN()).IsZero() &&
+		sheaf.NumberValue(math.Copysign(0, -1)) == sheaf.NumberValue(0), "NaN is a value, or -0 differs from 0")
 	list := []sheaf.Value{sheaf.TextValue("b"), sheaf.NumberValue(2), sheaf.BoolValue(true), sheaf.TextValue("a"),
 		sheaf.NumberValue(-1), sheaf.DateValue(time.Unix(9, 0)), sheaf.BoolValue(false)}
 	slices.SortFunc(list, sheaf.Value.Compare)

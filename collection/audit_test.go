@@ -57,9 +57,8 @@ func TestAuditFindsNoLeak(t *testing.T) {
 	for _, l := range out.Leaks {
 		t.Errorf("%+v", l)
 	}
-	if out.Hidden < out.Checks*10 {
-		t.Errorf("%d checks with %d hidden documents: too few to tell", out.Checks, out.Hidden)
-	}
+	check.That(t, out.Hidden >= out.Checks*10,
+		"%d checks with %d hidden documents: too few to tell", out.Checks, out.Hidden)
 	t.Logf("%d checks, %d documents, %d hidden ones in all", out.Checks, out.Documents, out.Hidden)
 }
 
@@ -92,18 +91,14 @@ func TestAuditFindsLeaks(t *testing.T) {
 		out, err := collection.AuditLeaking(context.Background(), f.Collection, collection.AuditOptions{Checks: 300, Seed: 3},
 			weaken)
 		must.Do(t, err)
-		if len(out.Leaks) == 0 {
-			t.Errorf("%s: nothing was found", name)
-		}
+		check.That(t, len(out.Leaks) != 0, "%s: nothing was found", name)
 		for _, l := range out.Leaks {
 			doors[l.Door] = true
 		}
 	}
 	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if",
 		"stage", "summary", "legs", "find", "beside", "unmet", "cursor", "status", "count"} {
-		if !doors[door] {
-			t.Errorf("no leak was found through %s", door)
-		}
+		check.That(t, doors[door], "no leak was found through %s", door)
 	}
 }
 
@@ -118,9 +113,8 @@ func TestAuditFindsLeakingStore(t *testing.T) {
 			return nil
 		}))
 	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 100, Seed: 3})
-	if err != nil || !slices.ContainsFunc(out.Leaks, func(l collection.Leak) bool { return l.Door == "legs" }) {
-		t.Errorf("%+v, %v", out, err)
-	}
+	check.That(t, err == nil && slices.ContainsFunc(out.Leaks, func(l collection.Leak) bool { return l.Door == "legs" }),
+		"%+v, %v", out, err)
 }
 
 // TestAuditWithoutVector checks that the audit is incomplete when the model of a Go program returns no vector.
@@ -129,9 +123,8 @@ func TestAuditWithoutVector(t *testing.T) {
 		o.Embed = func(context.Context, []string) ([][]float32, error) { return nil, nil }
 	})
 	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 50, Seed: 3})
-	if err != nil || out.Incomplete == 0 || !strings.Contains(out.Fault, "the model gave 0 vectors") {
-		t.Errorf("%+v, %v", out, err)
-	}
+	check.That(t, err == nil && out.Incomplete != 0 && strings.Contains(out.Fault, "the model gave 0 vectors"),
+		"%+v, %v", out, err)
 }
 
 // TestAuditFindsNumbers checks that numbers about hidden documents are leaks: counts, facets, suggested values, and
@@ -160,13 +153,9 @@ func TestAuditFindsNumbers(t *testing.T) {
 			told[l.Door] = true
 		}
 		for _, door := range c.doors {
-			if !told[door] {
-				t.Errorf("%s: no leak was found through %s: %v", c.leaks, door, told)
-			}
+			check.That(t, told[door], "%s: no leak was found through %s: %v", c.leaks, door, told)
 		}
-		if len(c.doors) == 0 && len(told) > 0 {
-			t.Errorf("nothing leaks: %+v", out.Leaks)
-		}
+		check.That(t, len(c.doors) != 0 || len(told) <= 0, "nothing leaks: %+v", out.Leaks)
 	}
 }
 
@@ -201,22 +190,17 @@ func TestAuditReportsIncompleteChecks(t *testing.T) {
 			return nil
 		})
 		out := must.Get(f.Audit(context.Background(), collection.AuditOptions{Checks: 10, Seed: 3}))
-		if failing == 0 && out.Incomplete != 0 {
-			t.Errorf("the model answers: %d checks are incomplete", out.Incomplete)
-		}
+		check.That(t, failing != 0 || out.Incomplete == 0, "the model answers: %d checks are incomplete", out.Incomplete)
 		incomplete += out.Incomplete
 	}
-	if incomplete == 0 {
-		t.Error("the model is away: no check is incomplete")
-	}
+	check.That(t, incomplete != 0, "the model is away: no check is incomplete")
 	// A model that never answers makes every search by meaning incomplete, through any door.
 	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error {
 		return errors.New("the model is away")
 	})
 	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 100, Seed: 3})
-	if err != nil || out.Checks != 100 || len(out.Leaks) > 0 || !strings.Contains(out.Fault, "the model is away") {
-		t.Errorf("%+v, %v", out, err)
-	}
+	check.That(t, err == nil && out.Checks == 100 && len(out.Leaks) <= 0 &&
+		strings.Contains(out.Fault, "the model is away"), "%+v, %v", out, err)
 	if out, err = f.Audit(context.Background(), collection.AuditOptions{Seed: 3}); err != nil || out == nil ||
 		out.Checks != 0 {
 		t.Errorf("no checks: %+v, %v", out, err)
@@ -243,9 +227,8 @@ func TestAuditWithoutAnswers(t *testing.T) {
 	out, err := collection.AuditLeaking(context.Background(), f.Collection, o, func(g *access.Grant) {
 		*g = access.Unrestricted()
 	})
-	if err != nil || len(out.Leaks) == 0 || out.Incomplete == 0 || !strings.Contains(out.Fault, "the store is away") {
-		t.Errorf("leaks of a store that is away: %+v, %v", out, err)
-	}
+	check.That(t, err == nil && len(out.Leaks) != 0 && out.Incomplete != 0 &&
+		strings.Contains(out.Fault, "the store is away"), "leaks of a store that is away: %+v, %v", out, err)
 }
 
 // TestAuditDuringWrites checks that documents that change during an audit are no leaks. The audit
@@ -276,9 +259,7 @@ func TestAuditDuringWrites(t *testing.T) {
 	}()
 	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1500, Seed: 5})
 	stop()
-	if err != nil || len(out.Leaks) > 0 {
-		t.Errorf("%+v, %v", out, err)
-	}
+	check.That(t, err == nil && len(out.Leaks) <= 0, "%+v, %v", out, err)
 	must.Do(t, <-written)
 }
 

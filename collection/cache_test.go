@@ -141,9 +141,8 @@ func TestCacheChangesNoAnswer(t *testing.T) {
 	}
 	n := w.Cache()
 	t.Logf("%+v", n)
-	if n.Found < uint64(steps/20) || n.Missed == 0 {
-		t.Errorf("%d of %d searches were remembered: too few to tell", n.Found, steps)
-	}
+	check.That(t, n.Found >= uint64(steps/20) && n.Missed != 0,
+		"%d of %d searches were remembered: too few to tell", n.Found, steps)
 }
 
 // gated is a collection whose model calls wait first; calls counts the calls.
@@ -222,9 +221,7 @@ func TestCancelDoesNotFailOtherCallers(t *testing.T) {
 		wg.Go(func() {
 			a, err := reader(t, f, access.Unrestricted()).Search(context.Background(),
 				collection.SearchRequest{Text: "lighthouse"})
-			if err != nil || len(a.Results) == 0 || a.Degraded {
-				t.Errorf("who waited: %+v, %v", a, err)
-			}
+			check.That(t, err == nil && len(a.Results) != 0 && !a.Degraded, "who waited: %+v, %v", a, err)
 		})
 	}
 	time.AfterFunc(10*time.Millisecond, cancel)
@@ -243,9 +240,8 @@ func TestCacheIsBounded(t *testing.T) {
 		find(t, r, collection.SearchRequest{Text: fmt.Sprintf("budget memo%d", i), Limit: 20, Explain: i%3 == 0})
 	}
 	n := f.Cache()
-	if n.Bytes > limit || n.Bytes < limit/2 || n.Entries < 5 || n.Missed != 301 {
-		t.Errorf("%+v: want a cache that is nearly full", n)
-	}
+	check.That(t, n.Bytes <= limit && n.Bytes >= limit/2 && n.Entries >= 5 && n.Missed == 301,
+		"%+v: want a cache that is nearly full", n)
 	if grown := heap() - before; grown > 2*limit {
 		t.Errorf("the heap has grown by %d bytes with %d remembered", grown, n.Bytes)
 	}
@@ -278,9 +274,7 @@ func TestCachedSimilarHasNoSourceText(t *testing.T) {
 	ask := func(times int) int64 {
 		for range times {
 			a, err := r.Similar(t.Context(), sheaf.DocumentID(collectiontest.Tree, "big.md"), collection.SearchRequest{Limit: 1})
-			if err != nil || a.Next == "" {
-				t.Fatalf("%+v, %v", a, err)
-			}
+			must.That(t, err == nil && a.Next != "", "%+v, %v", a, err)
 		}
 		return heap()
 	}

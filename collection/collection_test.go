@@ -72,10 +72,8 @@ func TestRequestsOutOfRange(t *testing.T) {
 	} {
 		_, err := r.Search(context.Background(), q)
 		var at *collection.FieldError
-		if !errors.As(err, &at) || at.Field != field ||
-			field == "sort" && !strings.Contains(err.Error(), "date, path or prop.NAME") {
-			t.Errorf("%s: %v", field, err)
-		}
+		check.That(t, errors.As(err, &at) && at.Field == field && (field != "sort" ||
+			strings.Contains(err.Error(), "date, path or prop.NAME")), "%s: %v", field, err)
 	}
 }
 
@@ -88,9 +86,7 @@ func TestPagesWhileIndexChanges(t *testing.T) {
 	f := collectiontest.Open(t, files, nil)
 	first := find(t, reader(t, f, access.Unrestricted()),
 		collection.SearchRequest{Text: "apples", Limit: 7, Window: 50, Parameters: map[string]string{"meaning": "0"}})
-	if first.Total.Value != 40 || first.Next == "" {
-		t.Fatalf("total %v, next %q", first.Total, first.Next)
-	}
+	must.That(t, first.Total.Value == 40 && first.Next != "", "total %v, next %q", first.Total, first.Next)
 	seen := map[sheaf.ID]int{}
 	page := first
 	for n := 0; ; n++ {
@@ -105,9 +101,7 @@ func TestPagesWhileIndexChanges(t *testing.T) {
 		f.Write(t, fmt.Sprintf("new%d.md", n), "# New\n\napples\n")
 		f.Index(t)
 		r := reader(t, f, access.Unrestricted())
-		if r.Generation() == first.Generation {
-			t.Fatal("the index did not change")
-		}
+		must.That(t, r.Generation() != first.Generation, "the index did not change")
 		page = must.Get(r.Page(context.Background(), page.Next, collection.SearchRequest{Text: "apples"}))
 		check.Equal(t, page.Generation, first.Generation, "generation of a page, and of the first page")
 	}
@@ -151,9 +145,8 @@ func TestStages(t *testing.T) {
 		for _, s := range got {
 			ids = append(ids, string(s.ID))
 		}
-		if err != nil || strings.Join(ids, " ") != c.want || c.first != 0 && got[0].Score != c.first {
-			t.Errorf("%s: %+v, %v, want %s", name, got, err, c.want)
-		}
+		check.That(t, err == nil && strings.Join(ids, " ") == c.want && (c.first == 0 || got[0].Score == c.first),
+			"%s: %+v, %v, want %s", name, got, err, c.want)
 	}
 }
 
@@ -179,9 +172,7 @@ func TestProfileNamesAreNoPaths(t *testing.T) {
 		check.Is(t, must.Err(f.Load(name)), sheaf.ErrNotFound, "profile %q", name)
 	}
 	list, err := f.Profiles()
-	if err != nil || len(list) < 5 {
-		t.Errorf("profiles: %v, %v", list, err)
-	}
+	check.That(t, err == nil && len(list) >= 5, "profiles: %v, %v", list, err)
 }
 
 // TestWarningOfOutdatedIndex checks that an answer from an outdated index has a warning. Callers that
@@ -190,28 +181,23 @@ func TestWarningOfOutdatedIndex(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "A harbor.\n", "b.md": "Another harbor.\n"}, nil)
 	f.Write(t, "b.md", "Another harbor, and a lighthouse.\n")
 	a := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "harbor"})
-	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "1 of the results changed") {
-		t.Errorf("after a change: %q", a.Warnings)
-	}
+	check.That(t, len(a.Warnings) == 1 && strings.Contains(a.Warnings[0], "1 of the results changed"),
+		"after a change: %q", a.Warnings)
 	must.Do(t, os.Rename(f.Root, f.Root+".away"))
 	if _, err := f.Refresh(context.Background()); err == nil {
 		t.Fatal("a folder that is gone was indexed")
 	}
 	a = find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "harbor"})
-	if len(a.Warnings) == 0 || !strings.Contains(a.Warnings[0], f.Root) {
-		t.Errorf("without the folder: %q", a.Warnings)
-	}
+	check.That(t, len(a.Warnings) != 0 && strings.Contains(a.Warnings[0], f.Root), "without the folder: %q", a.Warnings)
 	fused, err := reader(t, f, access.Unrestricted()).Fused(context.Background(), "harbor", "rrf", 60, 5)
-	if err != nil || len(fused.Warnings) == 0 || !strings.Contains(fused.Warnings[0], f.Root) {
-		t.Errorf("fused, without the folder: %+v, %v", fused, err)
-	}
+	check.That(t, err == nil && len(fused.Warnings) != 0 && strings.Contains(fused.Warnings[0], f.Root),
+		"fused, without the folder: %+v, %v", fused, err)
 	some := access.Unrestricted()
 	some.Baked = "ext:md"
 	a = find(t, reader(t, f, some), collection.SearchRequest{Text: "harbor"})
-	if len(a.Warnings) == 0 || strings.Contains(a.Warnings[0], f.Root) ||
-		!strings.Contains(a.Warnings[0], "from the last indexing run") {
-		t.Errorf("to a caller from whom something is kept: %q", a.Warnings)
-	}
+	check.That(t, len(a.Warnings) != 0 && !strings.Contains(a.Warnings[0], f.Root) &&
+		strings.Contains(a.Warnings[0], "from the last indexing run"),
+		"to a caller from whom something is kept: %q", a.Warnings)
 }
 
 // TestWarningOfUnreadableIgnoreFile checks that answers warn while an unreadable ignore file stops

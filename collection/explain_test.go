@@ -41,9 +41,8 @@ func TestBriefExplanation(t *testing.T) {
 		}
 		results = append(results, b.ID)
 	}
-	if len(results) != 4 || len(brief.Steps) != len(whole.Steps) {
-		t.Fatalf("%d results and %d steps, %d steps in the whole one", len(results), len(brief.Steps), len(whole.Steps))
-	}
+	must.That(t, len(results) == 4 && len(brief.Steps) == len(whole.Steps),
+		"%d results and %d steps, %d steps in the whole one", len(results), len(brief.Steps), len(whole.Steps))
 	left := 0
 	for k, w := range whole.Steps {
 		b := brief.Steps[k]
@@ -54,15 +53,12 @@ func TestBriefExplanation(t *testing.T) {
 			check.Equal(t, b.Hits[i], w.Hits[rank-1], "step %s: hit at rank %d, and in the whole ranking", b.Step, rank)
 		}
 		for i, h := range w.Hits {
-			if (i < 5 || slices.Contains(results, h.ID)) && !slices.Contains(b.Ranks, i+1) {
-				t.Errorf("step %s: rank %d is missing", b.Step, i+1)
-			}
+			check.That(t, i >= 5 && !slices.Contains(results, h.ID) || slices.Contains(b.Ranks, i+1),
+				"step %s: rank %d is missing", b.Step, i+1)
 		}
 		left += len(w.Hits) - len(b.Hits)
 	}
-	if left == 0 {
-		t.Error("nothing is left out")
-	}
+	check.That(t, left != 0, "nothing is left out")
 }
 
 // TestExplainedWindow checks that a search with explanations returns fewer results, and that its total says that more
@@ -82,9 +78,8 @@ func TestExplainedWindow(t *testing.T) {
 		if explain {
 			want, relation = collection.MaxExplained, "gte"
 		}
-		if a.Total.Value != want || a.Total.Relation != relation || (a.Results[0].Explanation != nil) != explain {
-			t.Errorf("explained %v: %+v, want %s %d", explain, a.Total, relation, want)
-		}
+		check.That(t, a.Total.Value == want && a.Total.Relation == relation && (a.Results[0].Explanation != nil) == explain,
+			"explained %v: %+v, want %s %d", explain, a.Total, relation, want)
 	}
 }
 
@@ -117,9 +112,8 @@ func TestExactTotal(t *testing.T) {
 		for _, q.Window = range []int{5, 20, 60, 200} {
 			a := find(t, r, q)
 			told[a.Total.Relation] = true
-			if a.Total.Relation == "eq" && a.Total.Value != all {
-				t.Errorf("%q in a window of %d: no others than %d, and there are %d", q.Text, q.Window, a.Total.Value, all)
-			}
+			check.That(t, a.Total.Relation != "eq" || a.Total.Value == all,
+				"%q in a window of %d: no others than %d, and there are %d", q.Text, q.Window, a.Total.Value, all)
 		}
 	}
 	check.Equal(t, len(told), 2, "relations: %v", told)
@@ -137,12 +131,10 @@ func TestAnswerAfterFailure(t *testing.T) {
 	r := reader(t, f, access.Unrestricted())
 	q := collection.SearchRequest{Text: "pear", Window: 100}
 	without, with := find(t, r, q), find(t, r, q)
-	if !without.Degraded || without.Total != (collection.Total{Value: 1, Relation: "gte"}) {
-		t.Errorf("without the model: %+v", without.Total)
-	}
-	if with.Degraded || with.Total.Value < 2 || with.Total.Relation != "eq" {
-		t.Errorf("with the model: %+v", with.Total)
-	}
+	check.That(t, without.Degraded && without.Total == (collection.Total{Value: 1, Relation: "gte"}),
+		"without the model: %+v", without.Total)
+	check.That(t, !with.Degraded && with.Total.Value >= 2 && with.Total.Relation == "eq",
+		"with the model: %+v", with.Total)
 	find(t, r, q)
 	if n := f.Cache(); n.Found != 1 || n.Missed != 2 {
 		t.Errorf("counts: %+v", n)
@@ -170,9 +162,8 @@ func TestExplainEqualsSearch(t *testing.T) {
 				}
 				return out
 			}
-			if !slices.Equal(ids(e.Answer), ids(want)) || len(want.Results) == 0 {
-				t.Errorf("%+v: explained %v, searched %v", asked, ids(e.Answer), ids(want))
-			}
+			check.That(t, slices.Equal(ids(e.Answer), ids(want)) && len(want.Results) != 0,
+				"%+v: explained %v, searched %v", asked, ids(e.Answer), ids(want))
 			if !reflect.DeepEqual(e.Facets, want.Facets) || !reflect.DeepEqual(e.Matches, want.Matches) ||
 				e.Total != want.Total {
 				t.Errorf("%+v: explained %v, %v and %v, searched %v, %v and %v", asked, e.Facets, e.Matches, e.Total, want.Facets,
@@ -217,7 +208,6 @@ func TestFusedStale(t *testing.T) {
 	must.Do(t, os.Remove(filepath.Join(f.Root, "b.md")))
 	found := must.Get(reader(t, f, access.Unrestricted()).Fused(t.Context(), "harbor", "rrf", 60, 5))
 	want := []string{"2 of the results changed since they were indexed, or cannot be read: they have no content"}
-	if len(found.Results) != 3 || found.Degraded || !slices.Equal(found.Warnings, want) {
-		t.Errorf("%d results, degraded %v, warnings %q", len(found.Results), found.Degraded, found.Warnings)
-	}
+	check.That(t, len(found.Results) == 3 && !found.Degraded && slices.Equal(found.Warnings, want),
+		"%d results, degraded %v, warnings %q", len(found.Results), found.Degraded, found.Warnings)
 }

@@ -37,13 +37,9 @@ func TestIndexDeletedUnderServer(t *testing.T) {
 	_, refreshed := f.Refresh(t.Context())
 	for what, err := range map[string]error{"readiness": f.Ready(t.Context()), "a reader": reads, "a change": write(),
 		"a look for changes": refreshed} {
-		if !errors.Is(err, sheaf.ErrUnavailable) || strings.Contains(err.Error(), index) {
-			t.Errorf("%s: %v", what, err)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrUnavailable) && !strings.Contains(err.Error(), index), "%s: %v", what, err)
 	}
-	if f.Coming(t.Context()) {
-		t.Error("callers wait for an index that is gone")
-	}
+	check.That(t, !f.Coming(t.Context()), "callers wait for an index that is gone")
 	check.Equal(t, len(find(t, before, collection.SearchRequest{Text: "harbor", Limit: 10}).Results), 1,
 		"hits of an earlier reader")
 	f.Beside(t).Index(t)

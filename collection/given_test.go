@@ -152,9 +152,7 @@ func TestMissingVectorsOfGivenDocuments(t *testing.T) {
 	}
 	for i, id := range []sheaf.ID{"api:text.md", "api:chunks.md"} {
 		d, err := reader(t, f, access.Unrestricted()).Document(t.Context(), id)
-		if err != nil || d.ETag != before[i] || d.Pending != "" {
-			t.Errorf("%s: %+v, %v", id, d, err)
-		}
+		check.That(t, err == nil && d.ETag == before[i] && d.Pending == "", "%s: %+v, %v", id, d, err)
 	}
 	check.Equal(t, len(find(t, reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}),
 		collection.SearchRequest{Text: "boat"}).Results), 1, "results for the restricted caller")
@@ -270,9 +268,7 @@ func until(t *testing.T, what string, try func() error) {
 		if err == nil {
 			return
 		}
-		if time.Since(began) > time.Minute {
-			t.Fatalf("%s: %v", what, err)
-		}
+		must.That(t, time.Since(began) <= time.Minute, "%s: %v", what, err)
 	}
 }
 
@@ -292,9 +288,7 @@ func TestFilesOfEarlierVersionMove(t *testing.T) {
 	f := collectiontest.Open(t, nil, func(o *collection.Options) { o.Now = func() time.Time { return olderDay } })
 	older(t, f.Options.Intake)
 	kept, err := collection.WasGiven(f.Options.Intake)
-	if err != nil || !kept("api:d1.md") || kept("api:none.md") {
-		t.Errorf("before a process takes them over: %v", err)
-	}
+	check.That(t, err == nil && kept("api:d1.md") && !kept("api:none.md"), "before a process takes them over: %v", err)
 	done := workUntil(t, f.Collection, func() bool {
 		return len(f.Tasks(access.Unrestricted(), "", collection.TaskDone, 9)) == 2
 	})
@@ -313,9 +307,7 @@ func TestFilesOfEarlierVersionMove(t *testing.T) {
 	for id, tag := range map[sheaf.ID]string{"api:d1.md": "cf4bc0ef30b841102094eaca4e1dedd0",
 		"api:b2.md": "8380b841315e665bb6e22377a5b7ea69"} {
 		d, err := r.Document(t.Context(), id)
-		if err != nil || !strings.Contains(d.ETag, tag) {
-			t.Errorf("%s: %+v, %v: want the version %s", id, d, err, tag)
-		}
+		check.That(t, err == nil && strings.Contains(d.ETag, tag), "%s: %+v, %v: want the version %s", id, d, err, tag)
 	}
 	var key collection.Key
 	for part, text := range map[*[32]byte]string{
@@ -325,10 +317,8 @@ func TestFilesOfEarlierVersionMove(t *testing.T) {
 	}
 	again, err := f.Collection.Write(t.Context(), access.Unrestricted(),
 		[]collection.Change{{ID: "api:d1.md", Put: &collection.DocumentInput{Text: "Another."}}}, key)
-	if err != nil || len(again) != 1 || again[0].ETag != `"cf4bc0ef30b841102094eaca4e1dedd0-69d98233"` ||
-		!again[0].Created {
-		t.Errorf("a request with a key that was answered before: %+v, %v", again, err)
-	}
+	check.That(t, err == nil && len(again) == 1 && again[0].ETag == `"cf4bc0ef30b841102094eaca4e1dedd0-69d98233"` &&
+		again[0].Created, "a request with a key that was answered before: %+v, %v", again, err)
 	for _, name := range []string{"documents", "tasks", "answers.jsonl"} {
 		if _, err := os.Stat(filepath.Join(f.Options.Intake, name)); !os.IsNotExist(err) {
 			t.Errorf("%s is there: %v", name, err)

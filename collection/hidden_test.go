@@ -19,6 +19,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -57,9 +58,7 @@ func TestHiddenDocumentsChangeNoAnswer(t *testing.T) {
 	profiles := []string{"", "sheaf", "rrf", "bench", "tree", "sonar", "onyx-vespa", "onyx-elastic", "tiered"}
 	compared := 0
 	for round := 0; compared < 4; round++ {
-		if round == 40 {
-			t.Fatalf("of %d callers %d see a part", round, compared)
-		}
+		must.That(t, round != 40, "of %d callers %d see a part", round, compared)
 		grant := access.Grant{Scopes: []access.Scope{access.ScopeSearch},
 			Access: [][]string{nil, {"user:ann"}, {"group:staff", "user:bob"}, {access.All}}[random.IntN(4)],
 			Tenant: []string{"", "acme", access.All}[random.IntN(3)], Sets: [][]string{nil, nil, {"finance"}}[random.IntN(3)]}
@@ -184,9 +183,7 @@ func TestLinksIgnoreHiddenDocuments(t *testing.T) {
 	same := func(what string, ask func(r *collection.Reader) (any, error)) {
 		t.Helper()
 		a, err := ask(whole)
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
+		must.That(t, err == nil, "%s: %v", what, err)
 		got := masked(t, own, a, nil)
 		b, err := ask(rest)
 		if want := masked(t, own, b, err); got != want {
@@ -240,10 +237,9 @@ func TestFileErrorsHidePath(t *testing.T) {
 		_, got := r.Get(t.Context(), id, collection.GetOptions{})
 		_, similar := r.Similar(t.Context(), id, collection.SearchRequest{})
 		for _, err := range []error{got, similar} {
-			if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, cause) || !strings.Contains(err.Error(), string(id)) ||
-				strings.Contains(err.Error(), f.Root) {
-				t.Errorf("%v: the error is %v", cause, err)
-			}
+			check.That(t, errors.Is(err, sheaf.ErrUnavailable) && errors.Is(err, cause) &&
+				strings.Contains(err.Error(), string(id)) && !strings.Contains(err.Error(), f.Root),
+				"%v: the error is %v", cause, err)
 		}
 	}
 }
@@ -264,13 +260,10 @@ func TestProfileErrorsHideFolders(t *testing.T) {
 	}
 	for _, name := range []string{"lost", "torn", "wrong", "large"} {
 		_, err := f.Load(name)
-		if err == nil {
-			t.Fatalf("%s is read", name)
-		}
+		must.That(t, err != nil, "%s is read", name)
 		for _, text := range []string{told[name], err.Error()} {
-			if !strings.Contains(text, name+".yaml:") || strings.Contains(text, filepath.Dir(dir)) {
-				t.Errorf("%s: told: %s", name, text)
-			}
+			check.That(t, strings.Contains(text, name+".yaml:") && !strings.Contains(text, filepath.Dir(dir)),
+				"%s: told: %s", name, text)
 		}
 	}
 	if !strings.Contains(told["lost"], "lost.yaml:2:10: extends \"nowhere\": no profile has this name: looked for "+

@@ -51,9 +51,8 @@ func TestDoRetriesWhenLockIsReleased(t *testing.T) {
 				}
 				return lock.Close()
 			})
-			if tries != c.tries || c.freed != (err == nil) || !c.freed && !errors.Is(err, vfs.ErrLocked) {
-				t.Errorf("%s: tried %d times, %v", c.name, tries, err)
-			}
+			check.That(t, tries == c.tries && c.freed == (err == nil) && (c.freed || errors.Is(err, vfs.ErrLocked)),
+				"%s: tried %d times, %v", c.name, tries, err)
 			if !c.freed {
 				must.Do(t, held.Close())
 			}
@@ -85,9 +84,7 @@ func TestDoRetriesAfterWorkOfLockHolder(t *testing.T) {
 		_, err := vfs.Disk{}.Lock(name)
 		return err
 	})
-	if err != nil || tries != 2 {
-		t.Errorf("tried %d times, %v; want 2", tries, err)
-	}
+	check.That(t, err == nil && tries == 2, "tried %d times, %v; want 2", tries, err)
 	if err := <-updated; err != nil { // other processes may see a change before Update returns
 		t.Error(err)
 	}
@@ -123,9 +120,8 @@ func TestDoByKindOfError(t *testing.T) {
 			}
 			return nil
 		})
-		if !errors.Is(err, c.want) || reopened != c.reopen || remade != c.remake {
-			t.Errorf("%s: %v, reopened %d times, remade %d times", c.name, err, reopened, remade)
-		}
+		check.That(t, errors.Is(err, c.want) && reopened == c.reopen && remade == c.remake,
+			"%s: %v, reopened %d times, remade %d times", c.name, err, reopened, remade)
 		check.Is(t, new(Life).Do(t.Context(), NeedFresh, func() error { return c.want }), c.want,
 			"%s", c.name)
 	}
@@ -136,9 +132,7 @@ func TestDamagedIndexNoticesRemake(t *testing.T) {
 	c := &Collection{}
 	c.watchHealth()
 	c.seen(errors.New("another fault"))
-	if c.damaged.Err() != nil || c.replaced.Err() != nil {
-		t.Error("a fault that is no damage counts as damage")
-	}
+	check.That(t, c.damaged.Err() == nil && c.replaced.Err() == nil, "a fault that is no damage counts as damage")
 	damage := fmt.Errorf("read: %w", vfs.ErrCorrupt)
 	c.seen(damage)
 	c.seen(vfs.ErrCorrupt)
@@ -147,9 +141,8 @@ func TestDamagedIndexNoticesRemake(t *testing.T) {
 		t.Errorf("%v, %v", c.Damage(), c.shut())
 	}
 	c.seen(ingest.ErrRebuilt)
-	if c.replaced.Err() == nil || !errors.Is(c.shut(), ingest.ErrRebuilt) {
-		t.Error("the fault of another process is not reported")
-	}
+	check.That(t, c.replaced.Err() != nil && errors.Is(c.shut(), ingest.ErrRebuilt),
+		"the fault of another process is not reported")
 }
 
 // TestFileOf checks that a file name may contain a #.
@@ -252,10 +245,8 @@ func TestTooManyFilesErrorHidesName(t *testing.T) {
 	grant := access.Unrestricted()
 	err := Told(fmt.Errorf("open index: %w", &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.ENFILE}),
 		&grant)
-	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, syscall.ENFILE) ||
-		strings.Contains(err.Error(), "secret") {
-		t.Errorf("%v", err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrUnavailable) && errors.Is(err, syscall.ENFILE) &&
+		!strings.Contains(err.Error(), "secret"), "%v", err)
 }
 
 // TestCalibration checks that an index uses the current content of its file. Without a usable calibration for the

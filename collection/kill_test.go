@@ -119,9 +119,7 @@ func TestKillChild(t *testing.T) {
 	collectiontest.Working(t, f.Collection)
 	say := func(op killOp) {
 		line, err := json.Marshal(op)
-		if err != nil {
-			t.Error(err)
-		}
+		check.That(t, err == nil, "%v", err)
 		_, _ = os.Stdout.Write(append(append([]byte("@"), line...), '\n'))
 	}
 	round := filepath.Base(folder) + os.Getenv("SHEAF_TEST_KILL_ROUND")
@@ -252,9 +250,7 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 	var batch []string
 	for id, want := range k.texts {
 		text, err := view.Text(id)
-		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
-			t.Fatal(err)
-		}
+		must.That(t, err == nil || errors.Is(err, sheaf.ErrNotFound), "%v", err)
 		if is := string(text); !slices.Contains(want, is) {
 			t.Errorf("%s is %q, want %q", id, is, want)
 		}
@@ -293,9 +289,7 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 	})); err != nil {
 		t.Error(err)
 	}
-	if t.Failed() {
-		t.Fatalf("in %s, round %s", k.folder, round)
-	}
+	must.That(t, !t.Failed(), "in %s, round %s", k.folder, round)
 }
 
 // TestKills kills processes during changes, at random and at every named point, and checks the index afterwards.

@@ -47,9 +47,7 @@ func writeFile(t testing.TB, name, text string) {
 func found(t *testing.T, c *collection.Collection, text string) int {
 	t.Helper()
 	a := must.Get(c.Search(t.Context(), text))
-	if len(a.Warnings) > 0 {
-		t.Errorf("warnings: %q", a.Warnings)
-	}
+	check.That(t, len(a.Warnings) <= 0, "warnings: %q", a.Warnings)
 	return len(a.Results)
 }
 
@@ -141,10 +139,8 @@ func TestHangingFolderIsError(t *testing.T) {
 		gone := make(chan struct{})
 		began := time.Now()
 		_, err := collection.InTime("far", func(string) (fs.FileInfo, error) { <-gone; return nil, nil })
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "far") ||
-			time.Since(began) != collection.AnswerTime {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
+		check.That(t, errors.Is(err, sheaf.ErrUnavailable) && strings.Contains(err.Error(), "far") &&
+			time.Since(began) == collection.AnswerTime, "%v after %v", err, time.Since(began))
 		close(gone)
 	})
 	if info, err := collection.InTime(t.TempDir(), os.Stat); err != nil || !info.IsDir() {

@@ -38,10 +38,9 @@ func TestProfilesListProfileOfProgram(t *testing.T) {
 			}
 		})
 		list, err := f.Profiles()
-		if err != nil ||
-			!slices.IsSortedFunc(list, func(a, b collection.Profile) int { return strings.Compare(a.Name, b.Name) }) {
-			t.Errorf("%s: %+v, %v: want a list by name", name, list, err)
-		}
+		check.That(t, err == nil &&
+			slices.IsSortedFunc(list, func(a, b collection.Profile) int { return strings.Compare(a.Name, b.Name) }),
+			"%s: %+v, %v: want a list by name", name, list, err)
 		i := slices.IndexFunc(list, func(p collection.Profile) bool { return strings.Contains(p.Name, "mine") })
 		must.Equal(t, i >= 0, listed, "%s is in %+v", name, list)
 		if !listed {
@@ -86,9 +85,8 @@ func TestProfilesReread(t *testing.T) {
 		collection.RereadProfiles(f.Collection)
 		want, _, wantErr := profile.LoadTuned(index, "own", profile.In(dir))
 		got, err := f.Load("own")
-		if (err == nil) != (wantErr == nil) || err == nil && !got.Equal(want) {
-			t.Errorf("after %s says %q: %+v, %v: want %+v, %v", step.file, step.text, got, err, want, wantErr)
-		}
+		check.That(t, (err == nil) == (wantErr == nil) && (err != nil || got.Equal(want)),
+			"after %s says %q: %+v, %v: want %+v, %v", step.file, step.text, got, err, want, wantErr)
 		if err != nil {
 			continue
 		}
@@ -174,9 +172,8 @@ func TestSaveProfile(t *testing.T) {
 		{"one out of range", "mine", number("mine", "names", "11", true), sheaf.ErrInvalid, first + "  names: 0.25\n"},
 	} {
 		saved, err := f.SaveProfile(all, c.name, c.in)
-		if !errors.Is(err, c.want) || err == nil && saved.File != filepath.Join(dir, c.name+".yaml") {
-			t.Errorf("%s: %+v, %v, want %v", c.what, saved, err, c.want)
-		}
+		check.That(t, errors.Is(err, c.want) && (err != nil || saved.File == filepath.Join(dir, c.name+".yaml")),
+			"%s: %+v, %v, want %v", c.what, saved, err, c.want)
 		if text, err := os.ReadFile(file); err != nil || string(text) != c.text {
 			t.Errorf("%s: the file is %s, %v", c.what, text, err)
 		}
@@ -184,9 +181,8 @@ func TestSaveProfile(t *testing.T) {
 			r := reader(t, f, all)
 			own := find(t, r, collection.SearchRequest{Text: "undo a commit", Profile: "mine"})
 			set := find(t, r, collection.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
-			if len(own.Results) == 0 || !reflect.DeepEqual(own.Results, set.Results) {
-				t.Errorf("a saved profile ranks %v, its numbers %v", own.Results, set.Results)
-			}
+			check.That(t, len(own.Results) != 0 && reflect.DeepEqual(own.Results, set.Results),
+				"a saved profile ranks %v, its numbers %v", own.Results, set.Results)
 		}
 	}
 	check.Is(t, must.Err(os.Stat(filepath.Join(dir, "x.yaml"))), os.ErrNotExist, "the file of a wrong profile")
@@ -220,9 +216,7 @@ func TestSavedFilesHidePaths(t *testing.T) {
 	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo", Expect: []sheaf.ID{"notes:git.md"}}}}
 	for grant, told := range map[*access.Grant]bool{&some: false, new(access.Unrestricted()): true} {
 		p, err := f.SaveProfile(*grant, "mine", collection.ProfileInput{Extends: "sheaf", Replace: true})
-		if err != nil || (p.File != "") != told {
-			t.Errorf("told %t: %+v, %v", told, p, err)
-		}
+		check.That(t, err == nil && (p.File != "") == told, "told %t: %+v, %v", told, p, err)
 		in.Replace = true
 		if j, err := f.SaveJudged(*grant, "mine", in); err != nil || (j.File != "") != told {
 			t.Errorf("told %t: %+v, %v", told, j, err)
@@ -235,16 +229,12 @@ func TestSaveJudged(t *testing.T) {
 	r := reader(t, f, access.Unrestricted())
 
 	a, err := r.Search(context.Background(), collection.SearchRequest{Text: "undo a commit"})
-	if err != nil || len(a.Results) == 0 {
-		t.Fatalf("%+v, %v", a, err)
-	}
+	must.That(t, err == nil && len(a.Results) != 0, "%+v, %v", a, err)
 	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo: a \"commit\"",
 		Expect: []sheaf.ID{a.Results[0].ID}}}}
 	saved := must.Get(f.SaveJudged(access.Unrestricted(), "mine", in))
 	set, err := dataset.Notes(saved.File, "")
-	if err != nil || set.Folder != f.Root || set.Judgements() != 1 {
-		t.Errorf("%+v, %v", set, err)
-	}
+	check.That(t, err == nil && set.Folder == f.Root && set.Judgements() == 1, "%+v, %v", set, err)
 	outside := []string{"../mine2", "a/b", ""}
 	if runtime.GOOS == "windows" {
 		outside = append(outside, "con", "nul", "com1", `a\b`, "a:b")
@@ -289,9 +279,7 @@ func TestJudgingHiddenChunk(t *testing.T) {
 		return err
 	}
 	hidden, none := save("notes:hg.md#mercurial"), save("notes:no.md#mercurial")
-	if !errors.Is(hidden, sheaf.ErrNotFound) || !errors.Is(none, sheaf.ErrNotFound) ||
-		strings.ReplaceAll(hidden.Error(), "hg.md", "no.md") != none.Error() {
-		t.Errorf("a hidden chunk: %v; none: %v", hidden, none)
-	}
+	check.That(t, errors.Is(hidden, sheaf.ErrNotFound) && errors.Is(none, sheaf.ErrNotFound) &&
+		strings.ReplaceAll(hidden.Error(), "hg.md", "no.md") == none.Error(), "a hidden chunk: %v; none: %v", hidden, none)
 	check.NoError(t, save("notes:git.md#undo-a-commit"), "a public chunk")
 }

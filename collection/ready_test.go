@@ -35,25 +35,17 @@ func TestReadyBeforeFirstRun(t *testing.T) {
 		check.List(t, told, st.Warnings, "warnings of an answer, and of the status")
 		return strings.Contains(strings.Join(told, "\n"), "for the first time")
 	}
-	if said() {
-		t.Error("nobody watches, and answers say that there will be more")
-	}
+	check.That(t, !said(), "nobody watches, and answers say that there will be more")
 	c.WillWatch()
-	if c.Ready(t.Context()) == nil {
-		t.Error("ready before the first run")
-	}
-	if !said() {
-		t.Error("an answer before the first run does not say that there will be more")
-	}
+	check.That(t, c.Ready(t.Context()) != nil, "ready before the first run")
+	check.That(t, said(), "an answer before the first run does not say that there will be more")
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan struct{}, 8)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Watch(ctx, func(*ingest.Report, error) { ran <- struct{}{} }) }()
 	<-ran
 	check.NoError(t, c.Ready(t.Context()), "after the first run")
-	if said() {
-		t.Error("after the first run answers say that there will be more")
-	}
+	check.That(t, !said(), "after the first run answers say that there will be more")
 	stop()
 	must.Do(t, <-ended)
 }
@@ -100,21 +92,15 @@ func TestStatusIndexing(t *testing.T) {
 	})
 	c.Index(t)
 	must.Do(t, fault)
-	if len(told) < 2 || told[0].Files != 0 || told[len(told)-1].Files != 3 ||
-		!slices.IsSortedFunc(told, func(a, b collection.Indexing) int { return a.Files - b.Files }) {
-		t.Errorf("told %+v", told)
-	}
+	check.That(t, len(told) >= 2 && told[0].Files == 0 && told[len(told)-1].Files == 3 &&
+		slices.IsSortedFunc(told, func(a, b collection.Indexing) int { return a.Files - b.Files }), "told %+v", told)
 	for _, is := range told {
-		if is.AllFiles != 3 || is.AllBytes != 29 {
-			t.Errorf("of all it says %+v", is)
-		}
+		check.That(t, is.AllFiles == 3 && is.AllBytes == 29, "of all it says %+v", is)
 	}
 	ended := func(when string) {
 		t.Helper()
 		st, err := reader(t, c, access.Unrestricted()).Status(t.Context())
-		if err != nil || st.Indexing != nil {
-			t.Errorf("%s: %+v, %v", when, st.Indexing, err)
-		}
+		check.That(t, err == nil && st.Indexing == nil, "%s: %+v, %v", when, st.Indexing, err)
 	}
 	ended("when it has ended")
 	c.Write(t, "d.md", "# D\n\nfour\n")
@@ -137,9 +123,8 @@ func TestMissingFolder(t *testing.T) {
 		f.Index(t)
 		r := reader(t, f, access.Unrestricted())
 		st, err := r.Status(t.Context())
-		if err != nil || st.Watch == nil || !slices.Equal(st.Watch.Gone, gone) || st.Documents != 2 {
-			t.Errorf("%+v, %v: want %v gone", st, err, gone)
-		}
+		check.That(t, err == nil && st.Watch != nil && slices.Equal(st.Watch.Gone, gone) && st.Documents == 2,
+			"%+v, %v: want %v gone", st, err, gone)
 		if n := len(find(t, r, collection.SearchRequest{Text: "harbor"}).Results); n != 2 && len(gone) == 0 {
 			t.Errorf("%d found", n)
 		}
@@ -187,9 +172,7 @@ func TestShowsIndexOfOtherProcess(t *testing.T) {
 					t.Error("nothing found of what was indexed before")
 				}
 				for _, found := range a.Results {
-					if found.Path == "" || found.Title == "" {
-						t.Errorf("%+v: nothing is known of it", found)
-					}
+					check.That(t, found.Path != "" && found.Title != "", "%+v: nothing is known of it", found)
 				}
 				r.Close()
 			}
@@ -202,9 +185,7 @@ func TestShowsIndexOfOtherProcess(t *testing.T) {
 		for found, until := 0, time.Now().Add(time.Minute); found != n+2; {
 			found = len(find(t, reader(t, beside, access.Unrestricted()),
 				collection.SearchRequest{Text: "harbor", Limit: 50, Window: 50}).Results)
-			if time.Now().After(until) {
-				t.Fatalf("%d results, want %d", found, n+2)
-			}
+			must.That(t, !time.Now().After(until), "%d results, want %d", found, n+2)
 		}
 	}
 	close(indexed)

@@ -229,12 +229,10 @@ func TestUnreadDates(t *testing.T) {
 				note = n
 			}
 		}
-		if !strings.HasPrefix(note, c.want) || c.want == "" && note != "" {
-			t.Errorf("%s: note %q, want %q", c.query, note, c.want)
-		}
-		if !c.grant.SeesAll() && strings.Contains(note, "hidden") {
-			t.Errorf("%s: the note %q names a hidden document", c.query, note)
-		}
+		check.That(t, strings.HasPrefix(note, c.want) && (c.want != "" || note == ""),
+			"%s: note %q, want %q", c.query, note, c.want)
+		check.That(t, c.grant.SeesAll() || !strings.Contains(note, "hidden"),
+			"%s: the note %q names a hidden document", c.query, note)
 	}
 	explained := must.Get(reader(t, f, access.Unrestricted()).Explain(t.Context(),
 		collection.SearchRequest{Text: "heron before:2030", Limit: 9}))
@@ -293,9 +291,7 @@ func TestValues(t *testing.T) {
 	}
 	check.Equal(t, sorted(due), "{05.01.2024 1} {2024-01-05 1} {2024-01-05T23:30:00-08:00 1} {5 Jan 2024 1}", "facet")
 	doc := must.Get(r.Document(t.Context(), "notes:field.md"))
-	if len(doc.Properties) > 0 {
-		t.Errorf("properties without a value: %v", doc.Properties)
-	}
+	check.That(t, len(doc.Properties) <= 0, "properties without a value: %v", doc.Properties)
 }
 
 func sorted(list []string) string {
@@ -375,9 +371,8 @@ func TestForeignHitsAreSkipped(t *testing.T) {
 			for _, profile := range []string{"bench", "sheaf", "rrf"} {
 				a := find(t, reader(t, f, g), collection.SearchRequest{Text: "budget", Profile: profile})
 				for i, r := range a.Results {
-					if i == 0 && r.Path != "open.md" || r.ID.Tree() != collectiontest.Tree {
-						t.Errorf("%s: result %d is %s", profile, i, r.ID)
-					}
+					check.That(t, (i != 0 || r.Path == "open.md") && r.ID.Tree() == collectiontest.Tree,
+						"%s: result %d is %s", profile, i, r.ID)
 				}
 				said := 0
 				for _, note := range slices.Concat(a.Notes, a.Warnings) {
@@ -385,9 +380,7 @@ func TestForeignHitsAreSkipped(t *testing.T) {
 						said++
 					}
 				}
-				if said > 1 {
-					t.Errorf("%s says it %d times", profile, said)
-				}
+				check.That(t, said <= 1, "%s says it %d times", profile, said)
 				n += said
 			}
 			return n
@@ -493,51 +486,38 @@ func TestDocumentInPieces(t *testing.T) {
 			r := reader(t, f, access.Unrestricted())
 			for _, profile := range []string{"sonar", "bench"} {
 				a := find(t, r, collection.SearchRequest{Text: "harbor", Profile: profile})
-				if len(a.Results) == 0 || a.Results[0].ID != "notes:port.md" {
-					t.Fatalf("%s: %+v", profile, a)
-				}
+				must.That(t, len(a.Results) != 0 && a.Results[0].ID == "notes:port.md", "%s: %+v", profile, a)
 				if first := a.Results[0]; len(a.Warnings) > 0 || first.Stale || !strings.Contains(first.Snippet, "nine cranes") ||
 					len(first.Matches) == 0 || first.Line < 6 {
 					t.Errorf("%s: %+v, warnings %q", profile, first, a.Warnings)
 				}
 				why, err := r.WhyNot(t.Context(), collection.SearchRequest{Text: "harbor", Profile: profile}, "notes:port.md")
-				if err != nil || why.Rank != 1 {
-					t.Errorf("%s: why not: %+v, %v", profile, why, err)
-				}
+				check.That(t, err == nil && why.Rank == 1, "%s: why not: %+v, %v", profile, why, err)
 				why, err = r.WhyNot(t.Context(), collection.SearchRequest{Text: "+harbor", Profile: profile}, "notes:farm.md")
-				if err != nil || why.Rank != 0 || len(why.Reasons) == 0 {
-					t.Errorf("%s: why not the other: %+v, %v", profile, why, err)
-				}
+				check.That(t, err == nil && why.Rank == 0 && len(why.Reasons) != 0,
+					"%s: why not the other: %+v, %v", profile, why, err)
 			}
 			part, err := r.Get(t.Context(), "notes:port.md", collection.GetOptions{Neighbors: 1})
-			if err != nil || !strings.Contains(part.Text, "nine cranes") || part.Title != "Port" {
-				t.Errorf("get: %+v, %v", part, err)
-			}
+			check.That(t, err == nil && strings.Contains(part.Text, "nine cranes") && part.Title == "Port",
+				"get: %+v, %v", part, err)
 			like, err := r.Similar(t.Context(), "notes:port.md", collection.SearchRequest{})
-			if err != nil || len(like.Results) == 0 || like.Results[0].Doc != "notes:dock.md" {
-				t.Errorf("similar: %+v, %v", like, err)
-			}
+			check.That(t, err == nil && len(like.Results) != 0 && like.Results[0].Doc == "notes:dock.md",
+				"similar: %+v, %v", like, err)
 			from, err := r.Get(t.Context(), "notes:farm.md", collection.GetOptions{})
-			if err != nil || len(from.Links) != 1 || from.Links[0].To != "notes:port.md" {
-				t.Errorf("links of the farm: %+v, %v", from, err)
-			}
+			check.That(t, err == nil && len(from.Links) == 1 && from.Links[0].To == "notes:port.md",
+				"links of the farm: %+v, %v", from, err)
 			fused, err := r.Fused(t.Context(), "harbor", "rrf", 60, 5)
-			if err != nil || len(fused.Results) == 0 {
-				t.Fatalf("fused: %+v, %v", fused, err)
-			}
+			must.That(t, err == nil && len(fused.Results) != 0, "fused: %+v, %v", fused, err)
 			// Fused runs the built-in profile, whatever the user's profile of that name says.
 			if first := fused.Results[0]; first.ID == "notes:port.md" || first.Document.ID != "notes:port.md" ||
 				first.Content == "" || len(model.texts) != 0 {
 				t.Errorf("fused: %+v; the model read %q", first, model.texts)
 			}
 			whole := find(t, r, collection.SearchRequest{Text: "harbor", Profile: "rrf"})
-			if len(whole.Results) == 0 || whole.Results[0].ID != "notes:port.md" || whole.Results[0].Title == "" {
-				t.Errorf("the user's profile: %+v", whole)
-			}
-			if len(model.texts) == 0 || !strings.Contains(model.texts[0], "Port") ||
-				!strings.Contains(model.texts[0], "nine cranes") {
-				t.Errorf("the model read %q", model.texts)
-			}
+			check.That(t, len(whole.Results) != 0 && whole.Results[0].ID == "notes:port.md" && whole.Results[0].Title != "",
+				"the user's profile: %+v", whole)
+			check.That(t, len(model.texts) != 0 && strings.Contains(model.texts[0], "Port") &&
+				strings.Contains(model.texts[0], "nine cranes"), "the model read %q", model.texts)
 		})
 	}
 }
@@ -564,17 +544,14 @@ func TestHiddenFilesAreNotScanned(t *testing.T) {
 	}
 	r := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 	answer := find(t, r, collection.SearchRequest{Text: "harbor", Profile: "tiered"})
-	if len(answer.Results) != 1 || answer.Results[0].Path != "open.md" {
-		t.Errorf("%+v", answer.Results)
-	}
+	check.That(t, len(answer.Results) == 1 && answer.Results[0].Path == "open.md", "%+v", answer.Results)
 	for _, name := range []string{"closed.md", "was-open.md", "new.md", "missing.md", "open.md#0#0", "missing.md#0"} {
 		id := sheaf.ID(collectiontest.Tree + ":" + name)
 		for _, text := range []string{"harbor", "nothing of that"} {
 			absence, err := r.WhyNot(context.Background(), collection.SearchRequest{Text: text, Profile: "tiered"}, id)
 			_, other := r.WhyNot(context.Background(), collection.SearchRequest{Text: text, Profile: "rrf"}, id)
-			if !errors.Is(err, sheaf.ErrNotFound) || name != "was-open.md" && fmt.Sprint(err) != fmt.Sprint(other) {
-				t.Errorf("why not %s, %q: %+v, %v; another profile says %v", id, text, absence, err, other)
-			}
+			check.That(t, errors.Is(err, sheaf.ErrNotFound) && (name == "was-open.md" || fmt.Sprint(err) == fmt.Sprint(other)),
+				"why not %s, %q: %+v, %v; another profile says %v", id, text, absence, err, other)
 		}
 	}
 	if _, err := r.WhyNot(context.Background(), collection.SearchRequest{Text: "cranes", Profile: "tiered"},

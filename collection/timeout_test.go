@@ -213,9 +213,8 @@ func TestFailedPropertyLookupIsError(t *testing.T) {
 	missing = nil
 	for i, text := range []string{"okapi -status:draft", "okapi -status:draft", "zebra -[Status:draft]"} {
 		a := find(t, r, collection.SearchRequest{Text: text})
-		if len(a.Results) == 0 || strings.Contains(string(a.Results[0].ID), "a.md") {
-			t.Errorf("search %d: %+v", i, a.Results)
-		}
+		check.That(t, len(a.Results) != 0 && !strings.Contains(string(a.Results[0].ID), "a.md"),
+			"search %d: %+v", i, a.Results)
 	}
 }
 
@@ -253,11 +252,9 @@ func TestLateRerankKeepsRanking(t *testing.T) {
 	ctx := newEnding(t.Context())
 	model.end = ctx.end
 	got := must.Get(r.Search(ctx, collection.SearchRequest{Text: "harbor", Profile: "rrf"}))
-	if !got.Degraded || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "rerank: ") ||
-		len(got.Results) != len(want.Results) {
-		t.Fatalf("degraded %v, warnings %q, %d results of %d", got.Degraded, got.Warnings, len(got.Results),
-			len(want.Results))
-	}
+	must.That(t, got.Degraded && len(got.Warnings) == 1 && strings.HasPrefix(got.Warnings[0], "rerank: ") &&
+		len(got.Results) == len(want.Results),
+		"degraded %v, warnings %q, %d results of %d", got.Degraded, got.Warnings, len(got.Results), len(want.Results))
 	for i := range want.Results {
 		if a, b := got.Results[i], want.Results[i]; a.ID != b.ID || a.Snippet != b.Snippet || a.Snippet == "" {
 			t.Errorf("result %d is %s %q, want %s %q", i+1, a.ID, a.Snippet, b.ID, b.Snippet)

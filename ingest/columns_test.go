@@ -31,9 +31,7 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 	doc.Tags = []string{"Work/Now", "work/later", "/odd", deep}
 	columns := map[string][]sheaf.Value{}
 	for _, c := range Columns(doc, sheaf.Dated{}) {
-		if columns[c.Name] != nil {
-			t.Errorf("%s appears twice", c.Name)
-		}
+		check.That(t, columns[c.Name] == nil, "%s appears twice", c.Name)
 		columns[c.Name] = c.Values
 	}
 	check.List(t, columns[sheaf.PropertyColumn("kind")], want, "values of a property written in two ways")
@@ -73,9 +71,7 @@ func TestColumnsAreFolded(t *testing.T) {
 		}
 		delete(want, c.Name)
 	}
-	if len(want) > 0 {
-		t.Errorf("not there: %v", want)
-	}
+	check.That(t, len(want) <= 0, "not there: %v", want)
 }
 
 // TestColumnsReadTexts checks that a text which is a date or number has a column of that type. Another column keeps

@@ -84,9 +84,7 @@ func TestEmbedding(t *testing.T) {
 	if r := w.run(); r.Added != 1 || r.Pending != 1 || !strings.Contains(r.EmbedError, "down") {
 		t.Errorf("broken: %+v", r)
 	}
-	if !strings.Contains(state(t, w.o), "alpha t:c.md") {
-		t.Error("words of a document without vectors are not found")
-	}
+	check.That(t, strings.Contains(state(t, w.o), "alpha t:c.md"), "words of a document without vectors are not found")
 	if r, err := ingest.Scan(context.Background(), w.o); err != nil || r.Pending != 1 || r.Changed != 1 {
 		t.Errorf("scan: %+v, %v", r, err)
 	}
@@ -115,9 +113,7 @@ func TestWrongVectors(t *testing.T) {
 		if r := w.run(); r.Added != 1 || r.Pending != 1 || !strings.Contains(r.EmbedError, "length 1 and 64 dimensions") {
 			t.Errorf("%s: %+v", what, r)
 		}
-		if !strings.Contains(state(t, w.o), "alpha t:c.md") {
-			t.Errorf("%s: words are not found", what)
-		}
+		check.That(t, strings.Contains(state(t, w.o), "alpha t:c.md"), "%s: words are not found", what)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -141,9 +142,8 @@ func TestEncodingThatChanges(t *testing.T) {
 		for _, n := range []int{1, 100_000} {
 			began := time.Now()
 			text, note, ok := decode([]byte(strings.Repeat(c.line, n) + strings.Repeat(old, n)))
-			if !ok || string(text) != strings.Repeat(c.line, 2*n) || !strings.Contains(note, c.name) {
-				t.Errorf("%s, %d lines: %v %.100q, %q", c.name, n, ok, text, note)
-			}
+			check.That(t, ok && string(text) == strings.Repeat(c.line, 2*n) && strings.Contains(note, c.name),
+				"%s, %d lines: %v %.100q, %q", c.name, n, ok, text, note)
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("%s, %d lines took %v", c.name, n, took)
 			}
@@ -172,9 +172,8 @@ func TestUTF16AndUTF8InOneFile(t *testing.T) {
 						{wide(line, mark) + plain + wide(line, mark) + long, line + plain + line + long},
 					} {
 						text, note, ok := decode([]byte(c[0]))
-						if !ok || string(text) != c[1] || note != keptAs("UTF-8 and UTF-16") {
-							t.Errorf("%v %v, %d lines: %v %.200q, %q", order, mark, n, ok, text, note)
-						}
+						check.That(t, ok && string(text) == c[1] && note == keptAs("UTF-8 and UTF-16"),
+							"%v %v, %d lines: %v %.200q, %q", order, mark, n, ok, text, note)
 					}
 				}
 			}

@@ -31,9 +31,7 @@ func TestPut(t *testing.T) {
 		ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the jib")},
 		ingest.Given{Tree: "given", Path: "a/b.md", Title: "ignored",
 			Text: []byte("# Own title\n\nwords\n\n## Part\n\nmore")})
-	if r.Added != 3 || r.Changed != 0 {
-		t.Errorf("%+v", r)
-	}
+	check.That(t, r.Added == 3 && r.Changed == 0, "%+v", r)
 	if r = put(ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the spinnaker")}); r.Added != 0 ||
 		r.Changed != 1 {
 		t.Errorf("%+v", r)

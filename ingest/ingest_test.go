@@ -80,9 +80,7 @@ func state(t *testing.T, o ingest.Options) string {
 	var lines []string
 	for id := range v.Files() {
 		doc, ok := v.Document(id)
-		if !ok {
-			t.Fatalf("no document %s", id)
-		}
+		must.That(t, ok, "no document %s", id)
 		lines = append(lines, fmt.Sprintf("doc %s %q", id, doc.Title))
 		for i := range doc.Chunks {
 			lines = append(lines, fmt.Sprintf("catalog %s %v", doc.Chunks[i].ID, doc.Chunks[i].Body))
@@ -272,26 +270,20 @@ func TestBadInput(t *testing.T) {
 		check.Equal(t, reasons[path], reason, "%s: reason", path)
 		delete(reasons, path)
 	}
-	if len(reasons) > 0 {
-		t.Errorf("also skipped: %v", reasons)
-	}
+	check.That(t, len(reasons) <= 0, "also skipped: %v", reasons)
 	for _, path := range []string{"good.md", "invalid.md", "utf16.md", "bom.md", "crlf.md", "broken.md", "bomb.md",
 		"odd \\ name #1 %20 'q' \".md", "line.md"} {
 		found, err := w.o.Backend.Retrieve(context.Background(),
 			store.Request{Limit: 5, Within: nil, Filter: sheaf.In{Column: "path", Values: []sheaf.Value{sheaf.TextValue(path)}},
 				Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1,
 					Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
-		if err != nil || len(found) == 0 {
-			t.Errorf("%s is not found: %v", path, err)
-		}
+		check.That(t, err == nil && len(found) != 0, "%s is not found: %v", path, err)
 	}
 	v := w.view()
 	if text, err := v.Text("t:utf16.md"); err != nil || string(text) != "alpha\n" {
 		t.Errorf("text of UTF-16: %q, %v", text, err)
 	}
-	if len(r.Warnings) < 3 {
-		t.Errorf("warnings: %+v", r.Warnings)
-	}
+	check.That(t, len(r.Warnings) >= 3, "warnings: %+v", r.Warnings)
 	generation := w.generation()
 	if r := w.run(); r.Changes() || w.generation() != generation {
 		t.Errorf("the second run wrote: %+v", r)
@@ -345,9 +337,7 @@ func TestWatch(t *testing.T) {
 	ended := make(chan error)
 	go func() {
 		ended <- ingest.Watch(ctx, w.o, func(r *ingest.Report, err error) {
-			if err != nil {
-				t.Error(err)
-			}
+			check.That(t, err == nil, "%v", err)
 			runs <- r
 		})
 	}()

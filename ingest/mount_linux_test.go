@@ -143,9 +143,8 @@ func TestUnmountedBelow(t *testing.T) {
 				said := slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool {
 					return s.Reason == ingest.ReasonUnreadable && s.Path == called+"/"
 				})
-				if r.Removed != test.removed || said != (test.removed == 0) {
-					t.Errorf("unmounted: %+v: want %d removed", r, test.removed)
-				}
+				check.That(t, r.Removed == test.removed && said == (test.removed == 0),
+					"unmounted: %+v: want %d removed", r, test.removed)
 				test.removed = 0
 				if test.while != nil {
 					break

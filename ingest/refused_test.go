@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/store"
@@ -47,9 +48,8 @@ func TestModelRefusesForLongTime(t *testing.T) {
 					t.Errorf("%s: %v", text, err)
 				}
 			}
-			if m.asked != c.asked || !strings.HasSuffix(r.report.EmbedError, "no room") {
-				t.Errorf("%s: asked for %d, want %d: %q", c.texts, m.asked, c.asked, r.report.EmbedError)
-			}
+			check.That(t, m.asked == c.asked && strings.HasSuffix(r.report.EmbedError, "no room"),
+				"%s: asked for %d, want %d: %q", c.texts, m.asked, c.asked, r.report.EmbedError)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -88,12 +89,8 @@ func TestPartlyRejectedBatch(t *testing.T) {
 	r, err := ingest.Change(t.Context(), w.o, []ingest.Given{doc("heavy.md", "alpha three"), doc("c.md", "alpha four")},
 		[]sheaf.ID{"given:b.md", "given:none.md"})
 	var partial *store.PartialError
-	if !errors.As(err, &partial) || partial.Rejected["given:heavy.md"] == nil {
-		t.Fatalf("%v", err)
-	}
-	if r.Added != 1 || r.Changed != 0 || r.Removed != 2 {
-		t.Errorf("%+v", r)
-	}
+	must.That(t, errors.As(err, &partial) && partial.Rejected["given:heavy.md"] != nil, "%v", err)
+	check.That(t, r.Added == 1 && r.Changed == 0 && r.Removed == 2, "%+v", r)
 	must.Do(t, w.o.Catalog.Reload())
 	want := "doc given:c.md \"c\"\ncatalog given:c.md {0 10}\nchunk given:c.md\nalpha given:c.md "
 	if got := state(t, w.o); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != strings.Count(want, "\n") {
@@ -112,10 +109,8 @@ func TestReportCountsRemovals(t *testing.T) {
 	off := w.o
 	off.Backend = away{store}
 	r, err := ingest.Change(t.Context(), off, nil, []sheaf.ID{"given:a.md"})
-	if !errors.Is(err, sheaf.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "some of 1 documents may be removed already") || r.Removed != 0 {
-		t.Errorf("%+v, %v", r, err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrUnavailable) &&
+		strings.Contains(err.Error(), "some of 1 documents may be removed already") && r.Removed == 0, "%+v, %v", r, err)
 	if r, err = ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:none.md", "given:a.md"}); err != nil ||
 		r.Removed != 1 {
 		t.Errorf("%+v, %v", r, err)

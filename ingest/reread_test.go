@@ -91,9 +91,8 @@ func TestReread(t *testing.T) {
 		w.readOtherwise()
 		check.Equal(t, ingest.Outdated(w.view()), 20, "outdated")
 		scanned, err := ingest.Scan(t.Context(), w.o)
-		if err != nil || scanned.Changed != 20 || len(scanned.Waiting) != 20 {
-			t.Errorf("%+v, %v: want that all wait", scanned, err)
-		}
+		check.That(t, err == nil && scanned.Changed == 20 && len(scanned.Waiting) == 20,
+			"%+v, %v: want that all wait", scanned, err)
 		if r := w.run(); r.Changed != 20 || r.Added+r.Removed > 0 || len(r.Skipped) != 1 {
 			t.Errorf("%+v", r)
 		}
@@ -174,9 +173,7 @@ func TestRereadAfterDamagedList(t *testing.T) {
 		t.Fatal(err)
 	}
 	lists, err := filepath.Glob(filepath.Join(dir, "catalog-pending-*"))
-	if err != nil || len(lists) == 0 {
-		t.Fatalf("%v, %v", lists, err)
-	}
+	must.That(t, err == nil && len(lists) != 0, "%v, %v", lists, err)
 	for _, list := range lists {
 		must.Do(t, os.WriteFile(list, []byte("damaged"), 0o600))
 	}
@@ -213,9 +210,8 @@ func TestRereadUnreadableDocumentLater(t *testing.T) {
 	v := w.view()
 	a, _ := v.Document("t:a.md")
 	o, there := v.Document("u:o.md")
-	if a.Title != "A" || !there || o.Title != "As it was" || ingest.Outdated(v) != 1 {
-		t.Errorf("%q, and %q, which is not there", a.Title, o.Title)
-	}
+	check.That(t, a.Title == "A" && there && o.Title == "As it was" && ingest.Outdated(v) == 1,
+		"%q, and %q, which is not there", a.Title, o.Title)
 	must.Do(t, os.Rename(away, other))
 	w.run()
 	if o, _ := w.view().Document("u:o.md"); o.Title != "O" || ingest.Outdated(w.view()) > 0 {
@@ -319,10 +315,9 @@ func TestRereadGivenDocuments(t *testing.T) {
 		if id == "g:lost.md" {
 			was.Document.Properties = []sheaf.Property{{Name: "before"}} // readOtherwise set this
 		}
-		if is.File != was.File || string(text) != string(given[id].Text) || err != nil ||
-			fmt.Sprint(is.Document.Properties) != fmt.Sprint(was.Document.Properties) {
-			t.Errorf("%s was %+v, is %+v, %q, %v", id, was, is, text, err)
-		}
+		check.That(t, is.File == was.File && string(text) == string(given[id].Text) && err == nil &&
+			fmt.Sprint(is.Document.Properties) == fmt.Sprint(was.Document.Properties),
+			"%s was %+v, is %+v, %q, %v", id, was, is, text, err)
 	}
 	if faults := now.Check(); len(faults) > 0 || ingest.Outdated(now) > 0 {
 		t.Error(faults)
@@ -477,9 +472,7 @@ func TestParserVersion(t *testing.T) {
 			sum.Write(b)
 		}
 		segments, err := filepath.Glob(filepath.Join(dir, "catalog-[0-9a-f]*"))
-		if err != nil || len(segments) != 1 {
-			t.Fatalf("%v, %v", segments, err)
-		}
+		must.That(t, err == nil && len(segments) == 1, "%v, %v", segments, err)
 		r := must.Get(sectionfile.Open(vfs.Disk{}, segments[0], "catalog", 2))
 		defer r.Close()
 		for _, table := range []string{"names", "targets", "labels"} {
@@ -520,16 +513,12 @@ func TestRelist(t *testing.T) {
 	dir := t.TempDir()
 	w.o.Catalog = openCatalog(t, dir)
 	want := w.run().Skipped
-	if len(want) == 0 {
-		t.Fatal("nothing was skipped")
-	}
+	must.That(t, len(want) != 0, "nothing was skipped")
 	if changed, err := ingest.Relist(ctx, w.o.Catalog); changed || err != nil {
 		t.Fatalf("sound lists are written: %v", err)
 	}
 	lists, err := filepath.Glob(filepath.Join(dir, "catalog-skipped-*"))
-	if err != nil || len(lists) == 0 {
-		t.Fatalf("%v, %v", lists, err)
-	}
+	must.That(t, err == nil && len(lists) != 0, "%v, %v", lists, err)
 	for _, list := range lists {
 		data := must.Get(os.ReadFile(list))
 		for i := range data {
@@ -547,9 +536,7 @@ func TestRelist(t *testing.T) {
 	byPath := func(a, b catalog.Skip) int { return strings.Compare(a.Path, b.Path) }
 	slices.SortFunc(got, byPath)
 	slices.SortFunc(want, byPath)
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("skipped %v, %v, want %v", got, err, want)
-	}
+	check.That(t, err == nil && slices.Equal(got, want), "skipped %v, %v, want %v", got, err, want)
 	if faults := v.Check(); len(faults) > 0 {
 		t.Error(faults)
 	}

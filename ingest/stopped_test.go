@@ -14,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/hashed"
 	"sheaf/store"
@@ -131,9 +132,7 @@ func TestFirstProgressHasTotal(t *testing.T) {
 		}
 	}
 	must.Get(ingest.Run(context.Background(), w.o))
-	if first == nil || first.Files != 0 || first.AllFiles != 1 || first.AllBytes == 0 {
-		t.Errorf("told first: %+v", first)
-	}
+	check.That(t, first != nil && first.Files == 0 && first.AllFiles == 1 && first.AllBytes != 0, "told first: %+v", first)
 }
 
 // halfway fails once, after it writes half of the chunks.
@@ -275,9 +274,8 @@ func TestWithoutModel(t *testing.T) {
 		t.Errorf("with the model again: %+v", r)
 	}
 	stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
-	if err != nil || stats.Vectors != 2*stats.Chunks || stats.Chunks == 0 {
-		t.Errorf("%d vectors of %d chunks, %v", stats.Vectors, stats.Chunks, err)
-	}
+	check.That(t, err == nil && stats.Vectors == 2*stats.Chunks && stats.Chunks != 0,
+		"%d vectors of %d chunks, %v", stats.Vectors, stats.Chunks, err)
 }
 
 // away writes nothing.

@@ -109,9 +109,8 @@ func TestIndexIsNotEntered(t *testing.T) {
 	if want := []string{"a.md", "large/c.md", "postman/b.md"}; !slices.Equal(found, want) {
 		t.Errorf("found are %q, want %q", found, want)
 	}
-	if len(w.byRule) != 1 || w.byRule[0].Path != "data/index/" || w.byRule[0].Reason != ReasonFolder {
-		t.Errorf("left out by rules: %+v", w.byRule)
-	}
+	check.That(t, len(w.byRule) == 1 && w.byRule[0].Path == "data/index/" && w.byRule[0].Reason == ReasonFolder,
+		"left out by rules: %+v", w.byRule)
 }
 
 // TestNestedRepository checks that a repository below the folder follows only its own git rules. Rules of

@@ -45,9 +45,8 @@ func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func())
 // Both leave most of a second for the run.
 func TestWatchTimes(t *testing.T) {
 	const cost = 100 * time.Millisecond
-	if quietTime+cost > time.Second/4 || patience+2*cost > 3*time.Second/4 {
-		t.Errorf("a saved note waits %v, at most %v", quietTime, patience)
-	}
+	check.That(t, quietTime+cost <= time.Second/4 && patience+2*cost <= 3*time.Second/4,
+		"a saved note waits %v, at most %v", quietTime, patience)
 	for _, c := range []struct {
 		name  string
 		polls bool
@@ -314,9 +313,7 @@ func TestWatchSwappedFolders(t *testing.T) {
 	ended := make(chan error)
 	go func() {
 		ended <- Watch(ctx, o, func(_ *Report, err error) {
-			if err != nil {
-				t.Error(err)
-			}
+			check.That(t, err == nil, "%v", err)
 		})
 	}()
 	indexed := func() bool {
@@ -333,9 +330,7 @@ func TestWatchSwappedFolders(t *testing.T) {
 	wait := func(what string) {
 		t.Helper()
 		for late := time.Now().Add(rescan / 3); !indexed(); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(late) {
-				t.Fatalf("%s: not all is indexed", what)
-			}
+			must.That(t, !time.Now().After(late), "%s: not all is indexed", what)
 		}
 	}
 	wait("the first run")

@@ -14,9 +14,7 @@ import (
 
 func TestNewFusion(t *testing.T) {
 	f, err := profile.NewFusion(map[string]string{"method": "rrf", "k": "10"}, 10, "")
-	if err != nil || f != (rank.RRF{K: 10}) {
-		t.Errorf("got %+v, %v", f, err)
-	}
+	check.That(t, err == nil && f == (rank.RRF{K: 10}), "got %+v, %v", f, err)
 	byLimit := map[string]string{"method": "rrf", "k": "2 * limit"}
 	if f, err = profile.NewFusion(byLimit, 30, ""); err != nil || f != (rank.RRF{K: 60}) {
 		t.Errorf("k by limit: %+v, %v", f, err)

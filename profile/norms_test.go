@@ -3,6 +3,7 @@ package profile_test
 import (
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/profile"
 	"sheaf/rank"
 )
@@ -13,9 +14,7 @@ func TestNormsOfRuns(t *testing.T) {
 		"zscore_opensearch", "share"} {
 		fusion, err := profile.NewFusion(map[string]string{"method": "scores", "norm": name}, 10, "--")
 		if name == "share" {
-			if err == nil {
-				t.Error("a run has no ideal score, but share is allowed")
-			}
+			check.That(t, err != nil, "a run has no ideal score, but share is allowed")
 			continue
 		}
 		if s, ok := fusion.(rank.Scores); err != nil || !ok || s.Norm != rank.Norm(i) {

@@ -90,9 +90,7 @@ func TestBuiltin(t *testing.T) {
 			t.Errorf("%v", info.Err)
 			continue
 		}
-		if info.About == "" {
-			t.Errorf("%s says not what it is for", info.Name)
-		}
+		check.That(t, info.About != "", "%s says not what it is for", info.Name)
 		p := must.Get(profile.Load(info.Name, profile.Builtin))
 		text := must.Get(p.Show(10, nil))
 		// Numbers may depend on the limit and on parameters, so the test tries other values, too.
@@ -115,9 +113,7 @@ func TestReference(t *testing.T) {
 
 func TestSchema(t *testing.T) {
 	text := must.Get(profile.Schema())
-	if !json.Valid(text) {
-		t.Fatal("the schema is not JSON")
-	}
+	must.That(t, json.Valid(text), "the schema is not JSON")
 	golden(t, filepath.Join("..", "doc", "profile.schema.json"), string(text))
 }
 
@@ -206,9 +202,7 @@ func TestErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		text := strings.Replace(whole, test.old, test.new, 1)
-		if text == whole {
-			t.Fatalf("%q is not in the profile", test.old)
-		}
+		must.That(t, text != whole, "%q is not in the profile", test.old)
 		_, err := profile.Parse("p.yaml", []byte(text), profile.Builtin)
 		check.Fails(t, err, sheaf.ErrInvalid, test.want, "%q for %q", test.new, test.old)
 	}
@@ -400,9 +394,8 @@ func TestExtends(t *testing.T) {
 	}
 	sonar := must.Get(profile.Load("sonar", profile.Builtin))
 	d := must.Get(profile.Diff(sonar, p, 10))
-	if !strings.Contains(d, "- ┌ words    words in body x 1") || !strings.Contains(d, "+ ┌ words    words in title x 1") {
-		t.Errorf("the difference is\n%s", d)
-	}
+	check.That(t, strings.Contains(d, "- ┌ words    words in body x 1") &&
+		strings.Contains(d, "+ ┌ words    words in title x 1"), "the difference is\n%s", d)
 	if d, err := profile.Diff(sonar, sonar, 10); d != "" || err != nil {
 		t.Errorf("a profile differs from itself: %s, %v", d, err)
 	}
@@ -529,9 +522,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := profile.Parse("p.yaml", text, profile.Builtin)
 		if err != nil {
-			if !errors.Is(err, sheaf.ErrInvalid) {
-				t.Fatalf("no category: %v", err)
-			}
+			must.That(t, errors.Is(err, sheaf.ErrInvalid), "no category: %v", err)
 			return
 		}
 		if _, err := p.Show(10, nil); err != nil {
@@ -544,9 +535,8 @@ func TestNewStage(t *testing.T) {
 	r := sheaf.Ranking{{ID: "a", Score: 8}, {ID: "b", Score: 7}, {ID: "c", Score: 2}}
 	step := must.Get(profile.NewStage("elbow", map[string]string{"ratio": "0.5"}, 10, ""))
 	out, err := step.Stage.Apply(r, rank.Env{})
-	if err != nil || len(out) != 2 || step.Text != "elbow: {ratio: 0.5}" {
-		t.Errorf("%s gives %v, %v", step.Text, out, err)
-	}
+	check.That(t, err == nil && len(out) == 2 && step.Text == "elbow: {ratio: 0.5}",
+		"%s gives %v, %v", step.Text, out, err)
 	step = must.Get(profile.NewStage("pin", map[string]string{"ids": "c, b"}, 10, ""))
 	if out, err = step.Stage.Apply(r, rank.Env{}); err != nil || out[0].ID != "c" || out[1].ID != "b" {
 		t.Errorf("pinned: %v, %v", out, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 )
@@ -59,7 +60,6 @@ func TestProfileTunedToPreviousRanking(t *testing.T) {
 	must.Do(t, profile.WriteTuned(dir, "sheaf", []byte(before)))
 	p, fault, err := profile.LoadTuned(dir, "sheaf", nil)
 	const want = "was found before the default ranking changed; run sheaf tune again"
-	if err != nil || !errors.Is(fault, sheaf.ErrInvalid) || !strings.Contains(fault.Error(), want) || p.Name != "sheaf" {
-		t.Errorf("%v, %v, %v", p, fault, err)
-	}
+	check.That(t, err == nil && errors.Is(fault, sheaf.ErrInvalid) && strings.Contains(fault.Error(), want) &&
+		p.Name == "sheaf", "%v, %v, %v", p, fault, err)
 }

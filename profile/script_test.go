@@ -88,9 +88,7 @@ func readScript(t *testing.T, file string) *script {
 			s.outline(line, words)
 		default:
 			score, err := strconv.ParseFloat(words[len(words)-1], 64)
-			if section == "" || err != nil {
-				t.Fatalf("%s:%d: %q is not understood", file, n+1, line)
-			}
+			must.That(t, section != "" && err == nil, "%s:%d: %q is not understood", file, n+1, line)
 			s.rankings[section] = append(s.rankings[section], sheaf.Hit{ID: sheaf.ID(words[0]), Score: score})
 		}
 	}
@@ -255,9 +253,7 @@ func (s scripted) Scan(context.Context, search.ScanRequest) (*search.Scanned, er
 
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "rank", "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
+	must.That(t, err == nil && len(files) != 0, "no scripts: %v", err)
 	shown := map[string]bool{}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -275,9 +271,7 @@ func TestScripts(t *testing.T) {
 	}
 	infos := must.Get(profile.List())
 	for _, info := range infos {
-		if !shown[info.Name] {
-			t.Errorf("no script shows what profile %s does", info.Name)
-		}
+		check.That(t, shown[info.Name], "no script shows what profile %s does", info.Name)
 	}
 }
 
@@ -301,13 +295,10 @@ func written(r *search.Result) string {
 
 func checkReason(t *testing.T, id sheaf.ID, score float64, e *sheaf.Explanation) {
 	t.Helper()
-	if e == nil {
-		t.Fatalf("%s has no explanation", id)
-	}
+	must.That(t, e != nil, "%s has no explanation", id)
 	for _, v := range []float64{e.Value, e.Recombine()} {
-		if math.Abs(v-score) > 1e-9*max(1, math.Abs(score)) {
-			t.Fatalf("%s scores %v and its explanation gives %v", id, score, v)
-		}
+		must.That(t, math.Abs(v-score) <= 1e-9*max(1, math.Abs(score)),
+			"%s scores %v and its explanation gives %v", id, score, v)
 	}
 	for i := range e.Parts {
 		checkReason(t, id, e.Parts[i].Value, &e.Parts[i])

@@ -72,10 +72,8 @@ func TestSourcesRefuse(t *testing.T) {
 		"then: [{reading_order: -1}]":           "reading_order.within is -1",
 	} {
 		_, err := profile.Parse("p.yaml", []byte("name: p\n"+text+"\n"+oneBranch), profile.Builtin)
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), "p.yaml:2:") {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), want) &&
+			strings.Contains(err.Error(), "p.yaml:2:"), "%s: %v, want %s", text, err, want)
 	}
 }
 
@@ -102,9 +100,8 @@ then:
 		{"0", "0", 1, rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}},
 	} {
 		plan, err := p.Plan(10, map[string]string{"on": c.on, "w": c.w})
-		if err != nil || len(plan.Main.Then) != c.stages || !reflect.DeepEqual(plan.Main.Fusion, c.fusion) {
-			t.Errorf("%+v: %d stages, %+v, %v", c, len(plan.Main.Then), plan.Main.Fusion, err)
-		}
+		check.That(t, err == nil && len(plan.Main.Then) == c.stages && reflect.DeepEqual(plan.Main.Fusion, c.fusion),
+			"%+v: %d stages, %+v, %v", c, len(plan.Main.Then), plan.Main.Fusion, err)
 	}
 }
 
@@ -116,9 +113,7 @@ func TestRunStages(t *testing.T) {
 		for _, r := range profile.RunStages() {
 			runs = runs || r == name
 		}
-		if !runs && err == nil {
-			t.Errorf("%s works on runs and is not listed", name)
-		}
+		check.That(t, runs || err != nil, "%s works on runs and is not listed", name)
 		if help, err := profile.StageHelp(name); err != nil || !strings.HasPrefix(help, name+" ") ||
 			strings.Contains(help, "\t") {
 			t.Errorf("%s: %q, %v", name, help, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -30,9 +31,7 @@ func TestSystemsNamesRealTests(t *testing.T) {
 				sources[pkg] += string(source)
 			}
 		}
-		if !strings.Contains(sources[pkg], "func "+name+"(") {
-			t.Errorf("there is no test %s.%s", pkg, name)
-		}
+		check.That(t, strings.Contains(sources[pkg], "func "+name+"("), "there is no test %s.%s", pkg, name)
 	}
 	// The test cannot check a name without its package.
 	if all := regexp.MustCompile("`[^`\\s]*\\b(?:Test|Benchmark|Example|Fuzz)[A-Z]\\w*`").FindAllString(string(text),
@@ -87,7 +86,6 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no case %s in %s", m[1], "text/chunk/testdata/rules.txt")
 		}
 	}
-	if len(cases) < 35 || len(named) < 300 || len(scripts) < 40 || rows < 230 {
-		t.Errorf("found %d tests, %d scripts and %d cases in %d rows", len(named), len(scripts), len(cases), rows)
-	}
+	check.That(t, len(cases) >= 35 && len(named) >= 300 && len(scripts) >= 40 && rows >= 230,
+		"found %d tests, %d scripts and %d cases in %d rows", len(named), len(scripts), len(cases), rows)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/profile"
 )
@@ -34,9 +35,7 @@ func TestTuned(t *testing.T) {
 		t.Fatalf("%+v, %v, %v", p, fault, err)
 	}
 	fields := plan.Main.Branches[0].Text.Fields
-	if len(fields) != 2 || fields[0] != (profile.Field{Name: "title", Weight: 3}) {
-		t.Errorf("%+v", fields)
-	}
+	check.That(t, len(fields) == 2 && fields[0] == (profile.Field{Name: "title", Weight: 3}), "%+v", fields)
 	if p, _ := load("rrf"); p.Name != "rrf" {
 		t.Errorf("%s", p.Name)
 	}

@@ -95,9 +95,7 @@ func TestVectorsRRFValidation(t *testing.T) {
 		_, err := p.Plan(in.TopK, set)
 		must.Equal(t, err == nil, want.Status == 200, "%v, status %d", err, want.Status)
 		name, _, _ := strings.Cut(want.Error, " ")
-		if err != nil && (!errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), strings.TrimPrefix(name, "fusion_"))) {
-			t.Errorf("got %v, want something about %s", err, name)
-		}
+		check.That(t, err == nil || errors.Is(err, sheaf.ErrInvalid) &&
+			strings.Contains(err.Error(), strings.TrimPrefix(name, "fusion_")), "got %v, want something about %s", err, name)
 	})
 }

@@ -157,12 +157,9 @@ func near(a, b float64) bool {
 func checkReasons(t testing.TB, what string, r sheaf.Ranking) {
 	t.Helper()
 	for _, h := range r {
-		if h.Explanation == nil {
-			t.Fatalf("%s: hit %s has lost its explanation", what, h.ID)
-		}
-		if !near(h.Explanation.Value, h.Score) {
-			t.Fatalf("%s: hit %s scores %v, its explanation says %v", what, h.ID, h.Score, h.Explanation.Value)
-		}
+		must.That(t, h.Explanation != nil, "%s: hit %s has lost its explanation", what, h.ID)
+		must.That(t, near(h.Explanation.Value, h.Score),
+			"%s: hit %s scores %v, its explanation says %v", what, h.ID, h.Score, h.Explanation.Value)
 		checkTree(t, what, *h.Explanation)
 	}
 }
@@ -181,9 +178,7 @@ func checkTree(t testing.TB, what string, e sheaf.Explanation) {
 func apply(t testing.TB, s rank.Stage, in sheaf.Ranking, env rank.Env) sheaf.Ranking {
 	t.Helper()
 	out, err := s.Apply(in, env)
-	if err != nil {
-		t.Fatalf("%T: %v", s, err)
-	}
+	must.That(t, err == nil, "%T: %v", s, err)
 	plain := slices.Clone(in)
 	for i := range plain {
 		plain[i].Explanation = nil
@@ -192,9 +187,7 @@ func apply(t testing.TB, s rank.Stage, in sheaf.Ranking, env rank.Env) sheaf.Ran
 		t.Fatalf("%T without explanations: %v", s, err)
 	}
 	same := func(a, b sheaf.Hit) bool { return a.ID == b.ID && a.Score == b.Score }
-	if !slices.EqualFunc(plain, out, same) {
-		t.Fatalf("%T: %v without explanations, %v with them", s, plain, out)
-	}
+	must.That(t, slices.EqualFunc(plain, out, same), "%T: %v without explanations, %v with them", s, plain, out)
 	return out
 }
 

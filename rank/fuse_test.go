@@ -101,9 +101,7 @@ func TestSmallContributionsCount(t *testing.T) {
 					want += 1 / float64(k+leg.Rank)
 				}
 			}
-			if !near(h.Score, want) || h.Score == 0 {
-				t.Errorf("k %d: %s scores %v, want %v", k, h.ID, h.Score, want)
-			}
+			check.That(t, near(h.Score, want) && h.Score != 0, "k %d: %s scores %v, want %v", k, h.ID, h.Score, want)
 		}
 		check.Equal(t, out[0].ID, "150", "k %d: first result", k)
 	}
@@ -204,9 +202,8 @@ func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 				continue
 			}
 			for i := range alone {
-				if out[i].ID != alone[i].ID || out[i].Score != alone[i].Score {
-					t.Errorf("norm %d mean %d: %s, alone %s", norm, mean, written(out), written(alone))
-				}
+				check.That(t, out[i].ID == alone[i].ID && out[i].Score == alone[i].Score,
+					"norm %d mean %d: %s, alone %s", norm, mean, written(out), written(alone))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/rank"
 )
@@ -91,7 +92,5 @@ func TestGraphBoostPairByPair(t *testing.T) {
 			}
 		}
 	})
-	if moved == 0 {
-		t.Error("no document was connected with another one: nothing is shown")
-	}
+	check.That(t, moved != 0, "no document was connected with another one: nothing is shown")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/rank"
 )
 
@@ -149,9 +150,7 @@ func TestNamesThatCannotBeCompared(t *testing.T) {
 	in := withReasons(ranking(hit(d.Chunks[1].ID, 2), hit(d.ID, 1)))
 	all := rank.Names{Document: 0.5, Heading: 0.5, Title: 0.5, Alias: 0.5, Equal: 0.5}
 	out := apply(t, all, in, rank.Env{Facts: l, Query: "undo a"})
-	if !reflect.DeepEqual(out, in) {
-		t.Errorf("nothing equals the query: %s", written(out))
-	}
+	check.That(t, reflect.DeepEqual(out, in), "nothing equals the query: %s", written(out))
 	out = apply(t, all, in, rank.Env{Facts: l, Query: "undo"})
 	equal(t, "the file name equals", lines(out), "t:undo.md#Undo a commit 2\nt:undo.md 1.5")
 }

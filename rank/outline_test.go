@@ -48,8 +48,7 @@ func TestOutlines(t *testing.T) {
 		want := must.Get(s.Apply(ranking, env))
 		env.Facts = outlined{known, map[sheaf.ID]*sheaf.Outline{}}
 		got, err := s.Apply(ranking, env)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("seed %d, %+v: %s, want %s (%v)", seed, s, written(got), written(want), err)
-		}
+		must.That(t, err == nil && reflect.DeepEqual(got, want),
+			"seed %d, %+v: %s, want %s (%v)", seed, s, written(got), written(want), err)
 	}
 }

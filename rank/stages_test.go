@@ -442,9 +442,7 @@ func TestStageProperties(t *testing.T) {
 			given := withReasons(in)
 			before := withReasons(in)
 			out := apply(t, s, given, env)
-			if !reflect.DeepEqual(given, before) {
-				t.Fatalf("%s changed its input", what)
-			}
+			must.That(t, reflect.DeepEqual(given, before), "%s changed its input", what)
 			checkReasons(t, what, out)
 			if !slices.IsSortedFunc(out, func(a, b sheaf.Hit) int {
 				if near(a.Score, b.Score) {
@@ -455,15 +453,12 @@ func TestStageProperties(t *testing.T) {
 				t.Fatalf("%s: scores rise in %s", what, written(out))
 			}
 			again := apply(t, s, given, env)
-			if !reflect.DeepEqual(out, again) {
-				t.Fatalf("%s gives something else the second time", what)
-			}
+			must.That(t, reflect.DeepEqual(out, again), "%s gives something else the second time", what)
 			plain := apply(t, s, in, env)
 			equal(t, what+": without reasons", ids(plain), ids(out))
 			for _, c := range cuts {
-				if reflect.TypeOf(c) == reflect.TypeOf(s) && !reflect.DeepEqual(given[:len(out)], out) {
-					t.Fatalf("%s: not a prefix", what)
-				}
+				must.That(t, reflect.TypeOf(c) != reflect.TypeOf(s) || reflect.DeepEqual(given[:len(out)], out),
+					"%s: not a prefix", what)
 			}
 			must.Equal(t, len(apply(t, s, nil, env)), 0, "%s: hits of an empty ranking", what)
 		}

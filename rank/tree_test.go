@@ -109,9 +109,7 @@ func TestTreeOfNamesThatBeginAlike(t *testing.T) {
 // TestTreeNamesSourceOfScore checks that an outer answer with one hit inside names its source (rule A18).
 func TestTreeNamesSourceOfScore(t *testing.T) {
 	out := apply(t, specification(), withReasons(ranking(hit(at("A1"), 8), hit(at(""), 2))), rank.Env{Facts: guide()})
-	if len(out) != 1 || out[0].Score != 8 || out[0].Explanation == nil {
-		t.Fatalf("got %v", lines(out))
-	}
+	must.That(t, len(out) == 1 && out[0].Score == 8 && out[0].Explanation != nil, "got %v", lines(out))
 	e := out[0].Explanation
 	if e.Combine != sheaf.CombineMax || len(e.Parts) != 2 || e.Parts[0].Label != string(at("A1")) ||
 		e.Parts[0].Value != 8 || e.Parts[1].Label != string(at("")) || e.Parts[1].Value != 2 {
@@ -163,15 +161,11 @@ func TestTreeProperties(t *testing.T) {
 		for _, h := range out {
 			c, _ := l.Chunk(h.ID)
 			for p := c.Parent; p != ""; p = l.chunks[p].Parent {
-				if answers[p] {
-					t.Fatalf("seed %d: %s lies inside %s", seed, h.ID, p)
-				}
+				must.That(t, !answers[p], "seed %d: %s lies inside %s", seed, h.ID, p)
 			}
 		}
 		for _, h := range in {
-			if !covered[h.ID] {
-				t.Fatalf("seed %d: %s is lost", seed, h.ID)
-			}
+			must.That(t, covered[h.ID], "seed %d: %s is lost", seed, h.ID)
 		}
 		if len(in) > 0 && out[0].Score != in[0].Score {
 			t.Fatalf("seed %d: the best was %v and is %v", seed, in[0].Score, out[0].Score)

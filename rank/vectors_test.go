@@ -108,9 +108,8 @@ func TestVectorsRRF(t *testing.T) {
 			rankIs := func(leg int, r *int) bool {
 				return r == nil && h.Legs[leg].Rank == 0 || r != nil && h.Legs[leg].Rank == *r
 			}
-			if string(h.ID) != w.ID || !near(h.Score, w.Score) || !rankIs(0, w.Vector) || !rankIs(1, w.Text) {
-				t.Errorf("rank %d: got %+v, want %+v", i+1, h, w)
-			}
+			check.That(t, string(h.ID) == w.ID && near(h.Score, w.Score) && rankIs(0, w.Vector) && rankIs(1, w.Text),
+				"rank %d: got %+v, want %+v", i+1, h, w)
 		}
 	})
 }
@@ -191,9 +190,7 @@ func TestVectorsSonarAggregation(t *testing.T) {
 		}{"", 3, 3, 0, 0.95}
 		configure(t, in.Params, &params)
 		method, ok := methods[params.Method]
-		if !ok {
-			t.Fatalf("unknown method %q", params.Method)
-		}
+		must.That(t, ok, "unknown method %q", params.Method)
 		s := rank.Scoring{Method: method, M: params.M, Decay: params.Decay, K: params.RRFK}
 		if method == rank.DecayedSum {
 			s.M = params.L

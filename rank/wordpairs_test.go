@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
@@ -78,9 +80,7 @@ func TestWordPairsKeepsRanking(t *testing.T) {
 func TestWordPairsAsksForNoPairsOfNothing(t *testing.T) {
 	refuse := func([]sheaf.ID) ([]rank.Pair, error) { return nil, errors.New("limit is 0") }
 	out, err := rank.WordPairs{Strength: 1, Hits: 10}.Apply(nil, rank.Env{Pairs: refuse})
-	if len(out) > 0 || err != nil {
-		t.Errorf("%v, %v", out, err)
-	}
+	check.That(t, len(out) <= 0 && err == nil, "%v, %v", out, err)
 }
 
 // TestWordPairsOfFirstHits checks that the stage reads only the best Hits.
@@ -128,9 +128,7 @@ func TestWordPairsAreBounded(t *testing.T) {
 			if n := len(worth); n > 0 && len(has[id]) == n && i < s.Hits && !near(got, s.Strength) {
 				t.Fatalf("%s: %s has all pairs and gets %v", what, id, got)
 			}
-			if i >= s.Hits && got != 0 {
-				t.Fatalf("%s: %s is not looked at and gets %v", what, id, got)
-			}
+			must.That(t, i < s.Hits || got == 0, "%s: %s is not looked at and gets %v", what, id, got)
 		}
 		if again := apply(t, s, in, env); !reflect.DeepEqual(again, out) {
 			t.Fatalf("%s: %s, and then %s", what, written(out), written(again))

@@ -65,16 +65,10 @@ func checkShares(t *testing.T, s *search.Searcher, what string, q sheaf.Query) *
 	p := load(t, "sheaf")
 	r := mustSearch(t, s, q, p, search.Options{Explain: true})
 	again := mustSearch(t, s, q, p, search.Options{Explain: true})
-	if !reflect.DeepEqual(r.Hits, again.Hits) {
-		t.Fatalf("%s: %v, and then %v", what, found(r), found(again))
-	}
-	if r.Degraded {
-		t.Fatalf("%s: %q", what, r.Warnings)
-	}
+	must.That(t, reflect.DeepEqual(r.Hits, again.Hits), "%s: %v, and then %v", what, found(r), found(again))
+	must.That(t, !r.Degraded, "%s: %q", what, r.Warnings)
 	for _, h := range r.Hits {
-		if math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
-			t.Fatalf("%s: %s scores %v", what, h.ID, h.Score)
-		}
+		must.That(t, !math.IsNaN(h.Score) && !math.IsInf(h.Score, 0), "%s: %s scores %v", what, h.ID, h.Score)
 		checkReason(t, what, h.Score, h.Explanation)
 		checkBounds(t, what, h.Explanation)
 	}
@@ -160,12 +154,9 @@ func TestOddQueries(t *testing.T) {
 			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("%s, %s: two searches took %v", name, what, took)
 			}
-			if what == "a heading" && name == "animals" && found(r)[0] != "cats.md#Sleep" {
-				t.Errorf("%s: found %v", what, found(r))
-			}
-			if what == "a name" && name == "animals" && found(r)[0] != "cats.md" {
-				t.Errorf("%s: found %v", what, found(r))
-			}
+			check.That(t, what != "a heading" || name != "animals" || found(r)[0] == "cats.md#Sleep",
+				"%s: found %v", what, found(r))
+			check.That(t, what != "a name" || name != "animals" || found(r)[0] == "cats.md", "%s: found %v", what, found(r))
 		}
 	}
 }
@@ -225,9 +216,7 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 	for text, want := range map[string]float64{"東京都庁": 0, "tall building": 1} {
 		r := checkShares(t, s, text, query(text, 5))
 		at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "t:a.md#A" })
-		if at < 0 {
-			t.Fatalf("%s: found %v", text, found(r))
-		}
+		must.That(t, at >= 0, "%s: found %v", text, found(r))
 		got := 0.0
 		for _, v := range labeled(r.Hits[at].Explanation, "share of the query's pairs") {
 			got += v
@@ -237,9 +226,7 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 	// The pair of the two other words is less than the total, which includes the overlapping pairs.
 	r := checkShares(t, s, "both", query("東京都庁 tall building", 5))
 	at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "t:a.md#A" })
-	if at < 0 {
-		t.Fatalf("found %v", found(r))
-	}
+	must.That(t, at >= 0, "found %v", found(r))
 	if got := labeled(r.Hits[at].Explanation, "share of the query's pairs"); len(got) != 1 || got[0] <= 0 || got[0] >= 1 {
 		t.Errorf("shares of pairs are %v, want one within 0..1", got)
 	}
@@ -271,9 +258,8 @@ func TestPairsWithoutScorer(t *testing.T) {
 	}
 	for _, text := range []string{"undo a commit", "pushed commit", "undo", "the commit"} {
 		want, got := checkShares(t, s, text, query(text, 10)), checkShares(t, &there, text, query(text, 10))
-		if !reflect.DeepEqual(want.Hits, got.Hits) || !reflect.DeepEqual(want.Legs, got.Legs) {
-			t.Errorf("%s:\n got %+v\nwant %+v", text, got.Hits, want.Hits)
-		}
+		check.That(t, reflect.DeepEqual(want.Hits, got.Hits) && reflect.DeepEqual(want.Legs, got.Legs),
+			"%s:\n got %+v\nwant %+v", text, got.Hits, want.Hits)
 	}
 }
 
@@ -365,10 +351,8 @@ func TestStagesOfAStoreThatCannotCount(t *testing.T) {
 	} {
 		there.Backend = st
 		r := checkShares(t, &there, name, query("Undo a commit", 5))
-		if len(r.Hits) == 0 || found(r)[0] != "a.md#Undo a commit" ||
-			len(labeled(r.Hits[0].Explanation, "the heading equals")) != 1 {
-			t.Errorf("%s: found %v", name, found(r))
-		}
+		check.That(t, len(r.Hits) != 0 && found(r)[0] == "a.md#Undo a commit" &&
+			len(labeled(r.Hits[0].Explanation, "the heading equals")) == 1, "%s: found %v", name, found(r))
 	}
 	there.Backend = &uncounted{Backend: s.Backend, fault: errDown}
 	if r, err := there.Search(t.Context(), query("undo a commit", 5), load(t, "sheaf"), search.Options{}); !errors.Is(err,

@@ -94,9 +94,7 @@ func checkLegs(t *testing.T, what string, fused []search.Hit, ends []sheaf.Ranki
 	seen := map[sheaf.ID]bool{}
 	for i := range fused {
 		h := &fused[i]
-		if seen[h.ID] {
-			t.Errorf("%s: %s appears twice", what, h.ID)
-		}
+		check.That(t, !seen[h.ID], "%s: %s appears twice", what, h.ID)
 		seen[h.ID] = true
 		for b, leg := range h.Legs {
 			if want := 1 + slices.IndexFunc(ends[b], func(e sheaf.Hit) bool { return e.ID == h.ID }); leg.Rank != want {
@@ -226,15 +224,10 @@ func TestWordsAreCountedDuringRetrieval(t *testing.T) {
 		there.Backend, there.Facts = far, facts
 		got := mustSearch(t, &there, words.Parse("flour water salt", words.Options{Limit: 10, Now: s.Now()}),
 			load(t, "sheaf"), search.Options{})
-		if far.fault != nil {
-			t.Errorf("%s: %v", name, far.fault)
-		}
-		if len(far.counts) != 1 || len(far.counts[0]) != 3 {
-			t.Errorf("%s: counted %v: one request for three words is enough", name, far.counts)
-		}
-		if len(got.Hits) == 0 {
-			t.Errorf("%s: nothing found", name)
-		}
+		check.That(t, far.fault == nil, "%s: %v", name, far.fault)
+		check.That(t, len(far.counts) == 1 && len(far.counts[0]) == 3,
+			"%s: counted %v: one request for three words is enough", name, far.counts)
+		check.That(t, len(got.Hits) != 0, "%s: nothing found", name)
 	}
 }
 
@@ -305,9 +298,8 @@ func TestOrderAndFacets(t *testing.T) {
 		t.Errorf("found %v of %d", got, r.Total)
 	}
 	want := store.FacetValue{Value: sheaf.NumberValue(0), Chunks: 2}
-	if len(r.Facets) != 1 || r.Facets[0].Distinct != 2 || r.Facets[0].Values[0] != want {
-		t.Errorf("facets are %+v", r.Facets)
-	}
+	check.That(t, len(r.Facets) == 1 && r.Facets[0].Distinct == 2 && r.Facets[0].Values[0] == want,
+		"facets are %+v", r.Facets)
 	r = mustSearch(t, s, sheaf.Query{Limit: 2}, p, by)
 	if got := found(r); len(got) != 1 || r.Total != 5 {
 		t.Errorf("without words: %v of %d; the second is unknown", got, r.Total)

@@ -53,21 +53,16 @@ func TestSearchOnACatalog(t *testing.T) {
 	s.Facts = view
 	for _, name := range builtins(t) {
 		r := mustSearch(t, s, query("cat", 5), load(t, name), search.Options{Explain: true})
-		if len(r.Hits) == 0 {
-			t.Fatalf("%s finds nothing", name)
-		}
+		must.That(t, len(r.Hits) != 0, "%s finds nothing", name)
 		for _, h := range r.Hits {
 			checkReason(t, name, h.Score, h.Explanation)
 			text := files[h.Path]
-			if h.Span.End > len(text) || h.Breadcrumb == "" || h.Doc != sheaf.DocumentID("notes", h.Path) {
-				t.Errorf("%s: %+v", name, h)
-			}
+			check.That(t, h.Span.End <= len(text) && h.Breadcrumb != "" && h.Doc == sheaf.DocumentID("notes", h.Path),
+				"%s: %+v", name, h)
 		}
 	}
 	first := mustSearch(t, s, query("felines", 5), load(t, "sheaf"), search.Options{}).Hits[0]
-	if first.Title != "All about cats" || first.Path != "pets/cats.md" {
-		t.Errorf("an alias finds %s first", first.ID)
-	}
+	check.That(t, first.Title == "All about cats" && first.Path == "pets/cats.md", "an alias finds %s first", first.ID)
 	// These boosts read the catalog.
 	boosted := parse(t, `name: boosted
 branches: [{retrieve: text, fields: {title: 1, body: 1}}]
@@ -88,9 +83,7 @@ then:
 	for _, want := range []string{`folder "pets": 2 of 2 documents found`, "sharing tags with 1 others",
 		"linked to by 1 others", "dated 2025-12-30 (frontmatter)",
 		"dated 2019-01-01", "property boost is 3", "heading level 1", "tag is nap"} {
-		if !strings.Contains(labels, want) {
-			t.Errorf("no explanation says %q:\n%s", want, labels)
-		}
+		check.That(t, strings.Contains(labels, want), "no explanation says %q:\n%s", want, labels)
 	}
 }
 
@@ -150,9 +143,8 @@ func TestCatalogFaultIsWarning(t *testing.T) {
 	s := searcher(store)
 	s.Facts = broken{view}
 	r := mustSearch(t, s, query("cat", 5), load(t, "sheaf"), search.Options{})
-	if !r.Degraded || !strings.Contains(strings.Join(r.Warnings, "\n"), "segment 3: corrupt") {
-		t.Errorf("degraded %v, warnings %v", r.Degraded, r.Warnings)
-	}
+	check.That(t, r.Degraded && strings.Contains(strings.Join(r.Warnings, "\n"), "segment 3: corrupt"),
+		"degraded %v, warnings %v", r.Degraded, r.Warnings)
 }
 
 // whole records which documents a search looks up.
@@ -188,14 +180,10 @@ func TestOnlyFinalResultsAreLookedUp(t *testing.T) {
 		s, facts := searcher(store), whole{view, map[sheaf.ID]bool{}}
 		s.Facts = facts
 		r := mustSearch(t, s, query("cat", 3), load(t, name), search.Options{})
-		if len(r.Hits) != 3 || r.Total < 12 {
-			t.Fatalf("%s: %d hits of %d", name, len(r.Hits), r.Total)
-		}
+		must.That(t, len(r.Hits) == 3 && r.Total >= 12, "%s: %d hits of %d", name, len(r.Hits), r.Total)
 		check.Equal(t, len(facts.asked), 3, "%s: documents that are looked up for 3 results", name)
 		for _, h := range r.Hits {
-			if !facts.asked[h.Doc] {
-				t.Errorf("%s: %s was not looked up", name, h.Doc)
-			}
+			check.That(t, facts.asked[h.Doc], "%s: %s was not looked up", name, h.Doc)
 		}
 	}
 }

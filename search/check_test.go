@@ -31,14 +31,10 @@ func TestCombineTextFallsBack(t *testing.T) {
 	s := searcher(store)
 	s.Backend, s.Store = noBM25F{store}, "the picky store"
 	r := mustSearch(t, s, query("cat", 2), load(t, "sheaf"), search.Options{})
-	if len(r.Hits) == 0 || r.Hits[0].Path != "a.md" {
-		t.Errorf("hits %+v", r.Hits)
-	}
+	check.That(t, len(r.Hits) != 0 && r.Hits[0].Path == "a.md", "hits %+v", r.Hits)
 	const note = "the picky store has no BM25 over several fields as one text; the best field counts, and 0.2 " +
 		"times the others"
-	if !slices.Contains(r.Notes, note) {
-		t.Errorf("notes %q lack %q", r.Notes, note)
-	}
+	check.That(t, slices.Contains(r.Notes, note), "notes %q lack %q", r.Notes, note)
 	if r = mustSearch(t, searcher(store), query("cat", 2), load(t, "sheaf"), search.Options{}); slices.Contains(r.Notes,
 		note) {
 		t.Errorf("notes %q on a store with BM25F", r.Notes)
@@ -96,10 +92,8 @@ func TestUnsupportedAtLoad(t *testing.T) {
 				check.NoError(t, err, "refused")
 				return
 			}
-			if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), test.want) ||
-				!strings.Contains(err.Error(), "profile test") {
-				t.Errorf("got %v, want %q", err, test.want)
-			}
+			check.That(t, errors.Is(err, sheaf.ErrUnsupported) && strings.Contains(err.Error(), test.want) &&
+				strings.Contains(err.Error(), "profile test"), "got %v, want %q", err, test.want)
 			q := sheaf.Query{Text: "cat", Words: sheaf.Match{Text: "cat"}, Limit: 5}
 			check.Is(t, must.Err(s.Search(context.Background(), q, p, search.Options{})), sheaf.ErrUnsupported, "the search")
 			check.Equal(t, store.requests.Load(), 0, "requests were sent")

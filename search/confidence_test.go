@@ -62,13 +62,11 @@ func TestConfidence(t *testing.T) {
 	s.Confidence = func(p *profile.Profile) *search.Calibration { asked = p.Name; return c }
 	for _, limit := range []int{1, 3, 10} {
 		r := mustSearch(t, s, query("cat", limit), load(t, "sheaf"), search.Options{})
-		if asked != "sheaf" || r.Answerable == nil || !*r.Answerable || len(r.Hits) == 0 {
-			t.Fatalf("profile %q, answerable %v, %d hits", asked, r.Answerable, len(r.Hits))
-		}
+		must.That(t, asked == "sheaf" && r.Answerable != nil && *r.Answerable && len(r.Hits) != 0,
+			"profile %q, answerable %v, %d hits", asked, r.Answerable, len(r.Hits))
 		for i, h := range r.Hits {
-			if h.Evidence == nil || h.Confidence == nil {
-				t.Fatalf("result %d has evidence %v and confidence %v", i+1, h.Evidence, h.Confidence)
-			}
+			must.That(t, h.Evidence != nil && h.Confidence != nil,
+				"result %d has evidence %v and confidence %v", i+1, h.Evidence, h.Confidence)
 			if e := h.Evidence; e.Score != h.Score || e.Meaning <= 0 || e.Meaning > 1.0001 || math.Abs(e.Lead) > 1 {
 				t.Errorf("result %d, score %v: evidence %+v", i+1, h.Score, *e)
 			}
@@ -108,9 +106,7 @@ func TestConfidenceChangesNothingElse(t *testing.T) {
 			for i := range judged.Hits {
 				judged.Hits[i].Confidence, judged.Hits[i].Level, judged.Hits[i].Evidence = nil, "", nil
 			}
-			if !reflect.DeepEqual(plain, judged) {
-				t.Errorf("%q, %+v:\n%+v\nwithout a calibration\n%+v", text, o, judged, plain)
-			}
+			check.That(t, reflect.DeepEqual(plain, judged), "%q, %+v:\n%+v\nwithout a calibration\n%+v", text, o, judged, plain)
 		}
 	}
 }
@@ -147,9 +143,7 @@ func TestLead(t *testing.T) {
 	for _, h := range all {
 		best[h.Doc] = max(best[h.Doc], h.Score)
 	}
-	if len(best) != 3 || len(all) <= len(best) {
-		t.Fatalf("%d hits of %d documents", len(all), len(best))
-	}
+	must.That(t, len(best) == 3 && len(all) > len(best), "%d hits of %d documents", len(all), len(best))
 	for i, h := range all {
 		other := 0.0
 		for doc, score := range best {
@@ -191,9 +185,7 @@ func TestUnknownWords(t *testing.T) {
 		{"cat -zebra -4712", 0, 0},
 	} {
 		r := mustSearch(t, counting(t, animals()), parsed(c.text), load(t, "sheaf"), search.Options{Evidence: true})
-		if len(r.Hits) == 0 {
-			t.Fatalf("%s: nothing found", c.text)
-		}
+		must.That(t, len(r.Hits) != 0, "%s: nothing found", c.text)
 		for _, h := range r.Hits {
 			if e := h.Evidence; math.Abs(e.Unseen-c.unseen) > 1e-12 || math.Abs(e.Numbers-c.numbers) > 1e-12 {
 				t.Errorf("%s: unseen %v, numbers %v, want %v and %v", c.text, e.Unseen, e.Numbers, c.unseen, c.numbers)
@@ -289,9 +281,7 @@ func TestConfidenceOfOddQueries(t *testing.T) {
 				load(t, "sheaf"), search.Options{Evidence: true})
 			for i, h := range r.Hits {
 				for k, f := range h.Evidence.Features() {
-					if math.IsNaN(f) || math.IsInf(f, 0) {
-						t.Errorf("%.20q, result %d: feature %d is %v", text, i+1, k, f)
-					}
+					check.That(t, !math.IsNaN(f) && !math.IsInf(f, 0), "%.20q, result %d: feature %d is %v", text, i+1, k, f)
 				}
 				if h.Confidence != nil && !(*h.Confidence >= 0 && *h.Confidence <= 1) {
 					t.Errorf("%.20q, result %d: confidence %v", text, i+1, *h.Confidence)
@@ -367,9 +357,7 @@ func TestCalibrationValid(t *testing.T) {
 		"least":               func(c *search.Calibration) { c.Least = math.NaN() },
 	} {
 		c := usual()
-		if !c.Valid() {
-			t.Fatal("the calibration of the tests is not valid")
-		}
+		must.That(t, c.Valid(), "the calibration of the tests is not valid")
 		if change(c); c.Valid() {
 			t.Errorf("%s: %+v is valid", what, c)
 		}

@@ -118,9 +118,7 @@ func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options
 	report, err := ingest.Run(context.Background(),
 		ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "vault", Root: root}}, Chunk: o,
 			Embedder: embedder})
-	if err != nil || report.Added < 10 || report.EmbedError != "" {
-		t.Fatalf("%+v, %v", report, err)
-	}
+	must.That(t, err == nil && report.Added >= 10 && report.EmbedError == "", "%+v, %v", report, err)
 	view := c.View()
 	t.Cleanup(view.Close)
 	return &search.Searcher{Backend: st, Store: name, Facts: view, Analyzer: a, Embed: embed, Scanner: scanner,
@@ -137,9 +135,7 @@ func TestDocumentInPieces(t *testing.T) {
 		searcher := collection(t, s.chunk)
 		p := must.Get(profile.Load(s.profile, profile.Builtin))
 		result := must.Get(searcher.Search(t.Context(), query("undo commit", 5), p, search.Options{Parameters: s.set}))
-		if len(result.Hits) == 0 {
-			t.Errorf("%s: nothing found", s.name)
-		}
+		check.That(t, len(result.Hits) != 0, "%s: nothing found", s.name)
 		for _, h := range result.Hits {
 			if h.Path == "" || h.Title == "" || h.Doc == "" || h.Breadcrumb == "" || h.Span.Len() == 0 || h.Body.Len() == 0 {
 				t.Errorf("%s: %s is shown as %+v", s.name, h.ID, h)
@@ -160,12 +156,8 @@ func TestSystemsEndToEnd(t *testing.T) {
 				q := words.Parse(text, words.Options{Limit: 5, Now: searcher.Now()})
 				r := mustSearch(t, searcher, q, p, search.Options{Parameters: s.set})
 				again := mustSearch(t, searcher, q, p, search.Options{Parameters: s.set})
-				if !reflect.DeepEqual(r.Hits, again.Hits) {
-					t.Errorf("%s: the second answer differs", text)
-				}
-				if r.Degraded {
-					t.Errorf("%s: %v", text, r.Warnings)
-				}
+				check.That(t, reflect.DeepEqual(r.Hits, again.Hits), "%s: the second answer differs", text)
+				check.That(t, !r.Degraded, "%s: %v", text, r.Warnings)
 				explained := mustSearch(t, searcher, q, p, search.Options{Parameters: s.set, Explain: true})
 				fmt.Fprintf(&golden, "%s\n", text)
 				for i, h := range r.Hits {
@@ -197,15 +189,11 @@ func checkAbsence(t *testing.T, s *search.Searcher, q sheaf.Query, r *search.Res
 	id := sheaf.ID("vault:kitchen/soup.md")
 	if r.Scanned == nil {
 		d, ok := s.Facts.Document(id)
-		if !ok || len(d.Chunks) == 0 {
-			t.Fatalf("%s is not indexed", id)
-		}
+		must.That(t, ok && len(d.Chunks) != 0, "%s is not indexed", id)
 		id = d.Chunks[0].ID
 	}
 	absence := must.Get(s.WhyNot(context.Background(), q, load(t, name), search.Options{Parameters: set}, id))
-	if len(absence.Reasons) == 0 {
-		t.Errorf("%q: no reason why %s is where it is", q.Text, id)
-	}
+	check.That(t, len(absence.Reasons) != 0, "%q: no reason why %s is where it is", q.Text, id)
 }
 
 // scripts holds a word in each of fifty scripts.
@@ -252,12 +240,10 @@ func TestMishandledTexts(t *testing.T) {
 		q := words.Parse(c.query, words.Options{Limit: 5, Now: s.Now()})
 		r, again := mustSearch(t, s, q, load(t, "sheaf"), search.Options{}),
 			mustSearch(t, s, q, load(t, "sheaf"), search.Options{})
-		if len(found(r)) != len(found(again)) || strings.Join(found(r), " ") != strings.Join(found(again), " ") {
-			t.Errorf("%.40q finds %q, then %q", c.query, found(r), found(again))
-		}
-		if c.first != "" && (len(r.Hits) == 0 || r.Hits[0].Path != c.first+".md") {
-			t.Errorf("%.40q finds %q, want %q first", c.query, found(r), c.first)
-		}
+		check.That(t, len(found(r)) == len(found(again)) && strings.Join(found(r), " ") == strings.Join(found(again), " "),
+			"%.40q finds %q, then %q", c.query, found(r), found(again))
+		check.That(t, c.first == "" || len(r.Hits) != 0 && r.Hits[0].Path == c.first+".md",
+			"%.40q finds %q, want %q first", c.query, found(r), c.first)
 	}
 	if took := time.Since(began); took > 5*time.Minute {
 		t.Errorf("it took %v", took)

@@ -95,13 +95,9 @@ func TestExpansionNotes(t *testing.T) {
 	notes := strings.Join(r.Notes, "\n")
 	for _, want := range []string{`m also looks for: "dog tree", "a [2Jbird"`, `these words score, by m: "cat"`,
 		`m invents an answer, which is searched by meaning: "purr`} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("no %q in %s", want, notes)
-		}
+		check.That(t, strings.Contains(notes, want), "no %q in %s", want, notes)
 	}
-	if len(notes) > 700 {
-		t.Errorf("%d bytes of notes", len(notes))
-	}
+	check.That(t, len(notes) <= 700, "%d bytes of notes", len(notes))
 }
 
 // TestQueryIsDataInThePrompt checks that the model gets the query only as JSON in the user's message.
@@ -116,9 +112,7 @@ func TestQueryIsDataInThePrompt(t *testing.T) {
 			t.Errorf("the user's message is %q: %v", user, err)
 		}
 		asked = data["query"]
-		if strings.Contains(system, "HACKED") {
-			t.Error("the query stands in the instructions")
-		}
+		check.That(t, !strings.Contains(system, "HACKED"), "the query stands in the instructions")
 		return `{"queries":[],"terms":[],"passage":""}`
 	})
 	for _, q := range []string{evil, "cat", strings.Repeat("long ", 5000)} {
@@ -149,12 +143,12 @@ func TestHostileReplies(t *testing.T) {
 		s.Expander = e
 		for range 2 {
 			r := mustSearch(t, s, query("cat", 3), tiered, search.Options{})
-			if !r.Degraded || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "expand the query") {
-				t.Errorf("%.40q: degraded %v, warnings %v", reply, r.Degraded, r.Warnings)
-			}
-			if !slices.EqualFunc(r.Hits, plain.Hits, func(a, b search.Hit) bool { return a.ID == b.ID && a.Score == b.Score }) {
-				t.Errorf("%.40q changes the answer", reply)
-			}
+			check.That(t, r.Degraded && len(r.Warnings) == 1 && strings.Contains(r.Warnings[0], "expand the query"),
+				"%.40q: degraded %v, warnings %v", reply, r.Degraded, r.Warnings)
+			check.That(t, slices.EqualFunc(r.Hits, plain.Hits, func(a, b search.Hit) bool {
+				return a.ID == b.ID &&
+					a.Score == b.Score
+			}), "%.40q changes the answer", reply)
 		}
 		check.Equal(t, asked.Load(), 2, "%.40q: questions", reply)
 	}
@@ -171,10 +165,8 @@ func TestOnlyOwnWordsScore(t *testing.T) {
 		return "```json\n{\"queries\": [\"dog tree stone\"], \"terms\": [\"dog\", \"cat\"], \"passage\": \"\"}\n```"
 	})
 	r := mustSearch(t, s, query("cat", 5), tiered, search.Options{Explain: true})
-	if !slices.Equal(rec.asked.Queries, []string{"cat", "dog tree stone"}) ||
-		!slices.Equal(rec.asked.Terms, []string{"cat"}) {
-		t.Errorf("asked for %q and %q", rec.asked.Queries, rec.asked.Terms)
-	}
+	check.That(t, slices.Equal(rec.asked.Queries, []string{"cat", "dog tree stone"}) &&
+		slices.Equal(rec.asked.Terms, []string{"cat"}), "asked for %q and %q", rec.asked.Queries, rec.asked.Terms)
 	check.Equal[sheaf.TextQuery](t, rec.asked.Words, (sheaf.Match{Text: "cat"}), "words that score")
 	if len(r.Hits) == 0 || !slices.EqualFunc(r.Hits, plain.Hits, func(a, b search.Hit) bool {
 		return a.ID == b.ID && a.Score == b.Score
@@ -183,9 +175,8 @@ func TestOnlyOwnWordsScore(t *testing.T) {
 	}
 	// Further words of the caller do change scores.
 	more := mustSearch(t, s, query("cat", 5), tiered, search.Options{Terms: []string{"dog"}})
-	if len(more.Hits) <= len(plain.Hits) {
-		t.Errorf("further words find %d, the query alone %d", len(more.Hits), len(plain.Hits))
-	}
+	check.That(t, len(more.Hits) > len(plain.Hits),
+		"further words find %d, the query alone %d", len(more.Hits), len(plain.Hits))
 }
 
 // TestInventedAnswerByDefaultProfile checks that the default profile calls a model only when a parameter
@@ -225,9 +216,7 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 		search.Options{}).Hits) || !strings.Contains(failed.Warnings[0], "JSON") {
 		t.Errorf("degraded %v, %d hits, %q", failed.Degraded, len(failed.Hits), failed.Warnings)
 	}
-	if len(without.Hits) == 0 {
-		t.Error("nothing found")
-	}
+	check.That(t, len(without.Hits) != 0, "nothing found")
 }
 
 // TestVariantsAreEmbeddedWithTheAnswer checks that variants of the query are searched by meaning,
@@ -281,9 +270,7 @@ func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 			raised++
 		}
 	}
-	if raised == 0 {
-		t.Error("no hit is found better by a variant")
-	}
+	check.That(t, raised != 0, "no hit is found better by a variant")
 	refused = "a stone"
 	if some, r := scores("{variants: 2, passage: true}"); len(some) != len(all) || !r.Degraded || len(r.Warnings) != 1 {
 		t.Errorf("%d hits, degraded %v, %q", len(some), r.Degraded, r.Warnings)
@@ -309,9 +296,8 @@ func TestExpansionInTime(t *testing.T) {
 	r := mustSearch(t, s, query("cat", 3), load(t, "tiered"),
 		search.Options{Parameters: map[string]string{"expansion_timeout": "0.05"}})
 	// The search returns before the model replies.
-	if !r.Degraded || len(r.Hits) == 0 || !strings.Contains(r.Warnings[0], "in time") {
-		t.Errorf("degraded %v, %v", r.Degraded, r.Warnings)
-	}
+	check.That(t, r.Degraded && len(r.Hits) != 0 && strings.Contains(r.Warnings[0], "in time"),
+		"degraded %v, %v", r.Degraded, r.Warnings)
 	close(release)
 	down := &search.Expander{Chat: func(context.Context, string, string) (string, error) { return "", errDown }}
 	check.Is(t, must.Err(down.Expand(context.Background(), "cat",
@@ -367,13 +353,9 @@ func TestExpansionBounds(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if len(x.Queries) > 2 || len(x.Terms) > 16 || x.Passage != "" {
-			t.Fatalf("%+v", x)
-		}
+		must.That(t, len(x.Queries) <= 2 && len(x.Terms) <= 16 && x.Passage == "", "%+v", x)
 		for _, s := range slices.Concat(x.Queries, x.Terms) {
-			if s == "" || strings.ContainsAny(s, "\n\r\x00") || len([]rune(s)) > 300 {
-				t.Fatalf("kept %q", s)
-			}
+			must.That(t, s != "" && !strings.ContainsAny(s, "\n\r\x00") && len([]rune(s)) <= 300, "kept %q", s)
 		}
 	})
 }

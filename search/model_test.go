@@ -59,9 +59,7 @@ func TestModelWithoutCounts(t *testing.T) {
 		s.Backend = c.store
 		s.SetModel(e, a, 100)
 		got, err := s.Embed(context.Background(), []string{text})
-		if err != nil {
-			t.Fatalf("%s: %v", c.what, err)
-		}
+		must.That(t, err == nil, "%s: %v", c.what, err)
 		check.Equal(t, slices.Equal(got[0], plain[0]), c.alike, "%s: the vector weighs all words the same", c.what)
 		embed := s.Embed
 		s.SetEmbed(func(ctx context.Context, texts []string) ([][]float32, error) { // as many dimensions as in the store
@@ -92,9 +90,8 @@ func TestWrongVectors(t *testing.T) {
 		s.SetModel(wrong(c.vector), a, 100)
 		r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{})
 		said := strings.Join(slices.Concat(r.Warnings, r.Notes), "; ")
-		if r.Degraded != c.degraded || len(r.Hits) == 0 || !strings.Contains(said, c.say) {
-			t.Errorf("%s: degraded %v, %d hits, %q", what, r.Degraded, len(r.Hits), said)
-		}
+		check.That(t, r.Degraded == c.degraded && len(r.Hits) != 0 && strings.Contains(said, c.say),
+			"%s: degraded %v, %d hits, %q", what, r.Degraded, len(r.Hits), said)
 	}
 }
 
@@ -143,14 +140,12 @@ func TestRerank(t *testing.T) {
 	s.Rerank, s.Text = preferStones, textOf(shelf)
 	plain := mustSearch(t, s, query("cat", 9), load(t, "rrf"), search.Options{})
 	r := mustSearch(t, s, query("cat", 9), reranked(t, "n: 20"), search.Options{Explain: true})
-	if len(r.Hits) != len(plain.Hits) || r.Hits[0].ID != "t:garden.md#Stones" || r.Hits[1].ID != "t:cats.md#Sleep" {
-		t.Errorf("reranked: %v", found(r))
-	}
+	check.That(t, len(r.Hits) == len(plain.Hits) && r.Hits[0].ID == "t:garden.md#Stones" &&
+		r.Hits[1].ID == "t:cats.md#Sleep", "reranked: %v", found(r))
 	for _, h := range r.Hits {
 		checkReason(t, "reranked", h.Score, h.Explanation)
-		if len(h.Legs) != 2 || !strings.Contains(labelsOf(h.Explanation), "what the model says") {
-			t.Errorf("%s lost its legs or its reasons", h.ID)
-		}
+		check.That(t, len(h.Legs) == 2 && strings.Contains(labelsOf(h.Explanation), "what the model says"),
+			"%s lost its legs or its reasons", h.ID)
 	}
 	if r := mustSearch(t, s, query("cat", 9), reranked(t, "n: 20, weight: 0"),
 		search.Options{}); fmt.Sprint(found(r)) != fmt.Sprint(found(plain)) {
@@ -168,9 +163,8 @@ func TestRerankFailsSoftly(t *testing.T) {
 	plain := found(mustSearch(t, s, query("cat", 4), load(t, "rrf"), search.Options{}))
 	p := reranked(t, "timeout: 0.05")
 	r := mustSearch(t, s, query("cat", 4), p, search.Options{})
-	if r.Degraded || len(r.Notes) != 1 || fmt.Sprint(found(r)) != fmt.Sprint(plain) {
-		t.Errorf("no model: %v %v %v", r.Degraded, r.Notes, found(r))
-	}
+	check.That(t, !r.Degraded && len(r.Notes) == 1 && fmt.Sprint(found(r)) == fmt.Sprint(plain),
+		"no model: %v %v %v", r.Degraded, r.Notes, found(r))
 	s.Text = textOf(shelf)
 	for what, model := range map[string]func(ctx context.Context, q string, texts []string) ([]float64, error){
 		"down":  func(context.Context, string, []string) ([]float64, error) { return nil, errDown },
@@ -191,10 +185,9 @@ func TestRerankFailsSoftly(t *testing.T) {
 	} {
 		s.Rerank = model
 		r := mustSearch(t, s, query("cat", 4), p, search.Options{})
-		if !r.Degraded || !strings.HasPrefix(r.Warnings[0], "rerank: ") || fmt.Sprint(found(r)) != fmt.Sprint(plain) ||
-			strings.Contains(r.Warnings[0], "not stopped") {
-			t.Errorf("%s: degraded %v, %v, %v", what, r.Degraded, r.Warnings, found(r))
-		}
+		check.That(t, r.Degraded && strings.HasPrefix(r.Warnings[0], "rerank: ") &&
+			fmt.Sprint(found(r)) == fmt.Sprint(plain) && !strings.Contains(r.Warnings[0], "not stopped"),
+			"%s: degraded %v, %v, %v", what, r.Degraded, r.Warnings, found(r))
 	}
 	s.Rerank, s.Text = preferStones, func(sheaf.ID) (string, error) { return "", sheaf.ErrNotFound }
 	if r := mustSearch(t, s, query("cat", 4), p, search.Options{}); len(r.Hits) != 4 || len(r.Notes) == 0 {

@@ -54,12 +54,10 @@ func TestSearch(t *testing.T) {
 		len(h.Legs) != 2 || h.Depth != 1 {
 		t.Errorf("the hit lacks something: %+v", h)
 	}
-	if r.Degraded || len(r.Warnings) > 0 || len(r.Notes) > 0 {
-		t.Errorf("faults without reason: %v %v", r.Warnings, r.Notes)
-	}
-	if fmt.Sprint(r.Legs) != "[vector text]" || r.Total == 0 || len(r.Took) == 0 || len(r.Trace) != 4 {
-		t.Errorf("legs %v, total %d, %d timings, %d snapshots", r.Legs, r.Total, len(r.Took), len(r.Trace))
-	}
+	check.That(t, !r.Degraded && len(r.Warnings) <= 0 && len(r.Notes) <= 0,
+		"faults without reason: %v %v", r.Warnings, r.Notes)
+	check.That(t, fmt.Sprint(r.Legs) == "[vector text]" && r.Total != 0 && len(r.Took) != 0 && len(r.Trace) == 4,
+		"legs %v, total %d, %d timings, %d snapshots", r.Legs, r.Total, len(r.Took), len(r.Trace))
 }
 
 func builtins(t *testing.T) []string {
@@ -82,13 +80,9 @@ func TestEveryProfileExplains(t *testing.T) {
 			plain := mustSearch(t, s, query(text, 5), p, search.Options{})
 			again := mustSearch(t, s, query(text, 5), p, search.Options{})
 			plain.Took, again.Took = nil, nil
-			if !reflect.DeepEqual(plain, again) {
-				t.Fatalf("%s: the second answer differs", what)
-			}
+			must.That(t, reflect.DeepEqual(plain, again), "%s: the second answer differs", what)
 			explained := mustSearch(t, s, query(text, 5), p, search.Options{Explain: true})
-			if len(plain.Hits) == 0 && name != "tree" {
-				t.Fatalf("%s: nothing found", what)
-			}
+			must.That(t, len(plain.Hits) != 0 || name == "tree", "%s: nothing found", what)
 			for i, h := range explained.Hits {
 				if h.ID != plain.Hits[i].ID || h.Score != plain.Hits[i].Score {
 					t.Fatalf("%s: explained, rank %d is %s with %v and not %s with %v", what, i+1, h.ID, h.Score, plain.Hits[i].ID,
@@ -106,13 +100,9 @@ func TestEveryProfileExplains(t *testing.T) {
 
 func checkReason(t *testing.T, what string, score float64, e *sheaf.Explanation) {
 	t.Helper()
-	if e == nil {
-		t.Fatalf("%s: no explanation", what)
-	}
+	must.That(t, e != nil, "%s: no explanation", what)
 	for _, v := range []float64{e.Value, e.Recombine()} {
-		if math.Abs(v-score) > 1e-9*max(1, math.Abs(score)) {
-			t.Fatalf("%s: %q is %v and gives %v", what, e.Label, score, v)
-		}
+		must.That(t, math.Abs(v-score) <= 1e-9*max(1, math.Abs(score)), "%s: %q is %v and gives %v", what, e.Label, score, v)
 	}
 	for i := range e.Parts {
 		checkReason(t, what, e.Parts[i].Value, &e.Parts[i])
@@ -146,9 +136,7 @@ func TestStepsLeadToTheFusion(t *testing.T) {
 				compared++
 			}
 		}
-		if compared == 0 {
-			t.Errorf("%s: nothing was compared", name)
-		}
+		check.That(t, compared != 0, "%s: nothing was compared", name)
 	}
 }
 
@@ -161,21 +149,16 @@ func TestDegrades(t *testing.T) {
 		return nil
 	}
 	r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "sheaf"), search.Options{})
-	if !r.Degraded || len(r.Warnings) != 1 ||
-		!strings.Contains(r.Warnings[0], "branch meaning on shelf: connection refused") || len(r.Hits) == 0 {
-		t.Errorf("got %v, %v, %d hits", r.Degraded, r.Warnings, len(r.Hits))
-	}
+	check.That(t, r.Degraded && len(r.Warnings) == 1 &&
+		strings.Contains(r.Warnings[0], "branch meaning on shelf: connection refused") && len(r.Hits) != 0,
+		"got %v, %v, %d hits", r.Degraded, r.Warnings, len(r.Hits))
 	shelf.fail = func(store.Request) error { return errDown }
 	_, err := searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{})
-	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, errDown) {
-		t.Errorf("every branch down: %v", err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrUnavailable) && errors.Is(err, errDown), "every branch down: %v", err)
 	shelf.fail = func(store.Request) error { return fmt.Errorf("no such index: %w", sheaf.ErrNotFound) }
 	_, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{})
-	if !errors.Is(err, sheaf.ErrUnavailable) || errors.Is(err, sheaf.ErrNotFound) ||
-		!strings.Contains(fmt.Sprint(err), "fill it again with sheaf index --rebuild") {
-		t.Errorf("what was filled is gone: %v", err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrUnavailable) && !errors.Is(err, sheaf.ErrNotFound) &&
+		strings.Contains(fmt.Sprint(err), "fill it again with sheaf index --rebuild"), "what was filled is gone: %v", err)
 	shelf.fail = func(req store.Request) error {
 		if vectors(req) {
 			return fmt.Errorf("vectors: %w", sheaf.ErrUnsupported)
@@ -193,9 +176,7 @@ func TestBadScoresNameTheStore(t *testing.T) {
 		shelf := animals()
 		shelf.spoil = func(r sheaf.Ranking) { r[0].Score = bad }
 		_, err := searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "rrf"), search.Options{})
-		if err == nil || !strings.Contains(err.Error(), "shelf") {
-			t.Errorf("%v: %v", bad, err)
-		}
+		check.That(t, err != nil && strings.Contains(err.Error(), "shelf"), "%v: %v", bad, err)
 	}
 }
 
@@ -258,9 +239,7 @@ func TestWeightZero(t *testing.T) {
 	}
 	shelf = animals()
 	shelf.fail = func(req store.Request) error {
-		if !vectors(req) {
-			t.Error("searched by words for nothing")
-		}
+		check.That(t, vectors(req), "searched by words for nothing")
 		return nil
 	}
 	if r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"),
@@ -271,12 +250,10 @@ func TestWeightZero(t *testing.T) {
 	for _, trace := range []bool{false, true} {
 		o := search.Options{Parameters: map[string]string{"title_content_ratio": "0", "rerank_count": "2"}, Trace: trace}
 		r := mustSearch(t, searcher(animals()), query("cat", 5), load(t, "onyx-vespa"), o)
-		if !slices.Equal(r.Legs, []string{"content-vector", "content-words"}) || len(r.Hits) != 2 {
-			t.Errorf("trace %v: legs %v, %d found, want 2", trace, r.Legs, len(r.Hits))
-		}
-		if slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, "by meaning") }) {
-			t.Errorf("trace %v: notes %q, and it was searched by meaning", trace, r.Notes)
-		}
+		check.That(t, slices.Equal(r.Legs, []string{"content-vector", "content-words"}) && len(r.Hits) == 2,
+			"trace %v: legs %v, %d found, want 2", trace, r.Legs, len(r.Hits))
+		check.That(t, !slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, "by meaning") }),
+			"trace %v: notes %q, and it was searched by meaning", trace, r.Notes)
 	}
 }
 
@@ -304,9 +281,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 			return 0
 		}
 		r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{Timeout: 50 * time.Millisecond})
-		if !r.Degraded || len(r.Hits) == 0 {
-			t.Errorf("degraded %v, %d hits", r.Degraded, len(r.Hits))
-		}
+		check.That(t, r.Degraded && len(r.Hits) != 0, "degraded %v, %d hits", r.Degraded, len(r.Hits))
 		// Branches answer, but later scores of their hits do not. A warning says so.
 		shelf.delay = func(req store.Request) time.Duration {
 			if req.Within != nil {
@@ -352,9 +327,7 @@ func TestCanceledAtAnyPoint(t *testing.T) {
 		r, err := searcher(shelf).Search(ctx, query("cat tree", 3), narrow(t), search.Options{Explain: true})
 		cancel()
 		if asked.Load() < at { // all requests were canceled
-			if at < 7 {
-				t.Errorf("the store is asked %d times", at-1)
-			}
+			check.That(t, at >= 7, "the store is asked %d times", at-1)
 			return
 		}
 		check.Is(t, err, context.Canceled, "canceled at request %d: %v", at, r)
@@ -368,9 +341,7 @@ func TestDeadChunksAreDropped(t *testing.T) {
 	garden.Chunks = slices.DeleteFunc(garden.Chunks, func(c sheaf.Chunk) bool { return c.ID == "t:garden.md#Visitors" })
 	for _, name := range builtins(t) {
 		for _, h := range mustSearch(t, searcher(shelf), query("cat", 10), load(t, name), search.Options{}).Hits {
-			if h.ID == "t:garden.md#Visitors" {
-				t.Errorf("%s gives a chunk that does not exist", name)
-			}
+			check.That(t, h.ID != "t:garden.md#Visitors", "%s gives a chunk that does not exist", name)
 		}
 	}
 }
@@ -379,13 +350,9 @@ func TestNothingFound(t *testing.T) {
 	s := searcher(animals())
 	s.Embed = nil
 	r := mustSearch(t, s, query("zebra", 3), load(t, "sheaf"), search.Options{Explain: true})
-	if r.Hits == nil || len(r.Hits) != 0 || r.Total != 0 {
-		t.Errorf("got %v", r.Hits)
-	}
+	check.That(t, r.Hits != nil && len(r.Hits) == 0 && r.Total == 0, "got %v", r.Hits)
 	r = mustSearch(t, s, sheaf.Query{Text: "", Limit: 3}, load(t, "sheaf"), search.Options{})
-	if len(r.Hits) != 0 || len(r.Notes) == 0 {
-		t.Errorf("no words: %v, notes %v", r.Hits, r.Notes)
-	}
+	check.That(t, len(r.Hits) == 0 && len(r.Notes) != 0, "no words: %v, notes %v", r.Hits, r.Notes)
 	// A stage may drop every hit.
 	p := parse(t, "name: p\nbranches: [{retrieve: text, fields: {body: 1}}]\nthen: [{adaptive: "+
 		"{floor: 0, absolute: 1000}}]\n")
@@ -433,9 +400,7 @@ func TestAnswersDoNotChange(t *testing.T) {
 	written := func(r *search.Result) string {
 		text, err := json.Marshal([]any{r.Profile, r.Parameters, r.Hits, r.Total, r.More, r.Answerable, r.Warnings, r.Notes,
 			r.Legs})
-		if err != nil {
-			t.Error(err)
-		}
+		check.That(t, err == nil, "%v", err)
 		return string(text)
 	}
 	results, want := make([]*search.Result, len(all)), make([]string, len(all))
@@ -532,12 +497,9 @@ func TestWhyNot(t *testing.T) {
 			}
 			a := must.Get(s.WhyNot(ctx, test.q, p, search.Options{Parameters: test.set}, test.id))
 			got := strings.Join(a.Reasons, "\n")
-			if !strings.Contains(got, test.want) {
-				t.Errorf("got\n%s\nwant %s", got, test.want)
-			}
-			if strings.HasPrefix(got, "first phase") && strings.Contains(got, "\nbranch ") {
-				t.Errorf("what the first phase lost was not lost later:\n%s", got)
-			}
+			check.That(t, strings.Contains(got, test.want), "got\n%s\nwant %s", got, test.want)
+			check.That(t, !strings.HasPrefix(got, "first phase") || !strings.Contains(got, "\nbranch "),
+				"what the first phase lost was not lost later:\n%s", got)
 		})
 	}
 	// A branch also scores hits of other branches. These scores are outside its window, so they are
@@ -555,9 +517,7 @@ func TestWhyNot(t *testing.T) {
 			}
 		}
 	}
-	if compared == 0 {
-		t.Error("nothing lies outside a window of 2")
-	}
+	check.That(t, compared != 0, "nothing lies outside a window of 2")
 	if _, err := s.WhyNot(ctx, query("cat", 3), load(t, "rrf"), search.Options{}, "t:nowhere.md"); !errors.Is(err,
 		sheaf.ErrNotFound) {
 		t.Errorf("an unknown id: %v", err)
@@ -582,7 +542,5 @@ func TestWhatIf(t *testing.T) {
 		moved = moved || m.Before != m.After
 		check.Equal(t, ranks[m.ID], [2]int{m.Before, m.After}, "ranks of %+v", m)
 	}
-	if !moved {
-		t.Error("nothing moved")
-	}
+	check.That(t, moved, "nothing moved")
 }

@@ -13,6 +13,7 @@ import (
 	words "sheaf/text/query"
 
 	"sheaf/eval/parity"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/static/english"
 	"sheaf/search"
@@ -82,9 +83,8 @@ func TestSystemsOnTheirStores(t *testing.T) {
 				q := words.Parse(text, words.Options{Limit: 10, Now: here.Now()})
 				want := mustSearch(t, here, q, p, search.Options{Parameters: o.set})
 				got := mustSearch(t, &there, q, p, search.Options{Parameters: o.set, Explain: true})
-				if got.Degraded || len(got.Hits) == 0 {
-					t.Fatalf("%s: %d hits, %d on the engine, %v", text, len(got.Hits), len(want.Hits), got.Warnings)
-				}
+				must.That(t, !got.Degraded && len(got.Hits) != 0,
+					"%s: %d hits, %d on the engine, %v", text, len(got.Hits), len(want.Hits), got.Warnings)
 				agree := parity.RBO(found(want), found(got), parity.Persistence)
 				sum, least = sum+agree, min(least, agree)
 				if agree > 1-1e-12 {
@@ -122,9 +122,7 @@ func headings(t *testing.T, root string, n int) []string {
 		}
 		_ = f.Close()
 	}
-	if len(all) < n {
-		t.Fatalf("%d titles in %s", len(all), root)
-	}
+	must.That(t, len(all) >= n, "%d titles in %s", len(all), root)
 	picked := make([]string, n)
 	for i := range picked {
 		picked[i] = all[i*len(all)/n]
@@ -228,9 +226,8 @@ func TestServersCountLikeEngine(t *testing.T) {
 				for _, profile := range []string{"bench", "sonar", "onyx-elastic", "rrf"} {
 					mean, least := agreeing(t, here, there, profile)
 					t.Logf("counted as %q, %s: rank-biased overlap %.4f, least %.4f", as.store, profile, mean, least)
-					if mean < as.want {
-						t.Errorf("counted as %q, %s: rank-biased overlap %.4f: must be at least %v", as.store, profile, mean, as.want)
-					}
+					check.That(t, mean >= as.want,
+						"counted as %q, %s: rank-biased overlap %.4f: must be at least %v", as.store, profile, mean, as.want)
 				}
 			}
 		})

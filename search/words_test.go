@@ -39,14 +39,11 @@ func TestPhraseInAnyCase(t *testing.T) {
 			}
 			continue
 		}
-		if len(r.Hits) != 2 || string(r.Hits[0].ID) != tt.first || string(r.Hits[1].ID) != tt.second {
-			t.Fatalf("%s: %v", tt.text, found(r))
-		}
+		must.That(t, len(r.Hits) == 2 && string(r.Hits[0].ID) == tt.first && string(r.Hits[1].ID) == tt.second,
+			"%s: %v", tt.text, found(r))
 		for i, h := range r.Hits {
 			e := h.Evidence
-			if e.Words > 0.6 || i == 0 && e.Words < 0.15 {
-				t.Errorf("%s: %s has words worth %.2f", tt.text, h.ID, e.Words)
-			}
+			check.That(t, e.Words <= 0.6 && (i != 0 || e.Words >= 0.15), "%s: %s has words worth %.2f", tt.text, h.ID, e.Words)
 		}
 	}
 }
@@ -102,9 +99,7 @@ func TestAdjacentWordsRankFirst(t *testing.T) {
 	scores := func(r *search.Result) (a, b float64) {
 		at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.Path == "a.md" })
 		bt := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.Path == "b.md" })
-		if at < 0 || bt < 0 {
-			t.Fatalf("found %v", found(r))
-		}
+		must.That(t, at >= 0 && bt >= 0, "found %v", found(r))
 		return r.Hits[at].Score, r.Hits[bt].Score
 	}
 	const pair = `"apple trees"`
@@ -302,9 +297,8 @@ func TestFilterQueryListsDocuments(t *testing.T) {
 				}
 				last := docs[len(docs)-1]
 				why, err := s.WhyNot(t.Context(), q, load(t, name), search.Options{}, last)
-				if err != nil || why.Rank == 0 && !strings.Contains(fmt.Sprint(why.Reasons), "rank") {
-					t.Errorf("%s, %s: why not %s: %+v, %v", name, q.Text, last, why, err)
-				}
+				check.That(t, err == nil && (why.Rank != 0 || strings.Contains(fmt.Sprint(why.Reasons), "rank")),
+					"%s, %s: why not %s: %+v, %v", name, q.Text, last, why, err)
 			}
 		}
 	}
@@ -314,10 +308,9 @@ func TestFilterQueryListsDocuments(t *testing.T) {
 func TestNoteWhenOneDocumentFillsList(t *testing.T) {
 	s, _ := filled(t, 3000, 2, 2)
 	r := mustSearch(t, s, listing(10)[0], load(t, "sheaf"), search.Options{})
-	if len(r.Hits) != 3 || r.Degraded || !r.More ||
-		!strings.Contains(fmt.Sprint(r.Notes), "per_document leaves 3 of 1000") {
-		t.Errorf("%v, degraded: %v, more: %v, notes: %q", found(r), r.Degraded, r.More, r.Notes)
-	}
+	check.That(t, len(r.Hits) == 3 && !r.Degraded && r.More &&
+		strings.Contains(fmt.Sprint(r.Notes), "per_document leaves 3 of 1000"),
+		"%v, degraded: %v, more: %v, notes: %q", found(r), r.Degraded, r.More, r.Notes)
 }
 
 // TestEmptyFilter checks that the result names the existing values when no document has the wanted value.

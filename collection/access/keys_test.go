@@ -32,22 +32,18 @@ func TestKeys(t *testing.T) {
 	g := access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ann"},
 		Tenant: "acme"}
 	key, secret, err := k.Add(g)
-	if err != nil || !strings.HasPrefix(secret, "sheaf_"+key.ID+"_") || len(secret) < 50 {
-		t.Fatalf("%+v %q %v", key, secret, err)
-	}
+	must.That(t, err == nil && strings.HasPrefix(secret, "sheaf_"+key.ID+"_") && len(secret) >= 50,
+		"%+v %q %v", key, secret, err)
 	content, err := os.ReadFile(path)
-	if err != nil || strings.Contains(string(content), secret) ||
-		strings.Contains(string(content), secret[len("sheaf_")+len(key.ID)+1:]) {
-		t.Errorf("the file holds the secret: %v", err)
-	}
+	check.That(t, err == nil && !strings.Contains(string(content), secret) &&
+		!strings.Contains(string(content), secret[len("sheaf_")+len(key.ID)+1:]), "the file holds the secret: %v", err)
 	// Windows has access lists instead of modes.
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read the file: %v, %v", info.Mode(), err)
 	}
 	found, err := k.Find(secret)
-	if err != nil || found.ID != key.ID || found.Tenant != "acme" || found.Access[0] != "user:ann" {
-		t.Errorf("%+v, %v", found, err)
-	}
+	check.That(t, err == nil && found.ID == key.ID && found.Tenant == "acme" && found.Access[0] == "user:ann",
+		"%+v, %v", found, err)
 	for _, wrong := range []string{"", "x", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret), key.ID,
 		key.Hash} {
 		check.Is(t, must.Err(k.Find(wrong)), access.ErrKey, "%q", wrong)

@@ -109,9 +109,8 @@ func TestResolve(t *testing.T) {
 		{"../b\ufffdEF\ufffdBF\ufffdBDFF.md", "notes:b\ufffdEF\ufffdBF\ufffdBDFF.md", 0},
 	} {
 		got, err := r.Resolve(c.text)
-		if err != nil || string(got.Chunk.ID) != c.want || got.Count != c.count {
-			t.Errorf("resolve(%q) = %q, %d lines, %v; want %q, %d", c.text, got.Chunk.ID, got.Count, err, c.want, c.count)
-		}
+		check.That(t, err == nil && string(got.Chunk.ID) == c.want && got.Count == c.count,
+			"resolve(%q) = %q, %d lines, %v; want %q, %d", c.text, got.Chunk.ID, got.Count, err, c.want, c.count)
 	}
 	for text, hint := range map[string]string{
 		"git.md#undo-commit":          "did you mean git.md#undo-a-commit?",
@@ -128,9 +127,8 @@ func TestResolve(t *testing.T) {
 		_, err := r.Resolve(text)
 		check.Is(t, err, sheaf.ErrNotFound, "resolve(%q)", text)
 		var hinted *address.NotFound
-		if hint != "" && (!errors.As(err, &hinted) || !strings.Contains(hinted.Hint, hint)) {
-			t.Errorf("resolve(%q): %#v, want the hint %q", text, err, hint)
-		}
+		check.That(t, hint == "" || errors.As(err, &hinted) && strings.Contains(hinted.Hint, hint),
+			"resolve(%q): %#v, want the hint %q", text, err, hint)
 	}
 }
 
@@ -140,17 +138,14 @@ func TestResolveDocumentInPieces(t *testing.T) {
 	text := "# Title\n\n" + strings.Repeat("Words of a long document.\n\n", 500)
 	chunker := must.Get(chunk.New(chunk.Options{Chunker: "sections"}))
 	doc := chunker.Chunk("notes", "long.md", []byte(text))
-	if len(doc.Chunks) < 2 {
-		t.Fatalf("%d chunks", len(doc.Chunks))
-	}
+	must.That(t, len(doc.Chunks) >= 2, "%d chunks", len(doc.Chunks))
 	d := r.Documents.(folderDocuments)
 	d.docs[doc.ID], d.content[doc.ID] = doc, []byte(text)
 	r.Follow = func(sheaf.ID, sheaf.Link) (sheaf.ID, bool) { return doc.ID, true }
 	for _, name := range []string{"long.md", "notes:long.md", "[[long]]"} {
 		got, err := r.Resolve(name)
-		if err != nil || got.Chunk.ID != doc.ID || got.Chunk.Span.End != len(text) {
-			t.Errorf("%s: %s, %v, %v; want all of it", name, got.Chunk.ID, got.Chunk.Span, err)
-		}
+		check.That(t, err == nil && got.Chunk.ID == doc.ID && got.Chunk.Span.End == len(text),
+			"%s: %s, %v, %v; want all of it", name, got.Chunk.ID, got.Chunk.Span, err)
 	}
 	if got, err := r.Resolve("long.md:400"); err != nil || got.Chunk.ID == doc.ID {
 		t.Errorf("a line: %s, %v", got.Chunk.ID, err)

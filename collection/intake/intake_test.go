@@ -32,9 +32,8 @@ func view(t testing.TB, in *intake.Intake, read func(*intake.Tx)) {
 func TestRevertRestoresVersionBefore(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	view(t, in, func(tx *intake.Tx) {
-		if tx.Document("api:a") != nil || len(tx.Changing())+len(tx.Begun()) > 0 || tx.HasTask("x", intake.Head) {
-			t.Error("there is something before there is a file")
-		}
+		check.That(t, tx.Document("api:a") == nil && len(tx.Changing())+len(tx.Begun()) <= 0 && !tx.HasTask("x", intake.Head),
+			"there is something before there is a file")
 	})
 	const a, b = sheaf.ID("api:a"), sheaf.ID("api:b")
 	update(t, in, func(tx *intake.Tx) error { return tx.Set(a, []byte("one")) })
@@ -91,9 +90,7 @@ func TestKeyBounds(t *testing.T) {
 		check.Equal(t, has(name), want, "the key %s is kept: %v", name, !want)
 	}
 	now = now.Add(24*time.Hour + time.Minute)
-	if has("100") || !has("10099") {
-		t.Error("a key is kept for longer than a day, or less")
-	}
+	check.That(t, !has("100") && has("10099"), "a key is kept for longer than a day, or less")
 	update(t, in, func(tx *intake.Tx) error { return put(tx, "new", now) })
 	db := must.Get(bbolt.Open(in.Path(), 0o600, nil))
 	defer db.Close()
@@ -141,9 +138,8 @@ func TestDamaged(t *testing.T) {
 				for range tx.Hashes() {
 					n++
 				}
-				if n != 299 || !slices.Equal(lost, []sheaf.ID{"api:150"}) || !tx.HasTask("t1", intake.Work) {
-					t.Errorf("%d documents, lost are %v", n, lost)
-				}
+				check.That(t, n == 299 && slices.Equal(lost, []sheaf.ID{"api:150"}) && tx.HasTask("t1", intake.Work),
+					"%d documents, lost are %v", n, lost)
 			})
 		})
 	}
@@ -174,9 +170,7 @@ func TestLaterFormat(t *testing.T) {
 	must.Do(t, errors.Join(err, db.Close()))
 	nothing := func(*intake.Tx) error { return nil }
 	for _, err := range []error{in.View(nothing), in.Update(nothing)} {
-		if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, intake.ErrDamaged) {
-			t.Error(err)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrUnsupported) && !errors.Is(err, intake.ErrDamaged), "%v", err)
 	}
 }
 

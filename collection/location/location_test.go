@@ -36,9 +36,7 @@ func TestNearestIndexIsUsed(t *testing.T) {
 	deep := filepath.Join(notes, "a", "b")
 	must.Do(t, os.MkdirAll(deep, 0o755))
 	loc, _ := find(t, f, deep)
-	if loc.Exists || loc.Root != deep || !strings.HasPrefix(loc.Dir, f.Data) {
-		t.Errorf("with no index: %+v", loc)
-	}
+	check.That(t, !loc.Exists && loc.Root == deep && strings.HasPrefix(loc.Dir, f.Data), "with no index: %+v", loc)
 	made(t, f.Own(notes))
 	if loc, _ = find(t, f, deep); !loc.Exists || loc.Root != notes {
 		t.Errorf("with one above: %+v", loc)
@@ -63,9 +61,8 @@ func TestUnapprovedIndexIsNotUsed(t *testing.T) {
 	notes := filepath.Join(top, "notes")
 	made(t, f.Inside(notes))
 	loc, notices := find(t, f, notes)
-	if loc.Here || len(notices) != 1 || !strings.Contains(notices[0], "sheaf init --here") {
-		t.Errorf("%+v, %q", loc, notices)
-	}
+	check.That(t, !loc.Here && len(notices) == 1 && strings.Contains(notices[0], "sheaf init --here"),
+		"%+v, %q", loc, notices)
 	approved = true
 	if loc, notices = find(t, f, notes); !loc.Here || len(notices) != 0 {
 		t.Errorf("after approval: %+v, %q", loc, notices)

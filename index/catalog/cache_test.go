@@ -41,9 +41,7 @@ func TestOutlinesAreBounded(t *testing.T) {
 		return size
 	}
 	size := once(0)
-	if size < 2*limit {
-		t.Fatalf("all outlines take %d bytes: too few to tell", size)
-	}
+	must.That(t, size >= 2*limit, "all outlines take %d bytes: too few to tell", size)
 	before := heapInUse()
 	for range 20 {
 		once(3)

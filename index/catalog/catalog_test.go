@@ -156,9 +156,7 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 	in := map[sheaf.ID][]sheaf.ID{}
 	for id, rec := range model {
 		got, err := v.Record(id)
-		if err != nil || !reflect.DeepEqual(got.Document, rec.Document) {
-			t.Fatalf("%s: %s: %v", where, id, err)
-		}
+		must.That(t, err == nil && reflect.DeepEqual(got.Document, rec.Document), "%s: %s: %v", where, id, err)
 		if text, err := v.Text(id); rec.HasText && (err != nil || string(text) != string(rec.Text)) {
 			t.Fatalf("%s: the text of %s is %q, %v", where, id, text, err)
 		}
@@ -231,23 +229,19 @@ func TestResolve(t *testing.T) {
 		{"notes:a.md", sheaf.LinkWiki, "missing", "", ""},
 	} {
 		got, ok := v.Resolve(l.from, sheaf.Link{Kind: l.kind, Target: l.target, Fragment: l.frag})
-		if got != l.want || ok != (l.want != "") {
-			t.Errorf("%s -> %q#%q: %q, want %q", l.from, l.target, l.frag, got, l.want)
-		}
+		check.That(t, got == l.want && ok == (l.want != ""),
+			"%s -> %q#%q: %q, want %q", l.from, l.target, l.frag, got, l.want)
 	}
 	check.Equal(t, v.FolderSize("notes", "fold\xe9"), 1, "documents in a folder with a name of any bytes")
 	for folder, want := range map[string]bool{"": true, "sub": true, "other": true, "other/deep": true, "fold\xe9": true,
 		"su": false, "sub/a.md": false, "none": false} {
 		check.Equal(t, v.Holds("notes", folder), want, "documents in %q", folder)
 	}
-	if v.Holds("note", "") {
-		t.Error("a tree that is not there holds documents")
-	}
+	check.That(t, !v.Holds("note", ""), "a tree that is not there holds documents")
 	check.List(t, v.Backlinks("notes:second.md"), []sheaf.ID{"notes:a.md"}, "back-links")
 	refs := v.References("notes:second.md")
-	if len(refs) != 1 || refs[0].Link.Fragment != "Part two" || refs[0].From != "notes:a.md#a-note" {
-		t.Errorf("references %+v", refs)
-	}
+	check.That(t, len(refs) == 1 && refs[0].Link.Fragment == "Part two" && refs[0].From == "notes:a.md#a-note",
+		"references %+v", refs)
 }
 
 // TestChunk checks that Chunk looks for a document with the whole ID first, then for a slug after the last '#'.
@@ -400,9 +394,7 @@ func TestOutlines(t *testing.T) {
 		for id := range v.Files() {
 			r := must.Get(v.Record(id))
 			got, want := v.Outline(id), sheaf.OutlineOf(&r.Document, r.Date)
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("outline of %s:\n%+v, want\n%+v", id, got, want)
-			}
+			check.That(t, reflect.DeepEqual(got, want), "outline of %s:\n%+v, want\n%+v", id, got, want)
 			for i := range r.Document.Chunks {
 				chunks++
 				c := &r.Document.Chunks[i]
@@ -417,9 +409,7 @@ func TestOutlines(t *testing.T) {
 			}
 		}
 	}
-	if chunks < 16 {
-		t.Errorf("%d chunks were compared", chunks)
-	}
+	check.That(t, chunks >= 16, "%d chunks were compared", chunks)
 	for _, id := range []sheaf.ID{"", "#", "t:", "t:none.md", "t:f #0/n.md#none"} {
 		if n := v.Node(id); n != nil {
 			t.Errorf("node of %q: %+v", id, n)

@@ -67,12 +67,9 @@ func TestCrashes(t *testing.T) {
 			before, after, finished := history(t, seed, fsys)
 			crashed := mem.Crash(seed ^ uint64(stop)<<20)
 			got, err := fingerprint(t, crashed)
-			if err != nil {
-				t.Fatalf("%s: %v", where, err)
-			}
-			if got != before && got != after {
-				t.Fatalf("%s: holds\n%s\nbefore the update it held\n%s\nafter it\n%s", where, got, before, after)
-			}
+			must.That(t, err == nil, "%s: %v", where, err)
+			must.That(t, got == before || got == after,
+				"%s: holds\n%s\nbefore the update it held\n%s\nafter it\n%s", where, got, before, after)
 			crashes++
 			if finished {
 				break
@@ -157,18 +154,14 @@ func TestFaults(t *testing.T) {
 		v := c.View()
 		docs := v.Docs()
 		v.Close()
-		if err != nil && docs != 1 {
-			t.Fatalf("call %d failed with %v, but there are %d documents", failing, err, docs)
-		}
+		must.That(t, err == nil || docs == 1, "call %d failed with %v, but there are %d documents", failing, err, docs)
 		put(t, c, record(t, "c.md", "# C\n\nz\n"))
 		if got, err := fingerprint(t, mem); err != nil || len(got) == 0 {
 			t.Fatalf("call %d: afterwards %q, %v", failing, got, err)
 		}
 		c.Close()
 		if calls <= failing {
-			if failing < 8 {
-				t.Fatalf("an update makes only %d calls", calls)
-			}
+			must.That(t, failing >= 8, "an update makes only %d calls", calls)
 			return
 		}
 	}

@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/internal/wikilink"
 )
 
 // TestEndingsHaveNumbers checks that stored links have a number for each ending of Markdown files.
 func TestEndingsHaveNumbers(t *testing.T) {
 	for _, ending := range wikilink.MarkdownEndings {
-		if !slices.Contains(pointSuffix[:], ending) {
-			t.Errorf("pointSuffix has no entry for %s: append one, after all other kinds", ending)
-		}
+		check.That(t, slices.Contains(pointSuffix[:], ending),
+			"pointSuffix has no entry for %s: append one, after all other kinds", ending)
 	}
 }
 
@@ -51,12 +52,9 @@ func FuzzDecodeRecord(f *testing.F) {
 			t.Fatalf("the outline is\n%+v, of the document it is\n%+v", got, want)
 		}
 		again := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}}
-		if !decodeRecord(encodeRecord(&r), &again) {
-			t.Fatal("what was read cannot be read again")
-		}
-		if len(again.Document.Chunks) != len(r.Document.Chunks) || again.Document.Title != r.Document.Title {
-			t.Fatalf("%d chunks became %d", len(r.Document.Chunks), len(again.Document.Chunks))
-		}
+		must.That(t, decodeRecord(encodeRecord(&r), &again), "what was read cannot be read again")
+		must.That(t, len(again.Document.Chunks) == len(r.Document.Chunks) && again.Document.Title == r.Document.Title,
+			"%d chunks became %d", len(r.Document.Chunks), len(again.Document.Chunks))
 	})
 }
 
@@ -71,9 +69,7 @@ func TestHostileCount(t *testing.T) {
 	d := &decoder{b: b}
 	decodeChunks(d, doc)
 	runtime.ReadMemStats(&after)
-	if !d.bad || len(doc.Chunks) > 0 {
-		t.Error("the record was read")
-	}
+	check.That(t, d.bad && len(doc.Chunks) <= 0, "the record was read")
 	if used := after.TotalAlloc - before.TotalAlloc; used > 64*(size+title) {
 		t.Errorf("a record of %d bytes took %d", size+title, used)
 	} else {

@@ -13,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -144,12 +145,10 @@ var atPlace = regexp.MustCompile(`at byte \d+`)
 func told(t *testing.T, where, file string, faults []error) {
 	t.Helper()
 	for _, err := range faults {
-		if !errors.Is(err, sheaf.ErrCorrupt) || !strings.Contains(err.Error(), file) || !atPlace.MatchString(err.Error()) {
-			t.Fatalf("%s: the error names no corruption of %s at a place: %v", where, file, err)
-		}
-		if strings.Count(err.Error(), "corrupt") > strings.Count(err.Error(), "\n")+1 {
-			t.Fatalf("%s: the error repeats itself: %v", where, err)
-		}
+		must.That(t, errors.Is(err, sheaf.ErrCorrupt) && strings.Contains(err.Error(), file) &&
+			atPlace.MatchString(err.Error()), "%s: the error names no corruption of %s at a place: %v", where, file, err)
+		must.That(t, strings.Count(err.Error(), "corrupt") <= strings.Count(err.Error(), "\n")+1,
+			"%s: the error repeats itself: %v", where, err)
 	}
 }
 
@@ -159,9 +158,7 @@ func told(t *testing.T, where, file string, faults []error) {
 func TestFlippedBytes(t *testing.T) {
 	files := smallCatalog(t)
 	want, faults := answers(restore(t, files))
-	if len(want) != 22 || len(faults) > 0 {
-		t.Fatalf("%d answers of the sound catalog, %v", len(want), faults)
-	}
+	must.That(t, len(want) == 22 && len(faults) <= 0, "%d answers of the sound catalog, %v", len(want), faults)
 	flips, refused, step := 0, 0, 1
 	if testing.Short() {
 		step = 13
@@ -177,13 +174,9 @@ func TestFlippedBytes(t *testing.T) {
 			got, faults := answers(fsys)
 			told(t, where, name, faults)
 			for _, line := range got {
-				if !slices.Contains(want, line) {
-					t.Fatalf("%s: another answer: %s", where, line)
-				}
+				must.That(t, slices.Contains(want, line), "%s: another answer: %s", where, line)
 			}
-			if len(got) < len(want) && len(faults) == 0 {
-				t.Fatalf("%s: %d answers, and nothing is said", where, len(got))
-			}
+			must.That(t, len(got) >= len(want) || len(faults) != 0, "%s: %d answers, and nothing is said", where, len(got))
 			if len(faults) > 0 {
 				refused++
 			}
@@ -192,9 +185,8 @@ func TestFlippedBytes(t *testing.T) {
 		}
 	}
 	t.Logf("%d flips, %d refused", flips, refused)
-	if flips*step < 3500 || refused*2 < flips {
-		t.Errorf("%d flips, of which %d were noticed by a question", flips, refused)
-	}
+	check.That(t, flips*step >= 3500 && refused*2 >= flips,
+		"%d flips, of which %d were noticed by a question", flips, refused)
 }
 
 // checkFlip checks that Check reports the fault once. A flip in LOCK may stay unreported: only people read that file.
@@ -209,9 +201,7 @@ func checkFlip(t *testing.T, fsys vfs.FS, name, where string) {
 	defer v.Close()
 	found := v.Check()
 	told(t, where, name, found)
-	if len(found) != 1 && name != "LOCK" {
-		t.Fatalf("%s: Check finds %d faults: %v", where, len(found), found)
-	}
+	must.That(t, len(found) == 1 || name == "LOCK", "%s: Check finds %d faults: %v", where, len(found), found)
 }
 
 // mergeFlip writes all segments into a new one. It checks that this fails or that all answers stay the same.
@@ -230,8 +220,6 @@ func mergeFlip(t *testing.T, fsys vfs.FS, name, where string, want []string) {
 	got, faults := answers(fsys)
 	told(t, where, name, faults)
 	for _, line := range got {
-		if !slices.Contains(want, line) {
-			t.Fatalf("%s: after a merge another answer: %s", where, line)
-		}
+		must.That(t, slices.Contains(want, line), "%s: after a merge another answer: %s", where, line)
 	}
 }

@@ -284,9 +284,7 @@ func TestLinksAfterRandomUpdates(t *testing.T) {
 			compareAmong(t, c, model, r, fmt.Sprintf("seed %d step %d", seed, step))
 		}
 	}
-	if resolved < 30*int(histories) {
-		t.Errorf("only %d links lead anywhere", resolved)
-	}
+	check.That(t, resolved >= 30*int(histories), "only %d links lead anywhere", resolved)
 }
 
 func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where string) (resolved int) {
@@ -357,9 +355,8 @@ func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand
 		slices.Sort(out)
 		out = slices.Compact(out)
 		got := v.LinksAmong(among, from)
-		if !slices.Equal(got, out) {
-			t.Fatalf("%s: among %d of %d, links of %s are %q, want %q", where, len(some), len(all), from, got, out)
-		}
+		must.That(t, slices.Equal(got, out),
+			"%s: among %d of %d, links of %s are %q, want %q", where, len(some), len(all), from, got, out)
 	}
 	for id := range some {
 		slices.Sort(in[id])
@@ -444,9 +441,7 @@ func TestJekyll(t *testing.T) {
 			if want != "" {
 				want = sheaf.ID("notes:" + root + string(want))
 			}
-			if got != want || ok != (want != "") {
-				t.Errorf("%s leads to %q, want %q", target, got, want)
-			}
+			check.That(t, got == want && ok == (want != ""), "%s leads to %q, want %q", target, got, want)
 		}
 		v.Close()
 	}
@@ -464,9 +459,7 @@ func TestLinksToEqualNamesAreLinear(t *testing.T) {
 		if large <= 6*times*small {
 			return
 		}
-		if try == tries {
-			t.Fatalf("%d documents take %v, %d times as many %v", few, small, times, large)
-		}
+		must.That(t, try != tries, "%d documents take %v, %d times as many %v", few, small, times, large)
 	}
 }
 

@@ -38,9 +38,8 @@ func TestDocumentsFiledByOtherVersion(t *testing.T) {
 		defer v.Close()
 		found := v.Check()
 		for _, err := range found {
-			if !errors.Is(err, ErrMisfiled) || !errors.Is(err, sheaf.ErrCorrupt) {
-				t.Errorf("%s: %v is no fault of filing", what, err)
-			}
+			check.That(t, errors.Is(err, ErrMisfiled) && errors.Is(err, sheaf.ErrCorrupt),
+				"%s: %v is no fault of filing", what, err)
 		}
 		check.Equal(t, len(found), want, "%s: %v", what, found)
 		return found

@@ -13,6 +13,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -69,9 +70,7 @@ func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.
 	texts := map[string]string{}
 	for id := range v.Files() {
 		text, err := v.Text(id)
-		if err != nil {
-			t.Fatalf("%s: %s: %v", where, id, err)
-		}
+		must.That(t, err == nil, "%s: %s: %v", where, id, err)
 		texts[id.Path()] = string(text)
 	}
 	must.Equal(t, v.Docs(), len(texts), "%s: counted documents", where)
@@ -106,26 +105,19 @@ func TestSalvage(t *testing.T) {
 				writeAll(t, fsys, "/c/"+name, data)
 			}
 			w, err := rescue(fsys)
-			if err != nil {
-				t.Fatalf("%s: %v", where, err)
-			}
+			must.That(t, err == nil, "%s: %v", where, err)
 			texts, settings := sound(t, where, fsys)
 			unknown := w.Unread > 0 || damage == "missing"
 			for path, text := range texts {
-				if want[path] != text && !(unknown && (path == "old" || path == "gone")) {
-					t.Fatalf("%s: %s became %q", where, path, text)
-				}
+				must.That(t, want[path] == text || unknown && (path == "old" || path == "gone"),
+					"%s: %s became %q", where, path, text)
 			}
-			if len(texts) != w.Kept || len(texts)+len(w.Lost) < len(want) && !unknown {
-				t.Errorf("%s: of %d documents %d are kept, %d lost, %d unread", where, len(want), len(texts), len(w.Lost), w.Unread)
-			}
-			if damage == "none" && (len(texts) != len(want) || len(w.Lost) > 0 || w.Unread > 0) {
-				t.Errorf("%s: %d documents, %v lost", where, len(texts), w.Lost)
-			}
-			if !w.SettingsFound || len(settings.Trees) != 2 || settings.Chunker != "window" ||
-				settings.Extra["rescued"] != "yes" {
-				t.Errorf("%s: the settings are %+v", where, settings)
-			}
+			check.That(t, len(texts) == w.Kept && (len(texts)+len(w.Lost) >= len(want) || unknown),
+				"%s: of %d documents %d are kept, %d lost, %d unread", where, len(want), len(texts), len(w.Lost), w.Unread)
+			check.That(t, damage != "none" || len(texts) == len(want) && len(w.Lost) <= 0 && w.Unread <= 0,
+				"%s: %d documents, %v lost", where, len(texts), w.Lost)
+			check.That(t, w.SettingsFound && len(settings.Trees) == 2 && settings.Chunker == "window" &&
+				settings.Extra["rescued"] == "yes", "%s: the settings are %+v", where, settings)
 		}
 	}
 }
@@ -142,9 +134,8 @@ func TestMissingFile(t *testing.T) {
 			fsys := restore(t, files)
 			must.Do(t, fsys.Remove("/c/"+name))
 			_, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: readOnly})
-			if !errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(err.Error(), name) {
-				t.Errorf("without %s, read-only %t: %v", name, readOnly, err)
-			}
+			check.That(t, errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrNotFound) &&
+				strings.Contains(err.Error(), name), "without %s, read-only %t: %v", name, readOnly, err)
 		}
 	}
 }
@@ -173,13 +164,9 @@ func TestSalvageCrashes(t *testing.T) {
 		}
 		texts, settings := sound(t, fmt.Sprintf("call %d", stop), crashed)
 		delete(texts, "gone") // no manifest says which of two segments counts
-		if len(texts) != 41 || len(settings.Trees) != 2 {
-			t.Fatalf("call %d: %d documents, %+v", stop, len(texts), settings)
-		}
+		must.That(t, len(texts) == 41 && len(settings.Trees) == 2, "call %d: %d documents, %+v", stop, len(texts), settings)
 		if calls <= stop {
-			if stop < 8 || err != nil {
-				t.Fatalf("%d calls, %v", stop, err)
-			}
+			must.That(t, stop >= 8 && err == nil, "%d calls, %v", stop, err)
 			return
 		}
 	}

@@ -67,9 +67,7 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 	put(t, open(t, dir), records...)
 	files, err := filepath.Glob(filepath.Join(dir, "catalog-*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%v, %v", files, err)
-	}
+	must.That(t, err == nil && len(files) != 0, "%v, %v", files, err)
 	c := open(t, dir)
 	for _, file := range files {
 		must.Do(t, os.Truncate(file, 0))
@@ -138,7 +136,5 @@ func TestContainer1(t *testing.T) {
 			}
 		}
 	}
-	if written == 0 {
-		t.Error("no file is written")
-	}
+	check.That(t, written != 0, "no file is written")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf/internal/attributes"
+	"sheaf/internal/check"
 )
 
 // FuzzCut checks that Cut removes a list in braces at the end, and that rule A11 allows its ID. The cases A11 of
@@ -21,8 +22,6 @@ func FuzzCut(f *testing.F) {
 			strings.ContainsAny(list, "\n")) {
 			t.Errorf("%q: %q %q %v", text, rest, id, ok)
 		}
-		if strings.ContainsAny(id, "{}#/* \t\n") || !strings.Contains(list, id) {
-			t.Errorf("%q has the id %q", text, id)
-		}
+		check.That(t, !strings.ContainsAny(id, "{}#/* \t\n") && strings.Contains(list, id), "%q has the id %q", text, id)
 	})
 }

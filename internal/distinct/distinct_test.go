@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestList checks that every value is in the list once, at its first position.
@@ -18,8 +20,6 @@ func TestList(t *testing.T) {
 				want = append(want, v)
 			}
 		}
-		if !slices.Equal(l.Values, want) {
-			t.Fatalf("%v, want %v", l.Values, want)
-		}
+		must.That(t, slices.Equal(l.Values, want), "%v, want %v", l.Values, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -45,13 +46,9 @@ func TestExportedNamesHaveComments(t *testing.T) {
 		return nil
 	}))
 	for dir, has := range packages {
-		if !has {
-			t.Errorf("%s: the package has no comment", dir)
-		}
+		check.That(t, has, "%s: the package has no comment", dir)
 	}
-	if len(packages) == 0 {
-		t.Fatal("no packages found")
-	}
+	must.That(t, len(packages) != 0, "no packages found")
 }
 
 func uncommented(file *ast.File) []*ast.Ident {

@@ -153,9 +153,7 @@ func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...")
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
+	must.That(t, err == nil, "go list: %v", err)
 	result := map[string][]string{}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
 		var p struct {
@@ -171,9 +169,7 @@ func imports(t *testing.T) map[string][]string {
 		}
 		result[short(p.ImportPath)] = ours
 	}
-	if len(result) < 2 {
-		t.Fatalf("go list found %d packages", len(result))
-	}
+	must.That(t, len(result) >= 2, "go list found %d packages", len(result))
 	return result
 }
 

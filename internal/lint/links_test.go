@@ -51,9 +51,7 @@ func TestLinksOfDocuments(t *testing.T) {
 			}
 		}
 	}
-	if checked < 10 {
-		t.Fatalf("only %d links found", checked)
-	}
+	must.That(t, checked >= 10, "only %d links found", checked)
 }
 
 // hasHeading reports whether a Markdown file has a heading with this anchor.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -57,9 +58,8 @@ func TestRunning(t *testing.T) {
 	expect := func(what, out, told string, ok bool, env ...string) {
 		t.Helper()
 		isOut, isTold, isOK := ask(env...)
-		if strings.TrimSpace(isOut) != out || !strings.Contains(isTold, told) || isOK != ok {
-			t.Errorf("%s: %q, %q, %v", what, isOut, isTold, isOK)
-		}
+		check.That(t, strings.TrimSpace(isOut) == out && strings.Contains(isTold, told) && isOK == ok,
+			"%s: %q, %q, %v", what, isOut, isTold, isOK)
 	}
 	const found = "found its server, process"
 	expect("an empty folder", "begins", "", true)
@@ -100,9 +100,8 @@ func TestAwait(t *testing.T) {
 		write(t, dir+"/now", "1000\n")
 		process := must.Get(filepath.Abs(servers + "/process.sh"))
 		_, told, ok := shell(t, dir, `. "$PROCESS"; n=0; `+c.fakes+"; await 1 url out 300", "PROCESS="+process)
-		if ok != c.ok || !strings.Contains(told, c.told) || strings.Contains(told, "last words") == ok {
-			t.Errorf("%s: %q, %v", what, told, ok)
-		}
+		check.That(t, ok == c.ok && strings.Contains(told, c.told) && strings.Contains(told, "last words") != ok,
+			"%s: %q, %v", what, told, ok)
 	}
 }
 
@@ -131,9 +130,7 @@ func TestStopsOnlyOwnServers(t *testing.T) {
 	text := must.Get(os.ReadFile(filepath.Join("..", "..", "test.sh")))
 	const first, last = "# start NAME VARIABLE SECONDS", "trap stop_servers EXIT"
 	from, to := strings.Index(string(text), first), strings.Index(string(text), last)
-	if from < 0 || to < from {
-		t.Fatalf("test.sh has no part from %q to %q", first, last)
-	}
+	must.That(t, from >= 0 && to >= from, "test.sh has no part from %q to %q", first, last)
 	part := string(text[from : to+len(last)])
 	for what, c := range map[string]struct {
 		start   string
@@ -150,9 +147,7 @@ func TestStopsOnlyOwnServers(t *testing.T) {
 			">stopped ;;\nesac\n")
 		out, told, ok := shell(t, dir, part+"\nstart fake FAKE_ADDRESS 60\necho \"<${FAKE_ADDRESS:-}>\"", "SHEAF_SERVERS="+
 			dir)
-		if !ok || !strings.Contains(out, "<"+c.address+">") {
-			t.Errorf("%s: %q, %q, %v", what, out, told, ok)
-		}
+		check.That(t, ok && strings.Contains(out, "<"+c.address+">"), "%s: %q, %q, %v", what, out, told, ok)
 		if _, err := os.Stat(dir + "/stopped"); (err == nil) != c.stops {
 			t.Errorf("a server that is %s: stopped: %v", what, err == nil)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestList checks that a list keeps its elements while it grows, and releases all its memory.
@@ -38,9 +40,7 @@ func TestList(t *testing.T) {
 					}
 				}
 			}
-			if !slices.Equal(l.Items, want) {
-				t.Fatalf("%d elements, want %d, or others", len(l.Items), len(want))
-			}
+			must.That(t, slices.Equal(l.Items, want), "%d elements, want %d, or others", len(l.Items), len(want))
 			if held := InUse() - before; held != int64(len(l.block.bytes)) || held < l.Bytes() {
 				t.Fatalf("%d bytes in use for %d of elements", held, l.Bytes())
 			}

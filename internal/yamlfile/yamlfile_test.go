@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/yamlfile"
 )
@@ -27,9 +28,7 @@ func TestHostile(t *testing.T) {
 				t.Errorf("%q takes %d MB for %d kB", before+pattern, (ended.TotalAlloc-began.TotalAlloc)>>20, n>>10)
 			}
 			var fault *yamlfile.Fault
-			if err != nil && !errors.As(err, &fault) || err == nil && file == nil {
-				t.Errorf("%q: %v", before+pattern, err)
-			}
+			check.That(t, (err == nil || errors.As(err, &fault)) && (err != nil || file != nil), "%q: %v", before+pattern, err)
 		}
 	}
 }

@@ -156,13 +156,9 @@ func TestFiltersGroupByGroup(t *testing.T) {
 		}
 		got := ids(r)
 		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Fatalf("%+v of %+v finds %v, want %v", f, docs, got, want)
-		}
+		must.That(t, slices.Equal(got, want), "%+v of %+v finds %v, want %v", f, docs, got, want)
 	})
-	if let == 0 || kept == 0 {
-		t.Errorf("%d documents were let through and %d were not: nothing is shown", let, kept)
-	}
+	check.That(t, let != 0 && kept != 0, "%d documents were let through and %d were not: nothing is shown", let, kept)
 }
 
 // TestActiveIn checks that a document edited in a period was created before its end and updated after its start. Only

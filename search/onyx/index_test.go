@@ -160,9 +160,7 @@ func TestUpdateMetadata(t *testing.T) {
 		}
 		missing, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:none"}, Access: ptr([]string{"bob"})},
 			{Documents: []sheaf.ID{"t:b", "t:none"}, Hidden: ptr(true)}})
-		if err != nil || !slices.Equal(missing, []sheaf.ID{"t:none"}) {
-			t.Errorf("%s: %v, %v", name, missing, err)
-		}
+		check.That(t, err == nil && slices.Equal(missing, []sheaf.ID{"t:none"}), "%s: %v, %v", name, missing, err)
 		if a, b := sees(ann), sees(bob); len(a) != 0 || !slices.Equal(b, []sheaf.ID{"t:a#0"}) {
 			t.Errorf("%s: after the update ann sees %v, bob %v", name, a, b)
 		}
@@ -183,9 +181,7 @@ func TestUpdateMetadata(t *testing.T) {
 // TestKeywordQuery checks that a query matches title and content, as words and as phrases.
 func TestKeywordQuery(t *testing.T) {
 	q, ok := onyx.KeywordQuery("green tea").(sheaf.Bool)
-	if !ok || len(q.Must)+len(q.MustNot) > 0 {
-		t.Fatalf("the query is %+v", q)
-	}
+	must.That(t, ok && len(q.Must)+len(q.MustNot) <= 0, "the query is %+v", q)
 	want := []sheaf.TextQuery{
 		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldTitle}, Factor: 0.1},
 		sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldTitle, Slop: 1}, Factor: 0.2},
@@ -246,9 +242,7 @@ func TestSections(t *testing.T) {
 		var got []int
 		for _, f := range found {
 			got = append(got, f.Index)
-			if f.Document.Title != "A" || f.Chunk.Text != fmt.Sprint("text ", f.Index) {
-				t.Errorf("%s: %+v", name, f)
-			}
+			check.That(t, f.Document.Title == "A" && f.Chunk.Text == fmt.Sprint("text ", f.Index), "%s: %+v", name, f)
 		}
 		if want := []int{3, 4, 6, 10, 11, 0, 7}; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -279,9 +273,8 @@ func TestRandom(t *testing.T) {
 		first, err := x.Random(ctx, onyx.Filters{}, 5, 1)
 		again, _ := x.Random(ctx, onyx.Filters{}, 5, 1)
 		other, _ := x.Random(ctx, onyx.Filters{}, 5, 2)
-		if err != nil || len(first) != 5 || !slices.Equal(first, again) || slices.Equal(first, other) {
-			t.Errorf("%s: %v, %v, %v, %v", name, first, again, other, err)
-		}
+		check.That(t, err == nil && len(first) == 5 && slices.Equal(first, again) && !slices.Equal(first, other),
+			"%s: %v, %v, %v, %v", name, first, again, other, err)
 		if all, _ := x.Random(ctx, onyx.Filters{}, 100, 1); len(all) != 15 {
 			t.Errorf("%s: %d of 15 public chunks", name, len(all))
 		}
@@ -310,9 +303,8 @@ func TestProfiles(t *testing.T) {
 				onyx.Filters{Sources: []string{"slack"}},
 				func(context.Context, []string) ([][]float32, error) { return [][]float32{{1, 0}}, nil },
 				search.Options{Explain: true})
-			if err != nil || len(r.Hits) != 1 || r.Hits[0].ID != "t:old#0" || r.Degraded {
-				t.Fatalf("%s on %s: %+v, %v", p, name, r, err)
-			}
+			must.That(t, err == nil && len(r.Hits) == 1 && r.Hits[0].ID == "t:old#0" && !r.Degraded,
+				"%s on %s: %+v, %v", p, name, r, err)
 			if got := r.Hits[0].Explanation.Recombine(); got-r.Hits[0].Score > 1e-9 || r.Hits[0].Score-got > 1e-9 {
 				t.Errorf("%s on %s: scores %v, its parts give %v", p, name, r.Hits[0].Score, got)
 			}
@@ -348,9 +340,7 @@ func TestAccessOfCallers(t *testing.T) {
 		}
 		got := ids(r)
 		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Fatalf("%+v finds %v, want %v", f, got, want)
-		}
+		must.That(t, slices.Equal(got, want), "%+v finds %v, want %v", f, got, want)
 	})
 }
 
@@ -366,9 +356,7 @@ func TestContents(t *testing.T) {
 		t.Errorf("after a crash: %+v, %v, %v", d, ok, err)
 	}
 	names, err := after.FS.List("/c")
-	if err != nil || len(names) != 1 {
-		t.Fatalf("%v, %v", names, err)
-	}
+	must.That(t, err == nil && len(names) == 1, "%v, %v", names, err)
 	file := must.Get(after.FS.Create(filepath.Join("/c", names[0])))
 	must.Get(file.Write([]byte("garbage that is long enough")))
 	must.Do(t, file.Close())
@@ -406,28 +394,21 @@ func TestListsOfCallersAreCopied(t *testing.T) {
 			t.Helper()
 			found := must.Get(x.Sections(ctx, []onyx.Section{{Document: "t:a"}}, onyx.Filters{Access: []string{who}}))
 			r, err := x.Keyword(ctx, cat, onyx.Filters{Access: []string{who}}, 5)
-			if err != nil || len(r) != len(found) {
-				t.Errorf("%s: %s finds %d chunks and reads %d, %v", name, who, len(r), len(found), err)
-			}
+			check.That(t, err == nil && len(r) == len(found),
+				"%s: %s finds %d chunks and reads %d, %v", name, who, len(r), len(found), err)
 			for i := range found {
 				found[i].Document.Access[0] = "user:eve"
 			}
 			return len(found) > 0
 		}
-		if !sees("user:ann") || sees("user:eve") {
-			t.Errorf("%s: what was written changed", name)
-		}
+		check.That(t, sees("user:ann") && !sees("user:eve"), "%s: what was written changed", name)
 		touch()
-		if !sees("user:ann") || sees("user:eve") {
-			t.Errorf("%s: what was found changed", name)
-		}
+		check.That(t, sees("user:ann") && !sees("user:eve"), "%s: what was found changed", name)
 		bob := []string{"user:bob"}
 		must.Get(x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Access: &bob}}))
 		bob[0] = "user:eve"
 		touch()
-		if !sees("user:bob") || sees("user:eve") {
-			t.Errorf("%s: what was updated changed", name)
-		}
+		check.That(t, sees("user:bob") && !sees("user:eve"), "%s: what was updated changed", name)
 		for _, boost := range []float64{math.NaN(), math.Inf(1)} {
 			if _, err := x.Write(ctx, []onyx.Document{{ID: "t:b", Metadata: onyx.Metadata{Boost: boost}}}); !errors.Is(err,
 				sheaf.ErrInvalid) {
@@ -451,9 +432,7 @@ func TestUpdateColumns(t *testing.T) {
 		[]onyx.Update{{Documents: []sheaf.ID{"t:a", "t:b"}, Boost: &boost}}); err != nil || len(missing) != 1 {
 		t.Fatalf("missing %v, %v", missing, err)
 	}
-	if len(st.changes) != 2 || st.changes[1].Chunk != onyx.ChunkID("t:a", 1) {
-		t.Fatalf("changes %+v", st.changes)
-	}
+	must.That(t, len(st.changes) == 2 && st.changes[1].Chunk == onyx.ChunkID("t:a", 1), "changes %+v", st.changes)
 	c := store.Chunk{Columns: st.changes[0].Columns}
 	if got := c.Values(sheaf.PropertyColumn("boost")); len(got) != 1 || got[0] != sheaf.NumberValue(2) {
 		t.Errorf("votes are %v", got)

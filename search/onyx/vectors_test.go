@@ -68,9 +68,7 @@ func TestVectorsKeywordScore(t *testing.T) {
 		Score float64
 	}) {
 		q := onyx.KeywordQuery("several words").(sheaf.Bool)
-		if len(q.Should) != len(clauses) || len(q.Must)+len(q.MustNot) > 0 || in.Least != 1 {
-			t.Fatalf("%+v", q)
-		}
+		must.That(t, len(q.Should) == len(clauses) && len(q.Must)+len(q.MustNot) <= 0 && in.Least == 1, "%+v", q)
 		var score float64
 		for i, name := range clauses {
 			factor := q.Should[i].(sheaf.Boost).Factor
@@ -91,9 +89,8 @@ func TestVectorsKeywordScore(t *testing.T) {
 		for _, part := range onyx.KeywordQuery("several words").(sheaf.Bool).Should {
 			sum += part.(sheaf.Boost).Factor * score(t, x, part.(sheaf.Boost).Query)
 		}
-		if whole == 0 || math.Abs(whole-sum) > 1e-6*whole {
-			t.Errorf("%s: the whole scores %v, its parts %v", name, whole, sum)
-		}
+		check.That(t, whole != 0 && math.Abs(whole-sum) <= 1e-6*whole,
+			"%s: the whole scores %v, its parts %v", name, whole, sum)
 	}
 }
 
@@ -130,9 +127,8 @@ func TestVectorsMetadataSuffix(t *testing.T) {
 			metadata = append(metadata, m)
 		}
 		semantic, keyword := chunk.MetadataSuffix(metadata)
-		if semantic != want.Semantic || keyword != want.Keyword {
-			t.Errorf("%q and %q, want %q and %q", semantic, keyword, want.Semantic, want.Keyword)
-		}
+		check.That(t, semantic == want.Semantic && keyword == want.Keyword,
+			"%q and %q, want %q and %q", semantic, keyword, want.Semantic, want.Keyword)
 		check.List(t, onyx.Tags(metadata), want.Tags, "tags")
 	})
 }

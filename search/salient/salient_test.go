@@ -25,9 +25,7 @@ func words(t *testing.T, text salient.Text, df map[string]int) []string {
 	}
 	for _, part := range query.(sheaf.Bool).Should {
 		b := part.(sheaf.Boost)
-		if b.Factor > last || b.Factor <= 0 {
-			t.Errorf("factor %v after %v", b.Factor, last)
-		}
+		check.That(t, b.Factor <= last && b.Factor > 0, "factor %v after %v", b.Factor, last)
 		last = b.Factor
 		out = append(out, b.Query.(sheaf.Match).Text)
 	}

@@ -53,10 +53,9 @@ func TestForbiddenFilesAreNoCandidates(t *testing.T) {
 	}
 	r := ask(t, searcher(t, folder(t, files)), "zebra horse -stone",
 		search.Options{Parameters: map[string]string{"candidate_limit": "25"}})
-	if r.Scanned.Candidates != 25 || len(r.Hits) != 25 ||
-		!slices.Contains(r.Notes, "6 further files hold words of the query and are not candidates") {
-		t.Errorf("%d candidates, %d found, notes %q", r.Scanned.Candidates, len(r.Hits), r.Notes)
-	}
+	check.That(t, r.Scanned.Candidates == 25 && len(r.Hits) == 25 &&
+		slices.Contains(r.Notes, "6 further files hold words of the query and are not candidates"),
+		"%d candidates, %d found, notes %q", r.Scanned.Candidates, len(r.Hits), r.Notes)
 }
 
 // TestCandidateOfOtherBranchStays checks that a file stays a candidate when one branch refuses it but another may find

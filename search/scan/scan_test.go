@@ -230,9 +230,7 @@ func TestFolderSizesAndLinks(t *testing.T) {
 	}
 	check.Is(t, must.Err(r.Scanned.Text("vault:none#0")), sheaf.ErrNotFound, "no text")
 	view, err := r.Scanned.Catalog()
-	if err != nil || view.Docs() != 3 {
-		t.Fatalf("%v", err)
-	}
+	must.That(t, err == nil && view.Docs() == 3, "%v", err)
 	if text, err := view.Text("vault:f/b.md"); err != nil || string(text) != "word\n" {
 		t.Errorf("text %q, %v", text, err)
 	}
@@ -309,9 +307,8 @@ func TestMeaningFindsOnlyCandidates(t *testing.T) {
 		check.Equal(t, search.SignalsOf(&r.Hits[0]).FolderBoost != nil, weight == "0",
 			"weight %s: boosted by the folder", weight)
 		for _, step := range r.Took {
-			if weight == "0" && (step.Step == "embed" || step.Step == "scan: embed") {
-				t.Error("vectors are computed although meaning counts nothing")
-			}
+			check.That(t, weight != "0" || step.Step != "embed" && step.Step != "scan: embed",
+				"vectors are computed although meaning counts nothing")
 		}
 	}
 }
@@ -408,9 +405,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			used := heap() - before
 			t.Logf("%s, %d MB: %d files, %d chunks, %.1f MB", name, megabytes, found.Candidates, found.Chunks,
 				float64(used)/(1<<20))
-			if used > megabytes<<20 {
-				t.Errorf("%s: %d bytes are used of %d MB", name, used, megabytes)
-			}
+			check.That(t, used <= megabytes<<20, "%s: %d bytes are used of %d MB", name, used, megabytes)
 			whole := found.Candidates == 64
 			if told := strings.Contains(strings.Join(found.Notes, "\n"), "the index is full"); told == whole {
 				t.Errorf("%s, %d MB: %d candidates, notes %v", name, megabytes, found.Candidates, found.Notes)
@@ -476,9 +471,7 @@ func TestOddFiles(t *testing.T) {
 	}
 	_, err := searcher(t, filepath.Join(root, "missing")).Search(context.Background(),
 		query.Parse("x", query.Options{Limit: 1}), tiered(t), search.Options{})
-	if err == nil || !strings.Contains(err.Error(), "missing") {
-		t.Errorf("no folder: %v", err)
-	}
+	check.That(t, err != nil && strings.Contains(err.Error(), "missing"), "no folder: %v", err)
 	for _, q := range []string{"", "   ", "-word", "tag:x", strings.Repeat("long ", 5000)} {
 		ask(t, searcher(t, root), q, search.Options{})
 	}
@@ -500,9 +493,8 @@ func TestQueriesAtOnce(t *testing.T) {
 				r, err := s.Search(context.Background(),
 					query.Parse(fmt.Sprintf("w%cx%c", 'a'+n/10, 'a'+n%10), query.Options{Limit: 5}), tiered(t),
 					search.Options{Parameters: map[string]string{"semantic": "0"}})
-				if err != nil || len(r.Hits) != 1 || string(r.Hits[0].ID) != fmt.Sprintf("vault:%02d.md#0", n) {
-					t.Errorf("word of note %d: %v, %v", n, ids(r), err)
-				}
+				check.That(t, err == nil && len(r.Hits) == 1 && string(r.Hits[0].ID) == fmt.Sprintf("vault:%02d.md#0", n),
+					"word of note %d: %v, %v", n, ids(r), err)
 			}
 		})
 	}
@@ -602,10 +594,8 @@ func TestSignals(t *testing.T) {
 		math.Abs(g.BoostMultiplier-(1+0.1*math.Log(2.3))) > 1e-12 {
 		t.Errorf("graph %+v", g)
 	}
-	if signals.SemanticScore == nil || signals.FinalScore != r.Hits[i].Score || signals.BaseScore == signals.FinalScore ||
-		signals.BaseScore > 2.0/61 {
-		t.Errorf("%+v", signals)
-	}
+	check.That(t, signals.SemanticScore != nil && signals.FinalScore == r.Hits[i].Score &&
+		signals.BaseScore != signals.FinalScore && signals.BaseScore <= 2.0/61, "%+v", signals)
 	check.Equal(t, signals.Engine, "rrf", "engine")
 	for weight, want := range map[string]string{"0": "fulltext", "1": "semantic"} {
 		r := ask(t, s, "oauth", search.Options{Explain: true,
@@ -620,13 +610,9 @@ func TestSignals(t *testing.T) {
 		"documentCount", "totalDocsInFolder", "relevanceRatio", "boostFactor",
 		"engine", "graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore",
 		"finalScore"} {
-		if err != nil || !strings.Contains(string(text), `"`+name+`":`) {
-			t.Errorf("%s is missing in %s", name, text)
-		}
+		check.That(t, err == nil && strings.Contains(string(text), `"`+name+`":`), "%s is missing in %s", name, text)
 	}
-	if search.SignalsOf(&search.Hit{}) != nil {
-		t.Error("signals without an explanation")
-	}
+	check.That(t, search.SignalsOf(&search.Hit{}) == nil, "signals without an explanation")
 }
 
 // TestOnlyTheFirstHaveVectors checks that only the allowed number of sections has vectors, in whole
@@ -642,9 +628,8 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 			Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: most}}))
 		hits, err := r.Backend.Retrieve(t.Context(),
 			store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
-		if err != nil || len(hits) != most || r.Chunks != 3 {
-			t.Errorf("%d of %d sections have vectors, want %d: %v", len(hits), r.Chunks, most, err)
-		}
+		check.That(t, err == nil && len(hits) == most && r.Chunks == 3,
+			"%d of %d sections have vectors, want %d: %v", len(hits), r.Chunks, most, err)
 		check.Equal(t, slices.Contains(r.Notes, "the first 2 of 3 chunks have vectors"), told,
 			"at most %d: notes %q", most, r.Notes)
 	}
@@ -658,8 +643,7 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 			Limits:  profile.Scan{Files: 10, ChunkChars: 200, MemoryBytes: 20 << 20, MaxVectors: most}}))
 		hits, err := r.Backend.Retrieve(t.Context(),
 			store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
-		if err != nil || len(hits) != want || r.Chunks != 3 {
-			t.Errorf("at most %d: %d of %d sections have vectors, want %d: %v", most, len(hits), r.Chunks, want, err)
-		}
+		check.That(t, err == nil && len(hits) == want && r.Chunks == 3,
+			"at most %d: %d of %d sections have vectors, want %d: %v", most, len(hits), r.Chunks, want, err)
 	}
 }

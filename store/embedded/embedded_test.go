@@ -61,9 +61,7 @@ func TestReaderAndSecondWriter(t *testing.T) {
 	find := func(s *embedded.Store, text string, want ...sheaf.ID) {
 		t.Helper()
 		r, err := s.Retrieve(ctx, words(sheaf.Match{Text: text}))
-		if err != nil || !slices.Equal(ids(r), want) {
-			t.Fatalf("%s finds %v, %v, want %v", text, ids(r), err, want)
-		}
+		must.That(t, err == nil && slices.Equal(ids(r), want), "%s finds %v, %v, want %v", text, ids(r), err, want)
 	}
 	write := func(replace sheaf.ID, c store.Chunk) {
 		t.Helper()
@@ -157,9 +155,7 @@ func TestPin(t *testing.T) {
 		n := must.Get(test.of.(store.Counter).Count(ctx, words(sheaf.Match{Text: "fox"})))
 		check.Equal(t, n, test.wants, "count")
 		stats, err := test.of.(store.Reporter).Stats(ctx)
-		if err != nil || stats.Chunks != test.wants {
-			t.Errorf("%d chunks (%v), want %d", stats.Chunks, err, test.wants)
-		}
+		check.That(t, err == nil && stats.Chunks == test.wants, "%d chunks (%v), want %d", stats.Chunks, err, test.wants)
 	}
 	again := must.Get(pinned.(store.Pinner).Pin())
 	for range 2 { // the second time has no effect

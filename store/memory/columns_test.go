@@ -61,9 +61,7 @@ func TestFacets(t *testing.T) {
 		{Column: "done", Distinct: 2, Values: []store.FacetValue{{Value: sheaf.BoolValue(false), Chunks: 1},
 			{Value: sheaf.BoolValue(true), Chunks: 1}}},
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("facets are %+v, %v, want %+v", got, err, want)
-	}
+	check.That(t, err == nil && reflect.DeepEqual(got, want), "facets are %+v, %v, want %+v", got, err, want)
 	check.Is(t, must.Err(st.Facets(t.Context(), near, []string{"tag"}, 1)), sheaf.ErrUnsupported, "facets of a vector")
 	check.Is(t, must.Err(st.Facets(t.Context(), store.Request{}, []string{"tag"}, 1)), sheaf.ErrInvalid,
 		"facets of nothing")
@@ -91,9 +89,8 @@ func TestSorted(t *testing.T) {
 		for _, h := range found {
 			got = append(got, string(h.ID))
 		}
-		if err != nil || strings.Join(got, " ") != c.want {
-			t.Errorf("by %+v, %d of them: %s, %v, want %s", c.by, c.limit, got, err, c.want)
-		}
+		check.That(t, err == nil && strings.Join(got, " ") == c.want,
+			"by %+v, %d of them: %s, %v, want %s", c.by, c.limit, got, err, c.want)
 	}
 	check.Is(t, must.Err(st.Sorted(t.Context(), near, store.Order{Column: "tag"})), sheaf.ErrUnsupported,
 		"a vector's hits by a column")

@@ -8,6 +8,7 @@ import (
 	"sheaf"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -60,9 +61,7 @@ func TestQuality(t *testing.T) {
 			}
 			got := ndcg(t, dir, c.language)
 			t.Logf("nDCG@10 %.4f, known %.4f", got, c.want)
-			if got < c.want-0.01 {
-				t.Errorf("nDCG@10 %.4f, want at least %.4f - 0.01", got, c.want)
-			}
+			check.That(t, got >= c.want-0.01, "nDCG@10 %.4f, want at least %.4f - 0.01", got, c.want)
 		})
 	}
 }

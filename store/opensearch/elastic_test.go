@@ -114,9 +114,7 @@ func testPartialFailure(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		t.Fatalf("a batch of which two documents are bad: %v", err)
 	}
 	r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "x"}))
-	if err != nil || len(r) != 1 || r[0].ID != "t:good" {
-		t.Errorf("found %v, %v", r, err)
-	}
+	check.That(t, err == nil && len(r) == 1 && r[0].ID == "t:good", "found %v, %v", r, err)
 }
 
 // TestExamine checks that the doctor finds no fault in a healthy server, and the fault of a silent one.
@@ -270,9 +268,7 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		must.Do(t, versions[n].Alias(t.Context(), named.Index))
 		for deadline := time.Now().Add(time.Minute); storetest.Hits(t, b, "shared") != 3+
 			n; time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("the alias is not followed to version %d", n)
-			}
+			must.That(t, !time.Now().After(deadline), "the alias is not followed to version %d", n)
 		}
 	}
 	r := must.Get(b.Retrieve(t.Context(), storetest.Words(sheaf.Prefix{Text: "onlya"})))
@@ -355,9 +351,7 @@ func TestExactVectorSearch(t *testing.T) {
 			if c.script && missing {
 				return
 			}
-			if err != nil || len(r) != 1 || math.Abs(r[0].Score-0.6) > 1e-6 {
-				t.Errorf("%v, %v", r, err)
-			}
+			check.That(t, err == nil && len(r) == 1 && math.Abs(r[0].Score-0.6) <= 1e-6, "%v, %v", r, err)
 		})
 	}
 }

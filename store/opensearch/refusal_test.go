@@ -21,10 +21,8 @@ func TestLicenseRefuses(t *testing.T) {
 		`(RRF)]","license.expired.feature":"Reciprocal Rank Fusion (RRF)"}`
 	err := refusal(http.StatusForbidden, []byte(`{"error":{"root_cause":[`+cause+`],`+cause[1:len(cause)-1]+
 		`},"status":403}`))
-	if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, store.ErrForbidden) ||
-		!strings.Contains(err.Error(), "start its trial") {
-		t.Error(err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrUnsupported) && !errors.Is(err, store.ErrForbidden) &&
+		strings.Contains(err.Error(), "start its trial"), "%v", err)
 }
 
 // TestMemoryRefusals checks refusals for lack of memory, in the words of Elasticsearch 9.5.3 and of
@@ -58,9 +56,8 @@ func TestMemoryRefusals(t *testing.T) {
 		c := newClient(Options{Options: storekit.Options{URL: server.URL, Client: server.Client()}})
 		c.Attempts = 2
 		err = c.Call(t.Context(), "POST", "/notes/_bulk", storekit.Lines("{}\n"), nil)
-		if errors.Is(err, storekit.ErrTooLarge) != want || calls == 1 != want {
-			t.Errorf("%s: %d calls, %v", reason, calls, err)
-		}
+		check.That(t, errors.Is(err, storekit.ErrTooLarge) == want && calls == 1 == want,
+			"%s: %d calls, %v", reason, calls, err)
 		server.Close()
 		s := &Store{o: Options{Index: "notes"}}
 		server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

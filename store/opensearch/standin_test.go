@@ -37,9 +37,7 @@ func standIn(t *testing.T, d opensearch.Dialect, answers object) (opensearch.Opt
 		switch {
 		case mapping && made[name] != nil:
 			text, err := json.Marshal(object{name: made[name]})
-			if err != nil {
-				t.Error(err)
-			}
+			check.That(t, err == nil, "%v", err)
 			answer = string(text)
 		case mapping:
 			answer = http.StatusNotFound
@@ -208,10 +206,9 @@ func TestOlderElasticsearch(t *testing.T) {
 	check.Equal(t, want.Settings.Index[opensearch.VectorsInSource], false,
 		"a setting in the body for newer servers")
 	delete(want.Settings.Index, opensearch.VectorsInSource)
-	if refused != 1 || fmt.Sprint(decoded(t, made["notes"])) != fmt.Sprint(want) ||
-		fmt.Sprint(decoded(t, made["notes-terms"])) != fmt.Sprint(decoded(t, bodies["notes-terms"])) {
-		t.Errorf("refused %d, made %s, want %v", refused, made, want)
-	}
+	check.That(t, refused == 1 && fmt.Sprint(decoded(t, made["notes"])) == fmt.Sprint(want) &&
+		fmt.Sprint(decoded(t, made["notes-terms"])) == fmt.Sprint(decoded(t, bodies["notes-terms"])),
+		"refused %d, made %s, want %v", refused, made, want)
 }
 
 // TestShardsAndReplicasOfNewIndex checks the shards and replicas of a new index: by the options, or by the number of
@@ -268,17 +265,13 @@ func TestScoreScaleOfVersions(t *testing.T) {
 		}
 		o, _ := standIn(t, opensearch.OpenSearch, answers)
 		s, err := opensearch.Open(t.Context(), o)
-		if err != nil {
-			t.Fatalf("%+v: %v", c, err)
-		}
+		must.That(t, err == nil, "%+v: %v", c, err)
 		if _, err := s.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "tea"})); err != nil ||
 			!strings.Contains(asked, fmt.Sprintf(`"boost":%v,`, c.boost*2)) { // the title weighs 2
 			t.Errorf("%+v: words: %v, asked %s", c, err, asked)
 		}
 		found, err := s.Retrieve(t.Context(), store.Request{Limit: 1,
 			Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}})
-		if err != nil || len(found) != 1 || found[0].Score != c.cos {
-			t.Errorf("%+v: nearest: %v, %v", c, found, err)
-		}
+		check.That(t, err == nil && len(found) == 1 && found[0].Score == c.cos, "%+v: nearest: %v, %v", c, found, err)
 	}
 }

@@ -204,10 +204,9 @@ func TestLoadWithCutConnection(t *testing.T) {
 		must.Do(t, err)
 		err = add(s)
 		stats, failed := direct.(store.Reporter).Stats(t.Context())
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "repeat") || failed != nil ||
-			stats.Chunks != 0 {
-			t.Errorf("cut after %d bytes: %v; %d chunks are written, %v", after, err, stats.Chunks, failed)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrUnavailable) && strings.Contains(fmt.Sprint(err), "repeat") &&
+			failed == nil && stats.Chunks == 0,
+			"cut after %d bytes: %v; %d chunks are written, %v", after, err, stats.Chunks, failed)
 		must.Do(t, s.Close())
 	}
 	check.NoError(t, add(direct), "repeated")

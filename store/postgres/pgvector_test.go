@@ -195,9 +195,7 @@ func TestTwoWriters(t *testing.T) {
 		check.Equal(t, storetest.Hits(t, st, "quhx"), 2, "hits of 2 in the %s store", name)
 	}
 	st, err := a.(store.Reporter).Stats(t.Context())
-	if err != nil || st.Chunks != 20 || st.Bytes == 0 {
-		t.Errorf("stats: %+v, %v", st, err)
-	}
+	check.That(t, err == nil && st.Chunks == 20 && st.Bytes != 0, "stats: %+v, %v", st, err)
 }
 
 // TestSQL checks that the exported statements make the same tables as Open.
@@ -248,10 +246,8 @@ func TestMissingExtension(t *testing.T) {
 			err = errors.Join(err, f.Err)
 		}
 	}
-	if !errors.Is(err, sheaf.ErrUnsupported) ||
-		strings.Count(fmt.Sprint(err), "let an administrator run CREATE EXTENSION vector") != 2 {
-		t.Error(err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrUnsupported) &&
+		strings.Count(fmt.Sprint(err), "let an administrator run CREATE EXTENSION vector") == 2, "%v", err)
 }
 
 // TestListOnly checks listing with another analyzer, with row-level security and without.

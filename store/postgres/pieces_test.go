@@ -62,8 +62,7 @@ func TestSilentServer(t *testing.T) {
 	o := postgres.Options{URL: "postgres://me@" + listener.Addr().String() + "/notes?sslmode=disable",
 		Analyzer: storetest.Analyzer(t, "en"), Timeout: time.Second}
 	_, err = postgres.Open(t.Context(), o)
-	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "the server at 127.0.0.1:") ||
-		!strings.Contains(err.Error(), "is that PostgreSQL?") {
-		t.Error(err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrUnavailable) &&
+		strings.Contains(fmt.Sprint(err), "the server at 127.0.0.1:") && strings.Contains(err.Error(), "is that PostgreSQL?"),
+		"%v", err)
 }

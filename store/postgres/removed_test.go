@@ -78,16 +78,12 @@ func TestVectorFieldsRefilledByRebuild(t *testing.T) {
 		t.Helper()
 		req := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorTitle, Vector: []float32{1, 0}}}
 		found, err := reader.Retrieve(t.Context(), req)
-		if err != nil || len(found) != 1 || found[0].ID != want {
-			t.Errorf("found %v, %v, want %s", found, err, want)
-		}
+		check.That(t, err == nil && len(found) == 1 && found[0].ID == want, "found %v, %v, want %s", found, err, want)
 		if n, err := reader.(store.Counter).Count(t.Context(), req); err != nil || n != 1 {
 			t.Errorf("counted %d, %v, want 1", n, err)
 		}
 		about, err := reader.(store.Explainer).Explain(t.Context(), req, []sheaf.ID{want})
-		if err != nil || about[0] == nil {
-			t.Errorf("explained %v, %v", about, err)
-		}
+		check.That(t, err == nil && about[0] != nil, "explained %v, %v", about, err)
 	}
 	fill(with("t:a", store.VectorTitle, 1, 0), with("t:b", store.VectorBody, 1, 0))
 	find("t:a")

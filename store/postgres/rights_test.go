@@ -82,9 +82,8 @@ func TestExamineRights(t *testing.T) {
 		t.Helper()
 		for _, f := range postgres.Examine(t.Context(), weak) {
 			if f.Check == "rights" {
-				if !errors.Is(f.Err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(f.Err), want) {
-					t.Fatalf("doctor: %v, want %q", f.Err, want)
-				}
+				must.That(t, errors.Is(f.Err, sheaf.ErrInvalid) && strings.Contains(fmt.Sprint(f.Err), want),
+					"doctor: %v, want %q", f.Err, want)
 				return f.Err.Error()
 			}
 		}
@@ -233,8 +232,6 @@ func TestExamineCopy(t *testing.T) {
 	must.Do(t, stores().Open(t, o).Close())
 	o.URL = saying(t, o.URL, "default_transaction_read_only", "on")
 	for _, f := range postgres.Examine(t.Context(), o) {
-		if f.Err != nil || f.Check == "rights" && !strings.Contains(f.Found, "takes no writes") {
-			t.Errorf("%+v", f)
-		}
+		check.That(t, f.Err == nil && (f.Check != "rights" || strings.Contains(f.Found, "takes no writes")), "%+v", f)
 	}
 }

@@ -204,9 +204,7 @@ func TestWriteToBusyServerTimesOut(t *testing.T) {
 			var all error
 			for range together {
 				err := <-errs
-				if !strings.Contains(fmt.Sprint(err), "status 429") {
-					t.Errorf("%v, want what the server said", err)
-				}
+				check.That(t, strings.Contains(fmt.Sprint(err), "status 429"), "%v, want what the server said", err)
 				all = errors.Join(all, err)
 			}
 			return all

@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/store/storekit"
 )
 
@@ -42,12 +44,9 @@ func TestWords(t *testing.T) {
 			t.Fatalf("word %q", word)
 		}
 		got := storekit.ReadWords([]string{word, "no word", "zz.t00", "61.q00", "61."}).Values(name)
-		if len(got) != 1 || got[0] != a {
-			t.Fatalf("%q of %q is read as %v", a, name, got)
-		}
-		if a.Kind == sheaf.KindText && !strings.HasPrefix(x, storekit.PrefixWord(a.Text[:len(a.Text)/2])) {
-			t.Fatalf("%q does not begin with the prefix of its half", x)
-		}
+		must.That(t, len(got) == 1 && got[0] == a, "%q of %q is read as %v", a, name, got)
+		must.That(t, a.Kind != sheaf.KindText || strings.HasPrefix(x, storekit.PrefixWord(a.Text[:len(a.Text)/2])),
+			"%q does not begin with the prefix of its half", x)
 	})
 }
 
@@ -56,16 +55,13 @@ func sign(n int) int { return cmp.Compare(n, 0) }
 // TestWordsOfLongValues checks that long values with equal beginnings have different words.
 func TestWordsOfLongValues(t *testing.T) {
 	long := strings.Repeat("a", storekit.LongestWord)
-	if storekit.ValueWord(sheaf.TextValue(long+"b")) == storekit.ValueWord(sheaf.TextValue(long+"c")) ||
-		storekit.ColumnWord(long+"b") == storekit.ColumnWord(long+"c") {
-		t.Error("two long texts have one word")
-	}
+	check.That(t, storekit.ValueWord(sheaf.TextValue(long+"b")) != storekit.ValueWord(sheaf.TextValue(long+"c")) &&
+		storekit.ColumnWord(long+"b") != storekit.ColumnWord(long+"c"), "two long texts have one word")
 	if got := storekit.ReadWords([]string{storekit.ColumnWord("a") +
 		storekit.ValueWord(sheaf.TextValue(long+"b"))}).Values("a"); len(got) != 1 || got[0].Text != long {
 		t.Errorf("a long text is read back as %d bytes", len(got[0].Text))
 	}
-	if storekit.SortableNumber(math.Inf(-1)) >= storekit.SortableNumber(-math.MaxFloat64) ||
-		storekit.SortableNumber(math.Inf(1)) <= storekit.SortableNumber(math.MaxFloat64) {
-		t.Error("infinite numbers do not stand at the ends")
-	}
+	check.That(t, storekit.SortableNumber(math.Inf(-1)) < storekit.SortableNumber(-math.MaxFloat64) &&
+		storekit.SortableNumber(math.Inf(1)) > storekit.SortableNumber(math.MaxFloat64),
+		"infinite numbers do not stand at the ends")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/store/storekit"
 )
 
@@ -36,9 +37,8 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%+v, %v", said, err)
 		}
 	}
-	if asked["proxy"] != 1 || asked["two"] != 2 {
-		t.Errorf("asked %v: the host that answers is not the first choice", asked)
-	}
+	check.That(t, asked["proxy"] == 1 && asked["two"] == 2,
+		"asked %v: the host that answers is not the first choice", asked)
 	two.Close()
 	proxy.Close()
 	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil ||

@@ -115,10 +115,9 @@ func TestAnalyze(t *testing.T) {
 			want[token.Term] = append(want[token.Term], int32(token.Position))
 			length++
 		}
-		if got.Length != length || len(got.Postings) != len(want)+len(forms) ||
-			!slices.IsSortedFunc(got.Postings, func(a, b storekit.Posting) int { return strings.Compare(a.Term, b.Term) }) {
-			t.Fatalf("seed %d: %q: %+v", seed, text, got)
-		}
+		must.That(t, got.Length == length && len(got.Postings) == len(want)+len(forms) &&
+			slices.IsSortedFunc(got.Postings, func(a, b storekit.Posting) int { return strings.Compare(a.Term, b.Term) }),
+			"seed %d: %q: %+v", seed, text, got)
 		for _, p := range got.Postings {
 			if form, ok := strings.CutPrefix(p.Term, storekit.FormMark); ok {
 				if p.Frequency != forms[form] || p.Positions != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/store"
 	"sheaf/store/storekit"
 )
@@ -39,9 +40,7 @@ func TestProbe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			removes := 0
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Method != "DELETE" || r.URL.Path != "/notes-probe-1" {
-					t.Errorf("%s %s", r.Method, r.URL.Path)
-				}
+				check.That(t, r.Method == "DELETE" && r.URL.Path == "/notes-probe-1", "%s %s", r.Method, r.URL.Path)
 				removes++
 				w.WriteHeader(c.status)
 			}))
@@ -55,12 +54,10 @@ func TestProbe(t *testing.T) {
 				}
 				return c.made
 			})
-			if !errors.Is(err, c.is) || removes != c.removes {
-				t.Errorf("%v after %d removals, want %v after %d", err, removes, c.is, c.removes)
-			}
-			if c.is == nil && err != nil || err != nil && !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, which does not say %q", err, c.says)
-			}
+			check.That(t, errors.Is(err, c.is) && removes == c.removes,
+				"%v after %d removals, want %v after %d", err, removes, c.is, c.removes)
+			check.That(t, (c.is != nil || err == nil) && (err == nil || strings.Contains(err.Error(), c.says)),
+				"%v, which does not say %q", err, c.says)
 		})
 	}
 }

@@ -40,10 +40,8 @@ func TestUnreachableServer(t *testing.T) {
 	} {
 		client := &storekit.Client{Store: "Nonesuch", URL: url, HTTP: http.DefaultClient, Attempts: 1}
 		err := client.Call(t.Context(), "GET", "/x", nil, nil)
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), "Nonesuch: GET /x") {
-			t.Errorf("%s: %v: want %q", url, err, want)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrUnavailable) && strings.Contains(err.Error(), want) &&
+			strings.Contains(err.Error(), "Nonesuch: GET /x"), "%s: %v: want %q", url, err, want)
 	}
 }
 
@@ -53,10 +51,8 @@ func TestUntrustedCertificate(t *testing.T) {
 	defer server.Close()
 	client := &storekit.Client{Store: "Nonesuch", URL: server.URL, HTTP: http.DefaultClient}
 	err := client.Call(t.Context(), "GET", "/x", nil, nil)
-	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, new(*tls.CertificateVerificationError)) ||
-		strings.Count(err.Error(), "/x") != 1 {
-		t.Errorf("an unknown authority: %v: want the request once", err)
-	}
+	check.That(t, errors.Is(err, sheaf.ErrUnavailable) && errors.As(err, new(*tls.CertificateVerificationError)) &&
+		strings.Count(err.Error(), "/x") == 1, "an unknown authority: %v: want the request once", err)
 	client.URL = "http" + strings.TrimPrefix(server.URL, "https")
 	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil ||
 		!strings.Contains(err.Error(), "put +https into the address") {
@@ -101,10 +97,8 @@ func TestInvalidAnswers(t *testing.T) {
 			Authorize: func(r *http.Request) { r.SetBasicAuth("me", "secret") }}
 		var out struct{ Count int }
 		err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &out)
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.want) ||
-			!strings.Contains(err.Error(), "Nonesuch: POST /x") {
-			t.Errorf("%s: %v: want %q", name, err, c.want)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrUnavailable) && strings.Contains(err.Error(), c.want) &&
+			strings.Contains(err.Error(), "Nonesuch: POST /x"), "%s: %v: want %q", name, err, c.want)
 		if name != "endless" {
 			_, _ = client.Clock(t.Context(), "/x") // Clock must not follow redirects either
 		}

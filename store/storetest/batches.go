@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 )
@@ -31,9 +32,7 @@ func together(t *testing.T, b store.Backend) {
 	agree(t, b, reqs)
 	must.Do(t, b.Write(ctx, Library()))
 	found := agree(t, b, reqs)
-	if found == 0 {
-		t.Error("nothing was found")
-	}
+	check.That(t, found != 0, "nothing was found")
 	more := Chunk("notes:b.md#c", "hierarchy", "brand new", "body", "unheard words beside tea")
 	write(t, b, more)
 	agree(t, b, append(reqs, Words(sheaf.Match{Text: "unheard"}), Words(sheaf.Match{Text: "unheard", Field: "hierarchy"})))
@@ -56,13 +55,9 @@ func agree(t *testing.T, b store.Backend, reqs []store.Request) int {
 		return 0
 	}
 	rankings, err := all.RetrieveAll(ctx, reqs)
-	if err != nil {
-		t.Fatalf("together: %v", err)
-	}
+	must.That(t, err == nil, "together: %v", err)
 	counts, err := all.CountAll(ctx, reqs)
-	if err != nil {
-		t.Fatalf("counted together: %v", err)
-	}
+	must.That(t, err == nil, "counted together: %v", err)
 	found := 0
 	for i, req := range reqs {
 		alone, err := b.Retrieve(ctx, req)

@@ -140,10 +140,8 @@ func TooLarge(t *testing.T, address string, open func(address string) store.Back
 	batch.Chunks = append(batch.Chunks, long)
 	err := b.Write(t.Context(), batch)
 	var partial *store.PartialError
-	if !errors.As(err, &partial) || len(partial.Rejected) != 1 ||
-		!errors.Is(partial.Rejected["t:long"], sheaf.ErrInvalid) {
-		t.Fatalf("a batch with one document that is too large: %.300v", err)
-	}
+	must.That(t, errors.As(err, &partial) && len(partial.Rejected) == 1 &&
+		errors.Is(partial.Rejected["t:long"], sheaf.ErrInvalid), "a batch with one document that is too large: %.300v", err)
 	if r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "tea"})); err != nil || len(r) != 40 {
 		t.Errorf("%d of 40 found, %v", len(r), err)
 	}

@@ -110,9 +110,7 @@ func (h *history) checkScores(t *testing.T, req store.Request, a store.Backend) 
 		}
 	}
 	got, err := scorer.Scores(context.Background(), []store.Request{req, req}, ids)
-	if err != nil {
-		t.Fatalf("%s: scores: %v", h.where, err)
-	}
+	must.That(t, err == nil, "%s: scores: %v", h.where, err)
 	req.Within, req.Limit = ids, len(ids)
 	want := map[sheaf.ID]float64{}
 	for _, hit := range retrieve(t, a, req) {
@@ -147,9 +145,7 @@ func compare(t *testing.T, where string, req store.Request, a, oracle store.Back
 	t.Helper()
 	ctx := context.Background()
 	got, err := a.Retrieve(ctx, req)
-	if err != nil {
-		t.Fatalf("%s: %v", where, err)
-	}
+	must.That(t, err == nil, "%s: %v", where, err)
 	all := req
 	all.Limit = store.MaxLimit
 	want, err := oracle.Retrieve(ctx, all)
@@ -386,10 +382,8 @@ func checkColumns(t *testing.T, where string, req store.Request, a, oracle store
 	if f, ok := a.(store.Faceter); ok {
 		got, err := f.Facets(ctx, req, names, 3)
 		want, err2 := oracle.(store.Faceter).Facets(ctx, req, names, 3)
-		if err != nil || err2 != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%s: %+v %+v: facets are\n%+v, %v\nthe oracle's\n%+v, %v", where, req.Text, req.Filter, got, err, want,
-				err2)
-		}
+		must.That(t, err == nil && err2 == nil && reflect.DeepEqual(got, want),
+			"%s: %+v %+v: facets are\n%+v, %v\nthe oracle's\n%+v, %v", where, req.Text, req.Filter, got, err, want, err2)
 	}
 	s, ok := a.(store.Sorter)
 	if !ok {

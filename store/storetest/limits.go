@@ -33,10 +33,8 @@ func large(t *testing.T, b store.Backend) {
 	var partial *store.PartialError
 	if errors.As(err, &partial) {
 		reason := partial.Rejected[sheaf.ID(huge)]
-		if len(partial.Rejected) != 1 || !errors.Is(reason, sheaf.ErrInvalid) ||
-			!strings.Contains(fmt.Sprint(reason), "at most") {
-			t.Fatalf("%.500v", err)
-		}
+		must.That(t, len(partial.Rejected) == 1 && errors.Is(reason, sheaf.ErrInvalid) &&
+			strings.Contains(fmt.Sprint(reason), "at most"), "%.500v", err)
 		taken--
 	} else if err != nil {
 		t.Fatalf("%.500v", err)
@@ -51,9 +49,8 @@ func large(t *testing.T, b store.Backend) {
 		for _, h := range r {
 			got = append(got, string(h.ID))
 		}
-		if err != nil || strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%s: found %.200q, want %.200q, %v", what, got, want, err)
-		}
+		check.That(t, err == nil && strings.Join(got, " ") == strings.Join(want, " "),
+			"%s: found %.200q, want %.200q, %v", what, got, want, err)
 	}
 	check.Equal(t, len(retrieve(t, b, body(sheaf.Match{Text: "marker"}))), taken, "chunks found")
 	req := body(sheaf.Match{Text: "marker"})

@@ -43,8 +43,6 @@ func ListOnly[O any](t *testing.T, s *Stores[O], made O, listed O) {
 	})
 	slices.Sort(docs)
 	slices.Sort(want)
-	if err != nil || !slices.Equal(docs, want) {
-		t.Errorf("documents %v, %v, want %v", docs, err, want)
-	}
+	check.That(t, err == nil && slices.Equal(docs, want), "documents %v, %v, want %v", docs, err, want)
 	check.Is(t, b.Write(t.Context(), One("t:new", "x")), sheaf.ErrUnsupported, "a write")
 }

@@ -62,9 +62,7 @@ func (s *Stores[O]) Refusing(t *testing.T, good O) func(what string, change func
 func Healthy(t *testing.T, found []store.Finding) {
 	t.Helper()
 	for _, f := range found {
-		if f.Err != nil {
-			t.Errorf("%s: %v", f.Check, f.Err)
-		}
+		check.That(t, f.Err == nil, "%s: %v", f.Check, f.Err)
 	}
 }
 

@@ -204,9 +204,7 @@ func scores(t *testing.T, b store.Backend) {
 		"t:a": idf(1, 2)*sat(2, 3) + idf(2, 2)*sat(1, 3),
 		"t:b": idf(2, 2) * sat(1, 5),
 	}
-	if len(r) != 2 || r[0].ID != "t:a" {
-		t.Fatalf("found %v", r)
-	}
+	must.That(t, len(r) == 2 && r[0].ID == "t:a", "found %v", r)
 	for _, h := range r {
 		if !near(b, h.Score, want[h.ID]) {
 			t.Errorf("%s scores %v, want %v", h.ID, h.Score, want[h.ID])
@@ -228,9 +226,7 @@ func combine(t *testing.T, b store.Backend) {
 	score := func() float64 {
 		t.Helper()
 		r := retrieve(t, b, req)
-		if len(r) != 1 || r[0].ID != "t:a" {
-			t.Fatalf("found %v", r)
-		}
+		must.That(t, len(r) == 1 && r[0].ID == "t:a", "found %v", r)
 		return r[0].Score
 	}
 	if got := score(); !near(b, got, title+text) {
@@ -354,9 +350,8 @@ func order(t *testing.T, b store.Backend) {
 	write(t, b, chunks[25:]...)
 	req := body(sheaf.Match{Text: "same"})
 	all := retrieve(t, b, req)
-	if len(all) != len(chunks) || !slices.IsSortedFunc(all, sheaf.Compare) {
-		t.Fatalf("%d of %d found, or out of order: %s", len(all), len(chunks), ids(all))
-	}
+	must.That(t, len(all) == len(chunks) && slices.IsSortedFunc(all, sheaf.Compare),
+		"%d of %d found, or out of order: %s", len(all), len(chunks), ids(all))
 	for _, limit := range []int{1, 2, 19, 20, 21, 39, 40, 41} {
 		req.Limit = limit
 		if got, want := ids(retrieve(t, b, req)), ids(all[:min(limit, len(all))]); got != want {

@@ -141,9 +141,7 @@ func stream(t *testing.T, from store.Streamer, most int) []store.Chunk {
 			out, cursor, done = append(out, chunks...), next, false
 			return stop
 		})
-		if err != nil && !errors.Is(err, stop) || len(out) > most {
-			t.Fatalf("%d chunks, %v", len(out), err)
-		}
+		must.That(t, (err == nil || errors.Is(err, stop)) && len(out) <= most, "%d chunks, %v", len(out), err)
 	}
 	return out
 }

@@ -75,9 +75,7 @@ func TestQueries(t *testing.T) {
 			fmt.Fprintf(&bodies, "# %s\n%v\n\n", r.Name, err)
 			continue
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", r.Name, err)
-		}
+		must.That(t, err == nil, "%s: %v", r.Name, err)
 		all = append(all, one{r.Name, body})
 	}
 	for _, r := range all {
@@ -94,9 +92,8 @@ func TestQueries(t *testing.T) {
 			var got structured
 			j.accept(t, object{"do": "query", "dir": dir, "body": r.body}, &got)
 			fmt.Fprintf(&trees, "# %s\n%s\n%s\n\n", r.name, got.Tree, got.Structure)
-			if got.Hits != r.body["hits"] || got.Profile != r.body["ranking.profile"] {
-				t.Errorf("%s: Vespa reads %d hits and profile %s of %v", r.name, got.Hits, got.Profile, r.body)
-			}
+			check.That(t, got.Hits == r.body["hits"] && got.Profile == r.body["ranking.profile"],
+				"%s: Vespa reads %d hits and profile %s of %v", r.name, got.Hits, got.Profile, r.body)
 		}
 		golden(t, "trees.txt", trees.String())
 	})

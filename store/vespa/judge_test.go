@@ -58,9 +58,7 @@ func (j *judge) ask(t testing.TB, task object, answer any) string {
 	line := must.Get(json.Marshal(task))
 	must.Get(j.in.Write(append(line, '\n')))
 	said, err := j.out.ReadBytes('\n')
-	if err != nil {
-		t.Fatalf("the judge ended: %v", err)
-	}
+	must.That(t, err == nil, "the judge ended: %v", err)
 	var failed struct{ Error string }
 	if err := json.Unmarshal(said, &failed); err != nil {
 		t.Fatalf("%v: %s", err, said)

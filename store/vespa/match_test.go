@@ -138,9 +138,7 @@ func TestFilters(t *testing.T) {
 			}
 		}
 	}
-	if some == 0 {
-		t.Errorf("seed %d: no filter let anything through", seed)
-	}
+	check.That(t, some != 0, "seed %d: no filter let anything through", seed)
 }
 
 // TestWordsMatch checks what must, should, must not and within find.

@@ -77,9 +77,7 @@ func TestSystem(t *testing.T) {
 	for _, text := range []string{"reciprocal rank fusion", "how does a crash lose nothing?", "titles"} {
 		found, err := searcher.Search(t.Context(), parse.Parse(text, parse.Options{Limit: 1000, Now: now}), p,
 			search.Options{Trace: true})
-		if err != nil || found.Degraded || len(found.Hits) < 100 {
-			t.Fatalf("%s: %d hits, %v", text, len(found.Hits), err)
-		}
+		must.That(t, err == nil && !found.Degraded && len(found.Hits) >= 100, "%s: %d hits, %v", text, len(found.Hits), err)
 		docs, number := node(view, found.Trace)
 		got := globally(t, j, dir, now.Unix(), inputs, docs)
 		must.Equal(t, len(got.Order), len(found.Hits), "%s: chunks that Vespa ranks", text)

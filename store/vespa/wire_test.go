@@ -163,13 +163,10 @@ func failing(path string, times, status int, header, message string) func(http.R
 func TestOpen(t *testing.T) {
 	server, s := serving(t)
 	about := server.docs[s.aboutPath()]
-	if !strings.Contains(about, `\"sheaf\":1`) || !strings.Contains(about, `\"dims\":3`) {
-		t.Errorf("a new schema is described as %s", about)
-	}
+	check.That(t, strings.Contains(about, `\"sheaf\":1`) && strings.Contains(about, `\"dims\":3`),
+		"a new schema is described as %s", about)
 	again, err := Open(t.Context(), s.o)
-	if err != nil {
-		t.Fatalf("open again: %v", err)
-	}
+	must.That(t, err == nil, "open again: %v", err)
 	must.Do(t, again.Close())
 	check.Is(t, again.Close(), sheaf.ErrUnavailable, "close twice")
 	check.Is(t, must.Err(again.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "tea"}))), sheaf.ErrUnavailable,
@@ -300,10 +297,8 @@ func TestWritePartial(t *testing.T) {
 	err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk("n:bad#x", "body", "a"),
 		storetest.Chunk("n:bad#y", "body", "b"), storetest.Chunk("n:good#x", "body", "c")}})
 	var partial *store.PartialError
-	if !errors.As(err, &partial) || len(partial.Rejected) != 1 ||
-		!strings.Contains(fmt.Sprint(partial.Rejected["n:bad"]), "Could not parse") {
-		t.Fatalf("%v", err)
-	}
+	must.That(t, errors.As(err, &partial) && len(partial.Rejected) == 1 &&
+		strings.Contains(fmt.Sprint(partial.Rejected["n:bad"]), "Could not parse"), "%v", err)
 	if got := server.kept(); len(got) != 1 || got[0] != s.path("n:good#x") {
 		t.Errorf("kept %q", got)
 	}
@@ -314,10 +309,9 @@ func TestWriteColumns(t *testing.T) {
 	server.docs[s.path("n:a#x")] = "{}"
 	columns := []store.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{text("group:x")}}}
 	must.Do(t, s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:a#x", Columns: columns}}))
-	if len(server.requests) != 1 || !strings.HasPrefix(server.requests[0], "PUT "+s.path("n:a#x")+
-		"?create=false&condition=notes.chunk") {
-		t.Errorf("sent %q", server.requests)
-	}
+	check.That(t, len(server.requests) == 1 &&
+		strings.HasPrefix(server.requests[0], "PUT "+s.path("n:a#x")+"?create=false&condition=notes.chunk"),
+		"sent %q", server.requests)
 	if err := s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:none#x", Columns: columns}}); !errors.Is(err,
 		sheaf.ErrNotFound) {
 		t.Errorf("columns of nothing: %v", err)
@@ -429,10 +423,8 @@ func TestUnsupported(t *testing.T) {
 			"range of texts"},
 	} {
 		_, err := s.Retrieve(t.Context(), c.req)
-		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), c.says) ||
-			!strings.Contains(err.Error(), "vespa notes") {
-			t.Errorf("%s: %v, want unsupported that says %q", what, err, c.says)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrUnsupported) && strings.Contains(err.Error(), c.says) &&
+			strings.Contains(err.Error(), "vespa notes"), "%s: %v, want unsupported that says %q", what, err, c.says)
 	}
 	for what, req := range map[string]store.Request{
 		"nothing":    {Limit: 1},
@@ -510,9 +502,7 @@ func TestDeploy(t *testing.T) {
 	}
 	want := []string{"hosts.xml", "schemas/notes.sd", "schemas/notes_about.sd", "search/query-profiles/default.xml",
 		"services.xml"}
-	if deployed != 1 || !slices.Equal(names, want) {
-		t.Errorf("deployed %d times, %q", deployed, names)
-	}
+	check.That(t, deployed == 1 && slices.Equal(names, want), "deployed %d times, %q", deployed, names)
 }
 
 func TestExamine(t *testing.T) {
@@ -529,9 +519,8 @@ func TestExamine(t *testing.T) {
 	for _, f := range Examine(t.Context(), s.o) {
 		if f.Err != nil {
 			failed++
-			if f.Check != "rights" || !strings.Contains(f.Err.Error(), "read only certificate") {
-				t.Errorf("%s: %v", f.Check, f.Err)
-			}
+			check.That(t, f.Check == "rights" && strings.Contains(f.Err.Error(), "read only certificate"),
+				"%s: %v", f.Check, f.Err)
 		}
 	}
 	check.Equal(t, failed, 1, "faults")

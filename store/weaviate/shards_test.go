@@ -60,9 +60,7 @@ func TestShards(t *testing.T) {
 	differ := 0
 	for id, score := range words[0] {
 		other, ok := words[1][id]
-		if !ok {
-			t.Errorf("three shards do not find %s", id)
-		}
+		check.That(t, ok, "three shards do not find %s", id)
 		if math.Abs(other-score) > 1e-5*score {
 			differ++
 		}

@@ -48,9 +48,7 @@ func TestStreamManyPassages(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || len(want) > 0 {
-		t.Errorf("%v, not given: %v", err, want)
-	}
+	check.That(t, err == nil && len(want) <= 0, "%v, not given: %v", err, want)
 }
 
 // TestListOnly checks listing of a store that was made with another analyzer, k1 and b.

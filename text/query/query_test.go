@@ -208,12 +208,9 @@ func TestParse(t *testing.T) {
 		q := parse(c.text)
 		check.Equal(t, describe(q), c.want, "%s", c.text)
 		notes := strings.Join(q.Notes, "; ")
-		if (notes != "") != (c.note != "") || !strings.Contains(notes, c.note) {
-			t.Errorf("%s: notes %q, want %q", c.text, notes, c.note)
-		}
-		if q.Text != c.text || q.Limit != 5 {
-			t.Errorf("%s: text %q, limit %d", c.text, q.Text, q.Limit)
-		}
+		check.That(t, (notes != "") == (c.note != "") && strings.Contains(notes, c.note),
+			"%s: notes %q, want %q", c.text, notes, c.note)
+		check.That(t, q.Text == c.text && q.Limit == 5, "%s: text %q, limit %d", c.text, q.Text, q.Limit)
 	}
 }
 
@@ -271,9 +268,7 @@ func TestNotesAreBounded(t *testing.T) {
 		for _, n := range q.Notes {
 			total += len(n)
 		}
-		if len(q.Notes) > 10 || total > 4000 {
-			t.Errorf("%d notes of %d bytes for %.20q", len(q.Notes), total, text)
-		}
+		check.That(t, len(q.Notes) <= 10 && total <= 4000, "%d notes of %d bytes for %.20q", len(q.Notes), total, text)
 	}
 }
 
@@ -348,17 +343,13 @@ func TestNames(t *testing.T) {
 		return name == "c", true // else the following brackets would belong to a word
 	}})
 	for _, name := range want {
-		if !slices.Contains(got, name) {
-			t.Errorf("%s is not asked for: %q", name, got)
-		}
+		check.That(t, slices.Contains(got, name), "%s is not asked for: %q", name, got)
 	}
 	if slices.Sort(got); len(slices.Compact(slices.Clone(got))) < len(got) {
 		t.Errorf("one is asked for twice: %q", got)
 	}
 	for _, name := range []string{"title", "i", "prop.k", "tag", "tags", "[z"} {
-		if slices.Contains(got, name) {
-			t.Errorf("%s is asked for: %q", name, got)
-		}
+		check.That(t, !slices.Contains(got, name), "%s is asked for: %q", name, got)
 	}
 }
 

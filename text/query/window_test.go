@@ -74,9 +74,7 @@ func TestSets(t *testing.T) {
 		}
 		return c
 	}
-	if !f.Match(in("b")) || f.Match(in("c")) || f.Match(in()) {
-		t.Error("the wrong documents pass")
-	}
+	check.That(t, f.Match(in("b")) && !f.Match(in("c")) && !f.Match(in()), "the wrong documents pass")
 	if f, err := query.InSets(nil); f != nil || err != nil {
 		t.Errorf("no set: %v, %v", f, err)
 	}

@@ -93,6 +93,27 @@ func (s *server) ask(t testing.TB, method, path, body string, header ...string) 
 	return res, content
 }
 
+// want sends a request, and returns the body of its answer. The answer must have the status.
+func (s *server) want(t testing.TB, status int, method, path, body string, header ...string) string {
+	t.Helper()
+	res, content := s.ask(t, method, path, body, header...)
+	check.That(t, res.StatusCode == status, "%s %s %.300s: %d %s, want %d", method, path, body, res.StatusCode, content,
+		status)
+	return string(content)
+}
+
+// later sends a request that the server cannot answer now. The answer must have the status, and say when to try again.
+func (s *server) later(t testing.TB, status int, method, path, body string, header ...string) string {
+	t.Helper()
+	res, content := s.ask(t, method, path, body, header...)
+	check.That(t, res.StatusCode == status && res.Header.Get("Retry-After") != "", "%s %s: %d %v %s, want %d", method,
+		path, res.StatusCode, res.Header, content, status)
+	return string(content)
+}
+
+// bearer returns the header of a request with a key.
+func bearer(secret string) []string { return []string{"Authorization", "Bearer " + secret} }
+
 // get decodes an answer with a 2xx status into out.
 func (s *server) get(t testing.TB, method, path, body string, out any, header ...string) *http.Response {
 	t.Helper()
@@ -139,9 +160,7 @@ func TestRoutes(t *testing.T) {
 	check.That(t, len(next.Results) == 1 && next.Results[0].Rank == 2, "second page: %+v", next)
 	for _, path := range []string{"chunks/notes%3Agit.md%23undo-a-commit", "documents/notes:a/b%20c.md",
 		"documents/" + url.PathEscape("notes:a/b c.md")} {
-		if res, body := s.ask(t, "GET", "/v1/"+path, ""); res.StatusCode != 200 {
-			t.Errorf("%s: %d %s", path, res.StatusCode, body)
-		}
+		s.want(t, 200, "GET", "/v1/"+path, "")
 	}
 }
 
@@ -149,9 +168,7 @@ func TestHealthAndMetrics(t *testing.T) {
 	s := start(t, notes, nil)
 	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "ok\n",
 		"/readyz?verbose=true": "[+] notes ok\nok\n"} {
-		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != 200 || string(body) != want {
-			t.Errorf("%s: %d %q", path, res.StatusCode, body)
-		}
+		check.Equal(t, s.want(t, 200, "GET", path, ""), want, "%s", path)
 	}
 	for i := range 500 {
 		s.ask(t, "GET", fmt.Sprintf("/none/%d", i), "")

@@ -61,16 +61,12 @@ func TestPutGetDelete(t *testing.T) {
 	var part collection.Part
 	s.get(t, "GET", "/v1/chunks/api:guides/zebra.md", "", &part)
 	check.Equal(t, part.Text, "# Zebras\n\nStripes on savannas.\n", "text")
-	if _, body := s.ask(t, "PUT", path, `{"text": "# B\n"}`, "If-None-Match", "*"); !strings.Contains(string(body),
-		"there is a document") {
-		t.Errorf("If-None-Match: * of a document that is there: %s", body)
-	}
+	check.That(t, strings.Contains(s.want(t, 412, "PUT", path, `{"text": "# B\n"}`, "If-None-Match", "*"),
+		"there is a document"), "If-None-Match: * of a document that is there")
 	for header, status := range map[string]int{`If-Match: "other"`: 412, "If-None-Match: *": 412, "If-Match: " +
 		stored.ETag: 200} {
 		name, value, _ := strings.Cut(header, ": ")
-		if res, body := s.ask(t, "PUT", path, `{"text": "Donkeys.\n"}`, name, value); res.StatusCode != status {
-			t.Errorf("%s: %d %s", header, res.StatusCode, body)
-		}
+		s.want(t, status, "PUT", path, `{"text": "Donkeys.\n"}`, name, value)
 	}
 	check.Equal(t, len(found(t, s, "savannas")), 0, "hits of the old text")
 	// Indexing the folder does not change a given document.
@@ -79,16 +75,9 @@ func TestPutGetDelete(t *testing.T) {
 	if ids := found(t, s, "donkeys"); len(ids) == 0 {
 		t.Error("a run over the folder took it away")
 	}
-	if res, body := s.ask(t, "DELETE", path, "", "If-Match", stored.ETag); res.StatusCode != 412 {
-		t.Errorf("delete of an old version: %d %s", res.StatusCode, body)
-	}
-	if res, body := s.ask(t, "DELETE", path, ""); res.StatusCode != 200 ||
-		!strings.Contains(string(body), `"deleted":true`) {
-		t.Errorf("delete: %d %s", res.StatusCode, body)
-	}
-	if res, _ := s.ask(t, "DELETE", path, ""); res.StatusCode != 404 {
-		t.Errorf("second delete: %d", res.StatusCode)
-	}
+	s.want(t, 412, "DELETE", path, "", "If-Match", stored.ETag)
+	check.That(t, strings.Contains(s.want(t, 200, "DELETE", path, ""), `"deleted":true`), "it is not deleted")
+	s.want(t, 404, "DELETE", path, "")
 	check.Equal(t, len(found(t, s, "donkeys")), 0, "hits of a deleted document")
 	check.Equal(t, len(kept(t, s)), 0, "documents after the last was deleted")
 }
@@ -174,10 +163,8 @@ func TestTenantsAndScopes(t *testing.T) {
 	} {
 		check.Equal(t, status, 403, "%s", what)
 	}
-	if _, body := s.as(t, keys["called a:b"], "PUT", "/v1/documents/a:b:x.md", `{"text": "x"}`); !strings.Contains(body,
-		"a tenant of this name cannot write") {
-		t.Errorf("a tenant without a tree is told %s", body)
-	}
+	check.That(t, strings.Contains(s.want(t, 403, "PUT", "/v1/documents/a:b:x.md", `{"text": "x"}`,
+		bearer(keys["called a:b"])...), "a tenant of this name cannot write"), "a tenant without a tree")
 	// A key cannot change who may read a document that it does not see.
 	for _, c := range []struct {
 		key, id, body string
@@ -220,9 +207,7 @@ func TestTenantsAndScopes(t *testing.T) {
 			}
 		}
 	}
-	if status, _ := s.as(t, keys["acme"], "GET", "/metrics", ""); status != 403 {
-		t.Errorf("metrics without the scope: %d", status)
-	}
+	s.want(t, 403, "GET", "/metrics", "", bearer(keys["acme"])...)
 	if res, _ := s.ask(t, "GET", "/v1/search?query=x", ""); res.StatusCode != 401 ||
 		!strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
 		t.Errorf("without a key: %d %v", res.StatusCode, res.Header)
@@ -238,9 +223,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		if _, body := s.as(t, keys[key], "GET", "/v1/tasks", ""); strings.Contains(body, answer.Task.ID) != (want == 200) {
 			t.Errorf("tasks of %s: %s", key, body)
 		}
-		if status, body := s.as(t, keys[key], "GET", "/v1/tasks/"+answer.Task.ID, ""); status != want {
-			t.Errorf("task of another: %s: %d %s", key, status, body)
-		}
+		s.want(t, want, "GET", "/v1/tasks/"+answer.Task.ID, "", bearer(keys[key])...)
 	}
 }
 
@@ -252,10 +235,7 @@ func TestHidden(t *testing.T) {
 		"keeper": {Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Access: []string{access.All}},
 	})
 	const path = "/v1/documents/api:zebra.md"
-	if status, body := s.as(t, keys["keeper"], "PUT", path,
-		`{"text": "Savannas.\n", "properties": {"hidden": true}}`); status != 201 {
-		t.Fatal(status, body)
-	}
+	s.want(t, 201, "PUT", path, `{"text": "Savannas.\n", "properties": {"hidden": true}}`, bearer(keys["keeper"])...)
 	seen := func(key string) bool {
 		_, body := s.as(t, keys[key], "GET", "/v1/search?query=savannas", "")
 		status, _ := s.as(t, keys[key], "GET", "/v1/chunks/api:zebra.md", "")
@@ -265,9 +245,7 @@ func TestHidden(t *testing.T) {
 		return status == 200
 	}
 	check.That(t, !seen("reader") && seen("keeper"), "a hidden document is not hidden, or from its keeper too")
-	if status, body := s.as(t, keys["keeper"], "PATCH", path, `{"properties": {"hidden": false}}`); status != 200 {
-		t.Fatal(status, body)
-	}
+	s.want(t, 200, "PATCH", path, `{"properties": {"hidden": false}}`, bearer(keys["keeper"])...)
 	check.That(t, seen("reader"), "it stays hidden")
 }
 
@@ -286,9 +264,7 @@ func TestFilterByVisiblePropertyNames(t *testing.T) {
 			`{"codename": "zebra"}}`,
 	} {
 		path, body, _ := strings.Cut(put, " ")
-		if status, answer := s.as(t, keys[key], "PUT", path, body); status != 201 {
-			t.Fatal(status, answer)
-		}
+		s.want(t, 201, "PUT", path, body, bearer(keys[key])...)
 	}
 	for _, c := range []struct {
 		key, query string
@@ -333,10 +309,8 @@ func TestWritesStayWithinSets(t *testing.T) {
 	working(t, s.fixture.Collection)
 	for _, id := range []string{"sales.md", "finance.md"} {
 		set, _, _ := strings.Cut(id, ".")
-		if status, body := s.as(t, keys["all"], "PUT", "/v1/documents/acme:"+id, `{"text": "Budget.\n", "sets": ["`+set+
-			`"]}`); status != 201 {
-			t.Fatalf("%s: %d %s", id, status, body)
-		}
+		s.want(t, 201, "PUT", "/v1/documents/acme:"+id, `{"text": "Budget.\n", "sets": ["`+set+
+			`"]}`, bearer(keys["all"])...)
 	}
 	for _, c := range []struct {
 		key, method, path, body string
@@ -423,9 +397,7 @@ func TestPropertyNamesOfOneColumnAreEqual(t *testing.T) {
 		check.Equal(t, len(found(t, s, query)), 1, "hits of %s", query)
 	}
 	for _, same := range []string{`"a": 1, "A": 2`, `"caf\u00e9": 1, "Cafe\u0301": 2`} {
-		if res, body := s.ask(t, "PUT", path, `{"text": "Alike.\n", "properties": {`+same+`}}`); res.StatusCode != 409 {
-			t.Errorf("%s: %d %s", same, res.StatusCode, body)
-		}
+		s.want(t, 409, "PUT", path, `{"text": "Alike.\n", "properties": {`+same+`}}`)
 	}
 	s.get(t, "PATCH", path, `{"properties": {"caf\u00e9": "old"}}`, &stored)
 	s.get(t, "PATCH", path, `{"properties": {"cafe\u0301": "new"}}`, &stored)
@@ -452,9 +424,7 @@ func TestPatch(t *testing.T) {
 		{"prop.kg_entities:place::*", true}, {"prop.kg_entities:place::sav", false}} {
 		check.Equal(t, len(found(t, s, "savannas "+c.query)) > 0, c.found, "%s finds the document", c.query)
 	}
-	if res, body := s.ask(t, "PATCH", path, `{"title": "x"}`, "If-Match", `"other"`); res.StatusCode != 412 {
-		t.Errorf("another version: %d %s", res.StatusCode, body)
-	}
+	s.want(t, 412, "PATCH", path, `{"title": "x"}`, "If-Match", `"other"`)
 	s.get(t, "PATCH", path, `{"properties": {"status": "done", "boost": []}, "access": ["public"], "sets": ["animals"]}`,
 		&patched)
 	check.That(t, !patched.Created && patched.Chunks == 1 && patched.ETag != stored.ETag && patched.ETag != "",
@@ -469,9 +439,7 @@ func TestPatch(t *testing.T) {
 	if kept := kept(t, s); len(kept) != 1 || !strings.Contains(fmt.Sprint(kept), `"vectors":[[1,0,`) {
 		t.Errorf("the vectors are gone: %.200s", kept)
 	}
-	if res, body := s.ask(t, "PATCH", "/v1/documents/notes:git.md", `{"title": "x"}`); res.StatusCode != 403 {
-		t.Errorf("a document of a folder: %d %s", res.StatusCode, body)
-	}
+	s.want(t, 403, "PATCH", "/v1/documents/notes:git.md", `{"title": "x"}`)
 }
 
 // TestPatchKeepsOtherFields checks that a patch keeps all other fields exactly, and can remove a date.

@@ -87,8 +87,7 @@ func TestFailedWrites(t *testing.T) {
 		{"DELETE", "/api:b.md", ""},
 	} {
 		store.writes.Store(true)
-		res, body := s.ask(t, c.method, "/v1/documents"+c.path, c.body)
-		must.That(t, res.StatusCode == 500, "%s %s %s: %d %s", c.method, c.path, c.body, res.StatusCode, body)
+		s.want(t, 500, c.method, "/v1/documents"+c.path, c.body)
 		store.writes.Store(false)
 		if after := kept(t, s); !maps.Equal(after, before) {
 			t.Errorf("%s %s %s: kept are %v, before %v", c.method, c.path, c.body, after, before)
@@ -97,9 +96,7 @@ func TestFailedWrites(t *testing.T) {
 			check.Equal(t, len(found(t, s, text)) > 0, text != "pears", "%s %s %s: %s is found", c.method, c.path, c.body, text)
 		}
 		for _, id := range []string{"api:a.md", "api:b.md"} {
-			if res, body := s.ask(t, "PATCH", "/v1/documents/"+id, `{}`); res.StatusCode != 200 {
-				t.Errorf("%s %s %s: then PATCH %s: %d %s", c.method, c.path, c.body, id, res.StatusCode, body)
-			}
+			s.want(t, 200, "PATCH", "/v1/documents/"+id, `{}`)
 		}
 	}
 }
@@ -114,10 +111,8 @@ func TestNoSpace(t *testing.T) {
 	apples := kept(t, s)["api:a.md"]
 	store.writes.Store(true)
 	for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
-		res, answer := s.ask(t, method, "/v1/documents/api:a.md", body)
-		check.That(t, res.StatusCode == 503 && res.Header.Get("Retry-After") != "" &&
-			strings.Contains(string(answer), "no disk space left") && !strings.Contains(string(answer), "secret"),
-			"%s: %d %v %s", method, res.StatusCode, res.Header, answer)
+		answer := s.later(t, 503, method, "/v1/documents/api:a.md", body)
+		check.That(t, strings.Contains(answer, "no disk space left") && !strings.Contains(answer, "secret"), "%s", answer)
 	}
 	// The intake gets a document that the index lacks.
 	store.writes.Store(false)
@@ -150,9 +145,8 @@ func TestTemporaryFileErrors(t *testing.T) {
 			s, store := filling(t)
 			store.fault = &fs.PathError{Op: "open", Path: "/secret/place", Err: fault}
 			store.writes.Store(true)
-			res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`)
-			check.That(t, res.StatusCode == 503 && res.Header.Get("Retry-After") != "" &&
-				!strings.Contains(string(body), "secret"), "%d %v %s", res.StatusCode, res.Header, body)
+			body := s.later(t, 503, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`)
+			check.That(t, !strings.Contains(body, "secret"), "%s", body)
 			var answer httpdoor.BatchAnswer
 			s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
 			task := workFor(t, s.fixture.Collection, 300*time.Millisecond, answer.Task.ID)
@@ -267,9 +261,7 @@ func TestPartlyRejectedBatch(t *testing.T) {
 		t.Errorf("kept are %v", texts)
 	}
 	for id, want := range map[string]int{"api:a.md": 200, "api:c.md": 200, "api:b.md": 404, "api:new.md": 404} {
-		if res, body := s.ask(t, "PATCH", "/v1/documents/"+id, `{}`); res.StatusCode != want {
-			t.Errorf("PATCH %s: %d %s", id, res.StatusCode, body)
-		}
+		s.want(t, want, "PATCH", "/v1/documents/"+id, `{}`)
 	}
 	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`); res.StatusCode != 422 ||
 		!strings.Contains(string(body), "0 of 1 changes are made") || len(found(t, s, "apples")) == 0 {
@@ -304,13 +296,9 @@ func TestChangesBeforeIndexing(t *testing.T) {
 	s.fixture.WillWork()
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`); res.StatusCode != 200 {
-			t.Errorf("PUT: %d %s", res.StatusCode, body)
-		}
+		s.want(t, 200, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`)
 		for _, id := range []string{"a", "b"} {
-			if res, body := s.ask(t, "DELETE", "/v1/documents/api:"+id+".md", ""); res.StatusCode != 200 {
-				t.Errorf("DELETE %s: %d %s", id, res.StatusCode, body)
-			}
+			s.want(t, 200, "DELETE", "/v1/documents/api:"+id+".md", "")
 		}
 	})
 	time.Sleep(20 * time.Millisecond) // in most runs, the requests come first
@@ -330,9 +318,7 @@ func TestOnlyVersionRejectedAtStart(t *testing.T) {
 		`"text": "Bananas."}]}`, &httpdoor.BatchAnswer{})
 	s = startPicky(t, docs)
 	s.fixture.WillWork()
-	if res, body := s.ask(t, "GET", "/readyz", ""); res.StatusCode != 503 || !strings.Contains(string(body), "accepted") {
-		t.Errorf("before what was accepted is indexed: %d %s", res.StatusCode, body)
-	}
+	check.That(t, strings.Contains(s.want(t, 503, "GET", "/readyz", ""), "accepted"), "ready before all is indexed")
 	for name, content := range kept(t, s) {
 		if strings.Contains(content, "heavy") {
 			heavy = name
@@ -393,9 +379,7 @@ func TestDeleteRejectedDocument(t *testing.T) {
 	if list := refused(t, s); len(list) > 0 || len(kept(t, s)) > 0 {
 		t.Errorf("both are deleted: the status says %+v, kept are %v", list, kept(t, s))
 	}
-	if res, body := s.ask(t, "DELETE", "/v1/documents/api:b.md", ""); res.StatusCode != 404 {
-		t.Errorf("once more: %d %s", res.StatusCode, body)
-	}
+	s.want(t, 404, "DELETE", "/v1/documents/api:b.md", "")
 }
 
 // half is a store that writes, and then reports an error while fails is true. It acts like a disk
@@ -426,9 +410,7 @@ func TestChangeFailsAfterStoreWrite(t *testing.T) {
 			}
 			s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
 			store.fails.Store(true)
-			if res, answer := s.ask(t, method, "/v1/documents/api:a.md", body); res.StatusCode != 500 {
-				t.Fatalf("%s: %d %s", method, res.StatusCode, answer)
-			}
+			s.want(t, 500, method, "/v1/documents/api:a.md", body)
 			store.fails.Store(false)
 			if restart {
 				next := must.Get(collection.New(fixture.Options))

@@ -62,9 +62,7 @@ func TestIdempotencyKeyWithoutStoredAnswer(t *testing.T) {
 			}
 			check.That(t, again.StatusCode == first.StatusCode && bytes.Equal(body, same), "%d %s, after a crash %d %s",
 				first.StatusCode, body, again.StatusCode, same)
-			if res, _ := after.ask(t, c.method, c.path, c.body, header...); res.StatusCode != c.status {
-				t.Errorf("once more: %d", res.StatusCode)
-			}
+			after.want(t, c.status, c.method, c.path, c.body, header...)
 			if list := after.fixture.Collection.Tasks(access.Unrestricted(), "", "", 10); c.status == 202 && len(list) > 1 {
 				t.Errorf("it is accepted %d times", len(list))
 			}
@@ -80,16 +78,12 @@ func TestIdempotencyKeyAfterLaterChanges(t *testing.T) {
 	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
 	crash(t)
 	after := startOf(t, s.restarted(t), nil)
-	if res, body := after.ask(t, "PUT", path, `{"text": "Plums."}`); res.StatusCode != 200 {
-		t.Fatalf("%d %s", res.StatusCode, body)
-	}
+	after.want(t, 200, "PUT", path, `{"text": "Plums."}`)
 	if res, same := after.ask(t, "PUT", path, text, "Idempotency-Key", "k1"); res.StatusCode != first.StatusCode ||
 		!bytes.Equal(body, same) || len(found(t, after, "plums")) == 0 {
 		t.Errorf("%d %s, at first %d %s", res.StatusCode, same, first.StatusCode, body)
 	}
-	if res, got := after.ask(t, "PUT", path, `{"text": "Grapes."}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
-		t.Errorf("another request: %d %s", res.StatusCode, got)
-	}
+	after.want(t, 409, "PUT", path, `{"text": "Grapes."}`, "Idempotency-Key", "k1")
 }
 
 // TestIdempotencyKeysExpire checks that a key is forgotten after a day, or when its request failed.
@@ -97,7 +91,7 @@ func TestIdempotencyKeysExpire(t *testing.T) {
 	now := time.Now()
 	fixture := collectiontest.Open(t, notes, func(o *collection.Options) { o.Now = func() time.Time { return now } })
 	s := startOf(t, fixture, nil)
-	for i, c := range []struct {
+	for _, c := range []struct {
 		path, text string
 		later      time.Duration
 		status     int
@@ -107,14 +101,10 @@ func TestIdempotencyKeysExpire(t *testing.T) {
 		{"api:a.md", `{"text": "two"}`, time.Hour, 200}, {"api:a.md", `{"text": "one"}`, 0, 409},
 	} {
 		now = now.Add(c.later)
-		res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, c.text, "Idempotency-Key", "k1")
-		check.That(t, res.StatusCode == c.status, "%d: %d %s, want %d", i, res.StatusCode, body, c.status)
+		s.want(t, c.status, "PUT", "/v1/documents/"+c.path, c.text, "Idempotency-Key", "k1")
 	}
 	s.wrong(t, 412, "PUT", "/v1/documents/api:a.md", `{"text": "x"}`, "If-None-Match", "*", "Idempotency-Key", "k2")
-	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "y"}`, "Idempotency-Key", "k2"); res.StatusCode !=
-		200 {
-		t.Errorf("a key whose request failed: %d %s", res.StatusCode, body)
-	}
+	s.want(t, 200, "PUT", "/v1/documents/api:a.md", `{"text": "y"}`, "Idempotency-Key", "k2")
 }
 
 // restarted opens the server's collection like the next process, and waits until it is ready.
@@ -138,24 +128,20 @@ func TestIdempotencyKeysOfTwoCallers(t *testing.T) {
 		key, text string
 		status    int
 	}{{"one", "Apples.", 201}, {"one", "Apples.", 201}, {"another", "Apples.", 200}, {"one", "Pears.", 409}} {
-		res, body := s.ask(t, "PUT", "/v1/documents/api:fruit.md", `{"text": "`+c.text+`"}`, "Idempotency-Key", "k1",
+		s.want(t, c.status, "PUT", "/v1/documents/api:fruit.md", `{"text": "`+c.text+`"}`, "Idempotency-Key", "k1",
 			"Authorization", "Bearer "+keys[c.key])
-		check.That(t, res.StatusCode == c.status, "%s with %s: %d %s, want %d", c.key, c.text, res.StatusCode, body, c.status)
 	}
 }
 
 // TestIdempotencyKeysOfEscapedAddress checks that escaping does not change which address a key belongs to.
 func TestIdempotencyKeysOfEscapedAddress(t *testing.T) {
 	s := start(t, notes, nil)
-	for i, c := range []struct {
+	for _, c := range []struct {
 		path   string
 		status int
 	}{{"api:a/b.md?collection=notes", 201}, {"api:a%2Fb.md?collection=%6eotes", 201},
 		{"api%3Aa/b%2emd?collection=notes", 201}, {"api:a/b.md", 409}, {"api:a/c.md?collection=notes", 409}} {
-		if res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, `{"text": "Apples."}`, "Idempotency-Key",
-			"k1"); res.StatusCode != c.status {
-			t.Errorf("%d, %s: %d %s, want %d", i, c.path, res.StatusCode, body, c.status)
-		}
+		s.want(t, c.status, "PUT", "/v1/documents/"+c.path, `{"text": "Apples."}`, "Idempotency-Key", "k1")
 	}
 }
 

@@ -93,9 +93,7 @@ func TestReadinessHidesDetails(t *testing.T) {
 	})
 	for secret, want := range map[string]string{"": "ok\n", secrets["ann"]: "[+] notes ok\nok\n",
 		secrets["root"]: "[+] notes ok\nok\n"} {
-		if status, body := s.as(t, secret, "GET", "/readyz?verbose=true", ""); status != http.StatusOK || body != want {
-			t.Errorf("ready: %d %q, want %q", status, body, want)
-		}
+		check.Equal(t, s.want(t, 200, "GET", "/readyz?verbose=true", "", bearer(secret)...), want, "ready")
 	}
 	must.Do(t, s.fixture.Collection.Close())
 	for secret, told := range map[string]bool{"": false, secrets["ann"]: false, secrets["root"]: true} {
@@ -282,13 +280,9 @@ func TestSignOn(t *testing.T) {
 		!strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {
 		t.Errorf("a caller who sees what is public: %d %s", res.StatusCode, body)
 	}
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "bob"); res.StatusCode != 401 ||
-		!strings.Contains(string(body), "has expired") {
-		t.Errorf("a caller whose grant has ended: %d %s", res.StatusCode, body)
-	}
-	if res, _ := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Caller", "ann"); res.StatusCode != 403 {
-		t.Errorf("a caller who may not write: %d", res.StatusCode)
-	}
+	check.That(t, strings.Contains(s.want(t, 401, "GET", "/v1/search?query=undo", "", "Caller", "bob"), "has expired"),
+		"a grant that has ended")
+	s.want(t, 403, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Caller", "ann")
 }
 
 // FuzzBody checks that no body of any bytes causes a server error.

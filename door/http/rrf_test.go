@@ -134,11 +134,8 @@ func TestRRFWeightedSum(t *testing.T) {
 // TestRRFNothingFound checks D8: a search without results is no error.
 func TestRRFNothingFound(t *testing.T) {
 	s := startLegs(t, &legs{}, httpdoor.RRF{})
-	res, body := s.ask(t, "POST", rrfPath, `{"query": "zzzz"}`)
-	if want := `{"success":true,"data":{"results":[],"fusion_method":"rrf","rrf_k":60}}`; res.StatusCode != 200 ||
-		strings.TrimSpace(string(body)) != want {
-		t.Errorf("%d %s, want %s", res.StatusCode, body, want)
-	}
+	check.Equal(t, strings.TrimSpace(s.want(t, 200, "POST", rrfPath, `{"query": "zzzz"}`)),
+		`{"success":true,"data":{"results":[],"fusion_method":"rrf","rrf_k":60}}`, "nothing found")
 }
 
 // TestRRFFailures checks D9: when one search fails, the other answers; when both fail, the request fails.
@@ -156,10 +153,7 @@ func TestRRFFailures(t *testing.T) {
 		check.That(t, strings.Contains(s.log.String(), "on fire"), "%s failed and the log says %q", name, s.log)
 	}
 	s := startLegs(t, &legs{vectorErr: broken, textErr: broken}, httpdoor.RRF{})
-	if res, body := s.ask(t, "POST", rrfPath, `{"query": "q"}`); res.StatusCode != 500 ||
-		string(body) != `{"error":"search failed"}` {
-		t.Errorf("both failed: %d %s", res.StatusCode, body)
-	}
+	check.Equal(t, s.want(t, 500, "POST", rrfPath, `{"query": "q"}`), `{"error":"search failed"}`, "both failed")
 	check.That(t, strings.Contains(s.log.String(), "on fire"), "both failed and the log says %q", s.log)
 }
 

@@ -33,9 +33,7 @@ func TestSlowBodies(t *testing.T) {
 				t.Fatalf("%q: %q %v", head, line, err)
 			}
 		}
-		if res, body := s.ask(t, "POST", "/v1/search", `{"query": "undo"}`); res.StatusCode != 200 {
-			t.Errorf("%q: %d %s", head, res.StatusCode, body)
-		}
+		s.want(t, 200, "POST", "/v1/search", `{"query": "undo"}`)
 	}
 }
 
@@ -55,9 +53,7 @@ func TestSlowAndEndlessBodies(t *testing.T) {
 		}
 	}()
 	must.Get(done.Write([]byte(`{"query": `)))
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 200 {
-		t.Errorf("beside a slow body: %d %s", res.StatusCode, body)
-	}
+	s.want(t, 200, "GET", "/v1/search?query=undo", "")
 	done.CloseWithError(io.ErrClosedPipe)
 	req := must.Get(http.NewRequest("POST", s.URL+"/v1/search", io.LimitReader(endless{}, 8<<20)))
 	req.Header.Set("Content-Type", "application/json")
@@ -89,15 +85,11 @@ func TestBodiesOfOtherDoors(t *testing.T) {
 		s.ask(t, "POST", "/door", body)
 	}()
 	<-has
-	if res, _ := s.ask(t, "POST", "/door", body); res.StatusCode != 503 {
-		t.Errorf("beside a large body: %d", res.StatusCode)
-	}
+	s.want(t, 503, "POST", "/door", body)
 	close(free)
 	<-done
 	go func() { <-has }()
-	if res, _ := s.ask(t, "POST", "/door", body); res.StatusCode != 200 {
-		t.Errorf("behind it: %d", res.StatusCode)
-	}
+	s.want(t, 200, "POST", "/door", body)
 }
 
 type endless struct{}

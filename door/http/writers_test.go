@@ -67,8 +67,7 @@ func TestPutDuringRun(t *testing.T) {
 	for model.asked.Load() == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
-	check.That(t, res.StatusCode == 503 && res.Header.Get("Retry-After") != "", "%d %s", res.StatusCode, body)
+	s.later(t, 503, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
 	model.let()
 	must.Do(t, <-done)
 	check.Equal(t, len(kept(t, s)), 0, "documents after the last was deleted")
@@ -90,17 +89,12 @@ func TestReadersWhileWritersWait(t *testing.T) {
 	var writers sync.WaitGroup
 	for i := range 3 {
 		writers.Go(func() {
-			if res, body := s.ask(t, "PUT", fmt.Sprintf("/v1/documents/api:%d.md", i),
-				`{"text": "Apples."}`); res.StatusCode != 201 {
-				t.Errorf("document %d: %d %s", i, res.StatusCode, body)
-			}
+			s.want(t, 201, "PUT", fmt.Sprintf("/v1/documents/api:%d.md", i), `{"text": "Apples."}`)
 		})
 	}
 	time.Sleep(100 * time.Millisecond)
 	for _, path := range []string{"/v1/documents/notes:git.md", "/v1/search?query=undo&profile=tree"} {
-		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != 200 {
-			t.Errorf("%s: %d %s", path, res.StatusCode, body)
-		}
+		s.want(t, 200, "GET", path, "")
 	}
 	model.let()
 	writers.Wait()
@@ -178,10 +172,7 @@ func TestSecondServerTakesOver(t *testing.T) {
 	if status := put(second, "k1"); status != 201 { // the answer of the first server
 		t.Errorf("the second, once the first is started again: %d", status)
 	}
-	if res, _ := third.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key",
-		"k2"); res.StatusCode != 503 {
-		t.Errorf("the first, started again: %d", res.StatusCode)
-	}
+	third.want(t, 503, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key", "k2")
 	endSecond()
 	check.Equal(t, put(third, "k2"), 200, "the first, once the second has ended")
 }

@@ -96,13 +96,9 @@ func TestPublishAs(t *testing.T) {
 			check.That(t, err == nil && strings.Contains(string(text), want), "%s: %v, %q, want %q", name, err, text, want)
 		}
 		text := string(must.Get(os.ReadFile(filepath.Join(dir, "doc", "go-library.md"))))
-		for _, want := range []string{
-			"The module is called `" + module + "`.",
-			"go mod edit -require " + module + "@v0.0.0 -replace " + module + "=../sheaf\n",
-			"`go doc " + module + "/collection`",
-		} {
-			check.That(t, strings.Contains(text, want), "doc/go-library.md lacks %q:\n%s", want, text)
-		}
+		check.Contains(t, text, "The module is called `"+module+"`.",
+			"go mod edit -require "+module+"@v0.0.0 -replace "+module+"=../sheaf\n",
+			"`go doc "+module+"/collection`")
 		if out, err := run("git", "status", "--porcelain"); err != nil || out != "" {
 			t.Errorf("%v, %q", err, out)
 		}

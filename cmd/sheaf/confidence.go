@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,12 +91,12 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	if err := o.check(); err != nil {
 		return err
 	}
-	s, c, err := a.openOwn(cmd, args)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	defer c.Close()
+	return a.withOwn(cmd, args, func(s *session, c *eval.Collection) error {
+		return s.evalConfidence(cmd.Context(), c, o)
+	})
+}
+
+func (s *session) evalConfidence(ctx context.Context, c *eval.Collection, o confidenceOptions) error {
 	if o.reset {
 		return s.DropCalibration("", "")
 	}
@@ -103,12 +104,12 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	if err != nil {
 		return err
 	}
-	items, err := self.Make(cmd.Context(), c, self.Wanted{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
+	items, err := self.Make(ctx, c, self.Wanted{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
 	if err != nil {
 		return err
 	}
-	progress := terminal.NewProgress(a.err, "asking")
-	answers, err := confidence.Ask(cmd.Context(), c.Searcher, p, confidence.KnownItems(items),
+	progress := terminal.NewProgress(s.err, "asking")
+	answers, err := confidence.Ask(ctx, c.Searcher, p, confidence.KnownItems(items),
 		func(done, all int) { progress.Update(done, all, 0, "questions") })
 	progress.Done()
 	if err != nil {
@@ -134,7 +135,7 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 			return fmt.Errorf("write file: %w", err)
 		}
 	}
-	return a.print(out, func() { a.printConfidence(r) })
+	return s.print(out, func() { s.printConfidence(r) })
 }
 
 func (o confidenceOptions) check() error {

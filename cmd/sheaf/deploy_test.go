@@ -117,7 +117,5 @@ func TestSkill(t *testing.T) {
 		t.Fatalf("the head of the skill: %v", err)
 	}
 	check.That(t, skill.Name == "sheaf" && len(skill.Description) >= 50 && len(skill.Description) <= 1024, "%+v", skill)
-	for _, tool := range []string{"search", "get", "similar", "context", "explain"} {
-		check.That(t, strings.Contains(body, "`"+tool+"`"), "the skill does not name the tool %s", tool)
-	}
+	check.Contains(t, body, "`search`", "`get`", "`similar`", "`context`", "`explain`")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -52,18 +53,16 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 	if err := checkCount("--queries", o.queries); err != nil {
 		return err
 	}
-	s, c, err := a.openOwn(cmd, args)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	defer c.Close()
+	return a.withOwn(cmd, args, func(s *session, c *eval.Collection) error { return s.evalSelf(cmd.Context(), c, o) })
+}
+
+func (s *session) evalSelf(ctx context.Context, c *eval.Collection, o selfOptions) error {
 	columns, err := s.selfColumns(o)
 	if err != nil {
 		return err
 	}
-	progress := terminal.NewProgress(a.err, "searching")
-	r, err := self.Evaluate(cmd.Context(), c, self.Options{
+	progress := terminal.NewProgress(s.err, "searching")
+	r, err := self.Evaluate(ctx, c, self.Options{
 		Queries: self.Wanted{PerKind: o.queries, Seed: o.seed}, Columns: columns, Statistics: eval.DefaultStatistics,
 		Progress: func(done, all int) { progress.Update(done, all, 0, "queries") },
 	})
@@ -71,10 +70,10 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 	if err != nil {
 		return err
 	}
-	if !a.json {
-		return r.Text(a.stdout)
+	if !s.json {
+		return r.Text(s.stdout)
 	}
-	return a.printJSON(evalSelfJSON{"sheaf.eval-self/1", r})
+	return s.printJSON(evalSelfJSON{"sheaf.eval-self/1", r})
 }
 
 // evalSelfJSON is the answer of `sheaf eval self`.
@@ -91,25 +90,23 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// openOwn opens the index of the folder in the argument, or of the current folder, as a collection to evaluate. Close
-// the collection before the session.
-func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collection, error) {
+// withOwn opens the index of the folder in the argument, or of the current folder, as a collection to evaluate. Then it
+// calls the function run.
+func (a *app) withOwn(cmd *cobra.Command, args []string, run func(*session, *eval.Collection) error) error {
 	if len(args) == 1 {
 		if a.in != "" {
-			return nil, nil, sheaf.Invalidf("the folder is named twice: %s and --in %s", args[0], a.in)
+			return sheaf.Invalidf("the folder is named twice: %s and --in %s", args[0], a.in)
 		}
 		a.in = args[0]
 	}
-	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := indexing.Of(cmd.Context(), s.Index, s.expander)
-	if err != nil {
-		s.Close()
-		return nil, nil, err
-	}
-	return s, c, nil
+	return a.withIndex(cmd, openOptions{Refresh: true, Make: true}, func(s *session) error {
+		c, err := indexing.Of(cmd.Context(), s.Index, s.expander)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return run(s, c)
+	})
 }
 
 // selfColumns returns the columns that the flags name. Without them it returns the profile in force, variants with

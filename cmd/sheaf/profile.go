@@ -72,13 +72,10 @@ func loadProfile(name string) (*profile.Profile, error) {
 }
 
 func profileNames() []string {
-	infos, err := profile.List(profileFolder())
-	if err != nil {
-		return nil
-	}
-	names := make([]string, len(infos))
-	for i, info := range infos {
-		names[i] = info.Name
+	infos, _ := profile.List(profileFolder()) // no names after an error
+	var names []string
+	for _, info := range infos {
+		names = append(names, info.Name)
 	}
 	return names
 }

@@ -141,10 +141,7 @@ func TestRereadEmbedsNothing(t *testing.T) {
 	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
 	must.Do(t, readAsBy(n.index, "0"))
-	if got := n.run(t, "check"); !strings.Contains(got, "an older version of sheaf read 23 of 23 documents") ||
-		!strings.Contains(got, ": 0 faults") {
-		t.Errorf("check says %s", got)
-	}
+	check.Contains(t, n.run(t, "check"), "an older version of sheaf read 23 of 23 documents", ": 0 faults")
 	embedded := texts.Load()
 	c = startCrashing(t, n)
 	waitFor(t, c.address+"/v1/status", func(_ int, body string) bool { return !strings.Contains(body, "older version") })
@@ -166,10 +163,7 @@ func TestRereadEmbedsNothing(t *testing.T) {
 	}
 	// A search that remakes a damaged index also keeps the settings of given documents.
 	must.Do(t, os.Remove(filepath.Join(location.EngineDir(n.index), manifest.Name)))
-	if got := n.run(t, "search", "by:Ann"); !strings.Contains(got, "text.md") ||
-		!strings.Contains(got, "made again") {
-		t.Errorf("made anew it holds %s", got)
-	}
+	check.Contains(t, n.run(t, "search", "by:Ann"), "text.md", "made again")
 	c = startCrashing(t, n)
 	if after := shown(c); after != before {
 		t.Errorf("made anew, what was given was\n%s\nand is\n%s", before, after)
@@ -206,8 +200,6 @@ func TestKilledReread(t *testing.T) {
 			t.Errorf("round %d: there are\n%s\nand were\n%s", round, got, want)
 		}
 	}
-	if got := n.run(t, "check"); strings.Contains(got, "older version") {
-		t.Errorf("then check says %s", got)
-	}
+	check.Lacks(t, n.run(t, "check"), "older version")
 	t.Logf("%d of 12 were stopped before their end", stopped)
 }

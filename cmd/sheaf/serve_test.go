@@ -84,10 +84,8 @@ func TestServeAFolderCalledAPI(t *testing.T) {
 	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool {
 		return strings.Contains(body, `"api-2:a.md`)
 	})
-	if status := change(t, "PUT", address+"/v1/documents/api:git.md",
-		`{"text": "# Undo a commit\n"}`); status != http.StatusCreated {
-		t.Errorf("%d", status)
-	}
+	check.Equal(t, change(t, "PUT", address+"/v1/documents/api:git.md",
+		`{"text": "# Undo a commit\n"}`), http.StatusCreated, "put")
 	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool {
 		return strings.Contains(body, `"api-2:a.md`)
 	})
@@ -227,19 +225,15 @@ func TestMoveNamesGivenDocuments(t *testing.T) {
 	const want = "1 document that came over HTTP stays in embedded: api:g.md; to copy what stays: " +
 		"sheaf copy --given --from embedded --to 'opensearch://127.0.0.1:1/x' --in "
 	const address = "opensearch://127.0.0.1:1/x"
-	if said := n.run(t, "config", "set", "store", address); !strings.Contains(said, want) {
-		t.Errorf("the note is missing in %q", said)
-	}
+	check.Contains(t, n.run(t, "config", "set", "store", address), want)
 
 	// The other way round: the server has had the document, and the engine has not.
 	server := location.Location{Root: n.folder, Dir: n.index, Exists: true}.Store(address).Dir
 	must.Do(t, os.MkdirAll(server, 0o700))
 	must.Do(t, os.Rename(filepath.Join(n.index, "intake.db"), filepath.Join(server, "intake.db")))
 	must.Do(t, location.Record{Format: location.RecordFormat, Root: n.folder, Store: address}.Write(server))
-	if said := n.run(t, "config", "unset", "store"); !strings.Contains(said,
-		"sheaf copy --given --from 'opensearch://127.0.0.1:1/x' --to embedded --in ") {
-		t.Errorf("unset store: the note is missing in %q", said)
-	}
+	check.Contains(t, n.run(t, "config", "unset", "store"),
+		"sheaf copy --given --from 'opensearch://127.0.0.1:1/x' --to embedded --in ")
 	for _, wrong := range []string{"opensearch://127.0.0.1:1/y", "embedded"} {
 		said, err := n.try("copy", "--given", "--from", wrong, "--to", "embedded")
 		if err == nil || wrong != "embedded" && !strings.Contains(said, "it used embedded, "+address) {
@@ -248,12 +242,7 @@ func TestMoveNamesGivenDocuments(t *testing.T) {
 	}
 	for _, want := range []string{"\n1 document that came over HTTP was copied\n",
 		"\n0 documents that came over HTTP were copied\n"} {
-		if said := n.run(t, "copy", "--given", "--from", address, "--to", "embedded"); !strings.Contains(said, want) {
-			t.Errorf("copy: %q, want %q", said, want)
-		}
+		check.Contains(t, n.run(t, "copy", "--given", "--from", address, "--to", "embedded"), want)
 	}
-	if said := n.run(t, "copy", "--given", "--from", address, "--to", "embedded", "--json"); !strings.Contains(said,
-		`"given":0`) {
-		t.Errorf("copy: %q", said)
-	}
+	check.Contains(t, n.run(t, "copy", "--given", "--from", address, "--to", "embedded", "--json"), `"given":0`)
 }

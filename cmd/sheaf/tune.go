@@ -92,21 +92,19 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 	if o.dataset != "" {
 		return a.tuneDataset(cmd, o)
 	}
-	s, c, err := a.openOwn(cmd, args)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	defer c.Close()
+	return a.withOwn(cmd, args, func(s *session, c *eval.Collection) error { return s.tune(cmd.Context(), c, o) })
+}
+
+func (s *session) tune(ctx context.Context, c *eval.Collection, o tuneOptions) error {
 	if o.undo {
 		return s.undoTuning()
 	}
-	cached, err := self.Judged(cmd.Context(), c, self.Wanted{PerKind: o.queries, Seed: o.seed})
+	cached, err := self.Judged(ctx, c, self.Wanted{PerKind: o.queries, Seed: o.seed})
 	if err != nil {
 		return err
 	}
 	counts := self.Weights(cached.Dataset.Queries)
-	t := &tuning{app: a, collection: cached, depth: 10, plain: true, counts: counts,
+	t := &tuning{app: s.app, collection: cached, depth: 10, plain: true, counts: counts,
 		values: func(run *eval.Run) []float64 {
 			v := self.Values(cached.Dataset, run)
 			for i := range v {
@@ -114,7 +112,7 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 			}
 			return v
 		}}
-	r, err := t.search(cmd.Context(), o)
+	r, err := t.search(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -191,10 +191,8 @@ func TestMetricsOfOtherDoors(t *testing.T) {
 	s.ask(t, "GET", "/door/shut", "")
 	res, body := s.ask(t, "GET", "/metrics", "")
 	check.Equal(t, res.Header.Get("Content-Type"), "text/plain; version=0.0.4; charset=utf-8", "Content-Type")
-	for _, line := range []string{`sheaf_requests_total{operation="mounted",status="200"} 1`,
-		`sheaf_requests_total{operation="mounted",status="418"} 1`} {
-		check.That(t, strings.Contains(string(body), line+"\n"), "there is no %s in\n%s", line, body)
-	}
+	check.Contains(t, body, `sheaf_requests_total{operation="mounted",status="200"} 1`+"\n",
+		`sheaf_requests_total{operation="mounted",status="418"} 1`+"\n")
 }
 
 // TestTwoKeysAreRefused checks that two keys in one request are refused: proxies may read different ones.
@@ -280,8 +278,7 @@ func TestSignOn(t *testing.T) {
 		!strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {
 		t.Errorf("a caller who sees what is public: %d %s", res.StatusCode, body)
 	}
-	check.That(t, strings.Contains(s.want(t, 401, "GET", "/v1/search?query=undo", "", "Caller", "bob"), "has expired"),
-		"a grant that has ended")
+	check.Contains(t, s.want(t, 401, "GET", "/v1/search?query=undo", "", "Caller", "bob"), "has expired")
 	s.want(t, 403, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Caller", "ann")
 }
 

@@ -195,10 +195,8 @@ func TestRRFConfiguration(t *testing.T) {
 	check.That(t, a.Data.Method == "rrf" && a.Data.K == 1, "%+v", a.Data)
 	for want, d := range map[string]httpdoor.RRF{"rrf_k must be at least 1": {K: -1},
 		"rrf_k must not exceed 1000": {K: 1001}, "fusion_method must be 'weighted_sum' or 'rrf'": {Method: "x"}} {
-		if _, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{s.fixture.Collection},
-			Open: access.Unrestricted(), RRF: d}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %s", d, err, want)
-		}
+		check.Fails(t, must.Err(httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{s.fixture.Collection},
+			Open: access.Unrestricted(), RRF: d})), sheaf.ErrInvalid, want, "%+v", d)
 	}
 }
 

@@ -347,10 +347,7 @@ func TestEmptyCollection(t *testing.T) {
 		&absence); absence.Profile != "sheaf" {
 		t.Errorf("explain says profile %q", absence.Profile)
 	}
-	if text := call(t, s, "explain", map[string]any{"query": "walrus"}, nil); !strings.Contains(text,
-		`Nothing was found for "walrus"`) {
-		t.Errorf("explain: %q", text)
-	}
+	check.Contains(t, call(t, s, "explain", map[string]any{"query": "walrus"}, nil), `Nothing was found for "walrus"`)
 	if text := call(t, connect(t, access.Unrestricted()), "search",
 		map[string]any{"query": "zzzz qqqq", "profile": "tree"}, nil); strings.Contains(text, "no documents") {
 		t.Error(text)

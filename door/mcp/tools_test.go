@@ -149,9 +149,7 @@ func TestCallBeforeFirstScan(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		ended <- f.Watch(ctx, nil)
 	}()
-	if text := call(t, s, "search", map[string]any{"query": "walrus"}, nil); !strings.Contains(text, "1. notes:new.md") {
-		t.Error(text)
-	}
+	check.Contains(t, call(t, s, "search", map[string]any{"query": "walrus"}, nil), "1. notes:new.md")
 	stop()
 	must.Do(t, <-ended)
 }

@@ -205,9 +205,7 @@ func TestSlowPeerIsSkipped(t *testing.T) {
 		{Peer: "a", Task: TaskVectors, Chunks: 1000, Result: &Result{BuildSeconds: 5}},
 		{Peer: "b", Task: TaskWords, Chunks: 1000, Fault: "out of order"},
 	}}}
-	if why := r.tooLong(Peer{Name: "a"}, TaskWords, 10_000); !strings.Contains(why, "1m10s") {
-		t.Errorf("10,000 chunks in 70 s and a limit of 60: %q", why)
-	}
+	check.Contains(t, r.tooLong(Peer{Name: "a"}, TaskWords, 10_000), "1m10s")
 	for _, c := range []struct {
 		peer string
 		task Task
@@ -246,10 +244,9 @@ func TestGrowth(t *testing.T) {
 	}}
 	var b strings.Builder
 	report.growth(&b)
-	if !strings.Contains(b.String(), "| a      |     20.0 us |      50.0 us |  2.50 |     20.0 us |      50.0 us |  "+
-		"2.50 |           1.20 | 1.20 | 1.50 |\n") {
-		t.Error(b.String())
-	}
+	check.Contains(t, b.String(),
+		"| a      |     20.0 us |      50.0 us |  2.50 |     20.0 us |      50.0 us |  "+
+			"2.50 |           1.20 | 1.20 | 1.50 |\n")
 }
 
 // TestMain runs Sheaf's engine when TestRun starts this program as a peer.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // classes are the classes of queries, in the order of reports.
@@ -139,39 +140,27 @@ func megabytes(n int64) string {
 	return digits(float64(n) / 1e6)
 }
 
+// writeTable writes a Markdown table with columns of equal width. A row with fewer cells than the header may be wider.
 func writeTable(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			if len(row) == len(width) {
-				width[i] = max(width[i], len([]rune(cell)))
+				width[i] = max(width[i], utf8.RuneCountInString(cell))
 			}
 		}
 	}
 	for n, row := range rows {
-		b.WriteByte('|')
 		for i, cell := range row {
-			pad := 0
-			if i < len(width) && len(row) == len(width) {
-				pad = width[i] - len([]rune(cell))
-			}
+			pad := width[i]
 			if i == 0 {
-				fmt.Fprintf(b, " %s%s |", cell, strings.Repeat(" ", pad))
-			} else {
-				fmt.Fprintf(b, " %s%s |", strings.Repeat(" ", pad), cell)
+				pad = -pad // the text begins at the left
 			}
+			fmt.Fprintf(b, "| %*s ", pad, cell)
 		}
-		b.WriteByte('\n')
+		b.WriteString("|\n")
 		if n == 0 {
-			b.WriteByte('|')
-			for i := range row {
-				if i == 0 {
-					b.WriteString("---|")
-				} else {
-					b.WriteString("---:|")
-				}
-			}
-			b.WriteByte('\n')
+			b.WriteString("|---|" + strings.Repeat("---:|", len(row)-1) + "\n")
 		}
 	}
 }

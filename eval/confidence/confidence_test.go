@@ -123,13 +123,9 @@ func TestLearn(t *testing.T) {
 }
 
 func TestTooLittleToLearnFrom(t *testing.T) {
-	if _, err := confidence.Learn(ask(t, t.TempDir(), "sheaf", 10), nil, 1); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "at least 40") {
-		t.Errorf("of no documents: %v", err)
-	}
-	if _, err := confidence.Fit(nil); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "at least 8") {
-		t.Errorf("of no answers: %v", err)
-	}
+	check.Fails(t, must.Err(confidence.Learn(ask(t, t.TempDir(), "sheaf", 10), nil, 1)), sheaf.ErrInvalid,
+		"at least 40", "of no documents")
+	check.Fails(t, must.Err(confidence.Fit(nil)), sheaf.ErrInvalid, "at least 8", "of no answers")
 }
 
 // subject creates a judged data set: a note for each thing, and questions about the things.

@@ -108,10 +108,7 @@ func TestSplits(t *testing.T) {
 	if d, err = dataset.BEIR(zipped, ""); err != nil || d.Judgements() != 2 {
 		t.Errorf("judgements that are compressed: %+v, %v", d, err)
 	}
-	if _, err := dataset.BEIR(dir, "dev"); !errors.Is(err, sheaf.ErrNotFound) ||
-		!strings.Contains(err.Error(), "it has sections, test") {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, must.Err(dataset.BEIR(dir, "dev")), sheaf.ErrNotFound, "it has sections, test", "no section dev")
 }
 
 func gzipped(t *testing.T, text string) string {

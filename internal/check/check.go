@@ -40,6 +40,22 @@ func List[V comparable](t T, got, want []V, format string, args ...any) {
 	}
 }
 
+// Contains reports an error for each part that a text lacks.
+func Contains[S ~string | ~[]byte](t T, text S, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		That(t, strings.Contains(string(text), part), "no %q in:\n%s", part, text)
+	}
+}
+
+// Lacks reports an error for each part that a text contains.
+func Lacks[S ~string | ~[]byte](t T, text S, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		That(t, !strings.Contains(string(text), part), "%q in:\n%s", part, text)
+	}
+}
+
 // Is reports an error if err does not wrap want.
 func Is(t T, err, want error, format string, args ...any) {
 	t.Helper()

@@ -1,7 +1,6 @@
 package assistant_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,10 +76,8 @@ func TestConfigurationPaths(t *testing.T) {
 			c.system = "windows"
 			must.Do(t, os.MkdirAll(packaged, 0o755))
 		}
-		if a := find(t, assistant.PlacesOn(c.system, home, "project", c.env), c.name); a.File != filepath.Join(home,
-			filepath.FromSlash(c.want)) {
-			t.Errorf("%s on %s: %s, want %s", c.name, c.system, a.File, c.want)
-		}
+		check.Equal(t, find(t, assistant.PlacesOn(c.system, home, "project", c.env), c.name).File, filepath.Join(home,
+			filepath.FromSlash(c.want)), "file of %s on %s", c.name, c.system)
 	}
 	p := assistant.PlacesOn("linux", home, "project", env("CLAUDE_CONFIG_DIR", filepath.Join(home, "cc")))
 	must.Do(t, os.Mkdir(filepath.Join(home, "cc"), 0o755))
@@ -239,8 +236,7 @@ func TestConcurrentChangeIsKept(t *testing.T) {
 		const theirs = `{"mcpServers": {"theirs": {"command": "x"}}}`
 		put(t, file, theirs)
 		err := change.Write()
-		check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "another program changed"), "%s: %v",
-			name, err)
+		check.Fails(t, err, sheaf.ErrInvalid, "another program changed", "%s", name)
 		if content, err := os.ReadFile(file); string(content) != theirs {
 			t.Errorf("%s became %s, %v", name, content, err)
 		}

@@ -224,8 +224,7 @@ func TestAuthWithoutKey(t *testing.T) {
 		"opensearch://127.0.0.1:1/x?auth=":          "must be bearer",
 	} {
 		target, _, err := opened(t, address, Secrets{})
-		check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(fmt.Sprint(err), want), "%s: %v, want %q", address,
-			err, want)
+		check.Fails(t, err, sheaf.ErrInvalid, want, "%s", address)
 		if _, err := target.Export(storetest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
 			t.Errorf("export %s: %v", address, err)
 		}
@@ -266,8 +265,7 @@ func TestRefusedUserErrorNamesSecretSetting(t *testing.T) {
 	defer server.Close()
 	for scheme, place := range map[string]string{"opensearch": "x", "elasticsearch": "x", "weaviate": "X", "vespa": "x"} {
 		_, _, err := opened(t, scheme+"://"+strings.TrimPrefix(server.URL, "http://")+"/"+place, Secrets{Key: "sesame"})
-		check.That(t, errors.Is(err, store.ErrForbidden) && strings.Contains(fmt.Sprint(err), "store_key_env"), "%s: %v",
-			scheme, err)
+		check.Fails(t, err, store.ErrForbidden, "store_key_env", "%s", scheme)
 	}
 }
 

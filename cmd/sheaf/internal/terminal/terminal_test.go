@@ -94,8 +94,6 @@ func TestProgressIsForTerminals(t *testing.T) {
 		p.Done()
 	}
 	check.That(t, pipe.Len() == 0, "a pipe got %q", pipe.String())
-	for _, want := range []string{"50%", "50 of 100 files", "25/s", "2.5 MB/s", "2s left"} {
-		check.That(t, strings.Contains(screen.String(), want), "the terminal got %q, want %q in it", screen.String(), want)
-	}
+	check.Contains(t, screen.String(), "50%", "50 of 100 files", "25/s", "2.5 MB/s", "2s left")
 	check.That(t, !strings.Contains(screen.String(), "  1%"), "the first half second drew %q", screen.String())
 }

@@ -201,7 +201,7 @@ func logistic(f calibrate.Logistic) string { return fmt.Sprintf("%.2f, %.2f", f.
 
 // printQualities prints one line for each data set, then the mean.
 func (a *app) printQualities(all []judgedDatasetJSON) {
-	rows := [][]string{{"data set", "queries", "first right", "error, first", "error, first five", "Brier",
+	rows := [][]string{{"data set", "queries", "first right", "error, first", "by chance", "error, first five", "Brier",
 		"found: answerable", "no answer: answerable", "refused: right"}}
 	var mean confidence.Quality
 	for _, q := range all {
@@ -210,14 +210,16 @@ func (a *app) printQualities(all []judgedDatasetJSON) {
 		row = append(row, qualityCells(&q.Quality)...)
 		rows = append(rows, append(row, fmt.Sprintf("%d of %d", q.RefusedRight, q.Refused)))
 		n := float64(len(all))
-		mean.First, mean.FirstFive, mean.Brier = mean.First+q.First/n, mean.FirstFive+q.FirstFive/n, mean.Brier+q.Brier/n
+		mean.First, mean.Chance = mean.First+q.First/n, mean.Chance+q.Chance/n
+		mean.FirstFive, mean.Brier = mean.FirstFive+q.FirstFive/n, mean.Brier+q.Brier/n
 	}
-	a.printTable(append(rows, append([]string{"mean", "", ""}, qualityCells(&mean)[:3]...)))
+	a.printTable(append(rows, append([]string{"mean", "", ""}, qualityCells(&mean)[:4]...)))
 }
 
 // qualityCells formats the errors of a calibration, and how many answers it calls likely.
 func qualityCells(q *confidence.Quality) []string {
-	return []string{fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive), fmt.Sprintf("%.3f", q.Brier),
+	return []string{fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.Chance), fmt.Sprintf("%.3f", q.FirstFive),
+		fmt.Sprintf("%.3f", q.Brier),
 		share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries)}
 }
 
@@ -234,7 +236,7 @@ func (a *app) printConfidence(r *confidence.Report) {
 	fmt.Fprintf(a.stdout, "profile %s: %s with an answer, %s without one; the first result was right %d times\n",
 		r.Profile,
 		wording.Plural(q.Questions, "question", "questions"), wording.Count(q.Unanswerable.Queries), q.Right)
-	rows := [][]string{{"", "error, first", "error, first five", "Brier", "found: answerable", "no answer: answerable"}}
+	rows := [][]string{{"", "error, first", "by chance", "error, first five", "Brier", "found: answerable", "no answer: answerable"}}
 	rows = append(rows, append([]string{"learned"}, qualityCells(&q)...))
 	if r.Shipped != nil {
 		rows = append(rows, append([]string{"shipped"}, qualityCells(r.Shipped)...))

@@ -64,6 +64,25 @@ func Error(bins []Bin) float64 {
 	return sum / float64(total)
 }
 
+// Chance returns the [Error] that perfect probabilities have on average with as many samples in each bin. An error near
+// it may come from too few samples alone. The distance in a bin is that of a normal distribution, with n samples and
+// the mean probability p:
+//
+//	sqrt(2 p (1-p) / (pi n))
+//
+// Example: 25 samples with 0.5 give 0.080.
+func Chance(bins []Bin) float64 {
+	total, sum := 0, 0.0
+	for _, b := range bins {
+		total += b.Count
+		sum += math.Sqrt(2 * b.Mean * (1 - b.Mean) * float64(b.Count) / math.Pi)
+	}
+	if total == 0 {
+		return 0
+	}
+	return sum / float64(total)
+}
+
 // Brier returns the mean squared distance between the probability of a sample and the truth (1 or 0). Without samples
 // it returns 0. Unlike [Error], it punishes a model that gives all samples the same probability.
 func Brier(p []float64, right []bool) float64 {

@@ -47,6 +47,30 @@ func TestWorkedByHand(t *testing.T) {
 	check.Equal(t, calibrate.Brier([]float64{1, 0.5}, []bool{true, false}), 0.125, "Brier")
 }
 
+// TestChance compares the error by chance with the mean error of perfect probabilities.
+func TestChance(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	const trials, samples = 500, 250
+	by, measured := 0.0, 0.0
+	for range trials {
+		p, right := make([]float64, samples), make([]bool, samples)
+		for i := range p {
+			p[i] = math.Sqrt(random.Float64())
+			right[i] = random.Float64() < p[i]
+		}
+		bins := calibrate.Reliability(p, right, 10)
+		by, measured = by+calibrate.Chance(bins)/trials, measured+calibrate.Error(bins)/trials
+	}
+	if math.Abs(by/measured-1) > 0.05 {
+		t.Errorf("the error by chance is %.4f, the mean error %.4f", by, measured)
+	}
+	half := []calibrate.Bin{{Count: 25, Mean: 0.5}}
+	if got := calibrate.Chance(half); math.Abs(got-0.0798) > 1e-4 {
+		t.Errorf("25 samples with 0.5 give %v", got)
+	}
+	check.Equal(t, calibrate.Chance(nil), 0.0, "the error by chance without bins")
+}
+
 // TestOddInput checks no sample, one sample, one outcome, separable samples, constant features, and
 // numbers that are not finite.
 func TestOddInput(t *testing.T) {

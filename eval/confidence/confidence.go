@@ -75,6 +75,7 @@ type Quality struct {
 	Questions    int             `json:"questions"`     // how many questions have an answer
 	Right        int             `json:"right"`         // how many of these questions have a right first result
 	First        float64         `json:"first_error"`   // the calibration error (ten bins) of the first results
+	Chance       float64         `json:"first_chance"`  // the error of perfect probabilities for as many first results
 	FirstFive    float64         `json:"error"`         // the calibration error of the first five results
 	Brier        float64         `json:"brier"`         // the mean squared error of the first five results
 	Bins         []calibrate.Bin `json:"bins"`          // the ten bins of the first results
@@ -140,7 +141,8 @@ func judge(a *Answers, calibration func(question int) *search.Calibration) Quali
 		}
 	}
 	q.Bins = calibrate.Reliability(first, firstRight, bins)
-	q.First, q.FirstFive = calibrate.Error(q.Bins), calibrate.Error(calibrate.Reliability(all, allRight, bins))
+	q.First, q.Chance = calibrate.Error(q.Bins), calibrate.Chance(q.Bins)
+	q.FirstFive = calibrate.Error(calibrate.Reliability(all, allRight, bins))
 	q.Brier = calibrate.Brier(all, allRight)
 	return q
 }

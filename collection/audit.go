@@ -202,7 +202,7 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 		if at, err = a.ask(ctx, number, limit); len(a.out.Leaks) == len(before.Leaks) {
 			return err
 		}
-		changed, later := a.changed(ctx, at)
+		changed, later := a.indexChanged(ctx, at)
 		if err = cmp.Or(err, later); err != nil && changed {
 			a.out.Leaks = before.Leaks
 		}
@@ -213,9 +213,9 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 	return nil
 }
 
-// changed reports whether the index changed since the reader opened. It waits a moment, in case another process is
+// indexChanged reports whether the index changed since the reader opened. It waits a moment, in case another process is
 // writing. After maxLeaks confirmed leaks, it does not wait. If it cannot read the index, it returns true and an error.
-func (a *auditor) changed(ctx context.Context, since stamp) (bool, error) {
+func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	for waited := false; ; waited = true {
 		view, err := a.c.latest()
 		if err != nil {
@@ -308,9 +308,9 @@ func (t *trial) lacks(warnings ...string) {
 	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
 }
 
-// checked looks for leaks in an answer and in the value out, which the door makes of the answer. If the answer is
-// degraded, checked marks the check as incomplete.
-func (t *trial) checked(door string, a *Answer, out any) error {
+// checkAnswer looks for leaks in an answer and in the value out, which the door makes of the answer. If the answer is
+// degraded, checkAnswer marks the check as incomplete.
+func (t *trial) checkAnswer(door string, a *Answer, out any) error {
 	if a.Degraded {
 		t.lacks(a.Failures...)
 	}
@@ -434,7 +434,7 @@ func (t *trial) search() error {
 func (t *trial) pages(q SearchRequest) error {
 	a, err := t.reader.Search(t.ctx, q)
 	for err == nil {
-		if err := t.checked("search", a, a); err != nil {
+		if err := t.checkAnswer("search", a, a); err != nil {
 			return err
 		}
 		if a.Next == "" {
@@ -454,7 +454,7 @@ func (t *trial) explain() error {
 	if err != nil {
 		return err
 	}
-	return t.checked("explain", e.Answer, e)
+	return t.checkAnswer("explain", e.Answer, e)
 }
 
 // target picks a document or chunk. It picks a hidden one more often than a visible one.
@@ -471,8 +471,8 @@ func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
 	return id, doc
 }
 
-// named checks a question about one document. For a hidden document, it expects the error for a missing one.
-func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
+// checkByID checks a question about one document. For a hidden document, it expects the error for a missing one.
+func (t *trial) checkByID(door string, ask func(id sheaf.ID) (any, error)) error {
 	id, doc := t.target()
 	out, err := ask(id)
 	if doc.sees(&t.grant) {
@@ -503,17 +503,17 @@ func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 }
 
 func (t *trial) similar() error {
-	return t.named("similar", func(id sheaf.ID) (any, error) {
+	return t.checkByID("similar", func(id sheaf.ID) (any, error) {
 		a, err := t.reader.Similar(t.ctx, id, SearchRequest{})
 		if err == nil {
-			err = t.checked("similar", a, nil)
+			err = t.checkAnswer("similar", a, nil)
 		}
 		return a, err
 	})
 }
 
 func (t *trial) get() error {
-	return t.named("get", func(id sheaf.ID) (any, error) {
+	return t.checkByID("get", func(id sheaf.ID) (any, error) {
 		p, err := t.reader.Get(t.ctx, id, GetOptions{Neighbors: 2})
 		if err != nil {
 			return nil, err
@@ -536,7 +536,7 @@ func (t *trial) get() error {
 }
 
 func (t *trial) document() error {
-	return t.named("document", func(id sheaf.ID) (any, error) { return t.reader.Document(t.ctx, id) })
+	return t.checkByID("document", func(id sheaf.ID) (any, error) { return t.reader.Document(t.ctx, id) })
 }
 
 func (t *trial) list() error {
@@ -554,7 +554,7 @@ func (t *trial) list() error {
 }
 
 func (t *trial) whyNot() error {
-	return t.named("why not", func(id sheaf.ID) (any, error) {
+	return t.checkByID("why not", func(id sheaf.ID) (any, error) {
 		a, err := t.reader.WhyNot(t.ctx, SearchRequest{Text: t.text}, id)
 		if err == nil && a.degraded {
 			t.lacks(a.warnings...)

@@ -30,7 +30,7 @@ func (t *trial) numbers(door string, a *Answer) {
 	}
 	for name, values := range a.Facets {
 		for _, v := range values {
-			if most := t.valued(name, v.Value); v.Count > most && !(scans && most > 0) {
+			if most := t.countValue(name, v.Value); v.Count > most && !(scans && most > 0) {
 				t.leak(door, "", "the facet %s counts %d chunks with %q, and %d are visible", name, v.Count, v.Value, most)
 			}
 		}
@@ -51,8 +51,8 @@ func (t *trial) scans(profile string) bool {
 	return err == nil && p.profile.Scans()
 }
 
-// valued returns the number of visible chunks that have a value in a column.
-func (t *trial) valued(column, value string) int {
+// countValue returns the number of visible chunks that have a value in a column.
+func (t *trial) countValue(column, value string) int {
 	n := 0
 	for i := range t.docs {
 		if d := &t.docs[i]; slices.Contains(d.columns[column], value) && d.sees(&t.grant) {
@@ -131,8 +131,8 @@ func (t *trial) foreign(cursor string) error {
 	return nil
 }
 
-// counted asks how many chunks have a tag. The answer must be exact.
-func (t *trial) counted() error {
+// checkTagCount asks how many chunks have a tag. The answer must be exact.
+func (t *trial) checkTagCount() error {
 	if len(t.tags) == 0 {
 		return nil
 	}
@@ -142,12 +142,12 @@ func (t *trial) counted() error {
 		return nil
 	}
 	if err == nil {
-		err = t.checked("count", a, nil)
+		err = t.checkAnswer("count", a, nil)
 	}
 	if err != nil || a.Matches == nil {
 		return err
 	}
-	if there := t.valued(sheaf.ColumnTag, strings.TrimPrefix(t.text, "tag:")); *a.Matches > there {
+	if there := t.countValue(sheaf.ColumnTag, strings.TrimPrefix(t.text, "tag:")); *a.Matches > there {
 		t.leak("count", "", "it counts %d chunks, and %d are visible", *a.Matches, there)
 	}
 	return nil
@@ -181,7 +181,7 @@ func (t *trial) find() error {
 			}
 		}
 	}
-	if err := t.counted(); err != nil {
+	if err := t.checkTagCount(); err != nil {
 		return err
 	}
 	return t.property(doc)
@@ -212,7 +212,7 @@ func (t *trial) askSimilar() error {
 	a, err := t.reader.Context(t.ctx, "", []byte("# "+t.text+"\n\n"+t.text+"\n"), SearchRequest{})
 	switch {
 	case err == nil:
-		if err := t.checked("beside", a, a); err != nil {
+		if err := t.checkAnswer("beside", a, a); err != nil {
 			return err
 		}
 	case !refused(err):
@@ -247,7 +247,7 @@ func (t *trial) unmet() error {
 	if err != nil {
 		return err
 	}
-	return t.checked("unmet", a, a)
+	return t.checkAnswer("unmet", a, a)
 }
 
 // status asks for the status and for tasks. A restricted caller must get only the summary of the status. Each caller
@@ -302,7 +302,7 @@ func (t *trial) legs() error {
 		func(ctx context.Context) (sheaf.Ranking, error) {
 			return g.Sorted(ctx, words, store.Order{Column: column})
 		},
-		t.scored(words),
+		t.scoredLeg(words),
 	}
 	for i := range reqs {
 		legs = append(legs, func(ctx context.Context) (sheaf.Ranking, error) { return g.Retrieve(ctx, reqs[i]) })
@@ -324,8 +324,8 @@ func (t *trial) legs() error {
 	return t.facets(words)
 }
 
-// scored returns a leg that scores a list of chunks for a query. Some of these chunks are hidden.
-func (t *trial) scored(words store.Request) func(context.Context) (sheaf.Ranking, error) {
+// scoredLeg returns a leg that scores a list of chunks for a query. Some of these chunks are hidden.
+func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Ranking, error) {
 	return func(ctx context.Context) (out sheaf.Ranking, err error) {
 		var ids []sheaf.ID
 		for range 8 {

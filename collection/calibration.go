@@ -36,7 +36,7 @@ func (x *Index) Calibration(p *profile.Profile) *search.Calibration {
 
 // calibrationFor returns the calibration for vectors of the given model. The model of an index without vectors is "".
 func (x *Index) calibrationFor(p *profile.Profile, model string) *search.Calibration {
-	if kept := x.kept(); kept != nil && kept.Digest == p.Digest() && kept.Model == model {
+	if kept := x.readCalibration(); kept != nil && kept.Digest == p.Digest() && kept.Model == model {
 		return &kept.Fit
 	}
 	return search.ShippedCalibration(p, model)
@@ -44,8 +44,8 @@ func (x *Index) calibrationFor(p *profile.Profile, model string) *search.Calibra
 
 func (x *Index) calibrationFile() string { return filepath.Join(x.Where.Dir, location.ConfidenceName) }
 
-// kept reads the learned calibration. If the file is missing or unusable, it returns nil.
-func (x *Index) kept() *keptCalibration {
+// readCalibration reads the learned calibration. If the file is missing or unusable, it returns nil.
+func (x *Index) readCalibration() *keptCalibration {
 	kept := &keptCalibration{}
 	content, err := os.ReadFile(x.calibrationFile())
 	if err != nil || json.Unmarshal(content, kept) != nil || kept.Schema != CalibrationSchema || !kept.Fit.Valid() {
@@ -67,7 +67,7 @@ func (x *Index) KeepCalibration(c any) error {
 // DropCalibration removes the learned calibration if it was learned for this profile and model. With the digest "", it
 // removes any learned calibration.
 func (x *Index) DropCalibration(digest, model string) error {
-	if kept := x.kept(); digest != "" && (kept == nil || kept.Digest != digest || kept.Model != model) {
+	if kept := x.readCalibration(); digest != "" && (kept == nil || kept.Digest != digest || kept.Model != model) {
 		return nil
 	}
 	if err := os.Remove(x.calibrationFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {

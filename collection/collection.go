@@ -234,7 +234,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		case err == nil: // otherwise its requests report the error
 			st, pinned = held, held
 		case errors.Is(err, store.ErrMadeOtherwise): // remade since opening; the catalog may not know it yet
-			c.seen(ingest.ErrRebuilt)
+			c.noteDamage(ingest.ErrRebuilt)
 			return nil, ingest.ErrRebuilt
 		}
 	}
@@ -262,7 +262,7 @@ func (c *Collection) good(grant *access.Grant) error {
 // index, or has changed its settings, the error wraps ingest.ErrRebuilt. Words and vectors of queries would not fit it.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
-		c.seen(err)
+		c.noteDamage(err)
 		return nil, err
 	}
 	view := c.o.Catalog.View()
@@ -273,7 +273,7 @@ func (c *Collection) latest() (*catalog.View, error) {
 		}
 		if err != nil {
 			view.Close()
-			c.seen(err)
+			c.noteDamage(err)
 			return nil, err
 		}
 		c.agreedGeneration.Store(view.Generation())
@@ -295,8 +295,8 @@ func (c *Collection) Damage() error {
 	return context.Cause(c.damaged)
 }
 
-// seen closes Replaced if err means that the index was remade, and Damaged if err means damage.
-func (c *Collection) seen(err error) {
+// noteDamage closes Replaced if err means that the index was remade, and Damaged if err means damage.
+func (c *Collection) noteDamage(err error) {
 	if errors.Is(err, ingest.ErrRebuilt) {
 		c.replace(err)
 	}
@@ -379,7 +379,7 @@ func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 }
 
 func (c *Collection) ran(report *ingest.Report, err error) {
-	c.seen(err)
+	c.noteDamage(err)
 	state := &watchState{Watching: Watching{At: c.o.Now()}, stale: err}
 	if unread := report.Unread(); err == nil && len(unread) > 0 {
 		state.stale = fmt.Errorf("cannot read folder %s: %s", unread[0].Tree, unread[0].Detail)
@@ -566,7 +566,7 @@ func (r *Reader) Close() {
 	if r.pinned != nil {
 		_ = r.pinned.Close() // it was only read
 	}
-	r.c.seen(r.Err())
+	r.c.noteDamage(r.Err())
 	r.view.Close()
 	r.done()
 }

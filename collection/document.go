@@ -278,8 +278,8 @@ func normalize(v []float32) bool {
 // maxProperties is the largest number of properties of a document. The schema of DocumentInput has the same limit.
 const maxProperties = 100
 
-// given returns the document in the form that ingest indexes. content is the document in its stored form.
-func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
+// toGiven returns the document in the form that ingest indexes. content is the document in its stored form.
+func (d *DocumentInput) toGiven(id sheaf.ID, content []byte) ingest.Given {
 	tree, path, _ := strings.Cut(string(id), ":")
 	g := ingest.Given{Tree: tree, Path: path, Title: d.Title, Text: []byte(d.Text), Hash: catalog.HashOf(content)}
 	if d.Date != nil {
@@ -334,10 +334,10 @@ func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
 	if err != nil {
 		return nil, ingest.Given{}, fmt.Errorf("write %s: %w", id, err)
 	}
-	return content, d.given(id, content), nil
+	return content, d.toGiven(id, content), nil
 }
 
-func (c *Collection) stored(id sheaf.ID) (doc *DocumentInput, content []byte, err error) {
+func (c *Collection) readStored(id sheaf.ID) (doc *DocumentInput, content []byte, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) error {
 		content = tx.Document(id)
 		return nil
@@ -388,7 +388,7 @@ func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest
 		case err != nil:
 			return ingest.Given{}, false, fmt.Errorf("read document: %w", err)
 		}
-		return stored.given(doc, content), true, nil
+		return stored.toGiven(doc, content), true, nil
 	}
 }
 

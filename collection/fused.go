@@ -68,7 +68,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
 	out := &Fused{
 		Results: []FusedResult{}, Degraded: result.Degraded, Timings: steps,
-		Warnings: append(r.publicTexts(result, result.Warnings), r.outdated()...), Failures: result.Warnings,
+		Warnings: append(r.publicTexts(result, result.Warnings), r.outdatedWarning()...), Failures: result.Warnings,
 	}
 	if vector < 0 || words < 0 { // only one leg runs, which is not a fault
 		out.Warnings = append(out.Warnings, r.publicTexts(result, slices.Concat(result.Notes, result.Unmet))...)

@@ -82,7 +82,7 @@ func (g *givenState) breaks() {
 // the changes; the error is then a [RejectedError]. A caller with a tenant writes to the tree with the tenant's name. A
 // caller without a tenant writes to catalog.FreeTree. A tenant with the name of this tree cannot write.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change, keys ...Key) ([]Stored, error) {
-	changes, err := c.allowed(&grant, changes)
+	changes, err := c.checkChanges(&grant, changes)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (k
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch,
 	keys ...Key) (Stored, error) {
 	ch.Put = nil // patched sets it once the caller has the right to write
-	changes, err := c.allowed(&grant, []Change{ch})
+	changes, err := c.checkChanges(&grant, []Change{ch})
 	if err != nil {
 		return Stored{}, err
 	}
@@ -140,7 +140,7 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 		return append(before.results(), Stored{})[0], err
 	}
 	defer end()
-	if changes[0].Put, err = c.patched(&grant, ch.ID, p); err != nil {
+	if changes[0].Put, err = c.applyPatch(&grant, ch.ID, p); err != nil {
 		return Stored{}, err
 	}
 	stored, err := c.carryOut(ctx, changes, entry{key: key})
@@ -150,8 +150,8 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	return stored[0], nil
 }
 
-// allowed checks that a caller may make changes. It returns a copy with the caller's sets and vectors of length 1.
-func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, error) {
+// checkChanges checks that a caller may make changes. It returns a copy with the caller's sets and vectors of length 1.
+func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change, error) {
 	if c.given.file == nil {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
@@ -325,7 +325,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	crashPoint("after accept")
 	err = c.index(ctx, puts, deletes)
 	if partial := (*store.PartialError)(nil); errors.As(err, &partial) {
-		err = c.rejected(ctx, out, partial)
+		err = c.restoreRejected(ctx, out, partial)
 	}
 	if err != nil {
 		err = errors.Join(err, c.refuse(changes, e, err))
@@ -395,12 +395,12 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 		o.CommitBytes += int64(len(puts[i].Text)) // one commit
 	}
 	_, err := ingest.Change(ctx, o, puts, deletes)
-	c.seen(err)
+	c.noteDamage(err)
 	return fromRemote(store.Gone(err))
 }
 
-// patched returns the stored document with the changes of a patch. The caller must have the right to write.
-func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch) (*DocumentInput, error) {
+// applyPatch returns the stored document with the changes of a patch. The caller must have the right to write.
+func (c *Collection) applyPatch(grant *access.Grant, id sheaf.ID, p *DocumentPatch) (*DocumentInput, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
 	rec, err := view.Record(id)
@@ -410,7 +410,7 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	if err != nil {
 		return nil, err
 	}
-	stored, _, err := c.stored(id)
+	stored, _, err := c.readStored(id)
 	if err != nil {
 		return nil, err
 	}
@@ -442,7 +442,7 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 		within := access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: ch.Within}
 		outside := there && !sees(&within, rec)
 		if refused && len(ch.Within) > 0 {
-			kept, _, err := c.stored(ch.ID)
+			kept, _, err := c.readStored(ch.ID)
 			if err != nil {
 				return nil, err
 			}

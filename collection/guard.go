@@ -67,9 +67,9 @@ func (g *guard) Chunks(ctx context.Context) int {
 	return n
 }
 
-// searched returns the guard in the form that a search uses. If the store cannot count, the result lacks the methods
-// that count. The search then works without counts.
-func (g *guard) searched() store.Backend {
+// searchBackend returns the guard in the form that a search uses. If the store cannot count, the result lacks the
+// methods that count. The search then works without counts.
+func (g *guard) searchBackend() store.Backend {
 	if _, ok := g.store.(store.Counter); ok {
 		return g
 	}
@@ -83,8 +83,8 @@ type plainGuard struct {
 	store.Selective
 }
 
-// bound returns a request with the grant's filter added.
-func (g *guard) bound(req store.Request) store.Request {
+// withGrant returns a request with the grant's filter added.
+func (g *guard) withGrant(req store.Request) store.Request {
 	if g.filter == nil {
 		return req
 	}
@@ -97,7 +97,7 @@ func (g *guard) bound(req store.Request) store.Request {
 		text := *req.Text
 		req.Text = &text
 		text.Among = g.filter
-		if g.o.SharedStatistics && g.refused(req) != nil {
+		if g.o.SharedStatistics && g.unsupportedError(req) != nil {
 			text.Among = nil
 		}
 	}
@@ -111,13 +111,13 @@ func (g *guard) boundAll(reqs []store.Request) []store.Request {
 	}
 	bound := make([]store.Request, len(reqs))
 	for i := range reqs {
-		bound[i] = g.bound(reqs[i])
+		bound[i] = g.withGrant(reqs[i])
 	}
 	return bound
 }
 
-// refused returns why the store cannot answer requests like req, or nil. req already has the grant's filter.
-func (g *guard) refused(req store.Request) error {
+// unsupportedError returns why the store cannot answer requests like req, or nil. req already has the grant's filter.
+func (g *guard) unsupportedError(req store.Request) error {
 	if s, ok := g.store.(store.Selective); ok {
 		return s.Supports(req)
 	}
@@ -138,27 +138,27 @@ func fromStore[S, T any](ctx context.Context, g *guard, what string,
 
 func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	return fromStore(ctx, g, "retrieve", func(ctx context.Context, st store.Backend) (sheaf.Ranking, error) {
-		return st.Retrieve(ctx, g.bound(req))
+		return st.Retrieve(ctx, g.withGrant(req))
 	})
 }
 
 // Explain implements store.Explainer, if the store implements it.
 func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	return fromStore(ctx, g, "explain", func(ctx context.Context, st store.Explainer) ([]*sheaf.Explanation, error) {
-		return st.Explain(ctx, g.bound(req), ids)
+		return st.Explain(ctx, g.withGrant(req), ids)
 	})
 }
 
 // Supports implements store.Selective. It adds the grant's filter to the requests.
 func (g *guard) Supports(req store.Request) error {
-	bound := g.bound(req)
-	err := g.refused(bound)
+	bound := g.withGrant(req)
+	err := g.unsupportedError(bound)
 	if err == nil || bound.Text == nil || bound.Text.Among == nil {
 		return err
 	}
 	text := *bound.Text
 	text.Among = nil
-	if bound.Text = &text; g.refused(bound) == nil {
+	if bound.Text = &text; g.unsupportedError(bound) == nil {
 		return fmt.Errorf("%w: it counts rare words in all documents, so scores would reveal hidden ones; the server "+
 			"allows it with sheaf serve --shared-statistics",
 			sheaf.ErrUnsupported)
@@ -205,7 +205,7 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 			out[i], known = g.counts.Get(keys[i])
 		}
 		if !known {
-			asked, bound = append(asked, i), append(bound, g.bound(reqs[i]))
+			asked, bound = append(asked, i), append(bound, g.withGrant(reqs[i]))
 		}
 	}
 	if len(asked) == 0 {
@@ -244,14 +244,14 @@ func (g *guard) Lists() bool { return store.Lists(g.store) != nil }
 // Facets implements store.Faceter, if the store implements it.
 func (g *guard) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
 	return fromStore(ctx, g, "facets", func(ctx context.Context, st store.Faceter) ([]store.Facet, error) {
-		return st.Facets(ctx, g.bound(req), columns, limit)
+		return st.Facets(ctx, g.withGrant(req), columns, limit)
 	})
 }
 
 // Sorted implements store.Sorter, if the store implements it.
 func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
 	return fromStore(ctx, g, "order by "+by.Column, func(ctx context.Context, st store.Sorter) (sheaf.Ranking, error) {
-		return st.Sorted(ctx, g.bound(req), by)
+		return st.Sorted(ctx, g.withGrant(req), by)
 	})
 }
 

@@ -109,8 +109,8 @@ func (k *requestKey) release() {
 	}
 }
 
-// put stores the results of a request, or the results that the request will have.
-func (k *requestKey) put(tx *intake.Tx, r keyRecord) error {
+// putResults stores the results of a request, or the results that the request will have.
+func (k *requestKey) putResults(tx *intake.Tx, r keyRecord) error {
 	if k == nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (e entry) begin(tx *intake.Tx, results []Stored) error {
 		return err
 	}
 	if e.task == nil {
-		return e.key.put(tx, keyRecord{Results: results})
+		return e.key.putResults(tx, keyRecord{Results: results})
 	}
 	return tx.WriteTask(e.task.ID, intake.Results, results)
 }
@@ -172,9 +172,9 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 		return err
 	}
 	if e.task != nil {
-		return e.task.ended("", results, now).write(tx)
+		return e.task.withEnd("", results, now).write(tx)
 	}
-	return e.key.put(tx, keyRecord{Done: true, Results: results})
+	return e.key.putResults(tx, keyRecord{Done: true, Results: results})
 }
 
 // refuse records that the index refused the change. failure says why its task failed; with "", the task runs again.
@@ -191,7 +191,7 @@ func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	if failure == "" {
 		return nil
 	}
-	return e.task.ended(failure, nil, now).write(tx)
+	return e.task.withEnd(failure, nil, now).write(tx)
 }
 
 // finish records the end of changes that a killed process began. The index has the documents of these changes, except

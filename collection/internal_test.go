@@ -131,16 +131,16 @@ func TestDoByKindOfError(t *testing.T) {
 func TestDamagedIndexNoticesRemake(t *testing.T) {
 	c := &Collection{}
 	c.watchHealth()
-	c.seen(errors.New("another fault"))
+	c.noteDamage(errors.New("another fault"))
 	check.That(t, c.damaged.Err() == nil && c.replaced.Err() == nil, "a fault that is no damage counts as damage")
 	damage := fmt.Errorf("read: %w", vfs.ErrCorrupt)
-	c.seen(damage)
-	c.seen(vfs.ErrCorrupt)
+	c.noteDamage(damage)
+	c.noteDamage(vfs.ErrCorrupt)
 	if c.damaged.Err() == nil || c.replaced.Err() != nil || c.Damage() != damage ||
 		errors.Is(c.shut(), ingest.ErrRebuilt) {
 		t.Errorf("%v, %v", c.Damage(), c.shut())
 	}
-	c.seen(ingest.ErrRebuilt)
+	c.noteDamage(ingest.ErrRebuilt)
 	check.That(t, c.replaced.Err() != nil && errors.Is(c.shut(), ingest.ErrRebuilt),
 		"the fault of another process is not reported")
 }

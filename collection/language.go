@@ -51,7 +51,7 @@ func (x *Index) languageGuessed(view *catalog.View) bool {
 		return false
 	}
 	given := func(t catalog.Tree) bool { return t.Root == "" }
-	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.placed(settings.Trees)) == nil
+	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.currentTrees(settings.Trees)) == nil
 }
 
 // LanguageGrows reports whether the index now has enough text to show another language. Ran calls it after a run with
@@ -73,7 +73,7 @@ func (x *Index) LanguageGrows(ctx context.Context) bool {
 
 // losesDocuments reports whether remaking the index would lose documents because their files cannot be read now.
 func (x *Index) losesDocuments(view *catalog.View) bool {
-	return len(unreachable(view, x.placed(view.Settings().Trees))) > 0
+	return len(unreachable(view, x.currentTrees(view.Settings().Trees))) > 0
 }
 
 func (x *Index) recordLanguage(settings *catalog.Settings) {

@@ -241,7 +241,7 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 			defer view.Close()
 			settings = view.Settings()
 			if len(settings.Trees) > 0 {
-				trees = x.placed(settings.Trees)
+				trees = x.currentTrees(settings.Trees)
 			}
 			knows = func(id sheaf.ID) bool { _, ok := view.Document(id); return ok }
 			lost.gone = unreachable(view, trees)

@@ -126,7 +126,7 @@ func (c *Collection) takeOverOlder() error {
 	}
 	t := takeOver{c: c, view: c.o.Catalog.View(), voidFiles: map[string]bool{}}
 	defer t.view.Close()
-	for _, step := range []func() error{t.batch, t.documents, t.tasks, t.answers, t.move} {
+	for _, step := range []func() error{t.batch, t.documents, t.tasks, t.copyAnswers, t.move} {
 		if err := step(); err != nil {
 			return fmt.Errorf("import the files of an earlier version: %w", err)
 		}
@@ -287,9 +287,9 @@ func (t *takeOver) tasks() error {
 		case tx.HasTask(k.ID, intake.Head):
 			return nil
 		case k.State == TaskWaiting:
-			return k.put(tx, intake.Work, k.Work)
+			return k.putPart(tx, intake.Work, k.Work)
 		}
-		return k.put(tx, intake.Results, orEmpty(k.Results))
+		return k.putPart(tx, intake.Results, orEmpty(k.Results))
 	})
 }
 
@@ -305,8 +305,8 @@ type olderAnswer struct {
 	}
 }
 
-// answers copies the results of idempotent requests to intake.db. It skips a line that a crash cut off.
-func (t *takeOver) answers() error {
+// copyAnswers copies the results of idempotent requests to intake.db. It skips a line that a crash cut off.
+func (t *takeOver) copyAnswers() error {
 	path := filepath.Join(t.c.o.Intake, olderAnswers)
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

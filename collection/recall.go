@@ -80,8 +80,8 @@ func recallMeterOf(backend store.Backend) (store.RecallMeter, error) {
 	return meter, nil
 }
 
-// shown returns the measurement that runs, or else the last measurement, or nil.
-func (m *recallMeter) shown() *Recall {
+// lastRecall returns the measurement that runs, or else the last measurement, or nil.
+func (m *recallMeter) lastRecall() *Recall {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.last.At.IsZero() && !m.last.Measuring {

@@ -195,7 +195,7 @@ type vectorLooks struct {
 // embedPending embeds documents that were given while the model did not answer. If the model still does not answer,
 // these documents wait. Documents in folders get vectors in the next run over the folders.
 func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
-	waiting := c.unembedded()
+	waiting := c.withoutVectors()
 	if len(waiting) == 0 || c.o.Ingest.Embedder == nil ||
 		maps.Equal(waiting, v.refused) && c.o.Now().Sub(v.lastTime) < vectorsPause ||
 		!ingest.Answers(ctx, c.o.Ingest.Embedder) {
@@ -206,7 +206,7 @@ func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 			return err
 		}
 	}
-	v.refused, v.lastTime = c.unembedded(), c.o.Now()
+	v.refused, v.lastTime = c.withoutVectors(), c.o.Now()
 	return nil
 }
 
@@ -226,8 +226,8 @@ func (c *Collection) keepVectors(ctx context.Context) {
 	}
 }
 
-// unembedded returns the given documents without vectors, each with the hash of its version.
-func (c *Collection) unembedded() map[sheaf.ID]catalog.Hash {
+// withoutVectors returns the given documents without vectors, each with the hash of its version.
+func (c *Collection) withoutVectors() map[sheaf.ID]catalog.Hash {
 	versions := map[sheaf.ID]catalog.Hash{}
 	view := c.o.Catalog.View()
 	defer view.Close()
@@ -250,7 +250,7 @@ func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog
 		return err
 	}
 	defer give()
-	now := c.unembedded()
+	now := c.withoutVectors()
 	maps.DeleteFunc(waiting, func(id sheaf.ID, _ catalog.Hash) bool { _, still := now[id]; return !still })
 	if puts := c.someGiven(waiting); len(puts) > 0 {
 		return c.index(ctx, puts, nil)
@@ -267,12 +267,12 @@ func (c *Collection) someGiven(ids map[sheaf.ID]catalog.Hash) (puts []ingest.Giv
 			break
 		}
 		delete(ids, id)
-		doc, content, err := c.stored(id)
+		doc, content, err := c.readStored(id)
 		if err != nil {
 			c.unread(string(id), err)
 			continue
 		}
-		puts = append(puts, doc.given(id, content))
+		puts = append(puts, doc.toGiven(id, content))
 		size += len(content)
 	}
 	return puts

@@ -22,12 +22,12 @@ import (
 
 // whenFree calls the function try. If another process is writing to the index, whenFree waits and repeats the call.
 func (x *Index) whenFree(ctx context.Context, try func() error) error {
-	return x.retried(ctx, NeedFresh, try)
+	return x.retryBusy(ctx, NeedFresh, try)
 }
 
-// retried calls the function try. If another process is writing to the index, retried repeats the call. It gives up
+// retryBusy calls the function try. If another process is writing to the index, retryBusy repeats the call. It gives up
 // after the time in the parameter need.
-func (x *Index) retried(ctx context.Context, need time.Duration, try func() error) error {
+func (x *Index) retryBusy(ctx context.Context, need time.Duration, try func() error) error {
 	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)
 }
@@ -121,15 +121,15 @@ func (x *Index) reload() error {
 
 // Trees returns the folders of the index, missing folders too: the index keeps the documents of a missing folder.
 func (x *Index) Trees() []catalog.Tree {
-	if trees := x.placed(x.View.Settings().Trees); len(trees) > 0 {
+	if trees := x.currentTrees(x.View.Settings().Trees); len(trees) > 0 {
 		return trees
 	}
 	return []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
 }
 
-// placed returns the trees of the settings. The first is the folder of the index; placed corrects its path after a
-// move.
-func (x *Index) placed(recorded []catalog.Tree) []catalog.Tree {
+// currentTrees returns the trees of the settings. The first is the folder of the index; currentTrees corrects its path
+// after a move.
+func (x *Index) currentTrees(recorded []catalog.Tree) []catalog.Tree {
 	trees := slices.Clone(recorded)
 	if len(trees) > 0 {
 		trees[0].Root = x.Where.Root
@@ -222,7 +222,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need time.Duration, o ingest.Options,
 ) (report *ingest.Report, err error) {
-	err = x.retried(ctx, need, func() error {
+	err = x.retryBusy(ctx, need, func() error {
 		if err := x.Catalog.Reload(); err != nil {
 			return err
 		}

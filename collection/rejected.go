@@ -54,8 +54,8 @@ func partOf(results []Stored, rejected map[sheaf.ID]error) *RejectedError {
 	return out
 }
 
-// rejected restores the earlier versions of documents whose new versions the store refused.
-func (c *Collection) rejected(ctx context.Context, results []Stored, partial *store.PartialError) error {
+// restoreRejected restores the earlier versions of documents whose new versions the store refused.
+func (c *Collection) restoreRejected(ctx context.Context, results []Stored, partial *store.PartialError) error {
 	out := partOf(results, partial.Rejected)
 	if out == nil {
 		return partial
@@ -72,7 +72,7 @@ func (c *Collection) rejected(ctx context.Context, results []Stored, partial *st
 				lost = errors.Join(lost, err)
 				continue
 			}
-			before = append(before, doc.given(id, content))
+			before = append(before, doc.toGiven(id, content))
 		}
 		return lost
 	})

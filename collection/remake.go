@@ -146,7 +146,7 @@ func (x *Index) dropLocked(keep bool) error {
 	if err != nil {
 		return err
 	}
-	trees := x.placed(w.Settings.Trees)
+	trees := x.currentTrees(w.Settings.Trees)
 	if err := foldersExist(trees); err != nil {
 		if keep && errors.Is(err, sheaf.ErrNotFound) {
 			err = Hint(err, "the index is damaged: bring the folder back first, because a repair would "+
@@ -185,7 +185,7 @@ func (x *Index) dropLocked(keep bool) error {
 // examine uses the text of a given document only if intake.db still has the document.
 func (x *Index) examine() (*catalog.Wreck, error) {
 	dir := location.CatalogDir(x.Where.Dir)
-	w, err := catalog.Examine(vfs.Disk{}, dir, x.given)
+	w, err := catalog.Examine(vfs.Disk{}, dir, x.isGiven)
 	if err != nil || w.Unread == 0 {
 		return w, err
 	}
@@ -197,7 +197,7 @@ func (x *Index) examine() (*catalog.Wreck, error) {
 		return nil, err
 	}
 	return catalog.Examine(vfs.Disk{}, dir, func(doc sheaf.ID, settings *catalog.Settings) bool {
-		return x.given(doc, settings) && kept(doc)
+		return x.isGiven(doc, settings) && kept(doc)
 	})
 }
 
@@ -217,8 +217,8 @@ func ownNames(trees []catalog.Tree) []catalog.Tree {
 	return trees
 }
 
-// given reports whether a document has no file in a folder of the index.
-func (x *Index) given(doc sheaf.ID, settings *catalog.Settings) bool {
+// isGiven reports whether a document has no file in a folder of the index.
+func (x *Index) isGiven(doc sheaf.ID, settings *catalog.Settings) bool {
 	known := len(settings.Trees) > 0 || doc.Tree() != catalog.TreeName(x.Where.Root)
 	return known && settings.Root(doc.Tree()) == ""
 }

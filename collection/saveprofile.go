@@ -100,7 +100,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 		return nil, err
 	}
 	if in.Extends == name && !in.Replace {
-		return nil, taken(name)
+		return nil, nameTakenError(name)
 	}
 	if _, err := profile.Parse(file, content, c.o.Profiles); err != nil {
 		return nil, inParameters(profile.WithoutFolders(err))
@@ -203,7 +203,7 @@ func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
 	return err == nil && sees(grant, rec)
 }
 
-func taken(name string) error {
+func nameTakenError(name string) error {
 	return conflictError("name", "%s exists already: choose another name, or replace it", name)
 }
 
@@ -216,7 +216,7 @@ func saved(grant *access.Grant, dir, name string, content []byte, replace bool) 
 	}
 	file := filepath.Join(dir, base)
 	if _, err := os.Stat(file); err == nil && !replace {
-		return nil, taken(name)
+		return nil, nameTakenError(name)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type question struct {
 func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {
-	defer func() { r.c.seen(err) }()
+	defer func() { r.c.noteDamage(err) }()
 	now, start := r.c.now(), time.Now()
 	var calibration *search.Calibration
 	if read := r.c.o.Confidence; read != nil {
@@ -154,7 +154,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	if result.Degraded {
 		out.Failures = result.Warnings
 	}
-	out.Warnings = append(out.Warnings, r.outdated()...)
+	out.Warnings = append(out.Warnings, r.outdatedWarning()...)
 	out.Details = r.details(a)
 	if out.Parameters == nil {
 		out.Parameters = map[string]string{}
@@ -196,7 +196,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 	o := &r.c.o
 	s := &search.Searcher{
-		Backend: r.guard.searched(), Store: o.Store, Shared: o.Distant && r.guard.filter == nil, Facts: r.guard,
+		Backend: r.guard.searchBackend(), Store: o.Store, Shared: o.Distant && r.guard.filter == nil, Facts: r.guard,
 		Embed: o.Embed, Analyzer: o.Analyzer, Confidence: o.Confidence, Now: r.c.now,
 		Text: search.TextOf(r.guard, r.guard.text),
 	}
@@ -259,9 +259,9 @@ func rarityOf(chunks int, count func(word string) (int, error)) func(word string
 	}
 }
 
-// outdated returns a warning while the first indexing runs, or if the last search for changed files was incomplete.
-// The warning gives the reason only to an unrestricted caller with the scope admin.
-func (r *Reader) outdated() []string {
+// outdatedWarning returns a warning while the first indexing runs, or if the last search for changed files was
+// incomplete. The warning gives the reason only to an unrestricted caller with the scope admin.
+func (r *Reader) outdatedWarning() []string {
 	w := r.c.watching.Load()
 	switch {
 	case r.c.filling():

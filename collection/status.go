@@ -112,7 +112,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{},
-		Warnings: orEmpty(r.outdated())}
+		Warnings: orEmpty(r.outdatedWarning())}
 	if r.guard.filter != nil {
 		return s, nil
 	}
@@ -167,7 +167,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		s.Skipped = append(s.Skipped, unreadable(r.c.given.file.Path(), err.Error()))
 	}
-	s.Recall = r.c.recall.shown()
+	s.Recall = r.c.recall.lastRecall()
 	if p := r.c.indexing.Load(); p != nil {
 		s.Indexing = &Indexing{Files: p.Files, AllFiles: p.AllFiles, Bytes: p.Bytes, AllBytes: p.AllBytes,
 			Left: float64(p.Remaining.Microseconds()) / 1000}

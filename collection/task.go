@@ -52,8 +52,8 @@ func readTask(tx *intake.Tx, id string) (*keptTask, error) {
 	return &k, nil
 }
 
-// ended returns the head of a task that has ended. If failure is "", the task is done, otherwise it has failed.
-func (k *keptTask) ended(failure string, results []Stored, now time.Time) *keptTask {
+// withEnd returns the head of a task that has ended. If failure is "", the task is done, otherwise it has failed.
+func (k *keptTask) withEnd(failure string, results []Stored, now time.Time) *keptTask {
 	out := *k
 	out.State, out.Ended, out.Error, out.Results = TaskDone, now, failure, orEmpty(results)
 	if failure != "" {
@@ -67,14 +67,14 @@ func (k *keptTask) write(tx *intake.Tx) error {
 	if !tx.HasTask(k.ID, intake.Head) {
 		return nil // the task is already removed
 	}
-	if err := k.put(tx, intake.Results, k.Results); err != nil {
+	if err := k.putPart(tx, intake.Results, k.Results); err != nil {
 		return err
 	}
 	return errors.Join(tx.DropTask(k.ID, intake.Work), forgetTasks(tx))
 }
 
-// put stores the head of a task without its results, and one other part of the task.
-func (k *keptTask) put(tx *intake.Tx, part intake.Part, value any) error {
+// putPart stores the head of a task without its results, and one other part of the task.
+func (k *keptTask) putPart(tx *intake.Tx, part intake.Part, value any) error {
 	head := *k
 	head.Results = []Stored{}
 	return errors.Join(tx.WriteTask(k.ID, intake.Head, &head), tx.WriteTask(k.ID, part, value))
@@ -212,7 +212,7 @@ func nextTask(newest string, now time.Time) string {
 // given; it makes the request safe to repeat.
 func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change,
 	keys ...Key) (*Task, error) {
-	changes, err := c.allowed(&grant, changes)
+	changes, err := c.checkChanges(&grant, changes)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	err = c.given.file.Update(func(tx *intake.Tx) error {
 		k.ID = nextTask(tx.NewestTask(), now)
 		task := k.Task
-		return errors.Join(k.put(tx, intake.Work, changes), key.put(tx, keyRecord{Done: true, Task: &task}))
+		return errors.Join(k.putPart(tx, intake.Work, changes), key.putResults(tx, keyRecord{Done: true, Task: &task}))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("accept a task: %w", err)
@@ -344,7 +344,7 @@ func (c *Collection) Work(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
-		c.seen(err)
+		c.noteDamage(err)
 		return fmt.Errorf("index accepted documents: %w", err)
 	}
 	var aside sync.WaitGroup
@@ -432,7 +432,7 @@ func (c *Collection) giveUp(id string, why error) {
 	case err != nil:
 		c.notice(fmt.Errorf("the task %s cannot be read: %w: the server tries again when it starts", id, err))
 	case k != nil:
-		if err := c.given.file.Update(k.ended(c.ownerText(id, why), nil, c.o.Now().UTC()).write); err != nil {
+		if err := c.given.file.Update(k.withEnd(c.ownerText(id, why), nil, c.o.Now().UTC()).write); err != nil {
 			c.notice(err)
 		}
 	}

@@ -153,7 +153,7 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 		}
 		return p
 	}
-	p.Min, p.Max = bound(n, "min", where), bound(n, "max", where)
+	p.Min, p.Max = readBound(n, "min", where), readBound(n, "max", where)
 	if p.Min > p.Max {
 		n.fail("%s has min %s above max %s", where, plain(p.Min), plain(p.Max))
 	}
@@ -172,8 +172,8 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 	return p
 }
 
-// bound reads the smallest or the largest value that a parameter may have.
-func bound(n *node, key, where string) float64 {
+// readBound reads the smallest or the largest value that a parameter may have.
+func readBound(n *node, key, where string) float64 {
 	b := n.get(key)
 	if b == nil {
 		n.fail("%s has no %s: a number needs min and max, a word one_of", where, key)
@@ -223,7 +223,7 @@ func (d *decoder) branch(n *node, i int, before []branch) branch {
 	n.want(nodeMapping, where)
 	how := n.get("retrieve")
 	if how == nil {
-		n.fail("%s has no retrieve: must be %s", where, branchOptions[0].allowed())
+		n.fail("%s has no retrieve: must be %s", where, branchOptions[0].domain())
 	}
 	if !slices.Contains(branchOptions[0].OneOf, how.text) {
 		check(how.unknown("value of retrieve", branchOptions[0].OneOf))
@@ -325,7 +325,7 @@ func (d *decoder) step(k *kind, n *node) *step {
 	given.onlyKeys(k.name, namesOf(options)...)
 	for _, o := range options {
 		if given.get(o.Name) == nil && o.Default == "" {
-			n.fail("%s needs %s: %s, %s", k.name, o.Name, o.About, o.allowed())
+			n.fail("%s needs %s: %s, %s", k.name, o.Name, o.About, o.domain())
 		}
 	}
 	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
@@ -364,11 +364,11 @@ func (p *Profile) checkNeeds() error {
 	meaning := slices.ContainsFunc(phases, func(ph *phase) bool { return slices.ContainsFunc(ph.branches, isVector) })
 	for _, ph := range phases {
 		for _, b := range ph.branches {
-			if err := needs(b.steps, isVector(b), meaning); err != nil {
+			if err := checkSteps(b.steps, isVector(b), meaning); err != nil {
 				return err
 			}
 		}
-		if err := needs(ph.steps, ph.cosines(), meaning); err != nil {
+		if err := checkSteps(ph.steps, ph.cosines(), meaning); err != nil {
 			return err
 		}
 	}
@@ -406,9 +406,9 @@ func find(settings []setting, name string) *setting {
 	return nil
 }
 
-// needs returns an error if a stage in steps needs something that it does not get. cosines says that the scores before
-// the first step are cosines. meaning says that the profile has a vector branch.
-func needs(steps []step, cosines, meaning bool) error {
+// checkSteps returns an error if a stage in steps needs something that it does not get. cosines says that the scores
+// before the first step are cosines. meaning says that the profile has a vector branch.
+func checkSteps(steps []step, cosines, meaning bool) error {
 	for i := range steps {
 		s := &steps[i]
 		if s.kind.name == similarityName && !cosines {

@@ -98,12 +98,12 @@ func newMissing(name string, names, looked []string) *missingProfile {
 
 // Error returns a message for users of other machines. It names no folder.
 func (m *missingProfile) Error() string {
-	return fmt.Sprintf("profile %q%s (profiles: %s): %v", m.name, m.near(), strings.Join(m.names, ", "), sheaf.ErrNotFound)
+	return fmt.Sprintf("profile %q%s (profiles: %s): %v", m.name, m.hint(), strings.Join(m.names, ", "), sheaf.ErrNotFound)
 }
 
 func (m *missingProfile) Unwrap() error { return sheaf.ErrNotFound }
 
-func (m *missingProfile) near() string {
+func (m *missingProfile) hint() string {
 	if near := suggest.Nearest(m.name, m.names); near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)
 	}
@@ -116,7 +116,7 @@ func (m *missingProfile) places(looked []string) string {
 	if len(looked) > 0 {
 		places = "in " + strings.Join(looked, ", in ") + ", and " + places
 	}
-	return fmt.Sprintf("looked for %s.yaml %s%s", m.name, places, m.near())
+	return fmt.Sprintf("looked for %s.yaml %s%s", m.name, places, m.hint())
 }
 
 // namesIn returns the names of profiles in folders. It does not read the files, so a profile may be invalid.

@@ -43,7 +43,7 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	maps.Copy(plan.Values, v.choices)
 	phase := func(ph *phase) *Phase {
 		out, err := attempt(func() *Phase { return ph.plan(v) })
-		check(given(err, set))
+		check(withParameters(err, set))
 		return out
 	}
 	return attempt(func() *Plan {
@@ -103,8 +103,8 @@ func (p *Profile) DefaultLimit(set map[string]string) int {
 // Scans reports whether the profile finds its candidates in files. It then needs no index.
 func (p *Profile) Scans() bool { return p.scan != nil }
 
-// given adds the parameters of the query to an error, because they may have caused it.
-func given(err error, set map[string]string) error {
+// withParameters adds the parameters of the query to an error, because they may have caused it.
+func withParameters(err error, set map[string]string) error {
 	var with []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		with = append(with, name+"="+set[name])
@@ -208,7 +208,7 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 			text = param.Default
 		}
 		if !slices.Contains(param.OneOf, text) {
-			wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
+			wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.domain())
 		}
 		v.choices[param.Name] = text
 		return
@@ -229,7 +229,7 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 		}
 	}
 	if err != nil || !(x >= param.Min && x <= param.Max) || o.Integer() && x != float64(int64(x)) {
-		wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
+		wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.domain())
 	}
 	v.numbers[param.Name] = x
 	param.reaches(p, x, v, false)

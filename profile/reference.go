@@ -90,7 +90,7 @@ func writeOptions(b *strings.Builder, options []*Option) {
 		if o.Default == "" {
 			standard = "none"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", o.Name, standard, cell(o.allowed()), cell(o.About))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", o.Name, standard, cell(o.domain()), cell(o.About))
 	}
 }
 

@@ -48,13 +48,13 @@ func (o *Option) Flag() bool { return o.kind == typeBool }
 // Allowed says which values the option may have outside a profile, where each value is one text.
 func (o *Option) Allowed() string {
 	if o.kind == typeTexts {
-		return o.allowed() + " with commas between them"
+		return o.domain() + " with commas between them"
 	}
-	return o.allowed()
+	return o.domain()
 }
 
-// allowed says which values the option may have in a profile.
-func (o *Option) allowed() string {
+// domain says which values the option may have in a profile.
+func (o *Option) domain() string {
 	switch o.kind {
 	case typeNumber:
 		return fmt.Sprintf("a number within %s..%s", plain(o.Min), plain(o.Max))
@@ -118,7 +118,7 @@ func (d *decoder) value(o *Option, n *node, where string) setting {
 		return s
 	}
 	if n.kind != nodeScalar {
-		n.fail("%s must be %s, and is %s", where, o.allowed(), n.kind)
+		n.fail("%s must be %s, and is %s", where, o.domain(), n.kind)
 	}
 	switch o.kind {
 	case typeNumber, typeInteger:
@@ -141,9 +141,9 @@ func (d *decoder) value(o *Option, n *node, where string) setting {
 func (d *decoder) expression(s *setting) *expression {
 	e, err := parseExpression(s.text)
 	if err != nil {
-		s.node.fail("%s is %q: must be %s or an expression: %v", s.where, s.text, s.option.allowed(), err)
+		s.node.fail("%s is %q: must be %s or an expression: %v", s.where, s.text, s.option.domain(), err)
 	}
-	known := append([]string{limitName}, d.named(false)...)
+	known := append([]string{limitName}, d.parameterNames(false)...)
 	for _, name := range e.names() {
 		if !slices.Contains(known, name) {
 			check(s.node.saying(name).unknown("name in the expression of "+s.where, known))
@@ -152,9 +152,9 @@ func (d *decoder) expression(s *setting) *expression {
 	return e
 }
 
-// If words is true, named returns the names of the parameters whose value is a word. Otherwise it returns the names of
-// the parameters whose value is a number.
-func (d *decoder) named(words bool) (names []string) {
+// If words is true, parameterNames returns the names of the parameters whose value is a word. Otherwise it returns the
+// names of the parameters whose value is a number.
+func (d *decoder) parameterNames(words bool) (names []string) {
 	for i := range d.params {
 		if words == (len(d.params[i].OneOf) > 0) {
 			names = append(names, d.params[i].Name)
@@ -168,16 +168,16 @@ func (d *decoder) named(words bool) (names []string) {
 func (d *decoder) choiceParameter(s *setting, name string) {
 	i := slices.IndexFunc(d.params, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
-		check(s.node.saying(name).unknown("parameter in "+s.where, d.named(true)))
+		check(s.node.saying(name).unknown("parameter in "+s.where, d.parameterNames(true)))
 	}
 	if len(d.params[i].OneOf) == 0 {
 		s.node.fail("%s takes its value from parameter %s, which is a number: must be %s",
-			s.where, name, s.option.allowed())
+			s.where, name, s.option.domain())
 	}
 	for _, word := range d.params[i].OneOf {
 		if !slices.Contains(s.option.OneOf, word) {
 			s.node.fail("%s takes its value from parameter %s, which may be %q: must be %s",
-				s.where, name, word, s.option.allowed())
+				s.where, name, word, s.option.domain())
 		}
 	}
 }
@@ -252,7 +252,7 @@ func (s *setting) compute(v values) (argument, error) {
 	if written != plain(x) {
 		written += ", which is " + plain(x)
 	}
-	return arg, s.errorf("%s is %s: must be %s", s.where, written, o.allowed())
+	return arg, s.errorf("%s is %s: must be %s", s.where, written, o.domain())
 }
 
 func (s *setting) errorf(format string, args ...any) error {

@@ -117,7 +117,7 @@ func (l Location) Keys() string {
 // that Find ignored. folder must be an absolute path without links.
 func (f Finder) Find(folder string) (Location, []string, error) {
 	if f.Index != "" {
-		loc, err := f.named(folder)
+		loc, err := f.atNamed(folder)
 		return loc, nil, err
 	}
 	var notices []string
@@ -138,8 +138,8 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 	}
 }
 
-// named returns the index in the folder that the user named. If this index exists, it must cover folder.
-func (f Finder) named(folder string) (Location, error) {
+// atNamed returns the index in the folder that the user named. If this index exists, it must cover folder.
+func (f Finder) atNamed(folder string) (Location, error) {
 	dir, err := filepath.Abs(f.Index)
 	if err != nil {
 		return Location{}, err

@@ -69,8 +69,8 @@ func (a *admission) enter(caller string) error {
 	return nil
 }
 
-// leave subtracts one request from the count of a caller.
-func (a *admission) leave(caller string) {
+// release subtracts one request from the count of a caller.
+func (a *admission) release(caller string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.byCaller[caller]--; a.byCaller[caller] == 0 {

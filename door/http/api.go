@@ -193,8 +193,8 @@ func (a *API) find(method, path string) (r *route, values map[string]string, met
 	return nil, nil, methods
 }
 
-// mounted returns the door at a path, or nil.
-func (a *API) mounted(path string) *mount {
+// mountAt returns the door at a path, or nil.
+func (a *API) mountAt(path string) *mount {
 	for i := range a.mounts {
 		m := &a.mounts[i]
 		below := strings.HasSuffix(m.path, "/") && m.path != "/"

@@ -198,14 +198,14 @@ func serverRoutes() []*route {
 				if err != nil {
 					return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 				}
-				return c.tagged(in.None, "application/json", document), nil
+				return c.answerWithETag(in.None, "application/json", document), nil
 			}),
 		operation(endpoint{route: "GET /docs", id: "docs", summary: "This document, for people",
 			media: "text/html; charset=utf-8"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; "+
 					"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-				return c.tagged(in.None, "text/html; charset=utf-8", c.api.page()), nil
+				return c.answerWithETag(in.None, "text/html; charset=utf-8", c.api.page()), nil
 			}),
 	}
 }
@@ -215,9 +215,9 @@ type conditional struct {
 	None string `header:"If-None-Match" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
 }
 
-// tagged returns an answer with an ETag, so that the client can cache it. The tag is weak, because a compressed answer
-// has the same tag as an uncompressed one.
-func (c *call) tagged(none, kind string, body []byte) *raw {
+// answerWithETag returns an answer with an ETag, so that the client can cache it. The tag is weak, because a compressed
+// answer has the same tag as an uncompressed one.
+func (c *call) answerWithETag(none, kind string, body []byte) *raw {
 	sum := sha256.Sum256(body)
 	tag := fmt.Sprintf(`W/"%x"`, sum[:8])
 	c.header.Set("Cache-Control", "no-cache")

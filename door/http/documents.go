@@ -117,7 +117,7 @@ func documentRoutes() []*route {
 				"any existing document. Otherwise the answer is 412."},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPut) (*collection.Stored, error) {
 				stored, err := coll.Write(ctx, c.grant, []collection.Change{in.change(&in.Body)}, in.keys(c)...)
-				return c.stored(stored, err)
+				return c.answerStored(stored, err)
 			}),
 		changing(endpoint{route: "PATCH /v1/documents/{id}", id: "documentPatch",
 			example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document",
@@ -126,13 +126,13 @@ func documentRoutes() []*route {
 				"otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPatch) (*collection.Stored, error) {
 				stored, err := coll.Patch(ctx, c.grant, in.change(nil), &in.Body, in.keys(c)...)
-				return c.stored([]collection.Stored{stored}, err)
+				return c.answerStored([]collection.Stored{stored}, err)
 			}),
 		changing(endpoint{route: "DELETE /v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
 			scope: access.ScopeIngest, statuses: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *documentAt) (*collection.Stored, error) {
 				stored, err := coll.Write(ctx, c.grant, []collection.Change{in.change(nil)})
-				return c.stored(stored, err)
+				return c.answerStored(stored, err)
 			}),
 		changing(endpoint{route: "POST /v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
 			`"api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`,
@@ -158,8 +158,8 @@ func documentRoutes() []*route {
 	}
 }
 
-// stored returns the result of writing one document. It also sets the ETag and the status of the answer.
-func (c *call) stored(stored []collection.Stored, err error) (*collection.Stored, error) {
+// answerStored returns the result of writing one document. It also sets the ETag and the status of the answer.
+func (c *call) answerStored(stored []collection.Stored, err error) (*collection.Stored, error) {
 	if err != nil {
 		return nil, inHeader(err)
 	}

@@ -90,7 +90,7 @@ func (a *API) serve(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.EscapedPath()
 	r, values, methods := a.find(req.Method, path)
 	if r == nil {
-		if m := a.mounted(req.URL.Path); m != nil && len(methods) == 0 {
+		if m := a.mountAt(req.URL.Path); m != nil && len(methods) == 0 {
 			name = "mounted"
 			answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 			defer func() { status = answer.status }() // before it is counted
@@ -167,7 +167,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	if err := slots.enter(c.grant.Caller); err != nil {
 		return nil, err
 	}
-	defer slots.leave(c.grant.Caller)
+	defer slots.release(c.grant.Caller)
 	leave, err := slots.slot(ctx)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 		if err := a.reads.enter(grant.Caller); err != nil {
 			return err
 		}
-		defer a.reads.leave(grant.Caller)
+		defer a.reads.release(grant.Caller)
 		admit = a.reads.slot
 	}
 	body := &sharedBody{body: req.Body, shares: a.bodies}

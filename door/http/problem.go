@@ -91,7 +91,7 @@ func problemOf(err error, r *route) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &rejected):
-		p = problem("impossible", "%v", rejected).with(r.rejected(rejected)...)
+		p = problem("impossible", "%v", rejected).with(r.rejectedFaults(rejected)...)
 	case errors.Is(err, collection.ErrExpired):
 		p = problem("expired", "%v", err).with(r.fault("cursor", err.Error()))
 	case errors.As(err, &at):
@@ -180,8 +180,8 @@ func (r *route) fault(field, detail string) fault {
 	return fault{Parameter: field, Detail: detail}
 }
 
-// rejected returns a fault for each change in a batch that the store refused. It is nil for a route of one document.
-func (r *route) rejected(e *collection.RejectedError) (list faults) {
+// rejectedFaults returns a fault for each change of a batch that the store refused. For a single document it is nil.
+func (r *route) rejectedFaults(e *collection.RejectedError) (list faults) {
 	if r == nil || r.set.byName["id"] != nil {
 		return nil
 	}

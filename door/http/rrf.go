@@ -160,7 +160,7 @@ func (c *call) rrf(ctx context.Context, reader *collection.Reader, q RRFBody) (*
 				Metadata: RRFMetadata{Doc: f.Chunk.Doc, Path: f.Document.Path, Title: f.Chunk.Title,
 					Breadcrumb: f.Chunk.Breadcrumb(), Tags: f.Chunk.Tags}})
 	}
-	c.degraded(found.Failures)
+	c.logFailures(found.Failures)
 	return out, nil
 }
 

@@ -86,13 +86,13 @@ func (c *call) search(ctx context.Context, r *collection.Reader, cursor string, 
 	}
 	if err == nil {
 		c.timings = a.Timings
-		c.degraded(a.Failures)
+		c.logFailures(a.Failures)
 	}
 	return a, err
 }
 
-// degraded logs which parts of a search failed, although the search was answered.
-func (c *call) degraded(failures []string) {
+// logFailures logs which parts of a search failed, although the search was answered.
+func (c *call) logFailures(failures []string) {
 	if len(failures) > 0 {
 		c.api.o.Log.Warn("search degraded", "warnings", strings.Join(failures, "; "))
 	}
@@ -227,7 +227,7 @@ func searchRoutes() []*route {
 				e, err := r.Explain(ctx, q)
 				if err == nil {
 					c.timings = e.Timings
-					c.degraded(e.Failures)
+					c.logFailures(e.Failures)
 				}
 				return e, err
 			}),

@@ -80,7 +80,7 @@ func shortText(full, out *searchOut, words bool) *textWriter {
 		if r.Confidence != "" {
 			sure = ", " + r.Confidence
 		}
-		w.line("%d. %s%s", i+1, shown(full.Collection, r.ID), sure)
+		w.line("%d. %s%s", i+1, shownID(full.Collection, r.ID), sure)
 		if r.Snippet != "" {
 			w.line("   > %s", r.Snippet)
 		}
@@ -152,7 +152,7 @@ func (s *server) pack(ctx context.Context, r *collection.Reader, query string, i
 		if in.short() {
 			return 0 // the answer does not say its tokens
 		}
-		price := size(one) + longer(out.Collection, one.ID)
+		price := size(one) + extraTokens(out.Collection, one.ID)
 		if in.Links {
 			price += size(linkOf(one))
 		}

@@ -108,11 +108,11 @@ func (o *explainOut) content() []sdk.Content {
 	if no := o.Absence; no != nil {
 		switch {
 		case no.Rank > 0 && no.Inside != "" && no.Inside != no.ID:
-			w.line("%s has rank %d, inside %s.", shown(o.Collection, no.ID), no.Rank, shown(o.Collection, no.Inside))
+			w.line("%s has rank %d, inside %s.", shownID(o.Collection, no.ID), no.Rank, shownID(o.Collection, no.Inside))
 		case no.Rank > 0:
-			w.line("%s has rank %d.", shown(o.Collection, no.ID), no.Rank)
+			w.line("%s has rank %d.", shownID(o.Collection, no.ID), no.Rank)
 		default:
-			w.line("%s is not among the results.", shown(o.Collection, no.ID))
+			w.line("%s is not among the results.", shownID(o.Collection, no.ID))
 		}
 		for _, reason := range no.Reasons {
 			w.line("- %s", oneLine(reason))
@@ -122,7 +122,7 @@ func (o *explainOut) content() []sdk.Content {
 		w.line("Nothing was found for %q: there is nothing to explain.", o.Query)
 	}
 	for _, e := range o.Results {
-		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), shown(o.Collection, e.ID))
+		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), shownID(o.Collection, e.ID))
 		w.line("%s", oneLine(e.Summary))
 		w.line("%s", e.Arithmetic)
 	}
@@ -151,7 +151,7 @@ func (o *explainOut) explain(hits []collection.Result, budget float64) {
 			one := explained{Rank: hit.Rank, ID: nameOf(hit), Breadcrumb: hit.Breadcrumb, Score: hit.Score,
 				Summary:    sheaf.SummaryText(hit.Summary),
 				Arithmetic: w.String()}
-			price := size(&one) + longer(o.Collection, one.ID)
+			price := size(&one) + extraTokens(o.Collection, one.ID)
 			if used+price > budget {
 				fits, o.Truncated = false, true
 				break

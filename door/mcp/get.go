@@ -221,7 +221,7 @@ func (o *getOut) head(p *collection.Part) part {
 func (o *getOut) leastTokens(p *collection.Part) float64 {
 	one := o.head(p)
 	one.LeftOut = len(p.Tags) + len(p.Children) + len(p.Links) // at most
-	return size(&one) + longer(o.Collection, p.ID) + o.nextSize(p)
+	return size(&one) + extraTokens(o.Collection, p.ID) + o.nextSize(p)
 }
 
 // listShare is the budget's share for lists of a passage. The rest is for text, even with thousands of headings.
@@ -236,7 +236,7 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	for _, tag := range p.Tags {
 		one.LeftOut += listed(&one.Tags, tag, size(tag), &lists)
 	}
-	named := func(id sheaf.ID) float64 { return size(id) + longer(o.Collection, id) }
+	named := func(id sheaf.ID) float64 { return size(id) + extraTokens(o.Collection, id) }
 	for i := range p.Children {
 		id := p.Children[i].ID
 		one.LeftOut += listed(&one.Children, id, named(id), &lists)
@@ -254,7 +254,7 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 		*left = whole - size(p.Text)
 		return one
 	}
-	one.Text, one.Truncated = within(p.Text, *left), true
+	one.Text, one.Truncated = cutToTokens(p.Text, *left), true
 	if strings.HasSuffix(one.Text, "\n") || strings.HasSuffix(one.Text, "\r") { // else the same text would come again
 		read := address.LineCount([]byte(one.Text))
 		one.Next = o.next(p, p.Line+read, max(1, p.Lines-read))
@@ -276,7 +276,7 @@ func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 
 // next returns the ID of the next lines: count lines of the passage's document. The first of them is number line.
 func (o *getOut) next(p *collection.Part, line, count int) string {
-	return fmt.Sprintf("%s:%d:%d", shown(o.Collection, p.Doc), line, count)
+	return fmt.Sprintf("%s:%d:%d", shownID(o.Collection, p.Doc), line, count)
 }
 
 // nextSize estimates the largest number of tokens that an ID of next takes.
@@ -284,8 +284,8 @@ func (o *getOut) nextSize(p *collection.Part) float64 {
 	return size(map[string]string{"next": o.next(p, p.Line+p.Lines, p.Lines)})
 }
 
-// within returns the beginning of a text that takes at most this many tokens in the JSON of an answer.
-func within(text string, tokens float64) string {
+// cutToTokens returns the beginning of a text that takes at most this many tokens in the JSON of an answer.
+func cutToTokens(text string, tokens float64) string {
 	for room := tokens; ; {
 		cut := firstTokens(text, room)
 		taken := size(cut)
@@ -319,7 +319,7 @@ func (o *getOut) content() []sdk.Content {
 	var w textWriter
 	for i := range o.Parts {
 		p := &o.Parts[i]
-		name := shown(o.Collection, p.ID)
+		name := shownID(o.Collection, p.ID)
 		w.line("%s", oneLine(p.Breadcrumb))
 		w.line("id %s, %s:%d, %d lines", name, oneLine(p.Path), p.Line, p.Lines)
 		w.list("tags", p.Tags)

@@ -179,7 +179,7 @@ func (s *server) collections() []*collection.Collection {
 
 // reader opens a Reader of the collection with this name, for this caller. "" is the first collection.
 func (s *server) reader(ctx context.Context, name string) (*collection.Reader, error) {
-	c := s.named(name)
+	c := s.collectionNamed(name)
 	if c != nil {
 		if !s.grant.May(access.ScopeSearch) {
 			return nil, fmt.Errorf("%w: this key may not search", sheaf.ErrInvalid)
@@ -198,8 +198,8 @@ func (s *server) reader(ctx context.Context, name string) (*collection.Reader, e
 	return nil, fmt.Errorf("%w: no collection is called %q: %s", sheaf.ErrNotFound, name, hint)
 }
 
-// named returns the open collection with this name, or nil. "" is the first collection.
-func (s *server) named(name string) *collection.Collection {
+// collectionNamed returns the open collection with this name, or nil. "" is the first collection.
+func (s *server) collectionNamed(name string) *collection.Collection {
 	for _, c := range s.collections() {
 		if name == "" || c.Name() == name {
 			return c
@@ -225,7 +225,7 @@ func (s *server) ready(ctx context.Context, c *collection.Collection) *collectio
 		wait = min(wait, s.o.Time/2) // keep time for the search
 	}
 	for began := time.Now(); time.Since(began) < wait &&
-		(c.Coming(ctx) || c.Looking() && time.Since(began) < firstLook); c = cmp.Or(s.named(c.Name()), c) {
+		(c.Coming(ctx) || c.Looking() && time.Since(began) < firstLook); c = cmp.Or(s.collectionNamed(c.Name()), c) {
 		select {
 		case <-ctx.Done():
 			return c

@@ -40,14 +40,14 @@ func parseURI(text string) (collection string, id sheaf.ID, ok bool) {
 	return collection, sheaf.ID(decoded), err == nil
 }
 
-// meant returns the URI that a client meant. Some clients decode a part of the URI. Others write the collection in
-// lower case, like a host name.
-func (s *server) meant(text string) string {
+// intendedURI returns the URI that a client meant. Some clients decode a part of the URI. Others write the collection
+// in lower case, like a host name.
+func (s *server) intendedURI(text string) string {
 	collection, id, ok := parseURI(text)
 	if !ok {
 		return text
 	}
-	if s.named(collection) == nil {
+	if s.collectionNamed(collection) == nil {
 		for _, c := range s.collections() {
 			if strings.EqualFold(c.Name(), collection) {
 				collection = c.Name()
@@ -69,7 +69,7 @@ func (s *server) addResources(m *sdk.Server) {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			if read, ok := req.(*sdk.ReadResourceRequest); ok && read.Params != nil {
 				asked := read.Params.URI
-				read.Params.URI = s.meant(asked)
+				read.Params.URI = s.intendedURI(asked)
 				result, err := next(ctx, method, req)
 				if r, ok := result.(*sdk.ReadResourceResult); ok && err == nil {
 					for _, c := range r.Contents {
@@ -122,7 +122,7 @@ func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourc
 		if from, after, ok = parseURI(cursor); !ok {
 			return nil, sheaf.Invalidf("cursor %q: give the one that the page before had", cursor)
 		}
-		if s.named(from) == nil {
+		if s.collectionNamed(from) == nil {
 			return nil, sheaf.Invalidf("cursor %q: no collection is called %q now: begin without one", cursor, from)
 		}
 	}

@@ -236,7 +236,7 @@ func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	for i := range out.Results {
 		r := &out.Results[i]
 		w.line("")
-		name := shown(out.Collection, r.ID)
+		name := shownID(out.Collection, r.ID)
 		w.line("%d. %s", r.Rank, oneLine(r.Breadcrumb))
 		sure := ""
 		if r.Confidence == "high" { // the structured content has every level
@@ -244,7 +244,7 @@ func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 		}
 		w.line("   id %s, %s:%d, score %.4g%s", name, oneLine(r.Path), r.Line, *r.Score, sure)
 		if r.Block != "" {
-			w.line("   block %s", shown(out.Collection, r.Block))
+			w.line("   block %s", shownID(out.Collection, r.Block))
 		}
 		w.list("   tags", r.Tags)
 		if r.Text != "" {

@@ -45,9 +45,9 @@ func (w *textWriter) quote(name, text string) {
 	w.line("%s end of text", mark)
 }
 
-// shown returns an identifier in a form that a model can send back. If one line cannot show the identifier exactly
+// shownID returns an identifier in a form that a model can send back. If one line cannot show the identifier exactly
 // (two spaces, a line break), the result is the resource's URI.
-func shown(collection string, id sheaf.ID) string {
+func shownID(collection string, id sheaf.ID) string {
 	text := string(id)
 	if oneLine(text) == text && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text
@@ -55,15 +55,15 @@ func shown(collection string, id sheaf.ID) string {
 	return uri(collection, id)
 }
 
-// longer estimates how many tokens the result of the function shown takes more than the identifier.
-func longer(collection string, id sheaf.ID) float64 {
-	return max(0, size(shown(collection, id))-size(id))
+// extraTokens estimates how many more tokens the result of shownID takes than the identifier.
+func extraTokens(collection string, id sheaf.ID) float64 {
+	return max(0, size(shownID(collection, id))-size(id))
 }
 
 func shownAll(collection string, ids []sheaf.ID) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
-		out[i] = shown(collection, id)
+		out[i] = shownID(collection, id)
 	}
 	return out
 }

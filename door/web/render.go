@@ -157,14 +157,14 @@ func (t *transformer) destination(written string) []byte {
 	if target == "" && fragment != "" {
 		return documentAddress(sheaf.ChunkID(t.doc.ID, fragment))
 	}
-	if leads(written) {
+	if mayLink(written) {
 		return []byte(written)
 	}
 	return nowhere
 }
 
-// leads reports whether a link on the page may lead to this address.
-func leads(address string) bool {
+// mayLink reports whether a link on the page may lead to this address.
+func mayLink(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == "obsidian")
 }
@@ -189,7 +189,7 @@ func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	if n.AutoLinkType == ast.AutoLinkEmail {
 		return
 	}
-	if leads(string(address)) {
+	if mayLink(string(address)) {
 		openApart(n, address)
 		return
 	}

@@ -89,7 +89,7 @@ func (c *Chat) reply(data []byte) (string, error) {
 		return "", c.endpoint.fault("answered no JSON of a chat: %w", err)
 	}
 	if len(answer.Choices) == 0 {
-		return "", c.endpoint.fault("gave no reply%s", c.endpoint.says(data))
+		return "", c.endpoint.fault("gave no reply%s", c.endpoint.errorMessage(data))
 	}
 	content := answer.Choices[0].Message.Content
 	var text string

@@ -64,8 +64,8 @@ type silence struct {
 	until time.Time
 }
 
-// known returns the recent failure of the server, or nil.
-func (r *outage) known() error {
+// recentFailure returns the recent failure of the server, or nil.
+func (r *outage) recentFailure() error {
 	if s := r.failed.Load(); s != nil && time.Now().Before(s.until) {
 		return s.fault
 	}
@@ -153,7 +153,7 @@ func redact(address string) string {
 // server closes the connection, post sends the request once more, even when Attempts is 1.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
-		if err := e.rest.known(); err != nil {
+		if err := e.rest.recentFailure(); err != nil {
 			return err
 		}
 	}
@@ -317,7 +317,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // refusal describes an answer with a status other than 200.
 func (e *endpoint) refusal(resp *http.Response, data []byte) string {
-	message := cmp.Or(e.quoted(data), "an empty answer")
+	message := cmp.Or(e.quoteAnswer(data), "an empty answer")
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
 		message = "an HTML page"
 		if resp.StatusCode < http.StatusInternalServerError {
@@ -335,13 +335,13 @@ func (e *endpoint) refusal(resp *http.Response, data []byte) string {
 		return fmt.Sprintf("knows no model %q or no such address (%s): %s", e.Model, resp.Status, message)
 	case code >= 300 && code < 400:
 		return fmt.Sprintf("answered %s, which is not followed: its address may be %s", resp.Status,
-			redact(e.quoted([]byte(resp.Header.Get("Location")))))
+			redact(e.quoteAnswer([]byte(resp.Header.Get("Location")))))
 	}
 	return fmt.Sprintf("answered %s: %s", resp.Status, message)
 }
 
-// quoted returns the start of a server's answer, on one line and without the key.
-func (e *endpoint) quoted(data []byte) string {
+// quoteAnswer returns the start of a server's answer, on one line and without the key.
+func (e *endpoint) quoteAnswer(data []byte) string {
 	text := string(data)
 	if e.Key != "" { // before the text is cut, because a cut could leave a part of the key
 		text = strings.ReplaceAll(text, e.Key, "…")
@@ -349,15 +349,15 @@ func (e *endpoint) quoted(data []byte) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")
 }
 
-// says returns the server's error message from an answer.
-func (e *endpoint) says(data []byte) string {
+// errorMessage returns the server's error message from an answer.
+func (e *endpoint) errorMessage(data []byte) string {
 	var answer struct {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(data, &answer) != nil || len(answer.Error) == 0 || string(answer.Error) == "null" {
 		return ""
 	}
-	return ": " + e.quoted(answer.Error)
+	return ": " + e.quoteAnswer(answer.Error)
 }
 
 // retryAfter returns how long to wait before the next attempt.

@@ -248,7 +248,7 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 		return nil, e.at.fault("answered no JSON of embeddings: %v", err)
 	}
 	if len(answer.Data) != n {
-		return nil, e.at.fault("gave %d vectors for %d texts%s", len(answer.Data), n, e.at.says(data))
+		return nil, e.at.fault("gave %d vectors for %d texts%s", len(answer.Data), n, e.at.errorMessage(data))
 	}
 	vectors, given := make([][]float32, n), make([]bool, n)
 	for i, d := range answer.Data {

@@ -166,7 +166,7 @@ func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 		list = answer.Results
 	}
 	if len(list) != n {
-		return nil, r.endpoint.fault("scored %d of %d texts%s", len(list), n, r.endpoint.says(data))
+		return nil, r.endpoint.fault("scored %d of %d texts%s", len(list), n, r.endpoint.errorMessage(data))
 	}
 	scores, seen := make([]float64, n), make([]bool, n)
 	for _, s := range list {

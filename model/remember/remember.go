@@ -91,7 +91,7 @@ func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 		if len(vectors) != n {
 			return nil, fmt.Errorf("model %s gave %d vectors for %d texts", c.Model(), len(vectors), n)
 		}
-		c.keep(keys[:n], vectors)
+		c.appendVectors(keys[:n], vectors)
 		for i, v := range vectors {
 			for nth, at := range places[keys[i]] {
 				if out[at] = v; nth > 0 {
@@ -104,8 +104,8 @@ func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// keep appends vectors to the file, if the file is usable.
-func (c *Embedder) keep(keys [][keyBytes]byte, vectors [][]float32) {
+// appendVectors appends vectors to the file, if the file is usable.
+func (c *Embedder) appendVectors(keys [][keyBytes]byte, vectors [][]float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open() != nil {

@@ -37,7 +37,7 @@ func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	case raw[0] == '#':
 		if len(raw) > 1 {
 			dst = append(dst, Term{Text: a.Fold(raw), End: len(raw)})
-			return a.shifted(dst, raw, 1, len(raw), 0)
+			return a.appendShifted(dst, raw, 1, len(raw), 0)
 		}
 		return dst
 	case hasSymbol(raw):
@@ -59,8 +59,8 @@ func hasHyphen(raw string) bool {
 		strings.IndexByte(raw, '\r') >= 0)
 }
 
-// shifted appends the terms of raw[from:to]. It gives them ranges in raw and adds offset to their offsets.
-func (a *Analyzer) shifted(dst []Term, raw string, from, to, offset int) []Term {
+// appendShifted appends the terms of raw[from:to]. It gives them ranges in raw and adds offset to their offsets.
+func (a *Analyzer) appendShifted(dst []Term, raw string, from, to, offset int) []Term {
 	n := len(dst)
 	dst = a.Terms(dst, raw[from:to])
 	for i := n; i < len(dst); i++ {
@@ -96,7 +96,7 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	broken := brokenWord{start: -1}
 	for from := 0; from < len(raw); {
 		to, next, cut := hyphenIn(raw, from)
-		dst = a.shifted(dst, raw, from, to, offset)
+		dst = a.appendShifted(dst, raw, from, to, offset)
 		n := len(dst)
 		for last = offset; n > 0 && dst[n-1].Start >= from; n-- {
 			if !dst[n-1].Over {
@@ -117,7 +117,7 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 		if broken.start >= 0 {
 			broken.text = append(broken.text, raw[start:to]...)
 			if !cut {
-				dst = a.joined(dst, broken, to, last)
+				dst = a.appendJoined(dst, broken, to, last)
 				broken = brokenWord{start: -1}
 			}
 		}
@@ -133,8 +133,8 @@ type brokenWord struct {
 	text          []byte
 }
 
-// joined appends the terms of a broken word. end is the byte after its last part, and last is the offset of this part.
-func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
+// appendJoined appends the terms of a broken word. end is the byte after its last part, last the offset of this part.
+func (a *Analyzer) appendJoined(dst []Term, w brokenWord, end, last int) []Term {
 	text := string(w.text)
 	if !isPlain(text) {
 		return dst

@@ -115,7 +115,7 @@ func (c *commenter) line(l line) {
 		c.extend(end)
 		c.until = end
 	}
-	c.within(l)
+	c.findComments(l)
 }
 
 // extend moves the end of the last comment.
@@ -130,8 +130,8 @@ func isBlockSign(row string) bool {
 	return strings.TrimLeft(strings.TrimSpace(row), "> \t-*+") == "%%"
 }
 
-// within finds the comments that begin in the line l.
-func (c *commenter) within(l line) {
+// findComments finds the comments that begin in the line l.
+func (c *commenter) findComments(l line) {
 	for i := max(l.start, c.until); i < l.end; {
 		switch rest := c.src[i:l.end]; {
 		case rest[0] == '`':

@@ -150,7 +150,7 @@ func (r *inline) construct(i int) construct {
 			return none
 		}
 		if !k.image {
-			r.brackets.linked()
+			r.brackets.recordLink()
 		}
 		return construct{kind: linkConstruct, end: end, opening: k, target: target}
 	}
@@ -367,8 +367,8 @@ func (b *brackets) pop() (k bracket, ok bool) {
 	return k, ok
 }
 
-// linked records that the last popped bracket became a link.
-func (b *brackets) linked() { b.barrier = len(b.open) }
+// recordLink records that the last popped bracket became a link.
+func (b *brackets) recordLink() { b.barrier = len(b.open) }
 
 // destination returns the target of the link whose text is between bracket k and the ']' at byte to. The target is
 // "(target)" or a definition's target for "[label]". Without both, the link's text is the label. end is the byte after

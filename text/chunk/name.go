@@ -49,7 +49,7 @@ func Parse(name string, tokens func(name string) Tokens) (Options, error) {
 	}
 	o := Options{Chunker: words[0]}
 	options := map[string]any{githubSlugs: &o.GitHubSlugs}
-	list := map[string][]namedOption{"sections": o.Sections.named(), "window": o.Window.named()}[o.Chunker]
+	list := map[string][]namedOption{"sections": o.Sections.nameOptions(), "window": o.Window.nameOptions()}[o.Chunker]
 	for _, option := range list {
 		options[option.name] = option.value
 	}

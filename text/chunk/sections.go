@@ -16,8 +16,8 @@ type SectionOptions struct {
 	Cap int
 }
 
-// named returns the options that the name of a chunker records, in the order of the name.
-func (o *SectionOptions) named() []namedOption { return []namedOption{{"cap", &o.Cap}} }
+// nameOptions returns the options that the name of a chunker records, in the order of the name.
+func (o *SectionOptions) nameOptions() []namedOption { return []namedOption{{"cap", &o.Cap}} }
 
 // DefaultSectionCap is the default of [SectionOptions].Cap.
 const DefaultSectionCap = 6000
@@ -40,7 +40,7 @@ func newSections(o SectionOptions, githubSlugs bool) (Chunker, error) {
 }
 
 func (c sections) Name() string {
-	return nameOf("sections", (&SectionOptions{Cap: c.cap}).named(), c.githubSlugs)
+	return nameOf("sections", (&SectionOptions{Cap: c.cap}).nameOptions(), c.githubSlugs)
 }
 
 func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
@@ -53,7 +53,7 @@ func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
 		begin = s.front.whole.start // only frontmatter: one piece over it
 	}
 	headings := s.scan.headings
-	if fits(s.src[begin:], c.cap) {
+	if hasAtMost(s.src[begin:], c.cap) {
 		title := ""
 		if len(headings) > 0 {
 			title = s.titles[0]
@@ -86,8 +86,8 @@ func (c sections) cut(s *source, section sheaf.Span, title string) {
 	}
 }
 
-// fits reports whether text has at most limit characters, without white space at its ends.
-func fits(text string, limit int) bool {
+// hasAtMost reports whether text has at most limit characters, without white space at its ends.
+func hasAtMost(text string, limit int) bool {
 	if len(text) <= limit {
 		return true
 	}
@@ -113,7 +113,7 @@ func overflow(text string, limit int) int {
 // cutAt returns the end of the first piece of text. If text fits, that is the end of text. Otherwise it is after the
 // last blank line, line, sentence or word that fits, in this order of preference. If none fits, it is at the limit.
 func cutAt(text string, limit int) int {
-	if fits(text, limit) {
+	if hasAtMost(text, limit) {
 		return len(text)
 	}
 	stop := overflow(text, limit)

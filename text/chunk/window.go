@@ -31,8 +31,8 @@ type WindowOptions struct {
 	TokensName string
 }
 
-// named returns the options that the name of a chunker records, in the order of the name.
-func (o *WindowOptions) named() []namedOption {
+// nameOptions returns the options that the name of a chunker records, in the order of the name.
+func (o *WindowOptions) nameOptions() []namedOption {
 	return []namedOption{{"size", &o.Size}, {"overlap", &o.Overlap}, {"boundary", &o.Boundary}, {"tokens", &o.TokensName},
 		{"large", &o.Large}, {"title-prefix", &o.TitlePrefix}, {"metadata-suffix", &o.MetadataSuffix}}
 }
@@ -94,7 +94,7 @@ func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
 }
 
 func (w window) Name() string {
-	return nameOf("window", w.o.named(), w.githubSlugs)
+	return nameOf("window", w.o.nameOptions(), w.githubSlugs)
 }
 
 func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {

@@ -51,7 +51,7 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 	entries := r.addBelow(make([]yamlEntry, 0, len(values)), "", body, 0)
 	merged := yamlEntry{key: "tenant", nested: true}
 	for _, v := range values {
-		if isMerge(v) && r.tells(v.Value, merged.key, maxFrontmatterDepth) {
+		if isMerge(v) && r.mayHaveKey(v.Value, merged.key, maxFrontmatterDepth) {
 			merged.line = r.key(v).Position.Line + 1
 		}
 	}
@@ -166,21 +166,21 @@ func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
 
 func isMerge(v *ast.MappingValueNode) bool { _, ok := v.Key.(*ast.MergeKeyNode); return ok }
 
-// tells reports whether a merged map has key, or may have it.
-func (r *yamlReader) tells(n ast.Node, key string, depth int) bool {
+// mayHaveKey reports whether a merged map has key, or may have it.
+func (r *yamlReader) mayHaveKey(n ast.Node, key string, depth int) bool {
 	if depth == 0 {
 		return true
 	}
 	switch n := r.bare(n).(type) {
 	case *ast.MappingNode:
-		return slices.ContainsFunc(n.Values, func(v *ast.MappingValueNode) bool { return r.tells(v, key, depth-1) })
+		return slices.ContainsFunc(n.Values, func(v *ast.MappingValueNode) bool { return r.mayHaveKey(v, key, depth-1) })
 	case *ast.MappingValueNode:
-		return strings.EqualFold(r.key(n).Value, key) || isMerge(n) && r.tells(n.Value, key, depth-1)
+		return strings.EqualFold(r.key(n).Value, key) || isMerge(n) && r.mayHaveKey(n.Value, key, depth-1)
 	case *ast.SequenceNode:
-		return slices.ContainsFunc(n.Values, func(v ast.Node) bool { return r.tells(v, key, depth-1) })
+		return slices.ContainsFunc(n.Values, func(v ast.Node) bool { return r.mayHaveKey(v, key, depth-1) })
 	case *ast.AliasNode:
 		target, known := r.anchors[n.Value.GetToken().Value]
-		return !known || r.tells(target, key, depth-1)
+		return !known || r.mayHaveKey(target, key, depth-1)
 	}
 	return false
 }

@@ -171,7 +171,7 @@ func (p *parser) joinAlternatives(alternatives []part, refused bool) part {
 			query = oneOfWords(a.plain)
 		}
 		if a.filter != nil && query == nil {
-			a = a.signed()
+			a = a.withSign()
 		} else if a.sign == '-' {
 			p.note(`"-" beside OR was left out`)
 		}
@@ -205,7 +205,7 @@ func (p *parser) joinAlternatives(alternatives []part, refused bool) part {
 // add puts a part into the field of g that fits its sign and kind.
 func (g *group) add(a part) {
 	if a.filter != nil {
-		g.filterWords = append(g.filterWords, a.signed().words)
+		g.filterWords = append(g.filterWords, a.withSign().words)
 		if a.sign == '-' {
 			g.refused = append(g.refused, a.filter)
 		} else {
@@ -340,8 +340,8 @@ func tagWords(tag string, begins bool) sheaf.TextQuery {
 	return nil
 }
 
-// signed returns a filter, negated if a dash comes before it.
-func (a part) signed() part {
+// withSign returns a filter, negated if a dash comes before it.
+func (a part) withSign() part {
 	if a.sign != '-' {
 		return a
 	}
@@ -353,7 +353,7 @@ func (a part) signed() part {
 func eitherWords(alternatives []part) sheaf.TextQuery {
 	var any sheaf.Bool
 	for _, a := range alternatives {
-		if a = a.signed(); a.words == nil {
+		if a = a.withSign(); a.words == nil {
 			return nil
 		}
 		any.Should = append(any.Should, a.words)

@@ -463,13 +463,13 @@ func (p *parser) unknown(name, word string) {
 		return
 	}
 	if len(p.notes) < maxNotes { // further ones are only counted
-		said += p.meant(name)
+		said += p.suggestion(name)
 	}
 	p.note(said)
 }
 
-// meant returns a note that suggests the field or property that resembles an unknown name, or "".
-func (p *parser) meant(name string) string {
+// suggestion returns a note that suggests the field or property that resembles an unknown name, or "".
+func (p *parser) suggestion(name string) string {
 	properties := maps.Clone(p.properties)
 	maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })
 	near := suggest.Nearest(name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(properties))))

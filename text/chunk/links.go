@@ -376,12 +376,18 @@ func continues(between string, item bool) bool {
 	return len(words) <= mostWords && onlyMarks(next)
 }
 
-// doneTask removes the marks of finished tasks.
-var doneTask = strings.NewReplacer("[x]", "", "[X]", "")
-
-// onlyMarks reports whether text has no letters, except marks of tasks.
+// onlyMarks reports whether text has no letters, except marks of finished tasks: [x] and [X].
 func onlyMarks(text string) bool {
-	return strings.IndexFunc(doneTask.Replace(text), unicode.IsLetter) < 0
+	for {
+		i := strings.IndexFunc(text, unicode.IsLetter)
+		if i < 0 {
+			return true
+		}
+		if i == 0 || i+1 == len(text) || text[i-1] != '[' || text[i]|0x20 != 'x' || text[i+1] != ']' {
+			return false
+		}
+		text = text[i+1:]
+	}
 }
 
 // fence follows the code fences "```" and "~~~" from line to line. Its value is the open fence, or "" outside fences.

@@ -211,11 +211,11 @@ const (
 	fewBytes = 4 << 20
 )
 
-// saveMemory lets the process keep half the usual garbage while it indexes text. files is the size of the text in
-// bytes. This costs a little time. Call adjust from time to time. It limits the heap to files plus indexMemory, minus
-// the engine's memory outside the heap. The limit is at least half of that sum. restore undoes it.
+// saveMemory collects garbage as often as Go usually does, not as rarely as [gcPercent] says. files is the size of the
+// indexed text in bytes. Call adjust from time to time. It limits the heap to files plus indexMemory, minus the
+// engine's memory outside the heap. The limit is at least half of that sum. restore undoes saveMemory.
 func saveMemory(files int64) (adjust, restore func()) {
-	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
+	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory
 	adjust = func() { debug.SetMemoryLimit(min(limit, max(allowed-offheap.Beside(), allowed/2))) }
 	adjust()

@@ -100,9 +100,17 @@ func parseNumber(s string) (float64, bool) {
 	if hexadecimal {
 		return 0, false
 	}
+	if groups.MatchString(s) {
+		s = groupMarks.Replace(s)
+	}
 	n, err := strconv.ParseFloat(s, 64)
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
+
+// groups matches a number with marks between groups of three digits, such as 1,000,000 or 1 000 000.50.
+var groups = regexp.MustCompile(`^[+-]?\d{1,3}(?:[ ,'’\x{a0}\x{202f}]\d{3})+(?:\.\d+)?$`)
+
+var groupMarks = strings.NewReplacer(" ", "", ",", "", "'", "", "’", "", "\u00a0", "", "\u202f", "")
 
 // Writable reports whether RFC 3339 and JSON can write a time in UTC: the year must be within 0..9999.
 func Writable(t time.Time) bool {

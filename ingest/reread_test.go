@@ -416,7 +416,8 @@ var readAs = map[int]string{
 	// Knows more names of dates, tasks that begin with a word, fields with tags, and more signs as apostrophes. These
 	// texts have none.
 	20: "1d9e7fcd0dd9d113",
-	// Reads more dates and more texts in old encodings, and joins l'infor-mation. These texts have none.
+	// Reads more dates, numbers such as 1,000,000, HTML in words and texts in old encodings. Joins l'infor-mation.
+	// These texts have none.
 	21: "1d9e7fcd0dd9d113",
 }
 

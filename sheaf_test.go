@@ -65,21 +65,17 @@ func TestValues(t *testing.T) {
 	slices.SortFunc(list, sheaf.Value.Compare)
 	got, err := json.Marshal(append(list, sheaf.Value{}, sheaf.NumberValue(math.Inf(1)),
 		sheaf.DateValue(time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC))))
-	if want := `["a","b",-1,2,"1970-01-01T00:00:09Z",false,true,null,null,"2024-05-01"]`; err != nil ||
-		string(got) != want {
-		t.Errorf("%s, %v", got, err)
-	}
+	want := `["a","b",-1,2,"1970-01-01T00:00:09Z",false,true,null,null,"2024-05-01"]`
+	check.That(t, err == nil && string(got) == want, "%s, %v", got, err)
 }
 
 func TestIDs(t *testing.T) {
 	doc := sheaf.DocumentID("notes", "a/b.md")
-	if c := sheaf.ChunkID(doc, "x"); c != "notes:a/b.md#x" || c.Tree() != "notes" || sheaf.ID("plain").Tree() != "" {
-		t.Errorf("%s", c)
-	}
-	if s := (sheaf.Span{Start: 2, End: 9}); s.Len() != 7 || !s.Contains(sheaf.Span{Start: 2, End: 9}) ||
-		s.Contains(sheaf.Span{Start: 1, End: 3}) {
-		t.Error("span")
-	}
+	c := sheaf.ChunkID(doc, "x")
+	check.That(t, c == "notes:a/b.md#x" && c.Tree() == "notes" && sheaf.ID("plain").Tree() == "", "%s", c)
+	s := (sheaf.Span{Start: 2, End: 9})
+	check.That(t, s.Len() == 7 && s.Contains(sheaf.Span{Start: 2, End: 9}) && !s.Contains(sheaf.Span{Start: 1, End: 3}),
+		"span")
 }
 
 // TestRankingOrder checks the order: by score, then best rank in any leg, then earlier leg, then ID.
@@ -108,9 +104,8 @@ func TestRecombine(t *testing.T) {
 		sheaf.CombineNone: 7,
 	} {
 		e := sheaf.Explanation{Value: 7, Combine: combine, Parts: []sheaf.Explanation{leaf(2), leaf(3), leaf(4)}}
-		if got := e.Recombine(); math.Abs(got-want) > 1e-12 {
-			t.Errorf("%q: %v, want %v", combine, got, want)
-		}
+		got := e.Recombine()
+		check.That(t, math.Abs(got-want) <= 1e-12, "%q: %v, want %v", combine, got, want)
 	}
 }
 
@@ -150,9 +145,8 @@ func TestPathsInIDs(t *testing.T) {
 	for _, p := range []string{"a.md", "a:b#c.md", "ü/ñ.md", "b\xff.md", "b\xff\xfe.md", "b\ufffd.md", "b\ufffdFF.md",
 		"\ufffd", "\xff", "\xe2\x82", "%FF.md", "100%"} {
 		id := sheaf.DocumentID("t", p)
-		if other, ok := seen[id]; ok {
-			t.Errorf("%q and %q are both %q", p, other, id)
-		}
+		other, ok := seen[id]
+		check.That(t, !ok, "%q and %q are both %q", p, other, id)
 		seen[id] = p
 		if !utf8.ValidString(string(id)) || id.Path() != p || id.Tree() != "t" {
 			t.Errorf("%q becomes %q and back %q", p, id, id.Path())
@@ -177,9 +171,8 @@ func TestPartsOfQueries(t *testing.T) {
 	for part, factor := range sheaf.Wanted(q) {
 		got = append(got, fmt.Sprintf("%T %v", part, factor))
 	}
-	if want := "[sheaf.Match 2 sheaf.Phrase 6 sheaf.Bool 2 sheaf.Prefix 2]"; fmt.Sprint(got) != want {
-		t.Errorf("wanted: %v, want %s", got, want)
-	}
+	want := "[sheaf.Match 2 sheaf.Phrase 6 sheaf.Bool 2 sheaf.Prefix 2]"
+	check.That(t, fmt.Sprint(got) == want, "wanted: %v, want %s", got, want)
 	if got := sheaf.Forbidden(q); len(got) != 2 || got[1] != sheaf.TextQuery(d) {
 		t.Errorf("forbidden: %v", got)
 	}

@@ -194,9 +194,8 @@ func TestEqualConcurrentSearchesRunOnce(t *testing.T) {
 	for i, text := range texts {
 		check.Equal(t, text, texts[0], "text of caller %d, and of the first", i)
 	}
-	if n := f.Cache(); n.Missed != 1 || n.Found+n.Shared != callers-1 {
-		t.Errorf("counts: %+v", n)
-	}
+	n := f.Cache()
+	check.That(t, n.Missed == 1 && n.Found+n.Shared == callers-1, "counts: %+v", n)
 }
 
 // TestCancelDoesNotFailOtherCallers checks that canceling a search does not fail other callers that wait for it.
@@ -242,14 +241,12 @@ func TestCacheIsBounded(t *testing.T) {
 	n := f.Cache()
 	check.That(t, n.Bytes <= limit && n.Bytes >= limit/2 && n.Entries >= 5 && n.Missed == 301,
 		"%+v: want a cache that is nearly full", n)
-	if grown := heap() - before; grown > 2*limit {
-		t.Errorf("the heap has grown by %d bytes with %d remembered", grown, n.Bytes)
-	}
+	grown := heap() - before
+	check.That(t, grown <= 2*limit, "the heap has grown by %d bytes with %d remembered", grown, n.Bytes)
 	find(t, r, collection.SearchRequest{Text: "budget memo299", Limit: 20})
 	find(t, r, collection.SearchRequest{Text: "budget memo0", Limit: 20, Explain: true})
-	if m := f.Cache(); m.Found != n.Found+1 || m.Missed != n.Missed+1 {
-		t.Errorf("the newest and the oldest: %+v after %+v", m, n)
-	}
+	m := f.Cache()
+	check.That(t, m.Found == n.Found+1 && m.Missed == n.Missed+1, "the newest and the oldest: %+v after %+v", m, n)
 }
 
 func heap() int64 {
@@ -279,9 +276,8 @@ func TestCachedSimilarHasNoSourceText(t *testing.T) {
 		return heap()
 	}
 	few := ask(3)
-	if many := ask(20); many > few+8*size {
-		t.Errorf("20 rankings more hold %d bytes", many-few)
-	}
+	many := ask(20)
+	check.That(t, many <= few+8*size, "20 rankings more hold %d bytes", many-few)
 }
 
 // TestPages checks that pages equal one long page, even for answers that are not cached, as of scanned files.
@@ -313,10 +309,9 @@ func TestPages(t *testing.T) {
 			var ids []sheaf.ID
 			for i, shown := range append(first.Results[:4:4], second.Results...) {
 				ids = append(ids, shown.ID)
-				if w := want.Results[i]; shown.ID != w.ID || shown.Title != w.Title ||
-					fmt.Sprint(shown.Tags) != fmt.Sprint(w.Tags) || shown.Score != w.Score {
-					t.Errorf("%s of %s: result %d is %+v, want %+v", name, profile, i+1, shown, w)
-				}
+				w := want.Results[i]
+				check.That(t, shown.ID == w.ID && shown.Title == w.Title && fmt.Sprint(shown.Tags) == fmt.Sprint(w.Tags) &&
+					shown.Score == w.Score, "%s of %s: result %d is %+v, want %+v", name, profile, i+1, shown, w)
 			}
 			check.Equal(t, len(ids), 8, "%s of %s: hits of two pages %q", name, profile, ids)
 		}

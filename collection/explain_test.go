@@ -136,9 +136,8 @@ func TestAnswerAfterFailure(t *testing.T) {
 	check.That(t, !with.Degraded && with.Total.Value >= 2 && with.Total.Relation == "eq",
 		"with the model: %+v", with.Total)
 	find(t, r, q)
-	if n := f.Cache(); n.Found != 1 || n.Missed != 2 {
-		t.Errorf("counts: %+v", n)
-	}
+	n := f.Cache()
+	check.That(t, n.Found == 1 && n.Missed == 2, "counts: %+v", n)
 }
 
 // TestExplainEqualsSearch checks that Explain returns facets, counts and order like Search.

@@ -186,9 +186,8 @@ func TestLinksIgnoreHiddenDocuments(t *testing.T) {
 		must.That(t, err == nil, "%s: %v", what, err)
 		got := masked(t, own, a, nil)
 		b, err := ask(rest)
-		if want := masked(t, own, b, err); got != want {
-			t.Errorf("%s:\n%s\nand without the hidden ones\n%s", what, got, want)
-		}
+		want := masked(t, own, b, err)
+		check.That(t, got == want, "%s:\n%s\nand without the hidden ones\n%s", what, got, want)
 	}
 	for path := range seen {
 		id := sheaf.DocumentID(collectiontest.Tree, path)
@@ -303,9 +302,8 @@ func TestHiddenDocumentIsNotRead(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"large.md": b.String(), "small.md": "---\naccess: [public]\n---\n# " +
 		"Small\n\nSee [[large]].\n"}, nil)
 	all := reader(t, f, access.Unrestricted())
-	if doc, err := all.Document(t.Context(), "notes:large.md"); err != nil || len(doc.Outline) < 30_000 {
-		t.Fatalf("%v", err)
-	}
+	doc, err := all.Document(t.Context(), "notes:large.md")
+	must.That(t, err == nil && len(doc.Outline) >= 30_000, "%v", err)
 	grant := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
 	for name, ask := range map[string]func(r *collection.Reader){
 		"get": func(r *collection.Reader) { _, _ = r.Get(t.Context(), "notes:large.md", collection.GetOptions{}) },
@@ -392,8 +390,7 @@ func TestRestrictedCallersSeeNoComments(t *testing.T) {
 	}
 	shown := collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "[[Plan]]\n"},
 		func(o *collection.Options) { o.ShowComments = true })
-	if p, err := reader(t, shown, caller).Get(t.Context(), collectiontest.Tree+":plan.md",
-		collection.GetOptions{Line: 1, Lines: 100}); err != nil || !strings.Contains(p.Text, "the oryx") {
-		t.Errorf("got %+v, %v", p, err)
-	}
+	p, err := reader(t, shown, caller).Get(t.Context(), collectiontest.Tree+":plan.md",
+		collection.GetOptions{Line: 1, Lines: 100})
+	check.That(t, err == nil && strings.Contains(p.Text, "the oryx"), "got %+v, %v", p, err)
 }

@@ -220,9 +220,8 @@ func TestAuditFindsFolders(t *testing.T) {
 		a := &trial{auditor: &auditor{knownDocuments: knownDocuments{roots: []string{"/home/ann/notes"}},
 			out: &Audit{}}, grant: grant}
 		must.Do(t, a.answer("get", map[string]string{"warning": "/home/ann/notes/a.md is gone"}))
-		if leak := len(a.out.Leaks) > 0; leak == grant.SeesAll() {
-			t.Errorf("%+v: a leak: %v", grant, leak)
-		}
+		leak := len(a.out.Leaks) > 0
+		check.That(t, leak != grant.SeesAll(), "%+v: a leak: %v", grant, leak)
 	}
 }
 

@@ -143,10 +143,8 @@ func TestKillChild(t *testing.T) {
 		}
 		say(op)
 		err := op.send(t.Context(), f.Collection, round)
-		if refused := strings.Contains(op.Text, "heavy") || op.Kind == "delete" && errors.Is(err, sheaf.ErrNotFound); err !=
-			nil && !refused {
-			t.Fatalf("%+v: %v", op, err)
-		}
+		refused := strings.Contains(op.Text, "heavy") || op.Kind == "delete" && errors.Is(err, sheaf.ErrNotFound)
+		must.That(t, err == nil || refused, "%+v: %v", op, err)
 		if op.Began = false; err != nil {
 			op.Kind = "refused"
 		}
@@ -242,18 +240,16 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 	end := workUntil(t, f.Collection, func() bool {
 		return len(f.Tasks(access.Unrestricted(), "", collection.TaskWaiting, 1)) == 0
 	})
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it took %v to take over", took)
-	}
+	took := time.Since(began)
+	check.That(t, took <= 10*time.Second, "it took %v to take over", took)
 	view := f.Options.Catalog.View()
 	defer view.Close()
 	var batch []string
 	for id, want := range k.texts {
 		text, err := view.Text(id)
 		must.That(t, err == nil || errors.Is(err, sheaf.ErrNotFound), "%v", err)
-		if is := string(text); !slices.Contains(want, is) {
-			t.Errorf("%s is %q, want %q", id, is, want)
-		}
+		is := string(text)
+		check.That(t, slices.Contains(want, is), "%s is %q, want %q", id, is, want)
 		if rec, err := view.Record(id); k.tags[id] != "" && (err != nil || collection.ETag(rec) != k.tags[id]) {
 			t.Errorf("%s has another tag than the one that was answered: %v", id, err)
 		}

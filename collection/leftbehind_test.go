@@ -12,6 +12,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/location"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -43,11 +44,9 @@ func TestGivenDocumentsOfAnotherStore(t *testing.T) {
 		t.Errorf("notices are\n%s\nwithout\n%s", strings.Join(said, "\n"), want)
 	}
 	for i, want := range [][]sheaf.ID{{id}, nil} { // a second copy finds nothing to do
-		if got, err := x.TakeGiven(t.Context(), index); err != nil || !slices.Equal(got, want) {
-			t.Errorf("copy %d: %v, %v, want %v", i, got, err, want)
-		}
+		got, err := x.TakeGiven(t.Context(), index)
+		check.That(t, err == nil && slices.Equal(got, want), "copy %d: %v, %v, want %v", i, got, err, want)
 	}
-	if _, ok := x.View.Document(id); !ok {
-		t.Error("the copied document is not indexed")
-	}
+	_, ok := x.View.Document(id)
+	check.That(t, ok, "the copied document is not indexed")
 }

@@ -143,9 +143,8 @@ func TestHangingFolderIsError(t *testing.T) {
 			time.Since(began) == collection.AnswerTime, "%v after %v", err, time.Since(began))
 		close(gone)
 	})
-	if info, err := collection.InTime(t.TempDir(), os.Stat); err != nil || !info.IsDir() {
-		t.Errorf("one that answers: %v, %v", info, err)
-	}
+	info, err := collection.InTime(t.TempDir(), os.Stat)
+	check.That(t, err == nil && info.IsDir(), "one that answers: %v, %v", info, err)
 }
 
 // TestRealFolderOfLink checks that a folder has one name, also when the shell is in a link to it.
@@ -159,8 +158,7 @@ func TestRealFolderOfLink(t *testing.T) {
 	}
 	t.Chdir(link)
 	for name, want := range map[string]string{"": folder, ".": folder, "below": below, link: folder} {
-		if got, err := collection.RealFolder(name); err != nil || got != want {
-			t.Errorf("RealFolder(%q) = %q, %v; want %q", name, got, err, want)
-		}
+		got, err := collection.RealFolder(name)
+		check.That(t, err == nil && got == want, "RealFolder(%q) = %q, %v; want %q", name, got, err, want)
 	}
 }

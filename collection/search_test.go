@@ -236,9 +236,8 @@ func TestUnreadDates(t *testing.T) {
 	}
 	explained := must.Get(reader(t, f, access.Unrestricted()).Explain(t.Context(),
 		collection.SearchRequest{Text: "heron before:2030", Limit: 9}))
-	if notes := strings.Join(explained.Notes, " "); !strings.Contains(notes, "2 documents have dates") {
-		t.Errorf("explain has the notes %q", notes)
-	}
+	notes := strings.Join(explained.Notes, " ")
+	check.That(t, strings.Contains(notes, "2 documents have dates"), "explain has the notes %q", notes)
 }
 
 // TestValues checks that property values are found in each form that documents use.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -27,9 +28,8 @@ func randomBytes(seed uint64, n int) []byte {
 func TestRandomBytesAreNoText(t *testing.T) {
 	must.Whole(t, "it decodes megabytes in one goroutine")
 	for seed := range uint64(1000) {
-		if _, ok := ingest.Text(randomBytes(seed, 5000)); ok {
-			t.Errorf("seed %d: random bytes pass as text", seed)
-		}
+		_, ok := ingest.Text(randomBytes(seed, 5000))
+		check.That(t, !ok, "seed %d: random bytes pass as text", seed)
 	}
 }
 
@@ -47,17 +47,15 @@ func TestKnownFormatsAreNoText(t *testing.T) {
 	}
 	made["text.pdf"] = bytes.NewBufferString("%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
 	for name, b := range made {
-		if _, ok := ingest.Text(b.Bytes()); ok {
-			t.Errorf("%s passes as text", name)
-		}
+		_, ok := ingest.Text(b.Bytes())
+		check.That(t, !ok, "%s passes as text", name)
 	}
 }
 
 func TestTextWithMarksIsText(t *testing.T) {
 	for _, text := range []string{"alpha\x00beta\n", "GIF89a is a format.\n", "RIFF files hold sound.\n",
 		"PK is a code, %PDF-1.4 begins others.\n", "BZh is a mark.\n"} {
-		if _, ok := ingest.Text([]byte(text)); !ok {
-			t.Errorf("%q is no text", text)
-		}
+		_, ok := ingest.Text([]byte(text))
+		check.That(t, ok, "%q is no text", text)
 	}
 }

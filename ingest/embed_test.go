@@ -134,9 +134,8 @@ func TestOneTextWithoutVector(t *testing.T) {
 			w.write("a.md", "# Bread\n\nflour\n")
 			w.write("b.md", "# Granite\n\nhard\n")
 			w.write("c.md", "# Cheese\n\nholes\n")
-			if r := w.run(); r.Added != 3 || r.Pending != 1 || !strings.HasPrefix(r.EmbedError, what) {
-				t.Errorf("%T: %+v", e, r)
-			}
+			r := w.run()
+			check.That(t, r.Added == 3 && r.Pending == 1 && strings.HasPrefix(r.EmbedError, what), "%T: %+v", e, r)
 			check.Equal(t, nearest(t, w, &fakeModel{Embedder: m.Embedder}, "Cheese holes"), "t:c.md#cheese",
 				"%T: nearest to cheese", e)
 		}

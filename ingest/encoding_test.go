@@ -144,9 +144,8 @@ func TestEncodingThatChanges(t *testing.T) {
 			text, note, ok := decode([]byte(strings.Repeat(c.line, n) + strings.Repeat(old, n)))
 			check.That(t, ok && string(text) == strings.Repeat(c.line, 2*n) && strings.Contains(note, c.name),
 				"%s, %d lines: %v %.100q, %q", c.name, n, ok, text, note)
-			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("%s, %d lines took %v", c.name, n, took)
-			}
+			took := time.Since(began)
+			check.That(t, took <= 10*time.Second, "%s, %d lines took %v", c.name, n, took)
 		}
 	}
 }

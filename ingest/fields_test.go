@@ -70,10 +70,9 @@ func TestListsOfLinks(t *testing.T) {
 			}
 		}
 		check.Equal(t, body, c.body, "%s: the body", c.name)
-		if embedded := slices.ContainsFunc(model.texts, func(text string) bool {
+		embedded := slices.ContainsFunc(model.texts, func(text string) bool {
 			return strings.Contains(text, "[[Old")
-		}); embedded == c.shared {
-			t.Errorf("%s: the model got %q", c.name, model.texts)
-		}
+		})
+		check.That(t, embedded != c.shared, "%s: the model got %q", c.name, model.texts)
 	}
 }

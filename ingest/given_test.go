@@ -44,9 +44,8 @@ func TestPut(t *testing.T) {
 			t.Errorf("%s: title %q of %q, want %q", id, d.Title, d.Chunks[0].Title, title)
 		}
 	}
-	if text, err := v.Text("given:43"); err != nil || string(text) != "the spinnaker" {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := v.Text("given:43")
+	check.That(t, err == nil && string(text) == "the spinnaker", "%q, %v", text, err)
 	if d, ok := v.Date("given:42"); !ok || !d.Time.Equal(when) {
 		t.Errorf("dated %v", d)
 	}
@@ -114,9 +113,8 @@ func TestPutChunks(t *testing.T) {
 	}
 	must.Do(t, cut(ingest.GivenChunk{Text: "the jib"}, ingest.GivenChunk{Text: "the keel", Slug: "keel"}))
 	v := w.view()
-	if text, err := v.Text("given:cut"); err != nil || string(text) != "the jib\n\nthe keel" {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := v.Text("given:cut")
+	check.That(t, err == nil && string(text) == "the jib\n\nthe keel", "%q, %v", text, err)
 	for say, chunks := range map[string][]ingest.GivenChunk{
 		`chunk 1: slug "a": another chunk has it`: {{Text: "the jib", Slug: "a"}, {Text: "the keel", Slug: "a"}},
 		`chunk 1: slug "0": another chunk has it`: {{Text: "the jib"}, {Text: "the keel", Slug: "0"}},

@@ -74,10 +74,9 @@ func TestUnknownIgnoreRules(t *testing.T) {
 			_ = os.Remove(file) // the repository may not exist yet
 			must.Do(t, os.Symlink(test.leadsTo, file))
 			r := w.run()
-			if unknown := len(r.Skipped) == 1 && r.Skipped[0].Path == "." && r.Skipped[0].Reason == ingest.ReasonUnreadable &&
-				!strings.Contains(r.Skipped[0].Detail, top); unknown == test.known || r.Changes() != test.known {
-				t.Errorf("%+v", r)
-			}
+			unknown := len(r.Skipped) == 1 && r.Skipped[0].Path == "." && r.Skipped[0].Reason == ingest.ReasonUnreadable &&
+				!strings.Contains(r.Skipped[0].Detail, top)
+			check.That(t, unknown != test.known && r.Changes() == test.known, "%+v", r)
 			must.Do(t, os.Remove(file))
 			want := 2
 			if test.known {
@@ -99,9 +98,8 @@ func TestWorktreeIsNoFault(t *testing.T) {
 	w.write("a.md", "alpha\n")
 	w.write(".git", "gitdir: elsewhere\n")
 	w.write(".gitignore/b.md", "beta\n")
-	if r := w.run(); r.Added != 2 || len(r.Skipped) != 0 {
-		t.Errorf("%+v", r)
-	}
+	r := w.run()
+	check.That(t, r.Added == 2 && len(r.Skipped) == 0, "%+v", r)
 }
 
 // TestPipesOfGit checks that a walk does not wait for a pipe in the place of a file of git.

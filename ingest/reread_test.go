@@ -65,16 +65,13 @@ func (w *world) readAgain(what string) {
 	if ingest.Outdated(v) > 0 || len(v.Pending()) > 0 {
 		w.t.Errorf("%s: %d are outdated, %v wait", what, ingest.Outdated(v), v.Pending())
 	}
-	if counted, err := v.Properties(); err != nil || len(counted) > 0 {
-		w.t.Errorf("%s: properties of before: %v, %v", what, counted, err)
-	}
-	if faults := v.Check(); len(faults) > 0 {
-		w.t.Errorf("%s: %v", what, faults)
-	}
+	counted, err := v.Properties()
+	check.That(w.t, err == nil && len(counted) <= 0, "%s: properties of before: %v, %v", what, counted, err)
+	faults := v.Check()
+	check.That(w.t, len(faults) <= 0, "%s: %v", what, faults)
 	generation := w.generation()
-	if r := w.run(); r.Changes() || w.generation() != generation {
-		w.t.Errorf("%s: then a run does something: %+v", what, r)
-	}
+	r := w.run()
+	check.That(w.t, !r.Changes() && w.generation() == generation, "%s: then a run does something: %+v", what, r)
 }
 
 // TestReread checks that the next run reads again all files that another version read or
@@ -93,9 +90,8 @@ func TestReread(t *testing.T) {
 		scanned, err := ingest.Scan(t.Context(), w.o)
 		check.That(t, err == nil && scanned.Changed == 20 && len(scanned.Waiting) == 20,
 			"%+v, %v: want that all wait", scanned, err)
-		if r := w.run(); r.Changed != 20 || r.Added+r.Removed > 0 || len(r.Skipped) != 1 {
-			t.Errorf("%+v", r)
-		}
+		r := w.run()
+		check.That(t, r.Changed == 20 && r.Added+r.Removed <= 0 && len(r.Skipped) == 1, "%+v", r)
 		w.readAgain(fmt.Sprintf("commits of %d bytes", commit))
 	}
 }
@@ -178,9 +174,8 @@ func TestRereadAfterDamagedList(t *testing.T) {
 		must.Do(t, os.WriteFile(list, []byte("damaged"), 0o600))
 	}
 	w.o.Catalog = openCatalog(t, dir)
-	if changed, err := ingest.Relist(t.Context(), w.o.Catalog); !changed || err != nil {
-		t.Fatalf("a damaged list stays: %v", err)
-	}
+	changed, err := ingest.Relist(t.Context(), w.o.Catalog)
+	must.That(t, changed && err == nil, "a damaged list stays: %v", err)
 	check.Equal(t, ingest.Outdated(w.view()), 6, "outdated")
 	w.run()
 	w.readAgain("after a damaged list")
@@ -218,11 +213,10 @@ func TestRereadUnreadableDocumentLater(t *testing.T) {
 		t.Errorf("when it is back: %q", o.Title)
 	}
 	m := must.Get(manifest.Read(vfs.Disk{}, dir))
-	if segments := slices.DeleteFunc(m.Files, func(name string) bool {
+	segments := slices.DeleteFunc(m.Files, func(name string) bool {
 		return strings.Count(name, "-") > 1
-	}); len(segments) != 1 {
-		t.Errorf("how they were filed before is there still, in %v", segments)
-	}
+	})
+	check.That(t, len(segments) == 1, "how they were filed before is there still, in %v", segments)
 }
 
 // TestDocumentsOfNewerParserStay checks that this version keeps what a newer one read. The newer version later
@@ -319,9 +313,8 @@ func TestRereadGivenDocuments(t *testing.T) {
 			fmt.Sprint(is.Document.Properties) == fmt.Sprint(was.Document.Properties),
 			"%s was %+v, is %+v, %q, %v", id, was, is, text, err)
 	}
-	if faults := now.Check(); len(faults) > 0 || ingest.Outdated(now) > 0 {
-		t.Error(faults)
-	}
+	faults := now.Check()
+	check.That(t, len(faults) <= 0 && ingest.Outdated(now) <= 0, "%v", faults)
 }
 
 // TestGivenDocumentsReturnToEmptiedStore checks that given texts return to an emptied store, from the catalog if only
@@ -538,9 +531,8 @@ func TestRelist(t *testing.T) {
 	slices.SortFunc(got, byPath)
 	slices.SortFunc(want, byPath)
 	check.That(t, err == nil && slices.Equal(got, want), "skipped %v, %v, want %v", got, err, want)
-	if faults := v.Check(); len(faults) > 0 {
-		t.Error(faults)
-	}
+	faults := v.Check()
+	check.That(t, len(faults) <= 0, "%v", faults)
 }
 
 func openCatalog(t *testing.T, dir string) *catalog.Catalog {

@@ -20,9 +20,8 @@ func TestWalkIsUsedOnce(t *testing.T) {
 	w.write("b.md", "alpha\n")
 	check.Equal(t, w.run().Added, 1, "added documents of the earlier walk")
 	w.o.Walked = nil
-	if r := w.run(); r.Added != 1 || r.Unchanged != 1 {
-		t.Errorf("%+v", r)
-	}
+	r := w.run()
+	check.That(t, r.Added == 1 && r.Unchanged == 1, "%+v", r)
 	if _, err := ingest.NewWalk(ctx, w.root+"/none", w.o.Walk); err == nil {
 		t.Error("a folder that does not exist is no error")
 	}
@@ -60,7 +59,6 @@ func TestBase64DataHasNoLanguage(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "The port is grey. ![r](data:image/png;base64,"+strings.Repeat("vW7dieUnd", 5000)+")\n")
 	walk := must.Get(ingest.NewWalk(t.Context(), w.root, w.o.Walk))
-	if text := walk.LanguageSample(); !strings.Contains(text, "grey") || strings.Contains(text, "die") {
-		t.Errorf("%.200q", text)
-	}
+	text := walk.LanguageSample()
+	check.That(t, strings.Contains(text, "grey") && !strings.Contains(text, "die"), "%.200q", text)
 }

@@ -247,9 +247,8 @@ func TestMissingFolder(t *testing.T) {
 	if r := w.run(); r.Changes() || len(r.Gone) != 1 || w.generation() != at {
 		t.Errorf("%+v: want nothing done", r)
 	}
-	if s, err := ingest.Scan(t.Context(), w.o); err != nil || s.Removed != 0 || len(s.Gone) != 1 {
-		t.Errorf("%+v, %v: want nothing to do", s, err)
-	}
+	s, err := ingest.Scan(t.Context(), w.o)
+	check.That(t, err == nil && s.Removed == 0 && len(s.Gone) == 1, "%+v, %v: want nothing to do", s, err)
 	must.Do(t, os.Rename(w.root, w.root+".away"))
 	check.Is(t, must.Err(ingest.Run(t.Context(), w.o)), fs.ErrNotExist, "no folder is there")
 	for _, folder := range []string{w.root, extra} {
@@ -321,9 +320,8 @@ func TestTwoFoldersOfOneName(t *testing.T) {
 	a.o.Trees, b.o.Trees = a.with("extra"), b.with("extra")
 	a.run()
 	check.Fails(t, must.Err(ingest.Run(t.Context(), b.o)), sheaf.ErrUnavailable, a.o.Trees[1].Root, "Run")
-	if r := a.run(); r.Changes() || r.Unchanged != 2 {
-		t.Errorf("%+v, want the first folder as it was", r)
-	}
+	r := a.run()
+	check.That(t, !r.Changes() && r.Unchanged == 2, "%+v, want the first folder as it was", r)
 }
 
 // TestRecordedFolderOrderStays checks that a process which knows the folders in another order keeps the
@@ -365,9 +363,8 @@ func TestPutWaitsForWriter(t *testing.T) {
 	}
 	released := make(chan error, 1)
 	time.AfterFunc(100*time.Millisecond, func() { released <- release() })
-	if report, err := ingest.Put(t.Context(), w.o, doc); err != nil || report.Added != 1 {
-		t.Errorf("after another process wrote: %+v, %v", report, err)
-	}
+	report, err := ingest.Put(t.Context(), w.o, doc)
+	check.That(t, err == nil && report.Added == 1, "after another process wrote: %+v, %v", report, err)
 	must.Do(t, <-released)
 }
 
@@ -444,9 +441,8 @@ func TestOtherChunkerOrModel(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 		changed.Rebuild = true
-		if r, err := ingest.Run(t.Context(), changed); err != nil || r.Changed != 1 || r.Added != 1 {
-			t.Errorf("%s: made anew: %+v, %v", what, r, err)
-		}
+		r, err := ingest.Run(t.Context(), changed)
+		check.That(t, err == nil && r.Changed == 1 && r.Added == 1, "%s: made anew: %+v, %v", what, r, err)
 		check.Is(t, must.Err(ingest.Run(t.Context(), w.o)), sheaf.ErrInvalid, "%s: after a rebuild", what)
 	}
 }

@@ -115,9 +115,8 @@ func TestKilledBetweenCommits(t *testing.T) {
 		t.Errorf("waiting: %v", view.Pending())
 	}
 	generation := w.generation()
-	if r := w.run(); r.Changes() || w.generation() != generation {
-		t.Errorf("then a run does something: %+v", r)
-	}
+	r := w.run()
+	check.That(t, !r.Changes() && w.generation() == generation, "then a run does something: %+v", r)
 }
 
 // TestFirstProgressHasTotal checks that the first progress gives the total amount of work before any work

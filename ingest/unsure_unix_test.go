@@ -147,10 +147,9 @@ func TestPipeInPlaceOfFile(t *testing.T) {
 			}
 			check.Equal(t, walk.LanguageSample(), "", "text of the pipe")
 			w.o.Walked = walk
-			if report := w.run(); report.Added+report.Changed+report.Removed > 0 || len(report.Skipped) != 1 ||
-				report.Skipped[0].Reason != ingest.ReasonUnreadable {
-				t.Errorf("%+v", report)
-			}
+			report := w.run()
+			check.That(t, report.Added+report.Changed+report.Removed <= 0 && len(report.Skipped) == 1 &&
+				report.Skipped[0].Reason == ingest.ReasonUnreadable, "%+v", report)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store/storetest"
 )
@@ -109,9 +110,8 @@ func TestUTF16AfterUTF8WithoutLineEnd(t *testing.T) {
 				for _, line := range []string{"\r\n", "the heron is here\r\n", "\nКлюч от кабинета\n"} {
 					line += "办公室的钥匙 key\n"
 					data := plain + must.Get(unicode.UTF16(order, mark).NewEncoder().String(line))
-					if text, note, ok := decode([]byte(data)); !ok || string(text) != plain+line {
-						t.Errorf("%v %v: %v %q, %s", order, mark, ok, text, note)
-					}
+					text, note, ok := decode([]byte(data))
+					check.That(t, ok && string(text) == plain+line, "%v %v: %v %q, %s", order, mark, ok, text, note)
 				}
 			}
 		}
@@ -129,9 +129,8 @@ func TestTimeOfBadUTF16(t *testing.T) {
 		for _, start := range []string{"", "\xff\xfe", "\xfe\xff", "a\x00\n\x00", "\x00"} {
 			began := storetest.CPU()
 			decode([]byte(start + strings.Repeat(part, size/len(part))))
-			if took := storetest.CPU() - began; took > 5*time.Second {
-				t.Errorf("%q, then %q took %v", start, part, took)
-			}
+			took := storetest.CPU() - began
+			check.That(t, took <= 5*time.Second, "%q, then %q took %v", start, part, took)
 		}
 	}
 }

@@ -106,9 +106,8 @@ func TestIndexIsNotEntered(t *testing.T) {
 	for _, f := range w.files {
 		found = append(found, f.Path)
 	}
-	if want := []string{"a.md", "large/c.md", "postman/b.md"}; !slices.Equal(found, want) {
-		t.Errorf("found are %q, want %q", found, want)
-	}
+	want := []string{"a.md", "large/c.md", "postman/b.md"}
+	check.That(t, slices.Equal(found, want), "found are %q, want %q", found, want)
 	check.That(t, len(w.byRule) == 1 && w.byRule[0].Path == "data/index/" && w.byRule[0].Reason == ReasonFolder,
 		"left out by rules: %+v", w.byRule)
 }

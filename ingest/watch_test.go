@@ -215,9 +215,8 @@ func TestWatchOuterIgnores(t *testing.T) {
 	must.Get(NewWalk(t.Context(), root, WalkOptions{watch: f.add}))
 	slices.Sort(got)
 	got = slices.Compact(got)
-	if want := []string{top, info, filepath.Dir(root), root}; !slices.Equal(got, want) {
-		t.Errorf("watched are %q, want %q", got, want)
-	}
+	want := []string{top, info, filepath.Dir(root), root}
+	check.That(t, slices.Equal(got, want), "watched are %q, want %q", got, want)
 	for path, matters := range map[string]bool{
 		filepath.Join(info, "exclude"):                 true,
 		filepath.Join(top, ".gitignore"):               true,

@@ -17,8 +17,7 @@ func TestNormsOfRuns(t *testing.T) {
 			check.That(t, err != nil, "a run has no ideal score, but share is allowed")
 			continue
 		}
-		if s, ok := fusion.(rank.Scores); err != nil || !ok || s.Norm != rank.Norm(i) {
-			t.Errorf("%s: %#v, %v, want norm %d", name, fusion, err, i)
-		}
+		s, ok := fusion.(rank.Scores)
+		check.That(t, err == nil && ok && s.Norm == rank.Norm(i), "%s: %#v, %v, want norm %d", name, fusion, err, i)
 	}
 }

@@ -75,9 +75,8 @@ func limitOf(t *testing.T, p *profile.Profile) int {
 
 // TestWithoutSource checks that a nil source has the built-in profiles.
 func TestWithoutSource(t *testing.T) {
-	if p, err := profile.Parse("mine.yaml", []byte("name: mine\nextends: sonar\n"), nil); err != nil || p.Name != "mine" {
-		t.Errorf("%+v, %v", p, err)
-	}
+	p, err := profile.Parse("mine.yaml", []byte("name: mine\nextends: sonar\n"), nil)
+	check.That(t, err == nil && p.Name == "mine", "%+v, %v", p, err)
 	for name, want := range map[string]error{"sonar": nil, "sonnar": sheaf.ErrNotFound} {
 		check.Is(t, must.Err(profile.Load(name, nil)), want, "%s", name)
 	}
@@ -237,10 +236,9 @@ func TestErrors(t *testing.T) {
 		{"weight: 1.0", "fuse: {method: scores, norm: none}\n", "similarity: closeness", true},
 	} {
 		_, err := profile.Parse("p.yaml", fmt.Appendf(nil, one, test.branch, test.fuse, test.then), profile.Builtin)
-		if right := err == nil; right != test.right ||
-			!right && !strings.Contains(err.Error(), "similarity needs the cosines of a vector branch") {
-			t.Errorf("%+v: %v", test, err)
-		}
+		right := err == nil
+		check.That(t, right == test.right && (right ||
+			strings.Contains(err.Error(), "similarity needs the cosines of a vector branch")), "%+v: %v", test, err)
 	}
 	for _, none := range []string{"0", "0.0", "-0", "0e1"} {
 		if _, err := profile.Parse("p.yaml", fmt.Appendf(nil, words, "", "graph_boost: {min_similarity: "+none+"}"),
@@ -283,9 +281,8 @@ func TestParameters(t *testing.T) {
 	p := parse(t, whole)
 	plan := must.Get(p.Plan(5, map[string]string{"alpha": "0.25", "how": "top_m_sum"}))
 	check.Equal(t, plan.Main.Branches[0].Weight, 0.75, "weight")
-	if text := must.Get(p.Show(10, map[string]string{"alpha": "0.82"})); !strings.Contains(text, "weight 0.18\n") {
-		t.Errorf("1 - 0.82 is shown as:\n%s", text)
-	}
+	text := must.Get(p.Show(10, map[string]string{"alpha": "0.82"}))
+	check.That(t, strings.Contains(text, "weight 0.18\n"), "1 - 0.82 is shown as:\n%s", text)
 	check.Equal(t, plan.Main.Branches[0].Then[0].Text, "aggregate: {method: top_m_sum}", "the stage")
 	for _, test := range []struct{ name, value, want string }{
 		{"alpha", "2", "parameter alpha of profile p is \"2\": must be a number within 0..1"},
@@ -371,9 +368,8 @@ func TestOnyxElasticParameters(t *testing.T) {
 		plan := must.Get(p.Plan(test.limit, map[string]string{"keyword": test.keyword, "title_content_ratio": test.ratio}))
 		words, meaning := plan.Main.Branches[0], plan.Main.Branches[1]
 		got := []profile.Field{{Name: "title", Weight: test.title}, {Name: "body", Weight: test.body}}
-		if d := cmp.Diff(got, words.Text.Fields); d != "" {
-			t.Error(d)
-		}
+		d := cmp.Diff(got, words.Text.Fields)
+		check.That(t, d == "", "%v", d)
 		if words.Text.TieBreaker != 0.3 || words.Limit != 20 || meaning.Limit != 20 || plan.Main.FusionText != test.fusion ||
 			meaning.Vector.Candidates != test.candidates {
 			t.Errorf("%+v: got %+v %+v %s", test, words, meaning, plan.Main.FusionText)
@@ -477,9 +473,8 @@ func TestNewOfEveryName(t *testing.T) {
 		p := must.Get(profile.Load(from, profile.In(dir)))
 		text := must.Get(profile.New(name, p))
 		must.Do(t, os.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644))
-		if made, err := profile.Load(name, profile.In(dir)); err != nil || made.Name != name {
-			t.Errorf("%s: %v", name, err)
-		}
+		made, err := profile.Load(name, profile.In(dir))
+		check.That(t, err == nil && made.Name == name, "%s: %v", name, err)
 	}
 }
 

@@ -114,10 +114,9 @@ func TestRunStages(t *testing.T) {
 			runs = runs || r == name
 		}
 		check.That(t, runs || err != nil, "%s works on runs and is not listed", name)
-		if help, err := profile.StageHelp(name); err != nil || !strings.HasPrefix(help, name+" ") ||
-			strings.Contains(help, "\t") {
-			t.Errorf("%s: %q, %v", name, help, err)
-		}
+		help, err := profile.StageHelp(name)
+		check.That(t, err == nil && strings.HasPrefix(help, name+" ") && !strings.Contains(help, "\t"),
+			"%s: %q, %v", name, help, err)
 	}
 	for name, hint := range map[string]string{"zzzzzzzz": "", "elbo": `: did you mean "elbow"?`} {
 		want := fmt.Sprintf("unknown stage %q%s (allowed: %s)", name, hint, strings.Join(profile.RunStages(), ", "))

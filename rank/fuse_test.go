@@ -370,9 +370,8 @@ func TestFuseMemory(t *testing.T) {
 			fuse(t, f, legs...)
 		}
 		runtime.ReadMemStats(&after)
-		if n := (after.TotalAlloc - before.TotalAlloc) / runs; n == 0 || n > 1<<20 {
-			t.Errorf("%+v takes %d bytes", f, n)
-		}
+		n := (after.TotalAlloc - before.TotalAlloc) / runs
+		check.That(t, n != 0 && n <= 1<<20, "%+v takes %d bytes", f, n)
 	}
 }
 

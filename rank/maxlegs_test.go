@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
@@ -41,8 +42,7 @@ func TestMaxLegs(t *testing.T) {
 			}
 		}
 		want.Sort()
-		if got := rank.MaxLegs(rank.Leg{Hits: a}, rank.Leg{Hits: b}).Hits; !reflect.DeepEqual(got, want) {
-			t.Fatalf("seed %d: %s, want %s", seed, written(got), written(want))
-		}
+		got := rank.MaxLegs(rank.Leg{Hits: a}, rank.Leg{Hits: b}).Hits
+		must.That(t, reflect.DeepEqual(got, want), "seed %d: %s, want %s", seed, written(got), written(want))
 	}
 }

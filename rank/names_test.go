@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/rank"
 )
 
@@ -200,8 +201,7 @@ func TestNamesAreBounded(t *testing.T) {
 				t.Fatalf("%s: a hit that facts do not know gets %v", what, score-before[id])
 			}
 		}
-		if again := apply(t, s, in, env); !reflect.DeepEqual(again, out) {
-			t.Fatalf("%s: %s, and then %s", what, written(out), written(again))
-		}
+		again := apply(t, s, in, env)
+		must.That(t, reflect.DeepEqual(again, out), "%s: %s, and then %s", what, written(out), written(again))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/rank"
 )
 
@@ -36,9 +37,8 @@ func TestNothingToFuse(t *testing.T) {
 	}
 	for _, f := range fusions {
 		for _, legs := range [][]rank.Leg{nil, {}, {leg("text", 1)}, {leg("text", 1), leg("vector", 2)}} {
-			if out, err := f.Fuse(legs); err != nil || out == nil || len(out) != 0 {
-				t.Errorf("%#v of %v: got %v, %v", f, legs, out, err)
-			}
+			out, err := f.Fuse(legs)
+			check.That(t, err == nil && out != nil && len(out) == 0, "%#v of %v: got %v, %v", f, legs, out, err)
 		}
 	}
 	for method := rank.MaxP; method <= rank.RSS; method++ {

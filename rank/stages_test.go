@@ -174,9 +174,8 @@ func TestRecency(t *testing.T) {
 func TestPropertyBoost(t *testing.T) {
 	for b, want := range map[float64]float64{0: 1, 3: 1.462117157260, -3: 0.768941421370, -0.5: 0.9584295167832002,
 		0.5: 1.0831409664335998, 100: 1.999999999999993} {
-		if got := rank.Feedback.Factor(b); !near(got, want) {
-			t.Errorf("feedback %v: got %v, want %v", b, got, want)
-		}
+		got := rank.Feedback.Factor(b)
+		check.That(t, near(got, want), "feedback %v: got %v, want %v", b, got, want)
 	}
 	l := newShelf()
 	l.add("t:a").Properties = []sheaf.Property{{Name: "Boost", Values: []sheaf.Value{sheaf.NumberValue(-3)}}}
@@ -559,7 +558,6 @@ func TestBoostKeepsTheSignOfZero(t *testing.T) {
 	id := l.add("t:a.md").ID
 	out := apply(t, rank.HeadingBoost{Max: 1, Decay: 1, Blend: rank.Add}, sheaf.Ranking{hit(id, math.Copysign(0, -1))},
 		rank.Env{Facts: l})
-	if got := out[0].Score; got != 0 || math.Signbit(got) {
-		t.Errorf("-0 + (1 - 1) is %v, want 0", got)
-	}
+	got := out[0].Score
+	check.That(t, got == 0 && !math.Signbit(got), "-0 + (1 - 1) is %v, want 0", got)
 }

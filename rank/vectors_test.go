@@ -69,9 +69,8 @@ func nearScores(t *testing.T, got, want map[string]float64) {
 	t.Helper()
 	must.Equal(t, len(got), len(want), "number of scores %v", got)
 	for id, w := range want {
-		if g, ok := got[id]; !ok || !near(g, w) {
-			t.Errorf("%s: got %v, want %v", id, g, w)
-		}
+		g, ok := got[id]
+		check.That(t, ok && near(g, w), "%s: got %v, want %v", id, g, w)
 	}
 }
 

@@ -130,8 +130,7 @@ func TestWordPairsAreBounded(t *testing.T) {
 			}
 			must.That(t, i < s.Hits || got == 0, "%s: %s is not looked at and gets %v", what, id, got)
 		}
-		if again := apply(t, s, in, env); !reflect.DeepEqual(again, out) {
-			t.Fatalf("%s: %s, and then %s", what, written(out), written(again))
-		}
+		again := apply(t, s, in, env)
+		must.That(t, reflect.DeepEqual(again, out), "%s: %s, and then %s", what, written(out), written(again))
 	}
 }

@@ -151,9 +151,8 @@ func TestOddQueries(t *testing.T) {
 		for what, text := range oddQueries() {
 			start := time.Now()
 			r := checkShares(t, s, name+", "+what, words.Parse(text, words.Options{Limit: 10, Now: s.Now()}))
-			if took := time.Since(start); took > 20*time.Second {
-				t.Errorf("%s, %s: two searches took %v", name, what, took)
-			}
+			took := time.Since(start)
+			check.That(t, took <= 20*time.Second, "%s, %s: two searches took %v", name, what, took)
 			check.That(t, what != "a heading" || name != "animals" || found(r)[0] == "cats.md#Sleep",
 				"%s: found %v", what, found(r))
 			check.That(t, what != "a name" || name != "animals" || found(r)[0] == "cats.md", "%s: found %v", what, found(r))
@@ -175,9 +174,8 @@ func TestManyEqualHeadings(t *testing.T) {
 		r := checkShares(t, s, text, words.Parse(text, words.Options{Limit: 10, Now: s.Now()}))
 		check.Equal(t, len(r.Hits), 10, "%s: hits", text)
 	}
-	if took := time.Since(start); took > 30*time.Second {
-		t.Errorf("six searches took %v", took)
-	}
+	took := time.Since(start)
+	check.That(t, took <= 30*time.Second, "six searches took %v", took)
 }
 
 // TestWordsShareOfCompounds checks that the words part is at most 1 for plain words and compounds.

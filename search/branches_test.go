@@ -97,9 +97,8 @@ func checkLegs(t *testing.T, what string, fused []search.Hit, ends []sheaf.Ranki
 		check.That(t, !seen[h.ID], "%s: %s appears twice", what, h.ID)
 		seen[h.ID] = true
 		for b, leg := range h.Legs {
-			if want := 1 + slices.IndexFunc(ends[b], func(e sheaf.Hit) bool { return e.ID == h.ID }); leg.Rank != want {
-				t.Errorf("%s: %s has rank %d of branch %d, want %d", what, h.ID, leg.Rank, b, want)
-			}
+			want := 1 + slices.IndexFunc(ends[b], func(e sheaf.Hit) bool { return e.ID == h.ID })
+			check.That(t, leg.Rank == want, "%s: %s has rank %d of branch %d, want %d", what, h.ID, leg.Rank, b, want)
 		}
 	}
 }

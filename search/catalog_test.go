@@ -97,10 +97,8 @@ func TestWhyNotNamesMustMatch(t *testing.T) {
 		Should: []sheaf.TextQuery{sheaf.Match{Text: "cat"}}}
 	a := must.Get(s.WhyNot(context.Background(), q, load(t, "rrf"), search.Options{},
 		sheaf.DocumentID("notes", "cats.md")))
-	if text := strings.Join(a.Reasons, "\n"); !strings.Contains(text,
-		"branch vector: it scores 1 and does not match the required words") {
-		t.Error(text)
-	}
+	text := strings.Join(a.Reasons, "\n")
+	check.That(t, strings.Contains(text, "branch vector: it scores 1 and does not match the required words"), "%v", text)
 }
 
 func labelsOf(e *sheaf.Explanation) string {
@@ -126,10 +124,8 @@ func TestVotesMoveRanks(t *testing.T) {
 		if boosts[1] > 0 {
 			want = "b.md"
 		}
-		if hits := mustSearch(t, s, query("cat sleeps", 2), load(t, "onyx-vespa"), search.Options{}).Hits; len(hits) != 2 ||
-			hits[0].Path != want {
-			t.Errorf("boosts %v: %+v", boosts, hits)
-		}
+		hits := mustSearch(t, s, query("cat sleeps", 2), load(t, "onyx-vespa"), search.Options{}).Hits
+		check.That(t, len(hits) == 2 && hits[0].Path == want, "boosts %v: %+v", boosts, hits)
 	}
 }
 

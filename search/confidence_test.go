@@ -292,9 +292,8 @@ func TestConfidenceOfOddQueries(t *testing.T) {
 	nan, infinite := math.NaN(), math.Inf(1)
 	for _, e := range []search.Evidence{{}, {Score: nan, Words: nan, Meaning: nan, Lead: nan, Unseen: nan, Numbers: nan},
 		{Score: infinite, Words: infinite, Lead: -infinite, Length: math.MaxInt}} {
-		if p := usual().Confidence(&e, true); !(p >= 0 && p <= 1) {
-			t.Errorf("%+v: confidence %v", e, p)
-		}
+		p := usual().Confidence(&e, true)
+		check.That(t, p >= 0 && p <= 1, "%+v: confidence %v", e, p)
 	}
 }
 
@@ -336,9 +335,8 @@ func TestUnknownNumberLowersConfidence(t *testing.T) {
 	sure := always(20, 20)
 	check.Equal(t, sure.Confidence(&search.Evidence{Unseen: 0.1, Numbers: 0.1}, true), 0.5,
 		"confidence with an unseen number")
-	if p := sure.Confidence(&search.Evidence{Unseen: 0.1}, true); p < 0.99 {
-		t.Errorf("confidence %v with an unseen word, want more than 0.99", p)
-	}
+	p := sure.Confidence(&search.Evidence{Unseen: 0.1}, true)
+	check.That(t, p >= 0.99, "confidence %v with an unseen word, want more than 0.99", p)
 }
 
 func TestLevels(t *testing.T) {

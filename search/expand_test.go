@@ -201,9 +201,8 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 	if !slices.Equal(embedded, []string{"what purrs", "a dog barks"}) || asked.Load() != 1 {
 		t.Errorf("embedded %q, asked %d times", embedded, asked.Load())
 	}
-	if x := with.Expansion; x == nil || x.Passage != "a dog barks" || len(x.Terms)+len(x.Queries) != 0 {
-		t.Errorf("expansion %+v", x)
-	}
+	x := with.Expansion
+	check.That(t, x != nil && x.Passage == "a dog barks" && len(x.Terms)+len(x.Queries) == 0, "expansion %+v", x)
 	for _, o := range []search.Options{{Parameters: map[string]string{"hyde": "1", "meaning": "0"}},
 		{Parameters: map[string]string{"hyde": "0"}}} {
 		if mustSearch(t, s, query("what purrs", 3), p, o); asked.Load() != 1 {

@@ -46,9 +46,8 @@ func found(r *search.Result) []string {
 
 func TestSearch(t *testing.T) {
 	r := mustSearch(t, searcher(animals()), query("cat", 3), load(t, "rrf"), search.Options{Trace: true})
-	if got := found(r); len(got) != 3 || got[0] != "garden.md#Visitors" && got[0] != "cats.md#Food" {
-		t.Errorf("found %v", got)
-	}
+	got := found(r)
+	check.That(t, len(got) == 3 && (got[0] == "garden.md#Visitors" || got[0] == "cats.md#Food"), "found %v", got)
 	h := r.Hits[0]
 	if h.Rank != 1 || h.Title == "" || h.Path == "" || h.Doc == "" || h.Breadcrumb == "" || len(h.Hierarchy) != 2 ||
 		len(h.Legs) != 2 || h.Depth != 1 {
@@ -216,9 +215,8 @@ func TestNoteOfWordsOnly(t *testing.T) {
 		{sheaf.Query{Limit: 3}, []string{"the query is empty"}},
 	} {
 		opt := search.Options{Parameters: map[string]string{"meaning": "0"}}
-		if r := mustSearch(t, s, c.q, load(t, "sheaf"), opt); !slices.Equal(r.Notes, c.want) {
-			t.Errorf("%+v: notes %q, want %q", c.q, r.Notes, c.want)
-		}
+		r := mustSearch(t, s, c.q, load(t, "sheaf"), opt)
+		check.That(t, slices.Equal(r.Notes, c.want), "%+v: notes %q, want %q", c.q, r.Notes, c.want)
 	}
 }
 
@@ -234,9 +232,8 @@ func TestWeightZero(t *testing.T) {
 	if shelf.requests.Load() != 1 || len(r.Legs) != 1 || r.Degraded {
 		t.Errorf("%d requests, legs %v", shelf.requests.Load(), r.Legs)
 	}
-	if want := []string{"searched by words only: the weight of meaning is 0"}; !slices.Equal(r.Notes, want) {
-		t.Errorf("notes %q, want %q", r.Notes, want)
-	}
+	want := []string{"searched by words only: the weight of meaning is 0"}
+	check.That(t, slices.Equal(r.Notes, want), "notes %q, want %q", r.Notes, want)
 	shelf = animals()
 	shelf.fail = func(req store.Request) error {
 		check.That(t, vectors(req), "searched by words for nothing")
@@ -266,9 +263,8 @@ func TestBranchesRunTogether(t *testing.T) {
 		both.Wait()
 		return nil
 	}
-	if r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{}); r.Degraded {
-		t.Errorf("%v", r.Warnings)
-	}
+	r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{})
+	check.That(t, !r.Degraded, "%v", r.Warnings)
 }
 
 func TestTimeoutAndCancellation(t *testing.T) {

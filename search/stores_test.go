@@ -93,9 +93,8 @@ func TestSystemsOnTheirStores(t *testing.T) {
 			}
 			mean := sum / float64(len(queries))
 			t.Logf("%s: rank-biased overlap %.4f, least %.4f, %d of %d answers alike", o.store, mean, least, same, len(queries))
-			if bound := agreement[o.store]; mean < bound {
-				t.Errorf("rank-biased overlap with the engine is %.4f: must be at least %v", mean, bound)
-			}
+			bound := agreement[o.store]
+			check.That(t, mean >= bound, "rank-biased overlap with the engine is %.4f: must be at least %v", mean, bound)
 		})
 	}
 }

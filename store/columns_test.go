@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/must"
 	"sheaf/store"
 )
 
@@ -12,8 +13,7 @@ func TestFacetOrderOfEqualNumbers(t *testing.T) {
 	counts := map[sheaf.Value]int{sheaf.NumberValue(32): 1, sheaf.WrittenNumber(32, "000032"): 1}
 	for range 50 {
 		values := store.NewFacet("sku", counts, 2).Values
-		if got := values[0].Value.String() + " " + values[1].Value.String(); got != "32 000032" {
-			t.Fatal(got)
-		}
+		got := values[0].Value.String() + " " + values[1].Value.String()
+		must.That(t, got == "32 000032", "%v", got)
 	}
 }

@@ -118,9 +118,8 @@ func TestKeysFileIsLink(t *testing.T) {
 	must.Do(t, err)
 	must.Get(openKeys(t, link).Revoke("ann"))
 	check.Is(t, must.Err(others.Find(secret)), access.ErrKey, "a key that was revoked through the link")
-	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the link is none any more: %v, %v", info, err)
-	}
+	info, err := os.Lstat(link)
+	check.That(t, err == nil && info.Mode()&os.ModeSymlink != 0, "the link is none any more: %v, %v", info, err)
 }
 
 func TestConcurrentKeyChanges(t *testing.T) {
@@ -141,9 +140,8 @@ func TestConcurrentKeyChanges(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if list, err := k.List(); err != nil || len(list) != 10 {
-		t.Errorf("%d keys, %v", len(list), err)
-	}
+	list, err := k.List()
+	check.That(t, err == nil && len(list) == 10, "%d keys, %v", len(list), err)
 }
 
 // TestRevokeByIDOrName checks that an ID revokes its own key, and a name the valid key.

@@ -155,9 +155,8 @@ func TestRepairThatFails(t *testing.T) {
 	if _, err := in.Repair(filepath.Join(dir, "aside", "damaged")); err == nil {
 		t.Fatal("Repair wrote over a folder")
 	}
-	if text, err := os.ReadFile(in.Path()); err != nil || string(text) != "no pages" {
-		t.Errorf("the damaged file is %q, %v", text, err)
-	}
+	text, err := os.ReadFile(in.Path())
+	check.That(t, err == nil && string(text) == "no pages", "the damaged file is %q, %v", text, err)
 }
 
 // TestLaterFormat checks that a file of a later version stays unchanged.

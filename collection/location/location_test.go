@@ -160,10 +160,9 @@ func TestRecordFlips(t *testing.T) {
 			flipped[i] ^= 1 << bit
 			must.Do(t, os.WriteFile(file, flipped, 0o644))
 			got, err := location.ReadRecord(dir)
-			if reported := errors.Is(err, sheaf.ErrCorrupt) ||
-				errors.Is(err, location.ErrFormat); !reported && (err != nil || got != want) {
-				t.Errorf("byte %d, bit %d: %+v, %v", i, bit, got, err)
-			}
+			reported := errors.Is(err, sheaf.ErrCorrupt) ||
+				errors.Is(err, location.ErrFormat)
+			check.That(t, reported || err == nil && got == want, "byte %d, bit %d: %+v, %v", i, bit, got, err)
 		}
 	}
 }

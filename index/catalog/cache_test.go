@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -46,9 +47,8 @@ func TestOutlinesAreBounded(t *testing.T) {
 	for range 20 {
 		once(3)
 	}
-	if grown := heapInUse() - before; grown > size {
-		t.Errorf("decoding %d bytes of outlines 20 times keeps %d bytes", size, grown)
-	}
+	grown := heapInUse() - before
+	check.That(t, grown <= size, "decoding %d bytes of outlines 20 times keeps %d bytes", size, grown)
 	runtime.KeepAlive(put)
 }
 

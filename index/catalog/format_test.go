@@ -13,6 +13,7 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
@@ -49,9 +50,8 @@ func TestWorkedExample(t *testing.T) {
 		"pieces":  nil,
 		"labels":  nil,
 	} {
-		if got, ok := r.Section(section); !ok || !bytes.Equal(got, want) {
-			t.Errorf("%s is % x, want % x", section, got, want)
-		}
+		got, ok := r.Section(section)
+		check.That(t, ok && bytes.Equal(got, want), "%s is % x, want % x", section, got, want)
 	}
 	blocks, _ := r.Section("blocks")
 	data, _ := r.Section("data")
@@ -62,7 +62,6 @@ func TestWorkedExample(t *testing.T) {
 	unpacker := must.Get(zstd.NewReader(nil))
 	defer unpacker.Close()
 	want := "1c 01 41 00 00 00 00 00 00 00 00 00 02 82 00 00 00 00 00 0c 01 c1 02 01 04 00 02 01 00"
-	if block, err := unpacker.DecodeAll(data, nil); err != nil || fmt.Sprintf("% x", block) != want {
-		t.Errorf("the block is % x, %v, want %s", block, err, want)
-	}
+	block, err := unpacker.DecodeAll(data, nil)
+	check.That(t, err == nil && fmt.Sprintf("% x", block) == want, "the block is % x, %v, want %s", block, err, want)
 }

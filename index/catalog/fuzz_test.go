@@ -134,9 +134,8 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 	defer sound.Close()
 	after := sound.View()
 	defer after.Close()
-	if faults := after.Check(); len(faults) > 0 {
-		t.Fatalf("what was made of the rest is not sound: %v", faults)
-	}
+	faults := after.Check()
+	must.That(t, len(faults) <= 0, "what was made of the rest is not sound: %v", faults)
 }
 
 // FuzzPayload checks that Open succeeds or reports the fault for any manifest and list.
@@ -177,8 +176,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(pack(recordPacker(), make([]byte, 100_000)), uint64(100_000))
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd}, uint64(1<<40))
 	f.Fuzz(func(t *testing.T, packed []byte, size uint64) {
-		if b, err := unpack(packed, size); err == nil && uint64(len(b)) != size {
-			t.Fatalf("%d bytes, not %d", len(b), size)
-		}
+		b, err := unpack(packed, size)
+		must.That(t, err != nil || uint64(len(b)) == size, "%d bytes, not %d", len(b), size)
 	})
 }

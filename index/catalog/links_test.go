@@ -378,9 +378,8 @@ func TestReferencesKeepBacklinks(t *testing.T) {
 	v := c.View()
 	defer v.Close()
 	want := []sheaf.ID{"notes:b.md", "notes:c.md", "notes:d.md"}
-	if got := v.Backlinks("notes:a.md"); !slices.Equal(got, want) {
-		t.Fatalf("back-links %q, want %q", got, want)
-	}
+	got := v.Backlinks("notes:a.md")
+	must.That(t, slices.Equal(got, want), "back-links %q, want %q", got, want)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -419,10 +418,8 @@ func TestHeadingOfLinkFragment(t *testing.T) {
 		"\u4f8b\u9898_1": "notes:n.md#\u4f8b\u9898-1", "sub-and-super": "notes:n.md#sub-and-super",
 		"anchor": "notes:n.md#below-it", "Anchor": "notes:n.md", "-": "notes:n.md", "build-lib": "notes:n.md",
 	} {
-		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok ||
-			got != want {
-			t.Errorf("%q: %q, want %q", fragment, got, want)
-		}
+		got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment})
+		check.That(t, ok && got == want, "%q: %q, want %q", fragment, got, want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf/index/catalog"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -25,7 +26,6 @@ func TestTextOfPipe(t *testing.T) {
 	}
 	v := c.View()
 	defer v.Close()
-	if text, err := v.Text("notes:n.md"); !errors.Is(err, catalog.ErrStale) {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := v.Text("notes:n.md")
+	check.That(t, errors.Is(err, catalog.ErrStale), "%q, %v", text, err)
 }

@@ -64,9 +64,8 @@ func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.
 	c := openIn(t, fsys, "/c")
 	v := c.View()
 	defer v.Close()
-	if faults := v.Check(); len(faults) > 0 {
-		t.Fatalf("%s: %v", where, faults)
-	}
+	faults := v.Check()
+	must.That(t, len(faults) <= 0, "%s: %v", where, faults)
 	texts := map[string]string{}
 	for id := range v.Files() {
 		text, err := v.Text(id)

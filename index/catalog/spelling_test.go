@@ -62,9 +62,8 @@ func TestSpellings(t *testing.T) {
 		{"none/", nil},
 		{"", nil},
 	} {
-		if got := v.Spellings(s.written); !sameSet(got, s.want) {
-			t.Errorf("%q is written %q, want %q", s.written, got, s.want)
-		}
+		got := v.Spellings(s.written)
+		check.That(t, sameSet(got, s.want), "%q is written %q, want %q", s.written, got, s.want)
 	}
 	check.Equal(t, len(v.Spellings("MANY/")), 8, "spellings")
 	must.Do(t, v.Err())

@@ -77,9 +77,8 @@ func TestTruncatedFiles(t *testing.T) {
 	check.Is(t, must.Err(v.Record("notes:d123.md")), sheaf.ErrCorrupt, "a record")
 	v.Backlinks("notes:d001.md")
 	check.Is(t, v.Err(), sheaf.ErrCorrupt, "back-links")
-	if faults := v.Check(); len(faults) == 0 || !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
-		t.Errorf("check: %v", faults)
-	}
+	faults := v.Check()
+	check.That(t, len(faults) != 0 && errors.Is(errors.Join(faults...), sheaf.ErrCorrupt), "check: %v", faults)
 }
 
 // TestContainer1 checks a catalog in files of container version 1. It opens with all content,

@@ -117,9 +117,8 @@ func TestPostgresRunning(t *testing.T) {
 	write(t, dir+"/cluster/data/postmaster.pid",
 		fmt.Sprintf("%d\n%s\n1\n%d\n\n127.0.0.1\n1 2\nready   \n", os.Getpid(), dir, port))
 	out, told, ok := shell(t, servers, `./postgres.sh start "$DIR"`, "DIR="+dir)
-	if want := fmt.Sprintf("postgres://sheaf@127.0.0.1:%d/postgres?sslmode=disable\n", port); out != want || !ok {
-		t.Errorf("it prints %q, %q, %v, want %q", out, told, ok, want)
-	}
+	want := fmt.Sprintf("postgres://sheaf@127.0.0.1:%d/postgres?sslmode=disable\n", port)
+	check.That(t, out == want && ok, "it prints %q, %q, %v, want %q", out, told, ok, want)
 	if _, err := os.Stat(dir + "/cluster/data/postmaster.pid"); err != nil {
 		t.Errorf("the cluster that runs: %v", err)
 	}

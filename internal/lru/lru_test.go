@@ -3,6 +3,7 @@ package lru_test
 import (
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/lru"
 )
 
@@ -33,18 +34,15 @@ func TestCache(t *testing.T) {
 				t.Errorf("%s is gone", key)
 			}
 		}
-		if values, _ := c.Size(); n != len(keys) || values != n {
-			t.Errorf("%d values, want %v", n, keys)
-		}
+		values, _ := c.Size()
+		check.That(t, n == len(keys) && values == n, "%d values, want %v", n, keys)
 	}
 	holds("a", "c", "d")
 	c.Put("a", 5, 1)
-	if v, _ := c.Get("a"); v != 5 {
-		t.Errorf("a is %d, want the later value", v)
-	}
-	if _, size := c.Size(); size != 8 {
-		t.Errorf("size %d, want 8", size)
-	}
+	v, _ := c.Get("a")
+	check.That(t, v == 5, "a is %d, want the later value", v)
+	_, size := c.Size()
+	check.That(t, size == 8, "size %d, want 8", size)
 	c.Limit(4)
 	holds("a")
 }

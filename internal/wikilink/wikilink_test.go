@@ -3,6 +3,7 @@ package wikilink_test
 import (
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/wikilink"
 )
 
@@ -44,8 +45,7 @@ func TestParse(t *testing.T) {
 		"Ann]]": 5, "Ann]] (boss)": 5, "Ann]](boss)": 5, "Ann]](see a.md)": 5, "Ann]]()": 5, "Ann]](": 5, "Ann|A]](a.md)": 7,
 		"1]](#cite-1)": 0, "pdf]](a.pdf)": 0, "all]](https://example.org/x)": 0, "text](a.md)]]": 0,
 	} {
-		if _, size, ok := wikilink.Parse(text); size != want || ok != (want > 0) {
-			t.Errorf("%s: %d %v", text, size, ok)
-		}
+		_, size, ok := wikilink.Parse(text)
+		check.That(t, size == want && ok == (want > 0), "%s: %d %v", text, size, ok)
 	}
 }

@@ -68,9 +68,8 @@ func TestDepth(t *testing.T) {
 		"a: [" + strings.Repeat("-1, ", 99) + "]\nb: {" + strings.Repeat("c, ", 99) + "}\n": "",
 	} {
 		_, err := yamlfile.Parse(text, yamlfile.Limits{Bytes: 1 << 20, Depth: 10})
-		if got := fmt.Sprint(err); (err == nil) != (place == "") || !strings.Contains(got, place) {
-			t.Errorf("%q: %v, want %q", text, err, place)
-		}
+		got := fmt.Sprint(err)
+		check.That(t, (err == nil) == (place == "") && strings.Contains(got, place), "%q: %v, want %q", text, err, place)
 	}
 }
 

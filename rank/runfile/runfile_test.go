@@ -43,9 +43,8 @@ func TestReadTREC(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	check.That(t, r.Name == "name" && r.Repeated == 1, "name %q, %d repeated", r.Name, r.Repeated)
-	if empty := read(t, ""); len(empty.Queries) != 0 {
-		t.Errorf("an empty file holds %v", empty.Queries)
-	}
+	empty := read(t, "")
+	check.That(t, len(empty.Queries) == 0, "an empty file holds %v", empty.Queries)
 }
 
 func TestReadJSON(t *testing.T) {

@@ -128,9 +128,8 @@ func TestWriteAndDelete(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 		for _, want := range []int{1, 0} {
-			if n, err := x.Delete(ctx, "t:a"); err != nil || n != want {
-				t.Errorf("%s: deleted %d chunks, want %d: %v", name, n, want, err)
-			}
+			n, err := x.Delete(ctx, "t:a")
+			check.That(t, err == nil && n == want, "%s: deleted %d chunks, want %d: %v", name, n, want, err)
 		}
 		if r, _ := x.Keyword(ctx, cat, onyx.Filters{}, 10); !slices.Equal(ids(r), []sheaf.ID{"t:b#0"}) {
 			t.Errorf("%s: after deleting: %v", name, r)
@@ -275,9 +274,8 @@ func TestRandom(t *testing.T) {
 		other, _ := x.Random(ctx, onyx.Filters{}, 5, 2)
 		check.That(t, err == nil && len(first) == 5 && slices.Equal(first, again) && !slices.Equal(first, other),
 			"%s: %v, %v, %v, %v", name, first, again, other, err)
-		if all, _ := x.Random(ctx, onyx.Filters{}, 100, 1); len(all) != 15 {
-			t.Errorf("%s: %d of 15 public chunks", name, len(all))
-		}
+		all, _ := x.Random(ctx, onyx.Filters{}, 100, 1)
+		check.That(t, len(all) == 15, "%s: %d of 15 public chunks", name, len(all))
 		check.Is(t, must.Err(x.Random(ctx, onyx.Filters{}, 0, 1)), sheaf.ErrInvalid, "%s", name)
 	}
 }
@@ -428,13 +426,11 @@ func TestUpdateColumns(t *testing.T) {
 	write(t, x, onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "one"}, {Text: "two"}}})
 	st.Backend = nil // any other write panics
 	boost := 2.0
-	if missing, err := x.Update(t.Context(),
-		[]onyx.Update{{Documents: []sheaf.ID{"t:a", "t:b"}, Boost: &boost}}); err != nil || len(missing) != 1 {
-		t.Fatalf("missing %v, %v", missing, err)
-	}
+	missing, err := x.Update(t.Context(),
+		[]onyx.Update{{Documents: []sheaf.ID{"t:a", "t:b"}, Boost: &boost}})
+	must.That(t, err == nil && len(missing) == 1, "missing %v, %v", missing, err)
 	must.That(t, len(st.changes) == 2 && st.changes[1].Chunk == onyx.ChunkID("t:a", 1), "changes %+v", st.changes)
 	c := store.Chunk{Columns: st.changes[0].Columns}
-	if got := c.Values(sheaf.PropertyColumn("boost")); len(got) != 1 || got[0] != sheaf.NumberValue(2) {
-		t.Errorf("votes are %v", got)
-	}
+	got := c.Values(sheaf.PropertyColumn("boost"))
+	check.That(t, len(got) == 1 && got[0] == sheaf.NumberValue(2), "votes are %v", got)
 }

@@ -75,9 +75,8 @@ func TestVectorsKeywordScore(t *testing.T) {
 			check.Equal(t, factor, in.Boosts[name], "weight of %s", name)
 			score += factor * in.Scores[name]
 		}
-		if hit := score > 0; hit != want.Hit || math.Abs(score-want.Score) > 1e-9 {
-			t.Errorf("score %v, want %v", score, want.Score)
-		}
+		hit := score > 0
+		check.That(t, hit == want.Hit && math.Abs(score-want.Score) <= 1e-9, "score %v, want %v", score, want.Score)
 	})
 	// A store returns the same sum.
 	for name, x := range stores(t, nil) {

@@ -47,9 +47,8 @@ func TestTitlesCountMore(t *testing.T) {
 
 func TestTextWithoutSalientWords(t *testing.T) {
 	for _, body := range []string{"", "the of and", "1 2 3", "unknown words only"} {
-		if got := words(t, salient.Text{Body: body}, nil); got != nil {
-			t.Errorf("%q: got %q", body, got)
-		}
+		got := words(t, salient.Text{Body: body}, nil)
+		check.That(t, got == nil, "%q: got %q", body, got)
 	}
 }
 

@@ -222,9 +222,8 @@ func TestFolderSizesAndLinks(t *testing.T) {
 	check.Equal(t, facts.FolderSize("vault", ""), 1, "files at the top")
 	check.List(t, facts.Links("vault:f/a.md"), []sheaf.ID{"vault:f/b.md"}, "links")
 	check.List(t, facts.Backlinks("vault:f/a.md"), []sheaf.ID{"vault:c.md"}, "backlinks")
-	if o := facts.Outline("vault:c.md"); o == nil || o.Date.Time.Format(time.DateOnly) != "2024-05-06" {
-		t.Errorf("outline %+v", o)
-	}
+	o := facts.Outline("vault:c.md")
+	check.That(t, o != nil && o.Date.Time.Format(time.DateOnly) == "2024-05-06", "outline %+v", o)
 	if text, err := r.Scanned.Text("vault:f/b.md#0"); err != nil || text != "word\n" {
 		t.Errorf("text %q, %v", text, err)
 	}
@@ -244,17 +243,15 @@ func TestLinksToOtherFiles(t *testing.T) {
 		"b.md":      "---\naliases: [plan, v1.2, other, x/twice]\n---\nword\n",
 		"f/plan.md": "nothing\n", "f/v1.2.md": "nothing\n", "f/x/Twice.md": "nothing\n", "f/unlike.md": "nothing\n",
 	})), "word", search.Options{})
-	if view, err := r.Scanned.Catalog(); err != nil || view.Docs() != 2 {
-		t.Fatalf("candidates: %v", err)
-	}
+	view, err := r.Scanned.Catalog()
+	must.That(t, err == nil && view.Docs() == 2, "candidates: %v", err)
 	facts := r.Scanned.Facts
 	if links := facts.Links("vault:a.md"); !slices.Equal(links,
 		[]sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md", "vault:f/x/Twice.md"}) {
 		t.Errorf("links %v", links)
 	}
-	if _, ok := facts.Document("vault:f/plan.md"); ok {
-		t.Error("a file that is no candidate is a document")
-	}
+	_, ok := facts.Document("vault:f/plan.md")
+	check.That(t, !ok, "a file that is no candidate is a document")
 }
 
 // TestChangesAreSeen checks that a changed file is cut again although it was cached, and that a
@@ -263,9 +260,8 @@ func TestChangesAreSeen(t *testing.T) {
 	root := folder(t, map[string]string{"a.md": "first word\n", "b.md": "word\n"})
 	s := searcher(t, root)
 	before := ask(t, s, "word", search.Options{})
-	if again := ask(t, s, "word", search.Options{}); !slices.Equal(ids(again), ids(before)) {
-		t.Errorf("the second time: %v, then %v", ids(before), ids(again))
-	}
+	again := ask(t, s, "word", search.Options{})
+	check.That(t, slices.Equal(ids(again), ids(before)), "the second time: %v, then %v", ids(before), ids(again))
 	must.Do(t, os.WriteFile(filepath.Join(root, "a.md"), []byte("second word, and longer\n"), 0o644))
 	must.Do(t, os.Remove(filepath.Join(root, "b.md")))
 	check.List(t, ids(ask(t, s, "word", search.Options{})), []string{"a.md#0"}, "after the change")
@@ -295,9 +291,8 @@ func TestMeaningFindsOnlyCandidates(t *testing.T) {
 	e := hashed.New(64)
 	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) { return e.Embed(ctx, 1, texts) }
 	r := ask(t, s, "alpha", search.Options{Parameters: map[string]string{"semantic": "1"}})
-	if got := ids(r); len(got) != 2 || !slices.Contains(got, "a.md#0") || !slices.Contains(got, "c.md#0") {
-		t.Errorf("found %v", got)
-	}
+	got := ids(r)
+	check.That(t, len(got) == 2 && slices.Contains(got, "a.md#0") && slices.Contains(got, "c.md#0"), "found %v", got)
 	check.List(t, r.Legs, []string{"words", "meaning"}, "legs")
 	for weight, want := range map[string]string{"0": "words", "1": "meaning"} {
 		r := ask(t, s, "alpha", search.Options{Explain: true,
@@ -407,12 +402,10 @@ func TestMemoryIsBounded(t *testing.T) {
 				float64(used)/(1<<20))
 			check.That(t, used <= megabytes<<20, "%s: %d bytes are used of %d MB", name, used, megabytes)
 			whole := found.Candidates == 64
-			if told := strings.Contains(strings.Join(found.Notes, "\n"), "the index is full"); told == whole {
-				t.Errorf("%s, %d MB: %d candidates, notes %v", name, megabytes, found.Candidates, found.Notes)
-			}
-			if want := name == "text" || megabytes == 100; whole != want {
-				t.Errorf("%s, %d MB: %d of 64 files are candidates", name, megabytes, found.Candidates)
-			}
+			told := strings.Contains(strings.Join(found.Notes, "\n"), "the index is full")
+			check.That(t, told != whole, "%s, %d MB: %d candidates, notes %v", name, megabytes, found.Candidates, found.Notes)
+			want := name == "text" || megabytes == 100
+			check.That(t, whole == want, "%s, %d MB: %d of 64 files are candidates", name, megabytes, found.Candidates)
 			if text, err := found.Text("vault:00.md#1"); err != nil || !strings.Contains(text, "word") {
 				t.Errorf("%s: text %q, %v", name, text, err)
 			}
@@ -466,9 +459,8 @@ func TestOddFiles(t *testing.T) {
 	})
 	got := ids(ask(t, searcher(t, root), "word", search.Options{}))
 	slices.Sort(got)
-	if want := []string{"bad.md#0", "frontmatter.md#0", "hash#0.md#0", "utf16.md#0"}; !slices.Equal(got, want) {
-		t.Errorf("found %v, want %v", got, want)
-	}
+	want := []string{"bad.md#0", "frontmatter.md#0", "hash#0.md#0", "utf16.md#0"}
+	check.That(t, slices.Equal(got, want), "found %v, want %v", got, want)
 	_, err := searcher(t, filepath.Join(root, "missing")).Search(context.Background(),
 		query.Parse("x", query.Options{Limit: 1}), tiered(t), search.Options{})
 	check.That(t, err != nil && strings.Contains(err.Error(), "missing"), "no folder: %v", err)

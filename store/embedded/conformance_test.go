@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sheaf/index/engine/bm25"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/embedded"
@@ -60,9 +61,8 @@ func TestRandomHistories(t *testing.T) {
 				last = s.Reopen(t, b)
 				return last
 			})
-			if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {
-				t.Error(faults)
-			}
+			faults := last.(*embedded.Store).Check(t.Context(), nil)
+			check.That(t, len(faults) <= 0, "%v", faults)
 			must.Do(t, last.Close())
 		})
 	}

@@ -72,9 +72,8 @@ func TestReaderAndSecondWriter(t *testing.T) {
 	find(reader, "sleeping", "t:b")
 	write("t:b", note("t:c", "t:c", "Cows", "Moo."))
 	find(reader, "moo sleep", "t:c")
-	if faults := s.Check(ctx, nil); len(faults) > 0 {
-		t.Fatal(faults)
-	}
+	faults := s.Check(ctx, nil)
+	must.That(t, len(faults) <= 0, "%v", faults)
 	if err := reader.Write(ctx, store.Batch{}); !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Fatalf("writing to a store that was opened for reading gives %v", err)
 	}
@@ -107,9 +106,8 @@ func TestReaderFollowsRemadeIndex(t *testing.T) {
 	}
 	time.Sleep(2 * time.Millisecond) // commit numbers start from the clock
 	write("new")
-	if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 || r[0].ID != "t:new" {
-		t.Errorf("the reader finds %v, %v", ids(r), err)
-	}
+	r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"}))
+	check.That(t, err == nil && len(r) == 1 && r[0].ID == "t:new", "the reader finds %v, %v", ids(r), err)
 }
 
 // TestOpenedBeforeFirstCommit checks that a store that opens during the first commit of another
@@ -124,9 +122,8 @@ func TestOpenedBeforeFirstCommit(t *testing.T) {
 		time.Sleep(time.Millisecond) // commit numbers start from the clock
 		reader := open(t, embedded.Options{FS: fsys, Dir: "/i"})
 		must.Do(t, errors.Join(load.Commit(ctx), load.Close()))
-		if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 {
-			t.Fatalf("the reader finds %v, %v", ids(r), err)
-		}
+		r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"}))
+		must.That(t, err == nil && len(r) == 1, "the reader finds %v, %v", ids(r), err)
 	}
 }
 

@@ -57,9 +57,8 @@ func TestExpansionsAreExplainedAlike(t *testing.T) {
 		out := must.Get(st.Explain(t.Context(), store.Request{Limit: 1,
 			Text: &store.TextRequest{Query: sheaf.Prefix{Text: "char"},
 				Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}, []sheaf.ID{"t:a"}))
-		if got := fmt.Sprintf("%+v", *out[0]); !strings.Contains(got, `"chara"`) {
-			t.Fatal(got)
-		}
+		got := fmt.Sprintf("%+v", *out[0])
+		must.That(t, strings.Contains(got, `"chara"`), "%v", got)
 	}
 }
 

@@ -124,9 +124,8 @@ func testExamine(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
 	storetest.Healthy(t, opensearch.Examine(t.Context(), o))
 	o.URL = "http://127.0.0.1:1"
-	if found := opensearch.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
-		t.Errorf("nobody listens: %v", found)
-	}
+	found := opensearch.Examine(t.Context(), o)
+	check.That(t, len(found) == 1 && errors.Is(found[0].Err, sheaf.ErrUnavailable), "nobody listens: %v", found)
 }
 
 // TestExamineBlocked checks that the doctor names each block of an index and of its dictionary. Its
@@ -299,9 +298,8 @@ func TestAliasOfAnotherModel(t *testing.T) {
 			deadline := time.Now().Add(10 * time.Second)
 			for (b.Moved() != nil) != want && time.Now().Before(deadline) {
 				time.Sleep(100 * time.Millisecond)
-				if n := storetest.Hits(t, b, "shared"); n != 1 && n != 2 {
-					t.Fatalf("%d found", n)
-				}
+				n := storetest.Hits(t, b, "shared")
+				must.That(t, n == 1 || n == 2, "%d found", n)
 			}
 			if err := b.Moved(); (err != nil) != want || want &&
 				!strings.Contains(err.Error(), "which was made with other settings") {

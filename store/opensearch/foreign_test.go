@@ -31,9 +31,8 @@ func asked(t *testing.T, o opensearch.Options, method, path, body string) (int, 
 // put sends a request directly to the server, which must accept it.
 func put(t *testing.T, o opensearch.Options, path, body string) {
 	t.Helper()
-	if status, said := asked(t, o, "PUT", path, body); status != http.StatusOK {
-		t.Fatalf("PUT %s %s: %s", path, body, said)
-	}
+	status, said := asked(t, o, "PUT", path, body)
+	must.That(t, status == http.StatusOK, "PUT %s %s: %s", path, body, said)
 }
 
 // foreign makes a foreign index with one document, and removes it at the end of the test. unharmed
@@ -89,12 +88,10 @@ func TestForeignDictionary(t *testing.T) {
 			_, err := opensearch.Open(t.Context(), o)
 			check.NoError(t, errors.Join(refused(err, name), refused(opensearch.Drop(t.Context(), o), name), unharmed()),
 				"%s", mappings)
-			if status, said := asked(t, o, "GET", "/"+o.Index, ""); status != http.StatusNotFound {
-				t.Errorf("%s: the index was made: %s", mappings, said)
-			}
-			if f := examined(t, o); f == nil || refused(f, name) != nil {
-				t.Errorf("%s: examined: %v", mappings, f)
-			}
+			status, said := asked(t, o, "GET", "/"+o.Index, "")
+			check.That(t, status == http.StatusNotFound, "%s: the index was made: %s", mappings, said)
+			f := examined(t, o)
+			check.That(t, f != nil && refused(f, name) == nil, "%s: examined: %v", mappings, f)
 		}
 	})
 }
@@ -179,9 +176,8 @@ func TestOlderDictionary(t *testing.T) {
 		if err := opensearch.Drop(t.Context(), o); err != nil {
 			t.Error(err)
 		}
-		if status, _ := asked(t, o, "GET", "/"+o.Index+"-terms", ""); status != http.StatusNotFound {
-			t.Errorf("the dictionary is still there: %d", status)
-		}
+		status, _ := asked(t, o, "GET", "/"+o.Index+"-terms", "")
+		check.That(t, status == http.StatusNotFound, "the dictionary is still there: %d", status)
 	})
 }
 
@@ -199,10 +195,9 @@ func TestForeignAlias(t *testing.T) {
 				!strings.Contains(err.Error(), alias+suffix+" ") || !strings.Contains(err.Error(), "choose another") {
 				t.Errorf("%s: %v", alias+suffix, err)
 			}
-			if _, said := asked(t, o, "GET", "/_alias/"+alias+"*", ""); !strings.Contains(said, `"`+o.Index+`":`) ||
-				strings.Count(said, alias) != 1 {
-				t.Errorf("%s: now stands for %s", alias+suffix, said)
-			}
+			_, said := asked(t, o, "GET", "/_alias/"+alias+"*", "")
+			check.That(t, strings.Contains(said, `"`+o.Index+`":`) && strings.Count(said, alias) == 1,
+				"%s: now stands for %s", alias+suffix, said)
 		}
 	})
 }

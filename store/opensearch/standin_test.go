@@ -225,10 +225,9 @@ func TestShardsAndReplicasOfNewIndex(t *testing.T) {
 		o, made := standIn(t, opensearch.Elasticsearch, object{"/_cluster/health": health})
 		o.Shards, o.Replicas = c.shards, c.replicas
 		_, err := opensearch.Open(t.Context(), o)
-		if i := decoded(t, made["notes"]).Settings.Index; i["number_of_shards"] != float64(c.wantShards) ||
-			i["number_of_replicas"] != float64(c.wantReplicas) {
-			t.Errorf("%+v: %v (%v)", c, i, err)
-		}
+		i := decoded(t, made["notes"]).Settings.Index
+		check.That(t, i["number_of_shards"] == float64(c.wantShards) && i["number_of_replicas"] == float64(c.wantReplicas),
+			"%+v: %v (%v)", c, i, err)
 	}
 }
 

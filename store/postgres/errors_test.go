@@ -45,10 +45,9 @@ func TestServerErrors(t *testing.T) {
 		{"25P04", "no", sheaf.ErrUnavailable, "transaction_timeout"},
 	} {
 		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: c.code, Message: c.message})
-		if text := fmt.Sprint(err); !errors.Is(err, c.want) || !strings.Contains(text, c.says) ||
-			!strings.Contains(text, c.message) || !strings.Contains(text, "488 chunks") {
-			t.Errorf("%v: want one that says %q", err, c.says)
-		}
+		text := fmt.Sprint(err)
+		check.That(t, errors.Is(err, c.want) && strings.Contains(text, c.says) && strings.Contains(text, c.message) &&
+			strings.Contains(text, "488 chunks"), "%v: want one that says %q", err, c.says)
 	}
 }
 

@@ -56,9 +56,8 @@ func stored(t *testing.T, url, schema string) []string {
 		OR tokens <> (SELECT coalesce(sum(lens[field.id]), 0) FROM chunk)
 		UNION ALL SELECT 'total' FROM total WHERE chunks <> (SELECT count(*) FROM chunk)
 		OR vectors <> (SELECT count(*) FROM (`+strings.Join(vectors, " UNION ALL ")+`) passages)`)
-	if miscounted, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(miscounted) > 0 {
-		t.Errorf("counted otherwise than there are rows: %q, %v", miscounted, err)
-	}
+	miscounted, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	check.That(t, err == nil && len(miscounted) <= 0, "counted otherwise than there are rows: %q, %v", miscounted, err)
 	rows, _ = conn.Query(t.Context(), sql)
 	out := must.Get(pgx.CollectRows(rows, pgx.RowTo[string]))
 	slices.Sort(out)

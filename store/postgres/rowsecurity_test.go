@@ -137,10 +137,8 @@ func withoutSetting(t *testing.T, o postgres.Options) {
 		}
 	}
 	findings := postgres.Examine(t.Context(), o)
-	if i := slices.IndexFunc(findings, func(f store.Finding) bool { return f.Check == "row security" }); i < 0 ||
-		findings[i].Err != nil {
-		t.Errorf("the doctor finds %v", findings)
-	}
+	i := slices.IndexFunc(findings, func(f store.Finding) bool { return f.Check == "row security" })
+	check.That(t, i >= 0 && findings[i].Err == nil, "the doctor finds %v", findings)
 }
 
 // TestRowSecurityOfOwner checks that a user who cannot bypass row-level security can make the tables, write and
@@ -172,9 +170,8 @@ func TestRowSecurityOfOwner(t *testing.T) {
 	found := func(ctx context.Context, want string) {
 		t.Helper()
 		r, err := b.Retrieve(ctx, storetest.Words(sheaf.Match{Text: "secret"}))
-		if got := names(r); err != nil || got != want {
-			t.Errorf("found %s, want %s, %v", got, want, err)
-		}
+		got := names(r)
+		check.That(t, err == nil && got == want, "found %s, want %s, %v", got, want, err)
 	}
 	for range 2 { // the second write replaces the first
 		must.Do(t, b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{private("t:open", "", "public"),

@@ -107,10 +107,9 @@ func TestProxyErrorEndsWrite(t *testing.T) {
 				client, calls := of(func(r *http.Request) int { takes(r, timeout/3); return status }, timeout, 100)
 				began := time.Now()
 				err := calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "POST", "/", nil, nil) })
-				if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) ||
-					!strings.Contains(err.Error(), "no answer in time") || took != timeout {
-					t.Errorf("%v after %v, want sheaf.ErrUnavailable after %v", err, took, timeout)
-				}
+				took := time.Since(began)
+				check.That(t, errors.Is(err, sheaf.ErrUnavailable) && strings.Contains(err.Error(), "no answer in time") &&
+					took == timeout, "%v after %v, want sheaf.ErrUnavailable after %v", err, took, timeout)
 			})
 		})
 	}

@@ -148,8 +148,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		req := store.Request{Text: &store.TextRequest{K1: 1.2, B: 0.75}}
 		change(&req)
-		if got := o.Refuses(&req, "class"); !strings.Contains(got, says) || (got == "") != (says == "") {
-			t.Errorf("%q, want %q", got, says)
-		}
+		got := o.Refuses(&req, "class")
+		check.That(t, strings.Contains(got, says) && (got == "") == (says == ""), "%q, want %q", got, says)
 	}
 }

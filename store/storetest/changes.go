@@ -71,9 +71,8 @@ func emptied(t *testing.T, b store.Backend) {
 		}
 	}
 	write(t, b, kept)
-	if got := retrieve(t, b, req); len(got) != 1 || !near(b, got[0].Score, want[0].Score) {
-		t.Errorf("written again: found %v, want %v", got, want)
-	}
+	got := retrieve(t, b, req)
+	check.That(t, len(got) == 1 && near(b, got[0].Score, want[0].Score), "written again: found %v, want %v", got, want)
 }
 
 func within(t *testing.T, b store.Backend) {
@@ -195,10 +194,9 @@ func invalid(t *testing.T, b store.Backend) {
 	}
 	matching.Vector.Matching = good.Text
 	can := store.Matches(b) && !without
-	if found, err := b.Retrieve(ctx, matching); can && ids(found) != "t:v" ||
-		!can && !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("a vector and words that match: %s, %v", ids(found), err)
-	}
+	found, err := b.Retrieve(ctx, matching)
+	check.That(t, (!can || ids(found) == "t:v") && (can || errors.Is(err, sheaf.ErrUnsupported)),
+		"a vector and words that match: %s, %v", ids(found), err)
 	batches := []store.Chunk{Chunk("", "body", "x"), {ID: "t:x"}, Chunk("t:x", "body", "x", "body", "y")}
 	for _, vector := range [][]float32{make([]float32, 8), unit(1, 0)} {
 		if without && len(vector) == 2 {
@@ -240,9 +238,8 @@ func hostile(t *testing.T, b store.Backend) {
 		}
 		if len(s) <= 1000 {
 			req.Filter = sheaf.In{Column: "c", Values: []sheaf.Value{sheaf.TextValue(s)}}
-			if r := retrieve(t, b, req); len(r) != 1 || r[0].ID != chunks[i].ID {
-				t.Errorf("filter %q found %v", s, r)
-			}
+			r := retrieve(t, b, req)
+			check.That(t, len(r) == 1 && r[0].ID == chunks[i].ID, "filter %q found %v", s, r)
 		}
 	}
 }

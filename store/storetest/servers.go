@@ -18,9 +18,8 @@ func Removed(t *testing.T, b store.Backend, drop func() error) {
 	must.Do(t, b.Write(t.Context(), One("t:a", "stone")))
 	must.Equal(t, Hits(t, b, "stone"), 1, "chunks found before")
 	must.Do(t, drop())
-	if got, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("found %v, %v", got, err)
-	}
+	got, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: "stone"}))
+	check.That(t, errors.Is(err, sheaf.ErrNotFound), "found %v, %v", got, err)
 }
 
 // ListOnly makes a store with one set of options, and opens it for listing with another set. The store must return

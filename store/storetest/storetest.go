@@ -211,10 +211,9 @@ func scores(t *testing.T, b store.Backend) {
 		}
 	}
 	twice := retrieve(t, b, body(sheaf.Match{Text: "apple apple"}))
-	if once := retrieve(t, b, body(sheaf.Match{Text: "apple"})); len(once) != 1 ||
-		!near(b, twice[0].Score, 2*once[0].Score) {
-		t.Errorf("a term given twice scores %v, once %v", twice, once)
-	}
+	once := retrieve(t, b, body(sheaf.Match{Text: "apple"}))
+	check.That(t, len(once) == 1 && near(b, twice[0].Score, 2*once[0].Score),
+		"a term given twice scores %v, once %v", twice, once)
 }
 
 // combine checks the ways to combine fields against numbers that the test computes.

@@ -38,9 +38,8 @@ func (x textTest) check(t *testing.T, b store.Backend) {
 		check.List(t, got, want, "%#v: found", c.query)
 		if counter, ok := b.(store.Counter); ok {
 			req.Limit = 1
-			if n, err := counter.Count(context.Background(), req); n != len(want) || err != nil {
-				t.Errorf("%#v: a count of %d, %v, want %d", c.query, n, err, len(want))
-			}
+			n, err := counter.Count(context.Background(), req)
+			check.That(t, n == len(want) && err == nil, "%#v: a count of %d, %v, want %d", c.query, n, err, len(want))
 		}
 	}
 }

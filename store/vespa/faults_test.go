@@ -111,9 +111,8 @@ func TestBackPressure(t *testing.T) {
 				if err == nil && len(server.kept()) != len(chunks) {
 					t.Errorf("%d of %d chunks were written", len(server.kept()), len(chunks))
 				}
-				if most := server.atOnce(); most > 8 {
-					t.Errorf("%d requests at a time, want 8 at most", most)
-				}
+				most := server.atOnce()
+				check.That(t, most <= 8, "%d requests at a time, want 8 at most", most)
 			})
 		})
 	}

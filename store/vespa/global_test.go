@@ -80,9 +80,8 @@ func TestGlobalPhaseWorkedNumbers(t *testing.T) {
 		got := globally(t, j, dir, in.Now, map[string]float64{"alpha": in.Alpha, "title_content_ratio": in.Ratio,
 			"decay_factor": in.DecayFactor}, in.Docs)
 		for _, w := range want.Docs {
-			if s, ok := got.Scores[w.ID]; !ok || math.Abs(s-w.Score) > 1e-9 {
-				t.Errorf("score of %s: %v, want %v", w.ID, s, w.Score)
-			}
+			s, ok := got.Scores[w.ID]
+			check.That(t, ok && math.Abs(s-w.Score) <= 1e-9, "score of %s: %v, want %v", w.ID, s, w.Score)
 		}
 		check.List(t, got.Order, want.Order, "order")
 	})
@@ -250,8 +249,7 @@ func TestBestField(t *testing.T) {
 		var got struct{ Value float64 }
 		j.accept(t, object{"do": "function", "dir": dir, "schema": "notes", "profile": s.o.wordsProfile(),
 			"name": "firstphase", "values": values}, &got)
-		if want := best + tie*(sum-best); math.Abs(got.Value-want) > 1e-9 {
-			t.Errorf("%v: %v, want %v", values, got.Value, want)
-		}
+		want := best + tie*(sum-best)
+		check.That(t, math.Abs(got.Value-want) <= 1e-9, "%v: %v, want %v", values, got.Value, want)
 	}
 }

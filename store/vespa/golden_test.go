@@ -173,9 +173,8 @@ func TestTermsStayWhole(t *testing.T) {
 	seen := map[string]string{}
 	for _, term := range terms {
 		word := termWord(term)
-		if other, ok := seen[word]; ok && other != term {
-			t.Fatalf("%q and %q are both %q", term, other, word)
-		}
+		other, ok := seen[word]
+		must.That(t, !ok || other == term, "%q and %q are both %q", term, other, word)
 		seen[word] = term
 		want = append(want, word)
 	}

@@ -19,6 +19,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/profile"
@@ -82,9 +83,8 @@ func TestSystem(t *testing.T) {
 		got := globally(t, j, dir, now.Unix(), inputs, docs)
 		must.Equal(t, len(got.Order), len(found.Hits), "%s: chunks that Vespa ranks", text)
 		for i, h := range found.Hits {
-			if s := got.Scores[docs[number[h.ID]].ID]; math.Abs(s-h.Score) > 1e-9 {
-				t.Errorf("%s: score of %s: %v by Vespa, %v here", text, h.ID, s, h.Score)
-			}
+			s := got.Scores[docs[number[h.ID]].ID]
+			check.That(t, math.Abs(s-h.Score) <= 1e-9, "%s: score of %s: %v by Vespa, %v here", text, h.ID, s, h.Score)
 			if other := got.Order[i]; other != docs[number[h.ID]].ID && math.Abs(got.Scores[other]-h.Score) > 1e-9 {
 				t.Errorf("%s: place %d is %s by Vespa, %s here", text, i+1, other, h.ID)
 			}

@@ -299,9 +299,8 @@ func TestWritePartial(t *testing.T) {
 	var partial *store.PartialError
 	must.That(t, errors.As(err, &partial) && len(partial.Rejected) == 1 &&
 		strings.Contains(fmt.Sprint(partial.Rejected["n:bad"]), "Could not parse"), "%v", err)
-	if got := server.kept(); len(got) != 1 || got[0] != s.path("n:good#x") {
-		t.Errorf("kept %q", got)
-	}
+	got := server.kept()
+	check.That(t, len(got) == 1 && got[0] == s.path("n:good#x"), "kept %q", got)
 }
 
 func TestWriteColumns(t *testing.T) {
@@ -362,9 +361,8 @@ func TestRetrieve(t *testing.T) {
 		t.Errorf("holds %+v, %v", stats, err)
 	}
 	for _, req := range []store.Request{req, near} {
-		if n, err := s.Count(t.Context(), req); err != nil || n != 5 {
-			t.Errorf("counts %d, %v", n, err)
-		}
+		n, err := s.Count(t.Context(), req)
+		check.That(t, err == nil && n == 5, "counts %d, %v", n, err)
 	}
 }
 
@@ -440,9 +438,8 @@ func TestUnsupported(t *testing.T) {
 		"in none":       words(tea, func(r *store.Request) { r.Filter = sheaf.In{Column: "a"} }),
 		"other vectors": {Limit: 1, Vector: &store.VectorRequest{Field: "face", Vector: []float32{1}}},
 	} {
-		if got, err := s.Retrieve(t.Context(), req); err != nil || len(got) != 0 {
-			t.Errorf("%s: %v, %v", what, got, err)
-		}
+		got, err := s.Retrieve(t.Context(), req)
+		check.That(t, err == nil && len(got) == 0, "%s: %v, %v", what, got, err)
 	}
 	check.Equal(t, len(server.requests), 0, "sent %q", server.requests)
 }
@@ -511,9 +508,8 @@ func TestExamine(t *testing.T) {
 	check.Equal(t, len(server.kept()), 0, "left behind")
 	bad := s.o
 	bad.URL = "http://127.0.0.1:1"
-	if got := Examine(t.Context(), bad); len(got) != 1 || !errors.Is(got[0].Err, sheaf.ErrUnavailable) {
-		t.Errorf("nobody listens: %+v", got)
-	}
+	got := Examine(t.Context(), bad)
+	check.That(t, len(got) == 1 && errors.Is(got[0].Err, sheaf.ErrUnavailable), "nobody listens: %+v", got)
 	server.fault = failing("_probe_", 1, 403, "", "read only certificate")
 	failed := 0
 	for _, f := range Examine(t.Context(), s.o) {
@@ -552,7 +548,6 @@ func TestDrop(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	server, s := serving(t)
 	must.Do(t, s.Empty(t.Context()))
-	if want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true"}; !slices.Equal(server.requests, want) {
-		t.Errorf("sent %q, want %q", server.requests, want)
-	}
+	want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true"}
+	check.That(t, slices.Equal(server.requests, want), "sent %q, want %q", server.requests, want)
 }

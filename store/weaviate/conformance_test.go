@@ -111,9 +111,8 @@ func TestExamine(t *testing.T) {
 	o := options(t)
 	storetest.Healthy(t, weaviate.Examine(t.Context(), o))
 	o.URL = "http://127.0.0.1:1"
-	if found := weaviate.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
-		t.Errorf("nobody listens: %v", found)
-	}
+	found := weaviate.Examine(t.Context(), o)
+	check.That(t, len(found) == 1 && errors.Is(found[0].Err, sheaf.ErrUnavailable), "nobody listens: %v", found)
 }
 
 // behind returns a function that opens a new, empty store at the address of a proxy.

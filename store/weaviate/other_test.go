@@ -29,10 +29,9 @@ func TestOtherServer(t *testing.T) {
 		if _, err := weaviate.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), "(is that Weaviate?)") {
 			t.Errorf("status %d: opened: %v", status, err)
 		}
-		if found := weaviate.Examine(t.Context(), o); len(found) != 1 ||
-			!strings.Contains(fmt.Sprint(found[0].Err), "(is that Weaviate?)") {
-			t.Errorf("status %d: examined: %v", status, found)
-		}
+		found := weaviate.Examine(t.Context(), o)
+		check.That(t, len(found) == 1 && strings.Contains(fmt.Sprint(found[0].Err), "(is that Weaviate?)"),
+			"status %d: examined: %v", status, found)
 		server.Close()
 	}
 }

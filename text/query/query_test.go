@@ -315,20 +315,17 @@ func TestSpellings(t *testing.T) {
 	for i := range 50 {
 		fmt.Fprintf(&text, "path:a%d/ path:a0/ ", i)
 	}
-	if q := query.Parse(text.String(), o); asked != 16 || len(q.Notes) != 1 ||
-		!strings.Contains(q.Notes[0], "too many paths") {
-		t.Errorf("%d paths asked for, notes %q", asked, q.Notes)
-	}
+	q := query.Parse(text.String(), o)
+	check.That(t, asked == 16 && len(q.Notes) == 1 && strings.Contains(q.Notes[0], "too many paths"),
+		"%d paths asked for, notes %q", asked, q.Notes)
 }
 
 // TestNoteOfPropertyNotLookedUp checks that a note names a property beyond the limit of look-ups, also in brackets.
 func TestNoteOfPropertyNotLookedUp(t *testing.T) {
 	o := query.Options{Look: func(string) (is, known bool) { return false, false }}
 	for text, near := range map[string]string{"a:b": `"prop.a:"`, "-[a:b]": `"-[prop.a:"`, `["a":b]`: `"[prop.a:"`} {
-		if notes := strings.Join(query.Parse(text, o).Notes, "\n"); !strings.Contains(notes, "was not looked up") ||
-			!strings.Contains(notes, near) {
-			t.Errorf("%s: %s", text, notes)
-		}
+		notes := strings.Join(query.Parse(text, o).Notes, "\n")
+		check.That(t, strings.Contains(notes, "was not looked up") && strings.Contains(notes, near), "%s: %s", text, notes)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search/onyx"
 )
@@ -23,9 +24,8 @@ func TestFiltersOfCases(t *testing.T) {
 		Scope: onyx.Scope{Sets: []string{"s"}, Personas: []int{3}, Projects: []int{7}, Nodes: []int{1},
 			Documents: []sheaf.ID{"t:d"}},
 		Created: Window(&one, nil), Updated: Window(nil, &two)}
-	if got := in.filtered().Filters; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	got := in.filtered().Filters
+	check.That(t, reflect.DeepEqual(got, want), "got %+v, want %+v", got, want)
 	if err := json.Unmarshal([]byte(`{"filters": {"projekt": 7}}`), &in); err == nil {
 		t.Error("an unknown filter was accepted")
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/model"
 )
 
@@ -27,9 +28,8 @@ func TestCaught(t *testing.T) {
 		"away":  func() error { return fmt.Errorf("away") },
 		"<nil>": func() error { return nil },
 	} {
-		if said := fmt.Sprint(call(f)); !strings.HasPrefix(said, want) ||
-			strings.Contains(want, "runtime") && !strings.Contains(said, "(panic_test.go:") {
-			t.Errorf("%q, want %q", said, want)
-		}
+		said := fmt.Sprint(call(f))
+		check.That(t, strings.HasPrefix(said, want) && (!strings.Contains(want, "runtime") ||
+			strings.Contains(said, "(panic_test.go:")), "%q, want %q", said, want)
 	}
 }

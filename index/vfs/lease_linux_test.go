@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -34,10 +35,7 @@ func TestOpenLeased(t *testing.T) {
 	}()
 	f := must.Get(vfs.Disk{}.Open(name))
 	defer f.Close()
-	if text, err := io.ReadAll(f); err != nil || string(text) != "walrus" {
-		t.Errorf("%q, %v", text, err)
-	}
-	if err := <-given; err != nil {
-		t.Error(err)
-	}
+	text, err := io.ReadAll(f)
+	check.That(t, err == nil && string(text) == "walrus", "%q, %v", text, err)
+	must.Do(t, <-given)
 }

@@ -1,13 +1,13 @@
 package vfs_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -26,17 +26,11 @@ func TestSafely(t *testing.T) {
 			sum += int(b)
 		}
 	}
-	if err := vfs.Safely(add); err != nil {
-		t.Errorf("a whole file: %v", err)
-	}
+	check.NoError(t, vfs.Safely(add), "a whole file")
 	must.Do(t, os.Truncate(path, 100))
-	if err := vfs.Safely(add); !errors.Is(err, vfs.ErrFault) {
-		t.Errorf("a file that was cut short: %v", err)
-	}
+	check.Is(t, vfs.Safely(add), vfs.ErrFault, "a file that was cut short")
 	defer func() {
-		if recover() == nil {
-			t.Error("another panic is swallowed")
-		}
+		check.That(t, recover() != nil, "another panic is swallowed")
 	}()
 	_ = vfs.Safely(func() { panic("other") })
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"sheaf/internal/check"
 )
 
 // TestFileSystemsThatNeedPolling checks which file systems report no changes by other machines, so that a watch must
@@ -19,9 +21,7 @@ func TestFileSystemsThatNeedPolling(t *testing.T) {
 		{unix.FUSE_SUPER_MAGIC, "fuse.bindfs", "fuse.bindfs"}, {unix.FUSE_SUPER_MAGIC, "fuseblk", ""},
 		{unix.FUSE_SUPER_MAGIC, "", ""},
 	} {
-		if got := silentOf(c.magic, c.mount); got != c.want {
-			t.Errorf("%#x %s: %q, want %q", c.magic, c.mount, got, c.want)
-		}
+		check.Equal(t, silentOf(c.magic, c.mount), c.want, "%#x %s", c.magic, c.mount)
 	}
 	if got := Silent(t.TempDir()); got != "" {
 		t.Logf("the tests lie on %s", got)
@@ -38,8 +38,6 @@ func TestMountType(t *testing.T) {
 		"98 29 0:52 / / rw - ":              "",
 		"98 29 0:52 / /a rw - ext4 x - y z": "ext4",
 	} {
-		if got := mountType(line, "0:52"); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
+		check.Equal(t, mountType(line, "0:52"), want, "%q", line)
 	}
 }

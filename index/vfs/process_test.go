@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -46,24 +47,17 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	stdout := must.Get(other.StdoutPipe())
 	must.Do(t, other.Start())
 	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil || line != "held\n" {
-		t.Fatalf("the other process says %q, %v", line, err)
-	}
+	must.That(t, err == nil && line == "held\n", "the other process says %q, %v", line, err)
 	_, err = vfs.Disk{}.Lock(name)
 	host, hostErr := os.Hostname()
 	owner := fmt.Sprintf("process %d on %s since 2", other.Process.Pid, host)
-	if !errors.Is(err, vfs.ErrLocked) || hostErr == nil && !strings.Contains(err.Error(), owner) {
-		t.Errorf("got %v, want one that names %q", err, owner)
-	}
+	check.That(t, errors.Is(err, vfs.ErrLocked) && (hostErr != nil || strings.Contains(err.Error(), owner)),
+		"got %v, want one that names %q", err, owner)
 	must.Do(t, other.Process.Kill())
 	_ = other.Wait() // the test killed it
 	lock, err := vfs.Disk{}.Lock(name)
-	if err != nil {
-		t.Fatalf("the owner is dead: %v", err)
-	}
-	if err := lock.Close(); err != nil {
-		t.Error(err)
-	}
+	must.That(t, err == nil, "the owner is dead: %v", err)
+	must.Do(t, lock.Close())
 }
 
 func TestMappingsAreAligned(t *testing.T) {
@@ -78,9 +72,7 @@ func TestMappingsAreAligned(t *testing.T) {
 			if at := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes()))); at%64 != 0 || len(m.Bytes()) != size {
 				t.Errorf("%s: %d bytes at %x", name, len(m.Bytes()), at)
 			}
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, m.Close())
 		}
 	}
 }
@@ -101,8 +93,6 @@ func TestLockProbeStopsNoProcess(t *testing.T) {
 			}
 			must.Do(t, <-gone)
 		}
-		if had < times {
-			t.Errorf("had %d of %d times", had, times)
-		}
+		check.That(t, had >= times, "had %d of %d times", had, times)
 	})
 }

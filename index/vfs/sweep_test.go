@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -27,7 +28,5 @@ func TestSweep(t *testing.T) {
 	if err != nil || len(left) != 3 || left[0] != ".new-2" || left[1] != ".other" || left[2] != "whole" {
 		t.Errorf("left are %q, %v", left, err)
 	}
-	if err := vfs.Sweep(filepath.Join(dir, "none"), 0); err != nil {
-		t.Errorf("of a folder that is not there: %v", err)
-	}
+	check.NoError(t, vfs.Sweep(filepath.Join(dir, "none"), 0), "sweep a missing folder")
 }

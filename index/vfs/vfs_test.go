@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -49,17 +50,14 @@ func TestBehavior(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(c.dir, "a", "b")
-			if _, err := c.fs.Create(filepath.Join(dir, "x")); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("create without a folder: %v", err)
-			}
+			check.Is(t, must.Err(c.fs.Create(filepath.Join(dir, "x"))), fs.ErrNotExist, "create without a folder")
 			must.Do(t, c.fs.MkdirAll(dir))
 			x, y := filepath.Join(dir, "x"), filepath.Join(dir, "y")
 			write(t, c.fs, x, "one", true)
 			write(t, c.fs, y, "two", false)
 			must.Do(t, c.fs.Rename(x, y))
-			if got := read(t, c.fs, y); got != "one" || read(t, c.fs, x) != "-" {
-				t.Errorf("renamed: %q", got)
-			}
+			got := read(t, c.fs, y)
+			check.That(t, got == "one" && read(t, c.fs, x) == "-", "renamed: %q", got)
 			f := must.Get(c.fs.Open(y))
 			data, err := io.ReadAll(f)
 			info, statErr := f.Stat()
@@ -77,15 +75,11 @@ func TestBehavior(t *testing.T) {
 			if names, err := c.fs.List(filepath.Dir(dir)); err != nil || !slices.Equal(names, []string{"b"}) {
 				t.Errorf("list %v, %v", names, err)
 			}
-			if err := c.fs.SyncDir(dir); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, c.fs.SyncDir(dir))
 			if info, err := c.fs.Stat(dir); err != nil || !info.IsDir() {
 				t.Errorf("stat %v, %v", info, err)
 			}
-			if read(t, c.fs, x) != "" {
-				t.Error("an empty file")
-			}
+			check.Equal(t, read(t, c.fs, x), "", "an empty file")
 			if err := c.fs.Remove(dir); err == nil {
 				t.Error("a folder with files was removed")
 			}
@@ -93,16 +87,12 @@ func TestBehavior(t *testing.T) {
 			if err := errors.Join(c.fs.MkdirAll(empty), c.fs.Remove(empty)); err != nil || second(c.fs.Stat(empty)) == nil {
 				t.Errorf("an empty folder: %v", err)
 			}
-			if err := c.fs.Remove(x); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, c.fs.Remove(x))
 			for what, err := range map[string]error{
 				"remove": c.fs.Remove(x), "rename": c.fs.Rename(x, y), "open": second(c.fs.Open(x)), "map": second(c.fs.Map(x)),
 				"stat": second(c.fs.Stat(x)), "list": second(c.fs.List(x)),
 			} {
-				if !errors.Is(err, fs.ErrNotExist) {
-					t.Errorf("%s of what does not exist: %v", what, err)
-				}
+				check.Is(t, err, fs.ErrNotExist, "%s of a missing file", what)
 			}
 			lock(t, c.fs, filepath.Join(dir, "LOCK"))
 		})
@@ -114,9 +104,7 @@ func second[T any](_ T, err error) error { return err }
 func lock(t *testing.T, fsys vfs.FS, name string) {
 	t.Helper()
 	first := must.Get(fsys.Lock(name))
-	if _, err := fsys.Lock(name); !errors.Is(err, vfs.ErrLocked) || !strings.Contains(err.Error(), "process") {
-		t.Errorf("a second lock: %v", err)
-	}
+	check.Fails(t, must.Err(fsys.Lock(name)), vfs.ErrLocked, "process", "a second lock")
 	must.Do(t, first.Close())
 	again := must.Get(fsys.Lock(name))
 	again.Close()
@@ -143,9 +131,7 @@ func TestCrash(t *testing.T) {
 		if _, err := m.List("/d"); err == nil {
 			t.Error("the crashed file system still works")
 		}
-		if got := read(t, after, "/d/durable"); got != "content" {
-			t.Fatalf("seed %d: durable content is %q", seed, got)
-		}
+		must.Equal(t, read(t, after, "/d/durable"), "content", "seed %d: durable content", seed)
 		if got := read(t, after, "/d/replaced"); got != "old" && got != "newer" {
 			t.Fatalf("seed %d: a renamed file holds %q", seed, got)
 		}
@@ -166,9 +152,7 @@ func TestCrash(t *testing.T) {
 	}
 	for _, want := range []string{"empty", "short", "torn", "emptied before", "emptied after it", "emptied ", "new -",
 		"new new", "removed -", "removed gone", "replaced old", "replaced newer"} {
-		if !seen[want] {
-			t.Errorf("in 200 crashes never: %s", want)
-		}
+		check.That(t, seen[want], "in 200 crashes never: %s", want)
 	}
 }
 
@@ -196,9 +180,7 @@ func TestFaulty(t *testing.T) {
 		vfs.OpMap: func() error { return second(f.Map("/d/x")) }, vfs.OpLock: func() error { return second(f.Lock("/d/l")) },
 	} {
 		failing = op
-		if err := call(); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("%s: %v", op, err)
-		}
+		check.Is(t, call(), syscall.ENOSPC, "%s", op)
 	}
 	failing = ""
 	w := must.Get(f.Create("/d/w"))
@@ -208,15 +190,9 @@ func TestFaulty(t *testing.T) {
 		vfs.OpRead: func() error { return errors.Join(second(r.Read(make([]byte, 1)))) },
 	} {
 		failing = op
-		if err := call(); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("%s: %v", op, err)
-		}
+		check.Is(t, call(), syscall.ENOSPC, "%s", op)
 	}
 	failing = vfs.OpClose
-	if err := w.Close(); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("close: %v", err)
-	}
-	if got := read(t, m, "/d/w"); got != "1234" {
-		t.Errorf("a write that failed left %q", got)
-	}
+	check.Is(t, w.Close(), syscall.ENOSPC, "close")
+	check.Equal(t, read(t, m, "/d/w"), "1234", "content after a failed write")
 }

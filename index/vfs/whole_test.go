@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -30,11 +31,8 @@ func TestWriteFile(t *testing.T) {
 	}
 	must.Do(t, os.Mkdir(filepath.Join(dir, "taken"), 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "taken", "by"), nil, 0o600))
-	if vfs.WriteFile(filepath.Join(dir, "taken"), nil, 0) == nil ||
-		vfs.WriteFile(filepath.Join(dir, "none", "f"), nil, 0) == nil {
-		t.Error("written where a folder is, or none")
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
-		t.Errorf("left are %v, %v", entries, err)
-	}
+	check.That(t, vfs.WriteFile(filepath.Join(dir, "taken"), nil, 0) != nil &&
+		vfs.WriteFile(filepath.Join(dir, "none", "f"), nil, 0) != nil, "written where a folder is, or none")
+	entries, err := os.ReadDir(dir)
+	check.That(t, err == nil && len(entries) == 2, "left are %v, %v", entries, err)
 }

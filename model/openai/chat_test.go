@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -30,12 +31,9 @@ func TestChat(t *testing.T) {
 		fmt.Fprint(w,
 			`{"choices":[{"message":{"role":"assistant","content":"the reply"}},{"message":{"content":"another"}}]}`)
 	})
-	if reply, err := c.Complete(context.Background(), "do this", `with "that"`); err != nil || reply != "the reply" {
-		t.Errorf("%q, %v", reply, err)
-	}
-	if c.Model() != "m" {
-		t.Errorf("model %q", c.Model())
-	}
+	reply, err := c.Complete(context.Background(), "do this", `with "that"`)
+	check.That(t, err == nil && reply == "the reply", "%q, %v", reply, err)
+	check.Equal(t, c.Model(), "m", "model")
 }
 
 // TestChatReasons checks a reasoning model, which accepts neither max_tokens nor temperature. The
@@ -49,9 +47,7 @@ func TestChatReasons(t *testing.T) {
 				return
 			}
 		}
-		if body["max_completion_tokens"] != float64(maxTokens) {
-			t.Errorf("asked %v", body)
-		}
+		check.Equal(t, body["max_completion_tokens"], any(float64(maxTokens)), "max_completion_tokens in %v", body)
 		fmt.Fprint(w, `{"choices":[{"message":{"content":"the reply"}}]}`)
 	})
 	for want := int64(2); want <= 3; want++ {
@@ -83,12 +79,8 @@ func TestChatAnswers(t *testing.T) {
 	} {
 		client, _ := chat(t, func(_ map[string]any, w http.ResponseWriter) { w.WriteHeader(c.status); fmt.Fprint(w, c.body) })
 		reply, err := client.Complete(context.Background(), "s", "u")
-		if reply != c.want || (err == nil) != (c.message == "") {
-			t.Errorf("%.40s: %q, %v", c.body, reply, err)
-		}
-		if err != nil && (!errors.Is(err, errChat) || !strings.Contains(err.Error(), c.message) ||
-			strings.Contains(err.Error(), "secret")) {
-			t.Errorf("%.40s: %v", c.body, err)
-		}
+		check.That(t, reply == c.want && (err == nil) == (c.message == ""), "%.40s: %q, %v", c.body, reply, err)
+		check.That(t, err == nil || errors.Is(err, errChat) && strings.Contains(err.Error(), c.message) &&
+			!strings.Contains(err.Error(), "secret"), "%.40s: %v", c.body, err)
 	}
 }

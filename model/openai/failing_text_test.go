@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/model"
 )
 
@@ -63,9 +65,7 @@ func TestServerFailsOnTexts(t *testing.T) {
 					texts := []string{"a", "bb", "ccc", strings.Repeat("ä", 5000), "ddddd", "eeeeee"}
 					began := time.Now()
 					out, err := e.Embed(t.Context(), model.Passage, texts)
-					if err != nil || len(out) != len(texts) {
-						t.Fatalf("%d vectors, %v", len(out), err)
-					}
+					must.That(t, err == nil && len(out) == len(texts), "%d vectors, %v", len(out), err)
 					for i, n := range []float64{1, 2, 3, 0, 5, 6} {
 						if out[i] == nil || n > 0 && math.Abs(float64(out[i][0]/out[i][1])-n) > 1e-5 {
 							t.Errorf("text %d: %v", i, out[i])
@@ -137,9 +137,8 @@ func TestQueryCrashesServer(t *testing.T) {
 	o.QueryTimeout, o.Rest = time.Second, time.Minute
 	e := embedder(t, o)
 	for _, query := range []string{strings.Repeat("heron ", 100), "heron"} {
-		if v, err := e.Embed(t.Context(), model.Query, []string{query}); err != nil || v[0] == nil {
-			t.Errorf("%.10s: %v, %v", query, v, err)
-		}
+		v, err := e.Embed(t.Context(), model.Query, []string{query})
+		check.That(t, err == nil && v[0] != nil, "%.10s: %v, %v", query, v, err)
 	}
 }
 
@@ -156,9 +155,7 @@ func TestServerClosesEverySecondConnection(t *testing.T) {
 	e := embedder(t, o)
 	texts := []string{"a", strings.Repeat("b", 4000), "cc", "dd", "ee", "ff", "gg"}
 	v, err := e.Embed(t.Context(), model.Passage, texts)
-	if err != nil || v[1][0]/v[1][1] < 3999 {
-		t.Errorf("%v, %v", v, err)
-	}
+	check.That(t, err == nil && v[1][0]/v[1][1] >= 3999, "%v, %v", v, err)
 	if _, err := e.Embed(t.Context(), model.Query, []string{"heron"}); err != nil {
 		t.Errorf("query: %v", err)
 	}
@@ -195,9 +192,7 @@ func TestMessages(t *testing.T) {
 		}))
 		_, err := New(context.Background(), Options{Server: Server{URL: s.URL + c.path, Model: "m"}})
 		s.Close()
-		if err == nil || !strings.Contains(err.Error(), c.say) ||
-			c.path == "/" && !strings.HasSuffix(err.Error(), s.URL+"/v1") {
-			t.Errorf("%s: %v", c.path, err)
-		}
+		check.That(t, err != nil && strings.Contains(err.Error(), c.say) && (c.path != "/" ||
+			strings.HasSuffix(err.Error(), s.URL+"/v1")), "%s: %v", c.path, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/check"
 	"sheaf/model"
 )
 
@@ -62,10 +63,8 @@ func TestOtherAddress(t *testing.T) {
 			e := embedder(t, o)
 			before := count.Load()
 			_, err := e.Embed(context.Background(), model.Passage, []string{"x"})
-			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), elsewhere.URL+"/v2/embeddings") ||
-				strings.Contains(err.Error(), "secret") || count.Load() != before+1 {
-				t.Errorf("%d: %v", status, err)
-			}
+			check.That(t, errors.Is(err, ErrUnavailable) && strings.Contains(err.Error(), elsewhere.URL+"/v2/embeddings") &&
+				!strings.Contains(err.Error(), "secret") && count.Load() == before+1, "%d: %v", status, err)
 		}
 	}
 }
@@ -95,17 +94,13 @@ func TestSlowBody(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(30*time.Millisecond, cancel)
 	_, err := e.Embed(ctx, model.Passage, []string{"x"})
-	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "in time") ||
-		strings.Contains(err.Error(), "\n") {
-		t.Errorf("given up: %v", err)
-	}
+	check.That(t, errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "in time") &&
+		!strings.Contains(err.Error(), "\n"), "given up: %v", err)
 	ctx, cancel = context.WithCancel(context.Background())
 	o.sleep = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
 	o.URL = "http://127.0.0.1:1/v1"
 	e = embedder(t, o)
 	_, err = e.Embed(ctx, model.Passage, []string{"x"})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is it running") ||
-		strings.Contains(err.Error(), "\n") {
-		t.Errorf("given up between attempts: %v", err)
-	}
+	check.That(t, errors.Is(err, context.Canceled) && strings.Contains(err.Error(), "is it running") &&
+		!strings.Contains(err.Error(), "\n"), "given up between attempts: %v", err)
 }

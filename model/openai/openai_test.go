@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 )
@@ -60,9 +61,7 @@ func counted(t *testing.T, handle handler) (http.HandlerFunc, *atomic.Int64) {
 		Input []string
 	}
 	return answering(t, "/v1/embeddings", func(n int64, b body, w http.ResponseWriter, r *http.Request) {
-		if b.Model != "m" {
-			t.Errorf("model %q", b.Model)
-		}
+		check.Equal(t, b.Model, "m", "model")
 		handle(n, b.Input, w, r)
 	})
 }
@@ -105,27 +104,18 @@ func TestEmbed(t *testing.T) {
 	o, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) { vectors(texts, w) })
 	o.Dims, o.QueryPrefix = 0, "query: "
 	e := embedder(t, o)
-	if e.Dims() != 2 {
-		t.Errorf("%d dimensions", e.Dims())
-	}
+	check.Equal(t, e.Dims(), 2, "dimensions")
 	texts := []string{"a", "bb", "", "dddd", "eeeee", "ffffff", "g"}
-	out, err := e.Embed(context.Background(), model.Passage, texts)
-	if err != nil || len(out) != len(texts) {
-		t.Fatalf("%d vectors, %v", len(out), err)
-	}
+	out := must.Get(e.Embed(context.Background(), model.Passage, texts))
+	must.Equal(t, len(out), len(texts), "vectors")
 	for i, v := range out {
 		n := float64(max(1, len(texts[i])))
-		if want := n / math.Hypot(n, 1); math.Abs(float64(v[0])-want) > 1e-6 {
-			t.Errorf("text %d: %v, want %v first", i, v, want)
-		}
+		want := n / math.Hypot(n, 1)
+		check.That(t, math.Abs(float64(v[0])-want) <= 1e-6, "text %d: %v, want %v first", i, v, want)
 	}
-	if count.Load() != 1+3 {
-		t.Errorf("%d requests", count.Load())
-	}
+	check.Equal(t, count.Load(), 1+3, "requests")
 	q, err := e.Embed(context.Background(), model.Query, []string{"a"})
-	if err != nil || math.Abs(float64(q[0][0])-8/math.Hypot(8, 1)) > 1e-6 {
-		t.Errorf("query %v, %v", q, err)
-	}
+	check.That(t, err == nil && math.Abs(float64(q[0][0])-8/math.Hypot(8, 1)) <= 1e-6, "query %v, %v", q, err)
 }
 
 // TestFaults checks that each wrong answer gives a clear error, without a part of the key.
@@ -198,10 +188,7 @@ func TestTextWithoutVector(t *testing.T) {
 		t.Errorf("numbered twice: %v, %v", v, err)
 	}
 	o.Dims, answer = 0, `{"data":[{"embedding":[0,0]}]}`
-	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) ||
-		!strings.Contains(err.Error(), "vector of zeros") {
-		t.Errorf("nothing but zeros: %v", err)
-	}
+	check.Fails(t, must.Err(New(t.Context(), o)), ErrUnavailable, "vector of zeros", "a vector of zeros")
 }
 
 func TestRetries(t *testing.T) {
@@ -219,9 +206,7 @@ func TestRetries(t *testing.T) {
 	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); err != nil || count.Load() != 3 {
 		t.Errorf("%v after %d requests", err, count.Load())
 	}
-	if len(waits) != 2 || waits[0] != time.Second {
-		t.Errorf("waits %v", waits)
-	}
+	check.That(t, len(waits) == 2 && waits[0] == time.Second, "waits %v", waits)
 }
 
 // TestUnknownAuthority checks that the error for an untrusted certificate says what to do. With the
@@ -240,9 +225,8 @@ func TestUnknownAuthority(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	o.Client = s.Client()
-	if e, err := New(t.Context(), o); err != nil || e.Dims() != 2 {
-		t.Errorf("with the certificate: %v", err)
-	}
+	e, err := New(t.Context(), o)
+	check.That(t, err == nil && e.Dims() == 2, "with the certificate: %v", err)
 }
 
 // TestConfig checks that wrong options give no client, and no error with a password or a key.

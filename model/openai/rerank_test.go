@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -21,9 +22,7 @@ func rerankServer(t *testing.T, shape Shape, batch int,
 		Documents, Texts []string
 	}
 	h, count := answering(t, "/v1/rerank", func(n int64, b body, w http.ResponseWriter, _ *http.Request) {
-		if b.Query != "cat" || shape == ShapeCohere && b.Model != "m" {
-			t.Errorf("request %+v", b)
-		}
+		check.That(t, b.Query == "cat" && (shape != ShapeCohere || b.Model == "m"), "request %+v", b)
 		handle(n, append(b.Documents, b.Texts...), w)
 	})
 	r := must.Get(NewReranker(started(t, h), shape))
@@ -86,8 +85,6 @@ func TestRerankInvalidAnswers(t *testing.T) {
 		w.Header().Set("Content-Length", "100")
 		fmt.Fprint(w, `{"results":`)
 	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, errRerank) ||
-		!strings.Contains(err.Error(), "broke off its answer") {
-		t.Errorf("half a body: %v", err)
-	}
+	check.Fails(t, must.Err(r.Rerank(context.Background(), "cat", []string{"a"})), errRerank,
+		"broke off its answer", "half a body")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 )
@@ -24,23 +25,17 @@ func transformer(t *testing.T) string {
 // TestTransformerEmbeds checks vectors against the cosines of the ONNX model under onnxruntime.
 func TestTransformerEmbeds(t *testing.T) {
 	e := must.Get(New(t.Context(), Options{Server: Server{URL: transformer(t), Model: "all-MiniLM-L6-v2"}, Batch: 2}))
-	if e.Dims() != 384 {
-		t.Fatalf("%d dimensions", e.Dims())
-	}
-	v, err := e.Embed(t.Context(), model.Passage,
+	must.Equal(t, e.Dims(), 384, "dimensions")
+	v := must.Get(e.Embed(t.Context(), model.Passage,
 		[]string{"a cat sits on the mat", "", "a kitten rests on the rug", "stock prices fell",
-			strings.Repeat("very long ", 5000)})
-	if err != nil || len(v) != 5 {
-		t.Fatalf("%d vectors, %v", len(v), err)
-	}
+			strings.Repeat("very long ", 5000)}))
+	must.Equal(t, len(v), 5, "vectors")
 	for i, want := range map[int]float64{0: 1, 2: 0.6596577, 3: 0.0713822} {
 		dot := 0.0
 		for j := range v[0] {
 			dot += float64(v[0][j]) * float64(v[i][j])
 		}
-		if math.Abs(dot-want) > 1e-5 {
-			t.Errorf("the cosine with text %d is %v, want %v", i, dot, want)
-		}
+		check.That(t, math.Abs(dot-want) <= 1e-5, "the cosine with text %d is %v, want %v", i, dot, want)
 	}
 }
 
@@ -51,10 +46,8 @@ func TestTransformerReranks(t *testing.T) {
 		ShapeCohere: {URL: address, Model: "all-MiniLM-L6-v2"}, ShapeTEI: {URL: strings.TrimSuffix(address, "/v1")},
 	} {
 		r := must.Get(NewReranker(server, shape))
-		scores, err := r.Rerank(context.Background(), "what is a small cat called", texts)
-		if err != nil || len(scores) != len(texts) {
-			t.Fatalf("%s: %v, %v", shape, scores, err)
-		}
+		scores := must.Get(r.Rerank(context.Background(), "what is a small cat called", texts))
+		must.Equal(t, len(scores), len(texts), "%s", shape)
 		for i, s := range scores {
 			if i != 1 && s >= scores[1] {
 				t.Errorf("%s: %q has %v, the kitten %v", shape, texts[i], s, scores[1])

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sheaf/internal/check"
 )
 
 // pieces returns the result of Pieces as text between bars; empty ranges show as "".
@@ -37,15 +39,12 @@ func TestPieces(t *testing.T) {
 		"\u0130stanbul":                 "İstanbul",
 		"1.2\u00bd":                     "1|.|2|½",
 	} {
-		if got := pieces(tokenizer, text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		check.Equal(t, pieces(tokenizer, text), want, "%q", text)
 	}
 	n := 0
 	tokenizer.Pieces("one two three", func(_, _ int) bool { n++; return n < 2 })
-	if n != 2 || pieces(tokenizer, "one two three") != "one|two|three" {
-		t.Errorf("%d pieces were yielded until yield stopped", n)
-	}
+	check.That(t, n == 2 && pieces(tokenizer, "one two three") == "one|two|three",
+		"%d pieces were yielded until yield stopped", n)
 }
 
 // checkPieces compares Pieces with Encode: one range per number, in order, at whole characters.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -15,7 +16,5 @@ func TestLanguageNumbersOfTheProgram(t *testing.T) {
 	others := must.Get(os.ReadFile("builtin/sheaf-ml-1.bin"))
 	m := must.Get(Open(english))
 	u := must.Get(OpenUnigram(others))
-	if !bytes.Equal(languageNumbers(m.vocab, u), u.first) {
-		t.Error("the language numbers of the English pieces differ")
-	}
+	check.That(t, bytes.Equal(languageNumbers(m.vocab, u), u.first), "the language numbers of the English pieces differ")
 }

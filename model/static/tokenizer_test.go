@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -25,9 +26,7 @@ func encodings(t *testing.T) [][2]any {
 	raw := must.Get(os.ReadFile("testdata/encodings.json"))
 	var cases [][2]any
 	must.Do(t, json.Unmarshal(raw, &cases))
-	if len(cases) < 500 {
-		t.Fatalf("only %d cases", len(cases))
-	}
+	must.That(t, len(cases) >= 500, "only %d cases", len(cases))
 	return cases
 }
 
@@ -42,9 +41,7 @@ func TestEqualsReference(t *testing.T) {
 		for _, id := range c[1].([]any) {
 			want = append(want, int32(id.(float64)))
 		}
-		if got := tokenizer.Encode([]int32{}, text); !slices.Equal(got, want) {
-			t.Errorf("%q: got %v, the reference says %v", text, got, want)
-		}
+		check.List(t, tokenizer.Encode([]int32{}, text), want, "pieces of %q", text)
 	}
 }
 
@@ -77,14 +74,10 @@ func TestEveryCharacter(t *testing.T) {
 			case len(ids) > 2 && ids[0] == a && ids[len(ids)-1] == b:
 				got = "split"
 			}
-			if got != want {
-				t.Errorf("%U is %s, the reference says %s", c, got, want)
-			}
+			check.Equal(t, got, want, "class of %U", c)
 		}
 	}
-	if checked < 1_000_000 {
-		t.Fatalf("only %d characters checked", checked)
-	}
+	must.That(t, checked >= 1_000_000, "only %d characters checked", checked)
 }
 
 func TestVocabularyErrors(t *testing.T) {
@@ -107,13 +100,9 @@ func checkEncode(t *testing.T, encode, again func(dst []int32, text string) []in
 	t.Helper()
 	ids := encode(nil, text)
 	for _, id := range ids {
-		if id < 0 || int(id) >= pieces {
-			t.Fatalf("piece %d does not exist", id)
-		}
+		must.That(t, id >= 0 && int(id) < pieces, "piece %d does not exist", id)
 	}
-	if !slices.Equal(ids, again(nil, text)) {
-		t.Fatal("the same text gave other pieces")
-	}
+	must.That(t, slices.Equal(ids, again(nil, text)), "the same text gave other pieces")
 	if both := encode(nil, text+" "+text); !slices.Equal(both, append(slices.Clone(ids), ids...)) {
 		t.Fatal("two texts with a space between them are not the pieces of both")
 	}

@@ -2,7 +2,6 @@ package static
 
 import (
 	"bytes"
-	"errors"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -15,6 +14,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 )
@@ -196,12 +196,10 @@ func TestLongTexts(t *testing.T) {
 	} {
 		began := time.Now()
 		e.Embed(dst, text)
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("%s: %d bytes took %v", name, len(text), took)
-		}
-		if held := cap(e.segmenter.word) + len(e.segmenter.cells); held > 1<<20 {
-			t.Errorf("%s: %d bytes are held beside the pieces", name, held)
-		}
+		took := time.Since(began)
+		check.That(t, took <= 20*time.Second, "%s: %d bytes took %v", name, len(text), took)
+		held := cap(e.segmenter.word) + len(e.segmenter.cells)
+		check.That(t, held <= 1<<20, "%s: %d bytes are held beside the pieces", name, held)
 	}
 }
 
@@ -311,17 +309,14 @@ func TestPair(t *testing.T) {
 			}
 			wanted = normalize(want)
 		}
-		if found != wanted || !slices.Equal(got, want) {
-			t.Errorf("%q, English %v: %v, want %v", c.text, c.english, got, want)
-		}
+		check.That(t, found == wanted && slices.Equal(got, want), "%q, English %v: %v, want %v", c.text, c.english, got, want)
 		if pair.EmbedWeighted(want, c.text, func(string) float64 { return 1 }); !near(got, want) {
 			t.Errorf("%q: words of weight 1 give another vector", c.text)
 		}
 	}
 	small := must.Get(ParseVocabulary([]byte("[UNK]\na\n")))
-	if _, err := newEncoder(&Model{vocab: small, header: header{dims: 32}}, u); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("a table for another vocabulary: %v", err)
-	}
+	check.Is(t, must.Err(newEncoder(&Model{vocab: small, header: header{dims: 32}}, u)), ErrCorrupt,
+		"a table for another vocabulary")
 }
 
 func near(a, b []float32) bool {
@@ -351,16 +346,13 @@ func TestWindows(t *testing.T) {
 			starts = append(starts, len(body))
 			body += word
 		}
-		got, err := e.AppendWindows(t.Context(), nil, "Документ", body, starts, c.size, c.stride)
-		if err != nil || len(got) != 32*c.want {
-			t.Fatalf("%+v: %d windows, %v", c, len(got)/32, err)
-		}
+		got := must.Get(e.AppendWindows(t.Context(), nil, "Документ", body, starts, c.size, c.stride))
+		must.Equal(t, len(got), 32*c.want, "%+v: %d windows", c, len(got)/32)
 		for i := range c.want {
 			text := "Документ\n" + strings.Join(words[i*c.stride:min(i*c.stride+c.size, c.words)], " ")
 			want, err := e.Embed(t.Context(), model.Passage, []string{text})
-			if err != nil || !near(got[32*i:][:32], want[0]) {
-				t.Errorf("%+v: window %d has another vector than its text, %v", c, i, err)
-			}
+			check.That(t, err == nil && near(got[32*i:][:32], want[0]),
+				"%+v: window %d has another vector than its text, %v", c, i, err)
 		}
 	}
 }
@@ -375,9 +367,7 @@ func FuzzSegment(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		checkEncode(t, s.Encode, again.Encode, len(pieces), text)
 		a, b := make([]float32, 32), make([]float32, 32)
-		if e.Embed(a, text) != e.Embed(b, text) || !slices.Equal(a, b) {
-			t.Fatal("the same text gave two vectors")
-		}
+		must.That(t, e.Embed(a, text) == e.Embed(b, text) && slices.Equal(a, b), "the same text gave two vectors")
 	})
 }
 
@@ -400,8 +390,7 @@ func FuzzOpenUnigram(f *testing.F) {
 func TestCaseless(t *testing.T) {
 	for r := range rune(unicode.MaxRune) {
 		normal := []rune(norm.NFKC.String(string(r)))
-		if slices.Equal(normal, []rune{r}) && caseless(r) && (unicode.IsSpace(r) || unicode.ToLower(r) != r) {
-			t.Errorf("%U has case or is white space", r)
-		}
+		check.That(t, !slices.Equal(normal, []rune{r}) || !caseless(r) || !unicode.IsSpace(r) && unicode.ToLower(r) == r,
+			"%U has case or is white space", r)
 	}
 }

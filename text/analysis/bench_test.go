@@ -3,6 +3,8 @@ package analysis_test
 import (
 	"strings"
 	"testing"
+
+	"sheaf/internal/check"
 )
 
 // samples are texts of about 100 kB each.
@@ -41,8 +43,7 @@ func TestWordsAllocateNothing(t *testing.T) {
 		a := analyzer(t, s.language)
 		n := 0
 		count := func(int, int) bool { n++; return true }
-		if allocs := testing.AllocsPerRun(10, func() { a.Words(s.text, count) }); allocs > 0 {
-			t.Errorf("%s: %v allocations", s.name, allocs)
-		}
+		allocs := testing.AllocsPerRun(10, func() { a.Words(s.text, count) })
+		check.That(t, allocs <= 0, "%s: %v allocations", s.name, allocs)
 	}
 }

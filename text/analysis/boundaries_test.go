@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/rivo/uniseg"
+
+	"sheaf/internal/must"
 )
 
 // alphabets lists, for each script, letters and the marks that may follow them.
@@ -41,9 +43,8 @@ func TestWordBoundaries(t *testing.T) {
 			return true
 		})
 		want := segments(text)
-		if strings.Join(got, "|") != strings.Join(want, "|") {
-			t.Fatalf("seed %d: %q:\n got %q\nwant %q", seed, text, got, want)
-		}
+		must.Equal(t, strings.Join(got, "|"), strings.Join(want, "|"),
+			"seed %d: %q", seed, text)
 	}
 }
 

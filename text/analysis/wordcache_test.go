@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -66,9 +67,7 @@ func TestTermsKeepBeginning(t *testing.T) {
 	}
 	for raw, want := range map[string]byte{"": 0, "undo": 'u', "Undo": 'u', "getUser": 0, "USA": 0, "v2": 0, "l'homme": 0,
 		"rate-limit": 0, "été": 0, "naïve": 0, "#tag": 0, "C": 'c', "C++": 0, "7": 0} {
-		if got := analyzer(t, "en").Initial(raw); got != want {
-			t.Errorf("Initial(%q) is %q, want %q", raw, got, want)
-		}
+		check.Equal(t, analyzer(t, "en").Initial(raw), want, "Initial(%q)", raw)
 	}
 }
 
@@ -121,13 +120,10 @@ func TestScreenExcludes(t *testing.T) {
 		"committee": true, "come": false, "Get-ChildItem": true, "Get-Content": false, "Get-Commit": true, "4K": true,
 		"K4": false, "__": false, "_commit_": true, "flies": true, "flows": true, "fast": false, "çö": true} {
 		text := "a " + word + " z"
-		if got := slices.Contains(spans(s.Words, text), [2]int{2, 2 + len(word)}); got != want {
-			t.Errorf("the screen keeps %q: %v, want %v", word, got, want)
-		}
+		check.Equal(t, slices.Contains(spans(s.Words, text), [2]int{2, 2 + len(word)}), want, "the screen keeps %q", word)
 	}
-	if len(spans(analyzer(t, "en").Screen([]string{""}).Words, "word")) != 1 {
-		t.Error("an empty beginning excludes a word")
-	}
+	check.Equal(t, len(spans(analyzer(t, "en").Screen([]string{""}).Words, "word")), 1,
+		"words with an empty beginning")
 }
 
 // spans returns the ranges that the function words yields for a text.

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
 
 func analyzer(t testing.TB, language string) *analysis.Analyzer {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: language})
-	must.Do(t, err)
+	a := must.Get(analysis.New(analysis.Options{Language: language}))
 	return a
 }
 
@@ -105,9 +105,7 @@ func TestTokens(t *testing.T) {
 		{"", "infor-\n\nmation", "0:infor 1:mation"},
 		{"", "10-\n20 infor-\n- item", "0:10 1:20 2:infor 3:item"},
 	} {
-		if got := show(analyzer(t, c.language).Tokens(c.text)); got != c.want {
-			t.Errorf("%s %q:\n got %s\nwant %s", c.language, c.text, got, c.want)
-		}
+		check.Equal(t, show(analyzer(t, c.language).Tokens(c.text)), c.want, "%s %q", c.language, c.text)
 	}
 }
 
@@ -120,9 +118,7 @@ func TestQueryTokens(t *testing.T) {
 		{"修改 VSCode 配置", "0:修改 2:vscode 2:vs 3:code 3:配置"},
 		{"getUserName", "0:getusernam 0:get 1:user 2:name"},
 	} {
-		if got := show(analyzer(t, "en").QueryTokens(c.text)); got != c.want {
-			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
-		}
+		check.Equal(t, show(analyzer(t, "en").QueryTokens(c.text)), c.want, "%q", c.text)
 	}
 }
 
@@ -160,9 +156,7 @@ func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
 			want := show(a.PhraseTokens(text))
 			for _, typed := range []string{strings.ToLower(text), strings.ToUpper(text), text} {
 				tokens := a.PhraseTokens(typed)
-				if got := show(tokens); got != want {
-					t.Errorf("%s: %q is looked for as %s, and %q as %s", language, typed, got, text, want)
-				}
+				check.Equal(t, show(tokens), want, "%s: terms of %q, as of %q", language, typed, text)
 				for _, token := range tokens {
 					if !indexed[fmt.Sprint(token.Term, token.Position)] {
 						t.Errorf("%s: %q has no %s at %d: %s", language, text, token.Term, token.Position, show(a.Tokens(text)))
@@ -185,9 +179,8 @@ func TestZeroWidthCharacters(t *testing.T) {
 				t.Errorf("%+q:\n got %s\nwant %s", hidden, got, want)
 			}
 			terms := a.Tokens(hidden)
-			if last := terms[len(terms)-1]; last.End > len(hidden) {
-				t.Errorf("%+q: %+v", hidden, last)
-			}
+			last := terms[len(terms)-1]
+			check.That(t, last.End <= len(hidden), "%+q: %+v", hidden, last)
 		}
 	}
 }
@@ -226,14 +219,11 @@ func TestEmoji(t *testing.T) {
 		{"👩\u200D❤️\u200D👩", "0:👩❤👩 0:👩 0:❤"},
 		{"note🐘.md", "0:note 1:🐘 2:md"},
 	} {
-		if got := show(a.Tokens(c.text)); got != c.want {
-			t.Errorf("%+q:\n got %s\nwant %s", c.text, got, c.want)
-		}
+		check.Equal(t, show(a.Tokens(c.text)), c.want, "%+q", c.text)
 		a.Words(c.text, func(start, end int) bool {
 			for _, term := range a.Terms(nil, c.text[start:end]) {
-				if term.Text[0] >= 0x80 && (term.Start != 0 || term.End != end-start) {
-					t.Errorf("%+q: %+v stands for a part of an emoji", c.text, term)
-				}
+				check.That(t, term.Text[0] < 0x80 || term.Start == 0 && term.End == end-start,
+					"%+q: %+v stands for a part of an emoji", c.text, term)
 			}
 			return true
 		})
@@ -261,9 +251,7 @@ func TestLongWords(t *testing.T) {
 			longest = max(longest, end-start)
 			return true
 		})
-		if words > len(text) || longest > 4096+8 {
-			t.Errorf("%q: %d words, of at most %d bytes", part, words, longest)
-		}
+		check.That(t, words <= len(text) && longest <= 4096+8, "%q: %d words, of at most %d bytes", part, words, longest)
 		start := time.Now()
 		if n := len(a.Tokens(text)); n > 4*len(text) || time.Since(start) > 20*time.Second {
 			t.Errorf("%q: %d tokens in %v", part, n, time.Since(start))
@@ -287,9 +275,7 @@ func TestDetect(t *testing.T) {
 		"ar": "إعدادات الخادم موجودة في ملف واحد يمكن تعديله",
 		"":   "xyzzy plugh 12345 foo.bar()",
 	} {
-		if got := analysis.Detect(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		check.Equal(t, analysis.Detect(text), want, "%q", text)
 	}
 }
 
@@ -302,30 +288,22 @@ func FuzzTokens(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		position, end := -1, 0
 		en.Words(text, func(start, stop int) bool {
-			if start < end || stop <= start || stop > len(text) {
-				t.Fatalf("word %d:%d after one that ends at %d", start, stop, end)
-			}
+			must.That(t, start >= end && stop > start && stop <= len(text),
+				"word %d:%d after one that ends at %d", start, stop, end)
 			end = stop
 			return true
 		})
 		for _, token := range en.Tokens(text) {
-			if token.Term == "" || token.Start < 0 || token.End > len(text) || token.Start > token.End {
-				t.Fatalf("token %+v of %d bytes", token, len(text))
-			}
-			if token.Position < position-255 {
-				t.Fatalf("position %d after %d", token.Position, position)
-			}
+			must.That(t, token.Term != "" && token.Start >= 0 && token.End <= len(text) && token.Start <= token.End,
+				"token %+v of %d bytes", token, len(text))
+			must.That(t, token.Position >= position-255, "position %d after %d", token.Position, position)
 			position = max(position, token.Position)
 			for _, r := range token.Term {
-				if r < 0x20 {
-					t.Fatalf("control character in term %q", token.Term)
-				}
+				must.That(t, r >= 0x20, "control character in term %q", token.Term)
 			}
 		}
 		for _, token := range en.QueryTokens(text) {
-			if token.Form {
-				t.Fatalf("form %q in a query", token.Term)
-			}
+			must.That(t, !token.Form, "form %q in a query", token.Term)
 		}
 		_ = analysis.Detect(text)
 	})
@@ -343,9 +321,7 @@ func TestStopWordsLeaveGaps(t *testing.T) {
 	}
 	for raw, want := range map[string]bool{"the": true, "The": true, "to-do": true, "_": true, "end": false,
 		"To-Do": false, "getThe": false, "the.x": false} {
-		if got := a.Stops(raw); got != want {
-			t.Errorf("Stops(%q) is %v", raw, got)
-		}
+		check.Equal(t, a.Stops(raw), want, "Stops(%q)", raw)
 	}
 }
 
@@ -362,9 +338,7 @@ func TestMatchTokens(t *testing.T) {
 		{"what is it", "0:what 1:is 2:it"},
 		{"move it", "0:move 1:it"},
 	} {
-		if got := show(analyzer(t, "en").MatchTokens(c.text)); got != c.want {
-			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
-		}
+		check.Equal(t, show(analyzer(t, "en").MatchTokens(c.text)), c.want, "%q", c.text)
 	}
 	if got, want := show(analyzer(t, "ar").MatchTokens("ما هو المسرح؟")), "2:مسرح"; got != want {
 		t.Errorf("an Arabic question: %s, want %s", got, want)
@@ -389,12 +363,8 @@ func TestPieces(t *testing.T) {
 		{"c++", "c++", "c++"}, {"?!", "", ""}, {"", "", ""},
 	} {
 		a := analyzer(t, "en")
-		if got := write(a.PrefixPieces(c.text)); got != c.prefix {
-			t.Errorf("prefix %q: got %s, want %s", c.text, got, c.prefix)
-		}
-		if got := write(a.FuzzyPieces(c.text)); got != c.fuzzy {
-			t.Errorf("fuzzy %q: got %s, want %s", c.text, got, c.fuzzy)
-		}
+		check.Equal(t, write(a.PrefixPieces(c.text)), c.prefix, "prefix %q", c.text)
+		check.Equal(t, write(a.FuzzyPieces(c.text)), c.fuzzy, "fuzzy %q", c.text)
 	}
 }
 
@@ -411,10 +381,8 @@ func TestSpansOfComposedRuns(t *testing.T) {
 			if strings.Contains(raw, many) { // Unicode composes no further here
 				continue
 			}
-			if !utf8.ValidString(part) || !strings.Contains(norm.NFKC.String(part), term.Text) || len(part) > 2*len(term.Text)+
-				128 {
-				t.Fatalf("the term %+q of %+q stands for %+q", term.Text, raw, part)
-			}
+			must.That(t, utf8.ValidString(part) && strings.Contains(norm.NFKC.String(part), term.Text) &&
+				len(part) <= 2*len(term.Text)+128, "the term %+q of %+q stands for %+q", term.Text, raw, part)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -28,27 +29,21 @@ func TestWorkedExample(t *testing.T) {
 	data := must.Get(os.ReadFile(filepath.Join(dir, manifest.Name)))
 	want := append([]byte("SHEAFMAN"), 1, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
 		0, 0, 0, 0, 'a', 0, '{', '}')
-	if len(data) != 48 || !bytes.Equal(data[:44], want) {
-		t.Errorf("% x", data)
-	}
+	check.That(t, len(data) == 48 && bytes.Equal(data[:44], want), "% x", data)
 }
 
 func TestPublishAndRead(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("an empty folder: %v", err)
-	}
+	check.Is(t, must.Err(manifest.Read(vfs.Disk{}, dir)), fs.ErrNotExist, "an empty folder")
 	for generation := range uint64(3) {
 		m := manifest.Manifest{Generation: generation + 1, Files: []string{"x", "é y"}, Payload: []byte{0, 1, 2}}
 		publish(t, dir, m)
-		if got, err := manifest.Read(vfs.Disk{}, dir); err != nil || !reflect.DeepEqual(got, m) {
-			t.Errorf("%+v, %v", got, err)
-		}
+		got, err := manifest.Read(vfs.Disk{}, dir)
+		check.That(t, err == nil && reflect.DeepEqual(got, m), "%+v, %v", got, err)
 	}
 	for _, name := range []string{"", ".", "..", "a/b", "MANIFEST", "a\x00"} {
-		if manifest.Publish(vfs.Disk{}, dir, manifest.Manifest{Files: []string{name}}) == nil {
-			t.Errorf("file name %q is no error", name)
-		}
+		check.That(t, manifest.Publish(vfs.Disk{}, dir, manifest.Manifest{Files: []string{name}}) != nil,
+			"file name %q is no error", name)
 	}
 }
 
@@ -66,10 +61,9 @@ func TestEveryFlipAndCut(t *testing.T) {
 				!errors.Is(err, vfs.ErrVersion) {
 				t.Errorf("byte %d: %v", i, err)
 			}
-			if g, err := manifest.Generation(vfs.Disk{}, dir); err == nil && len(content) < 24 ||
-				err != nil && !errors.Is(err, vfs.ErrCorrupt) {
-				t.Errorf("byte %d: generation %d, %v", i, g, err)
-			}
+			g, err := manifest.Generation(vfs.Disk{}, dir)
+			check.That(t, (err != nil || len(content) >= 24) && (err == nil || errors.Is(err, vfs.ErrCorrupt)),
+				"byte %d: generation %d, %v", i, g, err)
 		}
 	}
 }
@@ -108,13 +102,10 @@ func TestSweep(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	removed, err := manifest.Sweep(vfs.Disk{}, dir, m, func(name string) bool { return strings.HasPrefix(name, "seg-") })
-	if err != nil || !slices.Equal(removed, []string{"MANIFEST.tmp", "seg-2", "seg-3.tmp"}) {
-		t.Errorf("removed %v, %v", removed, err)
-	}
+	check.That(t, err == nil && slices.Equal(removed, []string{"MANIFEST.tmp", "seg-2", "seg-3.tmp"}),
+		"removed %v, %v", removed, err)
 	left, _ := vfs.Disk{}.List(dir)
-	if !slices.Equal(left, []string{"MANIFEST", "notes.md", "seg-1"}) {
-		t.Errorf("left %v", left)
-	}
+	check.List(t, left, []string{"MANIFEST", "notes.md", "seg-1"}, "files that are left")
 }
 
 func FuzzRead(f *testing.F) {
@@ -127,9 +118,8 @@ func FuzzRead(f *testing.F) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, manifest.Name), data, 0o600))
 		m, err := manifest.Read(vfs.Disk{}, dir)
 		if err == nil {
-			if again := manifest.Publish(vfs.Disk{}, dir, m); again != nil {
-				t.Fatal(again)
-			}
+			again := manifest.Publish(vfs.Disk{}, dir, m)
+			must.That(t, again == nil, "%v", again)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -90,9 +91,7 @@ func TestWatchMissesNothing(t *testing.T) {
 	step := func(n int) {
 		t.Helper()
 		fmt.Fprintln(stdin, n)
-		if !answers.Scan() {
-			t.Fatal("the other process is gone")
-		}
+		must.That(t, answers.Scan(), "the other process is gone")
 		g, err := strconv.ParseUint(answers.Text(), 10, 64)
 		if err != nil {
 			t.Fatal(answers.Text())
@@ -133,12 +132,8 @@ func TestWatchMissesNothing(t *testing.T) {
 			break
 		}
 	}
-	if err := errors.Join(w.Close(), stdin.Close(), other.Wait()); err != nil {
-		t.Error(err)
-	}
-	if err := look(); err != nil {
-		t.Errorf("closed: %v", err)
-	}
+	must.Do(t, errors.Join(w.Close(), stdin.Close(), other.Wait()))
+	check.NoError(t, look(), "closed")
 }
 
 // opens counts the opened files.
@@ -161,9 +156,7 @@ func TestWatchOpensOnce(t *testing.T) {
 	}{"disk": {vfs.Disk{}, filepath.Join(t.TempDir(), "i")}, "mem": {vfs.NewMem(), "/i"}} {
 		counted := &opens{FS: c.fs}
 		w := manifest.NewWatch(counted, c.dir)
-		if _, err := w.Generation(); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: no folder: %v", name, err)
-		}
+		check.Is(t, must.Err(w.Generation()), fs.ErrNotExist, "%s: no folder", name)
 		must.Do(t, c.fs.MkdirAll(c.dir))
 		put := func(generation uint64) {
 			t.Helper()
@@ -181,22 +174,16 @@ func TestWatchOpensOnce(t *testing.T) {
 		if vfs.Pins(f) {
 			want = 1
 		}
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.Close())
 		counted.n = 0
 		for range 5 {
 			look(7)
 		}
-		if counted.n != want {
-			t.Errorf("%s: opened %d times in five looks, want %d", name, counted.n, want)
-		}
+		check.Equal(t, counted.n, want, "%s: how often it is opened in five looks", name)
 		put(8)
 		look(8)
 		must.Do(t, c.fs.Remove(filepath.Join(c.dir, manifest.Name)))
-		if _, err := w.Generation(); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: removed: %v", name, err)
-		}
+		check.Is(t, must.Err(w.Generation()), fs.ErrNotExist, "%s: removed", name)
 		put(3)
 		look(3)
 		if name == "disk" {
@@ -215,12 +202,8 @@ func TestWatchOpensOnce(t *testing.T) {
 			publish(t, c.dir, manifest.Manifest{Generation: 5})
 			look(5)
 		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, w.Close())
+		must.Do(t, w.Close())
 	}
 }
 

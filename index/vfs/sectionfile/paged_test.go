@@ -12,6 +12,7 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -59,30 +60,22 @@ func TestPaged(t *testing.T) {
 		data := random(size)
 		r := must.Get(openBytes(t, pages(t, data)))
 		p, err := r.Paged("numbers")
-		if err != nil || p.Len() != size {
-			t.Fatalf("%d bytes: %v", size, err)
-		}
+		must.That(t, err == nil && p.Len() == size, "%d bytes: %v", size, err)
 		rng := rand.New(rand.NewPCG(1, uint64(size)))
 		for range 100 {
 			from := rng.IntN(size + 1)
 			n := rng.IntN(size - from + 1)
-			if got, err := p.Slice(from, n); err != nil || !bytes.Equal(got, data[from:from+n]) {
-				t.Fatalf("%d bytes at %d of %d: %v", n, from, size, err)
-			}
+			got, err := p.Slice(from, n)
+			must.That(t, err == nil && bytes.Equal(got, data[from:from+n]), "%d bytes at %d of %d: %v", n, from, size, err)
 		}
 		for _, bad := range [][2]int{{-1, 1}, {0, -1}, {0, size + 1}, {size, 1}, {size + 1, 0}, {math.MaxInt, math.MaxInt}} {
-			if _, err := p.Slice(bad[0], bad[1]); !errors.Is(err, vfs.ErrCorrupt) {
-				t.Errorf("%d bytes at %d of %d: %v", bad[1], bad[0], size, err)
-			}
+			check.Is(t, must.Err(p.Slice(bad[0], bad[1])), vfs.ErrCorrupt, "%d bytes at %d of %d", bad[1], bad[0], size)
 		}
-		if faults := r.Check(); len(faults) > 0 {
-			t.Error(faults)
-		}
+		faults := r.Check()
+		check.That(t, len(faults) <= 0, "%v", faults)
 	}
 	r := must.Get(openBytes(t, pages(t, nil)))
-	if _, err := r.Paged("others"); !errors.Is(err, vfs.ErrCorrupt) {
-		t.Errorf("a section that is not there: %v", err)
-	}
+	check.Is(t, must.Err(r.Paged("others")), vfs.ErrCorrupt, "a section that is not there")
 }
 
 // TestPagedFlips checks that each reader of a page with a flipped byte reports it, and no other reader. A flip in a
@@ -123,13 +116,9 @@ func TestPagedFlips(t *testing.T) {
 				t.Errorf("byte %d flipped: %v, want %s", flip.at, err, want)
 			}
 		}
-		if _, err := p.All(); !errors.Is(err, vfs.ErrCorrupt) {
-			t.Errorf("byte %d flipped, all of it: %v", flip.at, err)
-		}
-		if err := p.Records([]uint32{0, perPage, 2*perPage - 1}, page); (err != nil) != (flip.at < page ||
-			flip.at >= list && flip.at != above-1) {
-			t.Errorf("byte %d flipped, some records: %v", flip.at, err)
-		}
+		check.Is(t, must.Err(p.All()), vfs.ErrCorrupt, "byte %d flipped, all of it", flip.at)
+		check.Equal(t, p.Records([]uint32{0, perPage, 2*perPage - 1}, page) != nil, flip.at < page ||
+			flip.at >= list && flip.at != above-1, "byte %d flipped, some records", flip.at)
 	}
 	for at := start + list; at < len(file); at++ { // checksums of pages, table, footer
 		if at < start+above-64 && at%211 > 0 {
@@ -143,9 +132,7 @@ func TestPagedFlips(t *testing.T) {
 				t.Errorf("byte %d flipped: nobody noticed", at)
 			}
 		}
-		if err != nil && !errors.Is(err, vfs.ErrCorrupt) {
-			t.Errorf("byte %d flipped: %v", at, err)
-		}
+		check.That(t, err == nil || errors.Is(err, vfs.ErrCorrupt), "byte %d flipped: %v", at, err)
 	}
 }
 
@@ -204,17 +191,11 @@ func TestContainer1(t *testing.T) {
 		} {
 			r := must.Get(openBytes(t, flipped))
 			p, err := r.Paged("numbers")
-			if err != nil {
-				t.Fatalf("byte %d flipped: opening read it: %v", flip, err)
-			}
+			must.That(t, err == nil, "byte %d flipped: opening read it: %v", flip, err)
 			for range 2 {
-				if err := read(p); errors.Is(err, vfs.ErrCorrupt) != (flip >= 0) {
-					t.Errorf("byte %d flipped, %s: %v", flip, what, err)
-				}
+				check.Equal(t, errors.Is(read(p), vfs.ErrCorrupt), flip >= 0, "byte %d flipped, %s", flip, what)
 			}
-			if faults := r.Check(); (len(faults) > 0) != (flip >= 0) {
-				t.Errorf("byte %d flipped: %v", flip, faults)
-			}
+			check.Equal(t, len(r.Check()) > 0, flip >= 0, "byte %d flipped", flip)
 		}
 	}
 }
@@ -226,12 +207,8 @@ func TestRecords(t *testing.T) {
 	for range 2 {
 		for _, size := range []int{1, 300, page, 3*page + 1} {
 			last := uint32(100*page/size) - 1
-			if err := p.Records([]uint32{0, 1, last / 2, last}, size); err != nil {
-				t.Errorf("records of %d bytes: %v", size, err)
-			}
-			if err := p.Records([]uint32{0, last + 1}, size); !errors.Is(err, vfs.ErrCorrupt) {
-				t.Errorf("record %d of %d bytes: %v", last+1, size, err)
-			}
+			check.NoError(t, p.Records([]uint32{0, 1, last / 2, last}, size), "records of %d bytes", size)
+			check.Is(t, p.Records([]uint32{0, last + 1}, size), vfs.ErrCorrupt, "record %d of %d bytes", last+1, size)
 		}
 		if _, err := p.All(); err != nil {
 			t.Fatal(err)
@@ -247,21 +224,16 @@ func FuzzPaged(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		r, err := openBytes(t, file)
 		if err != nil {
-			if !errors.Is(err, vfs.ErrCorrupt) && !errors.Is(err, vfs.ErrVersion) {
-				t.Fatal(err)
-			}
+			must.That(t, errors.Is(err, vfs.ErrCorrupt) || errors.Is(err, vfs.ErrVersion), "%v", err)
 			return
 		}
 		defer r.Close()
 		for _, name := range r.Names() {
 			data, ok := r.Section(name)
-			if !ok {
-				t.Fatalf("section %q is not there", name)
-			}
+			must.That(t, ok, "section %q is not there", name)
 			if p, err := r.Paged(name); err == nil {
-				if all, err := p.All(); err == nil && !bytes.Equal(all, data) {
-					t.Fatalf("section %q: %d bytes, not %d", name, len(all), len(data))
-				}
+				all, err := p.All()
+				must.That(t, err != nil || bytes.Equal(all, data), "section %q: %d bytes, not %d", name, len(all), len(data))
 			}
 		}
 		r.Check()

@@ -11,6 +11,7 @@ import (
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -75,13 +76,9 @@ func TestRoundTrip(t *testing.T) {
 	if faults := r.Check(); len(faults) > 0 || strings.Join(r.Names(), " ") != "a empty b" {
 		t.Errorf("%v %v", faults, r.Names())
 	}
-	if _, err := sectionfile.Open(vfs.Disk{}, path, "other", 7); !errors.Is(err, vfs.ErrCorrupt) {
-		t.Errorf("another kind: %v", err)
-	}
-	if _, err := sectionfile.Open(vfs.Disk{}, path, "example", 9, 8); !errors.Is(err, vfs.ErrVersion) ||
-		!strings.Contains(err.Error(), "version 7, this program reads 8 and 9") {
-		t.Errorf("another version: %v", err)
-	}
+	check.Is(t, must.Err(sectionfile.Open(vfs.Disk{}, path, "other", 7)), vfs.ErrCorrupt, "another kind")
+	check.Fails(t, must.Err(sectionfile.Open(vfs.Disk{}, path, "example", 9, 8)), vfs.ErrVersion,
+		"version 7, this program reads 8 and 9", "another version")
 }
 
 // TestEveryFlipAndCut checks that Open or Check finds each flipped bit and each cut.
@@ -101,12 +98,8 @@ func TestEveryFlipAndCut(t *testing.T) {
 	for i := range data {
 		flipped := bytes.Clone(data)
 		flipped[i] ^= 1 << (i % 8)
-		if !find(flipped) {
-			t.Errorf("byte %d flipped: nobody noticed", i)
-		}
-		if !find(data[:i]) {
-			t.Errorf("cut to %d bytes: nobody noticed", i)
-		}
+		check.That(t, find(flipped), "byte %d flipped: nobody noticed", i)
+		check.That(t, find(data[:i]), "cut to %d bytes: nobody noticed", i)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/static"
@@ -43,10 +44,8 @@ func TestBuiltinModel(t *testing.T) {
 		builtin.Made("other") {
 		t.Errorf("%s has %d dimensions", e.Model(), e.Dims())
 	}
-	if !slices.IsSorted(builtin.Languages) || !slices.Contains(builtin.LanguagesOf(e.Model()), "ja") ||
-		builtin.LanguagesOf("other") != nil {
-		t.Errorf("languages: %v", builtin.Languages)
-	}
+	check.That(t, slices.IsSorted(builtin.Languages) && slices.Contains(builtin.LanguagesOf(e.Model()), "ja") &&
+		builtin.LanguagesOf("other") == nil, "languages: %v", builtin.Languages)
 }
 
 // questions ask in many languages how to delete a file, and how the weather will be.
@@ -76,9 +75,7 @@ func TestMeaning(t *testing.T) {
 		for i := range v {
 			margin += (dot(v[i], english[i]) - dot(v[i], english[1-i])) / 2
 		}
-		if margin < 0.1 {
-			t.Errorf("%s: translations are nearer than other questions by %.2f", language, margin)
-		}
+		check.That(t, margin >= 0.1, "%s: translations are nearer than other questions by %.2f", language, margin)
 	}
 }
 
@@ -94,9 +91,7 @@ func TestIsEnglish(t *testing.T) {
 		if english, known := e.IsEnglish(text); known {
 			got = map[bool]string{true: "yes", false: "no"}[english]
 		}
-		if got != want {
-			t.Errorf("%q is English: %s, want %s", text, got, want)
-		}
+		check.Equal(t, got, want, "%q is English", text)
 	}
 }
 
@@ -120,9 +115,8 @@ func TestTableOfText(t *testing.T) {
 		"The word Straße means street in German":                              true,
 		"The Japanese title is 吾輩は猫である, which means I am a cat":               true,
 	} {
-		if got := slices.Equal(vectors(t, e, text)[0], vectors(t, alone, text)[0]); got != want {
-			t.Errorf("%q has the vector of the English table: %v, want %v", text, got, want)
-		}
+		check.Equal(t, slices.Equal(vectors(t, e, text)[0], vectors(t, alone, text)[0]), want,
+			"%q has the vector of the English table", text)
 	}
 }
 
@@ -137,13 +131,9 @@ func TestSegments(t *testing.T) {
 	must.Do(t, json.Unmarshal(raw, &cases))
 	others := must.Get(static.OpenUnigram(builtin.File))
 	s := static.NewSegmenter(others)
-	if len(cases) < 30 {
-		t.Fatalf("only %d cases", len(cases))
-	}
+	must.That(t, len(cases) >= 30, "only %d cases", len(cases))
 	for _, c := range cases {
-		if got := s.Encode(nil, c.Text); !slices.Equal(got, c.Pieces) {
-			t.Errorf("%q: got %v, the reference says %v", c.Text, got, c.Pieces)
-		}
+		check.List(t, s.Encode(nil, c.Text), c.Pieces, "pieces of %q", c.Text)
 	}
 }
 
@@ -157,16 +147,13 @@ func TestBadInput(t *testing.T) {
 	e := open(t)
 	for _, text := range strange {
 		a, b := vectors(t, e, text)[0], vectors(t, e, text)[0]
-		if !slices.Equal(a, b) {
-			t.Errorf("%.20q has two vectors", text)
-		}
+		check.List(t, a, b, "two vectors of %.20q", text)
 		if a != nil && (dot(a, a) < 0.99 || dot(a, a) > 1.01) {
 			t.Errorf("%.20q has a vector of length %v", text, dot(a, a))
 		}
 	}
-	if v := vectors(t, e, "字")[0]; v == nil {
-		t.Error("a Han character has no vector")
-	}
+	v := vectors(t, e, "字")[0]
+	check.That(t, v != nil, "a Han character has no vector")
 }
 
 // TestSameVectors checks that texts in many languages and in none have exactly the same vectors on
@@ -183,9 +170,7 @@ func TestSameVectors(t *testing.T) {
 			must.Do(t, binary.Write(sum, binary.LittleEndian, v))
 		}
 	}
-	if got := sum.Sum32(); got != want {
-		t.Errorf("the vectors have the sum %#08x, want %#08x", got, want)
-	}
+	check.Equal(t, sum.Sum32(), want, "checksum of the vectors")
 }
 
 // BenchmarkEmbed embeds texts of about 100 words.
@@ -227,11 +212,9 @@ func TestKnownQueries(t *testing.T) {
 		"4711": false, "x": false, "?!": false, "": false, "zzzzqqq": false, "xqzt": false, "kjhgf": false,
 		"\ue000\ue001\ue002": false,
 	} {
-		if got := e.EmbedWeighted(text, same) != nil; got != want || (vectors(t, e, text)[0] != nil) != want {
-			t.Errorf("%q is known: %t, want %t", text, got, want)
-		}
+		got := e.EmbedWeighted(text, same) != nil
+		check.That(t, got == want && (vectors(t, e, text)[0] != nil) == want, "%q is known: %t, want %t", text, got, want)
 	}
-	if v, err := e.Embed(t.Context(), model.Passage, []string{"zzzzqqq"}); err != nil || v[0] == nil {
-		t.Errorf("a passage in no language has no vector (%v)", err)
-	}
+	v, err := e.Embed(t.Context(), model.Passage, []string{"zzzzqqq"})
+	check.That(t, err == nil && v[0] != nil, "a passage in no language has no vector (%v)", err)
 }

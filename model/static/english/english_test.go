@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/static/english"
@@ -44,7 +45,5 @@ func TestMeaning(t *testing.T) {
 	}
 	n := 0
 	e.Pieces("unbelievable embeddings", func(_, _ int) bool { n++; return true })
-	if n != 5 {
-		t.Errorf("%d pieces", n)
-	}
+	check.Equal(t, n, 5, "pieces")
 }

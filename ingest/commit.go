@@ -41,7 +41,7 @@ func (c *commits) wrote(encoded catalog.Encoded, doc writtenDocument) {
 // commit makes a batch durable: first in the store, then in the catalog. The catalog is written in the background,
 // while the run reads the next batch.
 func (r *runner) commit(ctx context.Context, last bool) error {
-	if err := r.recorded(); err != nil {
+	if err := r.awaitCatalog(); err != nil {
 		return err
 	}
 	view := r.o.Catalog.View()
@@ -63,7 +63,7 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	var refused error
 	switch err := r.writer.Commit(ctx); {
 	case errors.As(err, &partial):
-		if r.rejected(partial, &u) {
+		if r.dropRejected(partial, &u) {
 			refused = err
 		}
 		skipped = hashSkips(r.report.Skipped)
@@ -98,7 +98,7 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	ctx = context.WithoutCancel(ctx)
 	go func() { r.commits.recording <- r.o.Catalog.Update(ctx, u) }()
 	if refused != nil {
-		return errors.Join(refused, r.recorded())
+		return errors.Join(refused, r.awaitCatalog())
 	}
 	return nil
 }
@@ -126,10 +126,10 @@ func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed
 	return r.o.Catalog.Update(ctx, catalog.Update{Pending: &pending})
 }
 
-// rejected removes from the update the documents that the store refused. The store no longer has their earlier
+// dropRejected removes from the update the documents that the store refused. The store no longer has their earlier
 // versions. The next run reads a refused file again when the file has changed. given is true when a program sent one of
 // the refused documents. Then commit records the other documents and fails, because the sender waits for an answer.
-func (r *runner) rejected(partial *store.PartialError, u *catalog.Update) (given bool) {
+func (r *runner) dropRejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.commits.written[doc]
 		if !ok || f.given {
@@ -155,8 +155,8 @@ func (r *runner) rejected(partial *store.PartialError, u *catalog.Update) (given
 	return given
 }
 
-// recorded waits until the catalog has recorded the last commit.
-func (r *runner) recorded() error {
+// awaitCatalog waits until the catalog has recorded the last commit.
+func (r *runner) awaitCatalog() error {
 	if r.commits.recording == nil {
 		return nil
 	}

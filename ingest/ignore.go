@@ -112,8 +112,8 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	return nil
 }
 
-// says returns the file, line and text of a rule for a message.
-func (f *ignoreFile) says(r *ignoreRule) string {
+// describe returns the file, line and text of a rule for a message.
+func (f *ignoreFile) describe(r *ignoreRule) string {
 	if f.name == "" {
 		return "exclude: " + r.text // a rule of the settings has no line
 	}

@@ -136,14 +136,14 @@ func (r *runner) batches(ctx context.Context) error {
 		batch := items[:n]
 		items = items[n:]
 		if err := r.batch(ctx, batch); err != nil {
-			_ = r.recorded() // the next run repeats what the catalog lacks
+			_ = r.awaitCatalog() // the next run repeats what the catalog lacks
 			return err
 		}
 		if err := r.commit(ctx, len(items) == 0); err != nil {
 			return err
 		}
 	}
-	return r.recorded()
+	return r.awaitCatalog()
 }
 
 // batchBytes returns how many bytes of files go into one commit: about the same in each, at most CommitBytes.
@@ -224,7 +224,7 @@ func (w *worker) index(ctx context.Context, it *item) error {
 	}
 	same := c.state.Hash == it.old.Hash && c.state.Size == it.old.Size
 	if it.given == nil && it.known && !w.o.Rebuild && same && !w.isPending(it.doc) {
-		if done, err := w.unchanged(it, &c); done || err != nil {
+		if done, err := w.renewTime(it, &c); done || err != nil {
 			return err
 		}
 	}
@@ -236,7 +236,7 @@ func (w *worker) index(ctx context.Context, it *item) error {
 	if it.given != nil {
 		it.given.declare(&rec.Document)
 		it.given.retitle(&rec.Document)
-		rec.Date = it.given.dated(&rec.Document, rec.Date)
+		rec.Date = it.given.dateOf(&rec.Document, rec.Date)
 	}
 	if c.decoded || it.given != nil {
 		rec.Text, rec.HasText = c.data, true
@@ -249,7 +249,7 @@ func (w *worker) index(ctx context.Context, it *item) error {
 	if err != nil {
 		return fmt.Errorf("index %s: %w", it.path, err)
 	}
-	w.done(it, &c, &rec.Document, encoded, chunks, fault)
+	w.recordDone(it, &c, &rec.Document, encoded, chunks, fault)
 	return nil
 }
 
@@ -293,9 +293,9 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 	return r.list.indexAgain(r.pending[doc], r.o)
 }
 
-// unchanged records the new time of a file whose content is already indexed. The result done is false if the document
+// renewTime records the new time of a file whose content is already indexed. The result done is false if the document
 // takes its date from that time. The file must then be indexed again.
-func (r *runner) unchanged(it *item, c *content) (done bool, err error) {
+func (r *runner) renewTime(it *item, c *content) (done bool, err error) {
 	if it.unsure {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -339,7 +339,7 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 // given text always makes a document. shown is the text that is indexed.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
-		return it.given.cut(it.doc), r.shown(it, c), ""
+		return it.given.cut(it.doc), r.visibleText(it, c), ""
 	}
 	switch text, note, ok := decode(c.data); {
 	case ok:
@@ -352,7 +352,7 @@ func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, re
 	if err != nil {
 		panic(err) // the options were checked before the run
 	}
-	shown = r.shown(it, c)
+	shown = r.visibleText(it, c)
 	doc = chunker.Chunk(it.doc.Tree(), it.path, shown)
 	if it.given == nil && len(doc.Chunks) == 0 {
 		return doc, nil, ReasonEmpty
@@ -363,8 +363,8 @@ func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, re
 	return doc, shown, ""
 }
 
-// shown returns the text of a document without the comments that the options hide.
-func (r *runner) shown(it *item, c *content) []byte {
+// visibleText returns the text of a document without the comments that the options hide.
+func (r *runner) visibleText(it *item, c *content) []byte {
 	if r.list.hides {
 		return chunk.WithoutComments(it.path, c.data)
 	}
@@ -376,8 +376,8 @@ func sameBytes(a, b []byte) bool {
 	return unsafe.SliceData(a) == unsafe.SliceData(b) && len(a) == len(b)
 }
 
-// done records an indexed document for the next commit.
-func (r *runner) done(it *item, c *content, doc *sheaf.Document, encoded catalog.Encoded, chunks int,
+// recordDone records an indexed document for the next commit.
+func (r *runner) recordDone(it *item, c *content, doc *sheaf.Document, encoded catalog.Encoded, chunks int,
 	embedFault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -470,7 +470,7 @@ func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 		return nil
 	}
 	if it.unsure {
-		r.list.missed(it.doc.Tree(), it.state)
+		r.list.noteUnread(it.doc.Tree(), it.state)
 	}
 	skip, why := it.skip(""), skipOf(err)
 	skip.Reason, skip.Detail = why.Reason, why.Detail

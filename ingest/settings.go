@@ -103,16 +103,16 @@ func (o *Options) treesNow(view *catalog.View) error {
 
 // planSettings decides whether the recorded settings change.
 func (l *worklist) planSettings(view *catalog.View, o *Options) error {
-	old, next := view.Settings(), o.recorded(view)
+	old, next := view.Settings(), o.settingsToRecord(view)
 	next.Trees = slices.Clone(o.Trees)
 	rebuild := o.Rebuild || view.Docs() == 0
 	if cut, err := chunk.New(o.Chunk); err == nil { // Run and Change refuse other options
-		if err := o.made("chunker", &next.Chunker, cut.Name(), rebuild); err != nil {
+		if err := o.recordMaking("chunker", &next.Chunker, cut.Name(), rebuild); err != nil {
 			return err
 		}
 	}
 	if e := o.Embedder; e != nil {
-		if err := o.made("model", &next.Embedder, e.Model(), rebuild); err != nil {
+		if err := o.recordMaking("model", &next.Embedder, e.Model(), rebuild); err != nil {
 			return err
 		}
 		if next.Embedder == e.Model() {
@@ -146,9 +146,9 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// made records the chunker or model of the collection, unless Settings records it. made fails when
-// the collection has another chunker or model, unless this is a rebuild.
-func (o *Options) made(what string, recorded *string, here string, rebuild bool) error {
+// recordMaking records the chunker or model of the collection, unless Settings records it. It fails when the collection
+// has another chunker or model, unless this is a rebuild.
+func (o *Options) recordMaking(what string, recorded *string, here string, rebuild bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):
 		return nil
@@ -161,8 +161,8 @@ func (o *Options) made(what string, recorded *string, here string, rebuild bool)
 	return nil
 }
 
-// recorded returns the settings that the next run records.
-func (o *Options) recorded(view *catalog.View) catalog.Settings {
+// settingsToRecord returns the settings that the next run records.
+func (o *Options) settingsToRecord(view *catalog.View) catalog.Settings {
 	next := view.Settings()
 	extra := next.Extra
 	next.Extra = map[string]string{}
@@ -177,7 +177,7 @@ func (o *Options) recorded(view *catalog.View) catalog.Settings {
 // built yet. Otherwise it fails with ErrRebuilt. An index without documents agrees with any model.
 // So does an index without vectors while it is rebuilt, because it keeps its given documents.
 func (o *Options) Agrees(view *catalog.View) error {
-	made, here := view.Settings(), o.recorded(view)
+	made, here := view.Settings(), o.settingsToRecord(view)
 	differ := func(what, made, here string) error {
 		return fmt.Errorf("%w: its %s is %q, but this process uses %q", ErrRebuilt, what, made, here)
 	}

@@ -46,7 +46,7 @@ func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, 
 				l.report.Skipped = append(l.report.Skipped, catalog.Skip{Tree: tree.Name, Path: disk,
 					Reason: ReasonUnreadable, Detail: "its disk is not mounted"})
 			}
-			if unmounted || unread.holds(disk) {
+			if unmounted || unread.mayContain(disk) {
 				disks = append(disks, disk)
 			}
 		}
@@ -134,8 +134,8 @@ func unreadOf(paths []string) unreadPaths {
 	return u
 }
 
-// holds reports whether a file may exist because the walk could not read it or a folder above it.
-func (u unreadPaths) holds(path string) bool {
+// mayContain reports whether a file may exist because the walk could not read it or a folder above it.
+func (u unreadPaths) mayContain(path string) bool {
 	if len(u) == 0 {
 		return false
 	}

@@ -395,7 +395,7 @@ func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignore
 	}
 	s := catalog.Skip{Path: path, Reason: reason}
 	if r != nil {
-		s.Detail = f.says(r)
+		s.Detail = f.describe(r)
 	}
 	out.byRule = append(out.byRule, s)
 }

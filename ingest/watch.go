@@ -218,13 +218,13 @@ func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 				continue
 			}
 			if e.Has(fsnotify.Rename) {
-				f.renamed(e.Name)
+				f.resubscribe(e.Name)
 			}
 		case _, ok := <-watcher.Errors: // events were lost
 			if !ok {
 				return
 			}
-			f.renamed("") // some folder may be renamed
+			f.resubscribe("") // some folder may be renamed
 		}
 		select {
 		case w.events <- struct{}{}:
@@ -233,9 +233,9 @@ func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// renamed makes the next walk subscribe again when a folder was renamed. name is "" when some folder may be renamed.
-// Otherwise events from below the folder would have the old path, and end when another folder gets that path.
-func (f *watchFindings) renamed(name string) {
+// resubscribe makes the next walk subscribe again when a folder was renamed. name is "" when some folder may be
+// renamed. Otherwise events from below the folder would have the old path, and end when another folder gets that path.
+func (f *watchFindings) resubscribe(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stale = f.stale || name == "" || f.whole[name]

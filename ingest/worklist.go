@@ -293,8 +293,8 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 		switch {
 		case it != nil:
 			it.known, it.old = true, state
-			c.indexed(it)
-		case unread[id.Tree()].holds(id.Path()):
+			c.handleIndexed(it)
+		case unread[id.Tree()].mayContain(id.Path()):
 			l.report.Unchanged++
 		default:
 			l.removed = append(l.removed, id)
@@ -302,7 +302,7 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 		}
 	}
 	for _, it := range present {
-		if err := c.added(it); err != nil {
+		if err := c.handleNew(it); err != nil {
 			return err
 		}
 	}
@@ -315,7 +315,7 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bool, err error) {
 	tree := id.Tree()
 	unmounted := c.isUnmounted(tree)
-	if c.hidesNow && !c.given[tree] && (unmounted || c.unread[tree].holds(id.Path())) {
+	if c.hidesNow && !c.given[tree] && (unmounted || c.unread[tree].mayContain(id.Path())) {
 		// The index has words of its comments, which cannot be removed alone.
 		c.removed = append(c.removed, id)
 		return true, nil
@@ -336,8 +336,8 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 	return true, err
 }
 
-// indexed handles a file that is in the catalog.
-func (c *comparison) indexed(it *item) {
+// handleIndexed handles a file that is in the catalog.
+func (c *comparison) handleIndexed(it *item) {
 	same := it.size == it.old.Size && it.modTime == it.old.ModTime
 	switch {
 	case c.o.Rebuild || c.indexAgain(c.pending[it.doc], c.o) || !same:
@@ -351,8 +351,8 @@ func (c *comparison) indexed(it *item) {
 	}
 }
 
-// added handles a file that is not in the catalog.
-func (c *comparison) added(it *item) error {
+// handleNew handles a file that is not in the catalog.
+func (c *comparison) handleNew(it *item) error {
 	if !c.o.Rebuild && !c.rereads {
 		before, err := c.refused()
 		if err != nil {
@@ -434,5 +434,5 @@ func (s *knownTime) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// missed notes an unread unsure file, which changed at the time state. The file is unsure again in the next run.
-func (s *knownTime) missed(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }
+// noteUnread notes an unread unsure file, which changed at the time state. The file is unsure again in the next run.
+func (s *knownTime) noteUnread(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

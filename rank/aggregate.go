@@ -57,7 +57,7 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if a.To == ToParent {
 		what = "section"
 	}
-	return answers(groups, a.Scoring, what), nil
+	return groupHits(groups, a.Scoring, what), nil
 }
 
 // group has the candidates that become one answer.
@@ -74,8 +74,8 @@ type group struct {
 	best  int
 }
 
-// answers makes one hit from each group, and keeps the order.
-func answers(groups []group, s Scoring, what string) sheaf.Ranking {
+// groupHits makes one hit from each group, and keeps the order.
+func groupHits(groups []group, s Scoring, what string) sheaf.Ranking {
 	var scores []float64
 	for i := range groups {
 		g := &groups[i]

@@ -36,7 +36,7 @@ func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor
 			value = min(value, limit)
 		}
 		score := blend.apply(h.Score, value)
-		if err := gives(stage, h.ID, score); err != nil {
+		if err := checkFinite(stage, h.ID, score); err != nil {
 			return nil, err
 		}
 		if h.Explanation != nil {
@@ -48,8 +48,8 @@ func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor
 	return out, nil
 }
 
-// gives returns an error if the new score of a hit is not a finite number.
-func gives(stage string, id sheaf.ID, score float64) error {
+// checkFinite returns an error if the new score of a hit is not a finite number.
+func checkFinite(stage string, id sheaf.ID, score float64) error {
 	if math.IsNaN(score) || math.IsInf(score, 0) {
 		return sheaf.Invalidf("%s: the score of %q becomes %v: must be a finite number", stage, id, score)
 	}
@@ -122,7 +122,7 @@ func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (s
 		}
 		h := &out[i]
 		h.Score += s.value
-		if err := gives(stage, h.ID, h.Score); err != nil {
+		if err := checkFinite(stage, h.ID, h.Score); err != nil {
 			return nil, err
 		}
 		if s.explain {

@@ -73,14 +73,14 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 				}
 			}
 			s.add(n.Document*document.value(), func() sheaf.Explanation {
-				return document.explained("name of the document", "document", n.Document)
+				return document.explain("name of the document", "document", n.Document)
 			})
 			heading := nameValue{}
 			if isSection(c) {
 				heading = nameValue{c.Title, env.Named(c.Title)}
 			}
 			s.add(n.Heading*heading.value(), func() sheaf.Explanation {
-				return heading.explained("own heading", "heading", n.Heading)
+				return heading.explain("own heading", "heading", n.Heading)
 			})
 		}
 		n.addEqual(s, env.Facts, c, asked)
@@ -112,8 +112,8 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explained returns the explanation of weight times the value of the name. The parameter owner says whose name it is.
-func (v nameValue) explained(what, owner string, weight float64) sheaf.Explanation {
+// explain returns the explanation of weight times the value of the name. The parameter owner says whose name it is.
+func (v nameValue) explain(what, owner string, weight float64) sheaf.Explanation {
 	name := shortened(v.name)
 	e := combined(what+" "+strconv.Quote(name), weight*v.value(), sheaf.CombineProduct,
 		part("weight", weight), part("share of the query in the name", v.match.Asked),

@@ -66,7 +66,7 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if t.Nested == NestedOuter {
 		l.swallow()
 	}
-	return answers(l.groups(), t.Scoring, "section"), nil
+	return groupHits(l.groups(), t.Scoring, "section"), nil
 }
 
 // liftedPart is the part of a heading tree that is above some hits.

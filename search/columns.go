@@ -48,8 +48,8 @@ func withFields(fields []store.FieldWeight, others []profile.Field) []store.Fiel
 	return fields
 }
 
-// ordered returns the matches of the query in the order of a column. No branch runs.
-func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
+// byColumn returns the matches of the query in the order of a column. No branch runs.
+func (r *run) byColumn(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
 	sorter, ok := r.searcher.Backend.(store.Sorter)
 	if !ok {
 		return nil, fmt.Errorf("order by %s: the store cannot do that: %w", r.opt.Order.Column, sheaf.ErrUnsupported)
@@ -65,7 +65,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 			return nil, err
 		}
 	}
-	return r.known(ranking), nil
+	return r.dropUnknown(ranking), nil
 }
 
 // count counts the facets of Options.Facets.

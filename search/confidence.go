@@ -179,7 +179,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 		}
 		j.ideals = append(j.ideals, ideal)
 	}
-	w, err := r.counted(ctx)
+	w, err := r.worthInTime(ctx)
 	if err != nil {
 		return err
 	}

@@ -29,12 +29,12 @@ func (r *run) unmet(ctx context.Context) {
 		return
 	}
 	folder := "" // of the scope
-	for _, w := range wants(r.opt.Scope) {
+	for _, w := range requiredValues(r.opt.Scope) {
 		if w.column == sheaf.ColumnFolder {
 			folder = w.value + "/"
 		}
 	}
-	for _, w := range wants(r.query.Filter) {
+	for _, w := range requiredValues(r.query.Filter) {
 		filter := w.filter
 		if r.opt.Scope != nil {
 			filter = sheaf.And{r.opt.Scope, filter}
@@ -66,22 +66,22 @@ type requiredValue struct {
 	column, value string
 }
 
-// wants returns the parts of a filter that a document must meet and that name a value, at most mostAsked.
-func wants(f sheaf.Filter) []requiredValue {
+// requiredValues returns the parts of a filter that a document must meet and that name a value, at most mostAsked.
+func requiredValues(f sheaf.Filter) []requiredValue {
 	var out []requiredValue
 	if all, ok := f.(sheaf.And); ok {
 		for _, part := range all {
-			out = append(out, wants(part)...)
+			out = append(out, requiredValues(part)...)
 		}
-	} else if column, value := wanted(f); value != "" && named(column) != "" {
+	} else if column, value := requiredOf(f); value != "" && named(column) != "" {
 		out = append(out, requiredValue{f, column, value})
 	}
 	return out[:min(len(out), mostAsked)]
 }
 
-// wanted returns the column and value that a filter requires, or "". If a value has several types, the text comes
+// requiredOf returns the column and value that a filter requires, or "". If a value has several types, the text comes
 // first.
-func wanted(f sheaf.Filter) (column, value string) {
+func requiredOf(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
 		if len(f.Values) > 0 && f.Values[0].Kind == sheaf.KindText {
@@ -91,7 +91,7 @@ func wanted(f sheaf.Filter) (column, value string) {
 		return f.Column, f.Prefix + "*"
 	case sheaf.Or:
 		for _, part := range f { // a file name says more than a folder of the same name
-			if c, v := wanted(part); column == "" || c == sheaf.ColumnFile {
+			if c, v := requiredOf(part); column == "" || c == sheaf.ColumnFile {
 				column, value = c, v
 			}
 		}

@@ -174,11 +174,11 @@ func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 			}
 		}
 	}
-	return x.kept(query, o), nil
+	return x.usedPart(query, o), nil
 }
 
-// kept returns the part of a valid reply that the search uses.
-func (x Expansion) kept(query string, o profile.Expand) Expansion {
+// usedPart returns the part of a valid reply that the search uses.
+func (x Expansion) usedPart(query string, o profile.Expand) Expansion {
 	var out Expansion
 	seen := []string{plainText(query)}
 	for _, q := range x.Queries {
@@ -288,7 +288,7 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	x, err := r.searcher.Expander.Expand(ctx, wording(r.query), *plan.Expand)
 	r.took("expand", start)
 	if err != nil {
-		r.failed("expanding the query", fmt.Errorf("expand the query: %w", err))
+		r.noteFailure("expanding the query", fmt.Errorf("expand the query: %w", err))
 		return
 	}
 	r.expansion, r.result.Expansion = x, &x

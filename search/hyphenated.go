@@ -13,9 +13,9 @@ import (
 // maxHyphenated is the largest number of words in a phrase for which the search tries hyphenated words.
 const maxHyphenated = 12
 
-// hyphenated returns r. If a phrase found nothing, hyphenated searches again, with one inner word of the phrase
+// retryHyphenated returns r. If a phrase found nothing, it searches again, with one inner word of the phrase
 // hyphenated, and returns that search. q is the query before expansion.
-func (r *run) hyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
+func (r *run) retryHyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	phrase, ok := q.Words.(sheaf.Phrase)
 	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil ||
 		r.followed.Scan != nil || r.searcher.Analyzer == nil {

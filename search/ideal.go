@@ -34,7 +34,7 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	if len(o.ranking) > 0 {
 		best = o.ranking[0].Score
 	}
-	w, err := r.counted(ctx)
+	w, err := r.worthInTime(ctx)
 	switch {
 	case err != nil:
 		return 0, err
@@ -48,8 +48,8 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 // worth returns the idf of the words of the query, or nil when the store cannot count.
 func (r *run) worth(ctx context.Context) (*idfWorth, error) { return r.stats.worth(ctx, r.query.Words) }
 
-// counted is like worth, but if time runs out first, it returns nil and adds a warning.
-func (r *run) counted(ctx context.Context) (*idfWorth, error) {
+// worthInTime is like worth, but if time runs out first, it returns nil and adds a warning.
+func (r *run) worthInTime(ctx context.Context) (*idfWorth, error) {
 	w, err := r.worth(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.stats.fault = nil // report it once

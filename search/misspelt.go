@@ -19,7 +19,7 @@ const (
 	// from which it may have two.
 	leastMisspelt, mostEdited = 4, 6
 	// likeIt is how many chunks with similar words are read to find the intended word.
-	likeIt = 3
+	mostSimilar = 3
 )
 
 // misspelt adds words to Result.Unmet: each word of the query that no chunk has, with similar words. It takes longer
@@ -84,7 +84,7 @@ func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Rank
 			filter = sheaf.And{r.opt.Scope, r.query.Filter}
 		}
 	}
-	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: likeIt, Filter: filter, Text: counting(like)})
+	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: mostSimilar, Filter: filter, Text: counting(like)})
 	r.short(err)
 	if err != nil {
 		return nil

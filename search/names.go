@@ -9,14 +9,14 @@ import (
 	"sheaf/text/analysis"
 )
 
-// named returns the function that compares names with the query, for the stage names. It is nil when the query
+// nameMatcher returns the function that compares names with the query, for the stage names. It is nil when the query
 // has no words, or when the store cannot count them.
-func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, error) {
+func (r *run) nameMatcher(ctx context.Context) (func(name string) rank.NameMatch, error) {
 	a := r.searcher.Analyzer
 	if a == nil || r.query.Words == nil {
 		return nil, nil
 	}
-	w, err := r.counted(ctx)
+	w, err := r.worthInTime(ctx)
 	if err != nil || w == nil || !(w.sum > 0) {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair
 	if r.lookup == nil || r.searcher.Analyzer == nil {
 		return nil, nil
 	}
-	w, err := r.counted(ctx)
+	w, err := r.worthInTime(ctx)
 	if err != nil || w == nil {
 		return nil, err
 	}

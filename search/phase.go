@@ -51,7 +51,7 @@ func (r *run) phase(
 	r.result.More = r.result.More || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.full })
 	if within == nil { // otherwise the first phase checked them
 		for i := range outcomes {
-			outcomes[i].ranking = r.known(outcomes[i].ranking)
+			outcomes[i].ranking = r.dropUnknown(outcomes[i].ranking)
 		}
 	}
 	var all candidates
@@ -282,7 +282,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 		if err != nil {
 			err = fmt.Errorf("branch %s on %s: %w", at, st, err)
 			failures = append(failures, err)
-			r.failed("branch "+at.String(), err)
+			r.noteFailure("branch "+at.String(), err)
 			continue
 		}
 		out = append(out, *o)
@@ -293,8 +293,8 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	return out, nil
 }
 
-// known drops the hits whose documents are unknown to the facts. Usually it drops nothing.
-func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
+// dropUnknown drops the hits whose documents are unknown to the facts. Usually it drops nothing.
+func (r *run) dropUnknown(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
 		rest := slices.DeleteFunc(slices.Clone(ranking[i+1:]), unknown)
@@ -391,7 +391,7 @@ func (r *run) noteCrowded(left, found int) {
 func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
 	switch stage.(type) {
 	case rank.Names:
-		env.Named, err = r.named(ctx)
+		env.Named, err = r.nameMatcher(ctx)
 	case rank.WordPairs:
 		env.Pairs, err = r.pairsIn(ctx)
 	}

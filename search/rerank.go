@@ -44,7 +44,7 @@ func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.R
 	first := ranking[:min(stage.N, len(ranking))]
 	opinion, err := r.opinion(ctx, first, stage)
 	if err != nil {
-		r.failed("reranking", fmt.Errorf("rerank: %w", err))
+		r.noteFailure("reranking", fmt.Errorf("rerank: %w", err))
 		return ranking, nil
 	}
 	fused, err := rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}.Fuse([]rank.Leg{

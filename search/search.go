@@ -249,7 +249,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err != nil {
 		return nil, err
 	}
-	if r, err = r.hyphenated(ctx, retrieval, q); err != nil {
+	if r, err = r.retryHyphenated(ctx, retrieval, q); err != nil {
 		return nil, err
 	}
 	if err := r.countMatches(ctx); err != nil {
@@ -284,7 +284,7 @@ func (r *run) follow(ctx, retrieval context.Context) error {
 	}
 	r.finish(ranking[:min(r.query.Limit, len(ranking))])
 	if f, ok := r.searcher.Facts.(interface{ Err() error }); ok && f.Err() != nil {
-		r.failed("reading documents", fmt.Errorf("cannot read some documents: %w", f.Err()))
+		r.noteFailure("reading documents", fmt.Errorf("cannot read some documents: %w", f.Err()))
 	}
 	return nil
 }
@@ -347,7 +347,7 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 		return nil, err
 	}
 	if r.opt.Order != nil {
-		return r.ordered(retrieval, plan)
+		return r.byColumn(retrieval, plan)
 	}
 	var within []sheaf.ID
 	if plan.Candidates != nil {
@@ -384,7 +384,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		r.failed("embedding the query", fmt.Errorf("embed the query: %w", err))
+		r.noteFailure("embedding the query", fmt.Errorf("embed the query: %w", err))
 		return nil
 	}
 	if len(vector) == 0 {
@@ -414,7 +414,7 @@ func (r *run) embedInvented(ctx, retrieval context.Context) {
 	vectors, err := r.searcher.vectorsOf(retrieval, texts)
 	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
 	if err != nil && ctx.Err() == nil {
-		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
+		r.noteFailure("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
 	}
 }
 
@@ -462,8 +462,8 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warn(err.Error(), err.Error())
 }
 
-// failed records a failure that the search survives. The public text says what failed, but not err.
-func (r *run) failed(what string, err error) {
+// noteFailure records a failure that the search survives. The public text says what failed, but not err.
+func (r *run) noteFailure(what string, err error) {
 	r.failures = append(r.failures, err)
 	r.result.Warn(err.Error(), what+" failed")
 }

@@ -275,10 +275,10 @@ func (r *run) whyUnfound(
 		it = "its best section, " + string(alone[0].ID) + ","
 	}
 	switch {
-	case len(alone) == 0 && req.Filter != nil && s.filtered(ctx, req):
+	case len(alone) == 0 && req.Filter != nil && s.filterHides(ctx, req):
 		a.add("%s: the filter leaves it out", name)
 	case req.Vector != nil && len(apt) < len(alone):
-		why := cmp.Or(s.holds(ctx, r.query.Words, []sheaf.ID{alone[0].ID}), "does not match the required words")
+		why := cmp.Or(s.forbiddenWords(ctx, r.query.Words, []sheaf.ID{alone[0].ID}), "does not match the required words")
 		a.add("%s: %s scores %.4g and %s", name, it, alone[0].Score, why)
 	case len(alone) > 0 && len(ranking) > 0:
 		a.add("%s: %s scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window%s",
@@ -289,7 +289,7 @@ func (r *run) whyUnfound(
 		a.add("%s: the filter leaves it out", name)
 	case o.branch.Text != nil:
 		why := s.lacks(ctx, req, all)
-		if held := s.holds(ctx, r.query.Words, all); held != "" {
+		if held := s.forbiddenWords(ctx, r.query.Words, all); held != "" {
 			why += "; it " + held
 		}
 		a.add("%s: the words of the query do not match it%s", name, why)
@@ -299,8 +299,8 @@ func (r *run) whyUnfound(
 	return nil
 }
 
-// filtered reports whether the filter of a request leaves out all chunks in req.Within.
-func (s *Searcher) filtered(ctx context.Context, req store.Request) bool {
+// filterHides reports whether the filter of a request leaves out all chunks in req.Within.
+func (s *Searcher) filterHides(ctx context.Context, req store.Request) bool {
 	every := requirement(everything)
 	found, err := s.Backend.Retrieve(ctx, store.Request{Limit: 1, Text: &every, Filter: req.Filter, Within: req.Within})
 	return err == nil && len(found) == 0
@@ -365,8 +365,8 @@ func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysi
 	return unknown
 }
 
-// holds names the forbidden words of a query that the chunks have. It returns "" when no chunk has such a word.
-func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
+// forbiddenWords names the forbidden words of a query that the chunks have. It returns "" when they have none.
+func (s *Searcher) forbiddenWords(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
 	var held []string
 	tries := 0
 	for _, part := range sheaf.Forbidden(q) {

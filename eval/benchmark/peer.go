@@ -35,8 +35,8 @@ var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
 // nearest reports whether the task searches vectors only.
 func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
 
-// asked returns the name of the task for a peer. TaskWide is TaskVectors with another length in meta.json.
-func (t Task) asked() string {
+// peerTask returns the name of the task for a peer. TaskWide is TaskVectors with another length in meta.json.
+func (t Task) peerTask() string {
 	if t == TaskWide {
 		t = TaskVectors
 	}
@@ -153,7 +153,7 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(index) }()
-	cmd := exec.CommandContext(ctx, p.Command[0], append(slices.Clone(p.Command[1:]), dir, task.asked(), index)...)
+	cmd := exec.CommandContext(ctx, p.Command[0], append(slices.Clone(p.Command[1:]), dir, task.peerTask(), index)...)
 	// A peer may have a server to stop, so interrupt it.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second

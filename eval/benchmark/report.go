@@ -53,10 +53,10 @@ const (
 
 // verdicts names the engines in a group that find too little. Their times cannot be compared.
 func verdicts(group []Row) (lines []string) {
-	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(a.found(), b.found()) }) // NaN is least
+	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(a.quality(), b.quality()) }) // NaN is least
 	for i := range group {
 		row := &group[i]
-		mine, most := row.found(), best.found()
+		mine, most := row.quality(), best.quality()
 		switch nearest := row.Task.nearest(); {
 		case row.Result == nil:
 		case nearest && mine < most-equalRecall:
@@ -115,7 +115,7 @@ func (row *Row) cells() []string {
 		cells = append(cells, digits(c.Quantile(0.5)), digits(c.Quantile(0.95)), digits(c.Quantile(0.99)), digits(c.QPS),
 			digits(c.ClientsQPS))
 	}
-	return append(cells, digits(row.found()), digits(row.Same))
+	return append(cells, digits(row.quality()), digits(row.Same))
 }
 
 // digits formats a number with about three digits.

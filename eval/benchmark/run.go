@@ -369,8 +369,8 @@ func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) 
 	r.MRR, r.Recall, r.Same = found.value(), recall.value(), same.value()
 }
 
-// found is the quality by which engines are compared: the recall for vectors, otherwise the MRR.
-func (r *Row) found() float64 {
+// quality is the quality by which engines are compared: the recall for vectors, otherwise the MRR.
+func (r *Row) quality() float64 {
 	if r.Task.nearest() {
 		return r.Recall
 	}

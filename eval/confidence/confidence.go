@@ -65,8 +65,8 @@ func Ask(
 	return a, nil
 }
 
-// answered reports whether one of the results of a question is right.
-func (a *Answers) answered(question int) bool {
+// anyRight reports whether one of the results of a question is right.
+func (a *Answers) anyRight(question int) bool {
 	return slices.ContainsFunc(a.results[question], func(r result) bool { return r.right })
 }
 
@@ -118,7 +118,7 @@ func judge(a *Answers, calibration func(question int) *search.Calibration) Quali
 			continue
 		}
 		q.Questions++
-		if a.answered(i) {
+		if a.anyRight(i) {
 			q.Found.add(answerable)
 		}
 		if !answerable {

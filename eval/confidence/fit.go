@@ -68,7 +68,7 @@ func Fit(all []*Answers) (*search.Calibration, error) {
 			default:
 				real = append(real, q)
 				results += len(a.results[q])
-				if a.answered(q) {
+				if a.anyRight(q) {
 					found++
 				}
 			}
@@ -77,7 +77,7 @@ func Fit(all []*Answers) (*search.Calibration, error) {
 			for k := range a.results[q] {
 				right.add(&a.results[q][k].evidence, a.results[q][k].right, 1/float64(results))
 			}
-			if a.answered(q) {
+			if a.anyRight(q) {
 				answered.add(&a.results[q][0].evidence, true, 1/float64(found))
 			}
 		}
@@ -107,7 +107,7 @@ func leastProbability(all []*Answers, c *search.Calibration) float64 {
 	for _, a := range all {
 		from := len(found)
 		for q := range a.questions {
-			if a.questions[q].Right != nil && a.answered(q) {
+			if a.questions[q].Right != nil && a.anyRight(q) {
 				found = append(found, question{p: c.Answered.At(a.results[q][0].evidence.Features()...)})
 			}
 		}

@@ -155,7 +155,7 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 		if d.Folder != "" {
 			report, err = ingest.Run(ctx, in)
 		} else {
-			report, err = ingest.Put(ctx, in, given(d))
+			report, err = ingest.Put(ctx, in, givenDocuments(d))
 		}
 		if err == nil && report.EmbedError != "" {
 			err = fmt.Errorf("%w: %s", sheaf.ErrUnavailable, report.EmbedError)
@@ -183,8 +183,8 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 	return c, nil
 }
 
-// given returns the documents of d as texts to index. An ID that does not look like a file name is no title.
-func given(d *dataset.Dataset) []ingest.Given {
+// givenDocuments returns the documents of d as texts to index. An ID that does not look like a file name is no title.
+func givenDocuments(d *dataset.Dataset) []ingest.Given {
 	docs := make([]ingest.Given, len(d.Documents))
 	for i, doc := range d.Documents {
 		docs[i] = ingest.Given{Tree: tree, Path: doc.ID, Title: doc.Title, Text: []byte(doc.Text),

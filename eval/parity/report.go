@@ -111,7 +111,7 @@ func CompareStores(queries []string, first, other *Store, way string) *StoreRepo
 
 func compareStores(queries []string, first, other *Store, way string) *StoreReport {
 	out := &StoreReport{Store: other.Name, Counted: way}
-	ones, twos := first.counted(way), other.counted(way)
+	ones, twos := first.answersFor(way), other.answersFor(way)
 	for i, query := range queries {
 		for n, a := range ones[i].Trace {
 			at := out.stage(stageName(a), n)
@@ -143,9 +143,9 @@ func compareStores(queries []string, first, other *Store, way string) *StoreRepo
 	return out
 }
 
-// counted returns the answers that the store gave when it counted in this way. If the store has only its own way,
-// counted returns the answers for that way.
-func (s *Store) counted(way string) []Answer {
+// answersFor returns the answers that the store gave when it counted in this way. If the store has only its own way,
+// answersFor returns the answers for that way.
+func (s *Store) answersFor(way string) []Answer {
 	if all, ok := s.Answers[way]; ok {
 		return all
 	}

@@ -167,8 +167,8 @@ func (m *maker) terms(text string) []string {
 	return out
 }
 
-// says reports whether text has at least low and at most high content terms with a letter.
-func (m *maker) says(text string, low, high int) bool {
+// termCountWithin reports whether text has at least low and at most high content terms with a letter.
+func (m *maker) termCountWithin(text string, low, high int) bool {
 	n := 0
 	for _, t := range m.terms(text) {
 		if strings.ContainsFunc(t, unicode.IsLetter) {
@@ -208,7 +208,7 @@ func (m *maker) document(ctx context.Context, id sheaf.ID) error {
 func (m *maker) aliases(doc *sheaf.Document) {
 	n := 0
 	for _, alias := range doc.Aliases {
-		if n == perDocument || strings.EqualFold(alias, doc.Title) || !m.says(alias, 1, 8) {
+		if n == perDocument || strings.EqualFold(alias, doc.Title) || !m.termCountWithin(alias, 1, 8) {
 			continue
 		}
 		if m.add(Item{Kind: Alias, Text: alias, Doc: doc.ID, Target: doc.ID}) {
@@ -224,7 +224,7 @@ func (m *maker) headings(ctx context.Context, doc *sheaf.Document) error {
 		if n == perDocument || !m.wants(Heading) {
 			return nil
 		}
-		if !c.HasHeading() || c.ID == doc.ID || strings.EqualFold(c.Title, doc.Title) || !m.says(c.Title, 2, 10) {
+		if !c.HasHeading() || c.ID == doc.ID || strings.EqualFold(c.Title, doc.Title) || !m.termCountWithin(c.Title, 2, 10) {
 			continue
 		}
 		count, err := m.count(ctx, sheaf.Phrase{Text: c.Title, Field: sheaf.FieldTitle})
@@ -249,7 +249,7 @@ func (m *maker) anchors(doc *sheaf.Document) {
 			}
 			target, ok := m.c.View.Resolve(doc.ID, l)
 			text := strings.TrimSpace(l.Text)
-			if !ok || l.Text == l.Target || looksLikeAddress(text) || !m.says(text, 2, 12) {
+			if !ok || l.Text == l.Target || looksLikeAddress(text) || !m.termCountWithin(text, 2, 12) {
 				continue
 			}
 			c, ok := m.c.View.Chunk(target)

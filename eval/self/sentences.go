@@ -67,7 +67,7 @@ func (m *maker) sentences(body string) []string {
 	var paragraph strings.Builder
 	flush := func() {
 		for _, s := range sentenceAt.Split(paragraph.String(), -1) {
-			if s = strings.TrimSpace(s); m.says(s, sentenceLow, sentenceHigh) {
+			if s = strings.TrimSpace(s); m.termCountWithin(s, sentenceLow, sentenceHigh) {
 				out = append(out, s)
 			}
 		}
@@ -114,7 +114,7 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 		}
 		at := m.r.IntN(len(words) - phraseWords + 1)
 		phrase := strings.Join(words[at:at+phraseWords], " ")
-		if !m.says(phrase, 2, 3*phraseWords) {
+		if !m.termCountWithin(phrase, 2, 3*phraseWords) {
 			continue
 		}
 		if rare, err := m.holdsRare(ctx, phrase); err != nil || !rare {
@@ -163,7 +163,7 @@ func (m *maker) paraphrase(sentence string) string {
 		}
 	}
 	text := strings.Join(kept, " ")
-	if len(kept) == len(words) || !m.says(text, keptLow, sentenceHigh) {
+	if len(kept) == len(words) || !m.termCountWithin(text, keptLow, sentenceHigh) {
 		return ""
 	}
 	return text

@@ -113,8 +113,8 @@ func (c *namedDocument) ends(plain, suffix string) bool {
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
 }
 
-// called returns the documents that have a name.
-func (v *View) called(key uint64, kind int) *sameName {
+// documentsNamed returns the documents that have a name.
+func (v *View) documentsNamed(key uint64, kind int) *sameName {
 	found, ok := v.names.Get(calledBy{key, kind})
 	if ok {
 		return found

@@ -228,7 +228,7 @@ func (v *View) rootEnds(tree string) (ends []string) {
 // where only the Markdown ending is missing, then others. Each of these groups is sorted by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
-	for _, c := range v.called(pathKey(tree, plain), kindPath).all {
+	for _, c := range v.documentsNamed(pathKey(tree, plain), kindPath).all {
 		if len(c.plain) == len(plain) && c.ends(plain, suffix) && among.includes(c.id) {
 			found = append(found, c.id)
 		}
@@ -257,7 +257,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {
-		for _, c := range v.called(nameKey(tree, name), kind).all {
+		for _, c := range v.documentsNamed(nameKey(tree, name), kind).all {
 			if end == t.path && len(c.plain) == len(end) || !c.ends(end, suffix) {
 				continue
 			}
@@ -295,11 +295,11 @@ func sharedFolders(a, b string) (n int) {
 
 // byName returns the note for a folded name in a wiki link of file.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
-	named := v.called(nameKey(tree, path.Base(name)), kindName)
+	named := v.documentsNamed(nameKey(tree, path.Base(name)), kindName)
 	if id, ok := named.nearest(among, file, name); ok { // a file's own name wins over an alias
 		return id, true
 	}
-	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
+	return v.documentsNamed(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
 // Place returns the chunk of a document that the fragment of a link names, or "". "^id" names a block. Any other

@@ -171,8 +171,8 @@ func appendState(to []byte, st *state) []byte {
 	return le.AppendUint32(to, st.text)
 }
 
-// packed returns block i of a list in compressed form, and verifies its checksum.
-func (s *segment) packed(list *sectionfile.Paged, i int) (packedBlock, error) {
+// readBlock returns block i of a list in compressed form, and verifies its checksum.
+func (s *segment) readBlock(list *sectionfile.Paged, i int) (packedBlock, error) {
 	entry, err := list.Slice(i*blockBytes, blockBytes)
 	if err != nil {
 		return packedBlock{}, err
@@ -203,7 +203,7 @@ func (s *segment) recordBlock(i int) ([]byte, error) {
 	if b, ok := s.unpacked.Get(i); ok {
 		return b, nil
 	}
-	block, err := s.packed(s.blocks, i)
+	block, err := s.readBlock(s.blocks, i)
 	if err != nil {
 		return nil, err
 	}
@@ -215,8 +215,8 @@ func (s *segment) recordBlock(i int) ([]byte, error) {
 	return b, nil
 }
 
-// encoded returns the encoded record of a document. The record shares the memory of recordBlock.
-func (s *segment) encoded(st *state) ([]byte, error) {
+// recordOf returns the encoded record of a document. The record shares the memory of recordBlock.
+func (s *segment) recordOf(st *state) ([]byte, error) {
 	b, err := s.recordBlock(int(st.block))
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func (s *segment) encoded(st *state) ([]byte, error) {
 
 // decode passes the encoded record of a document to the function use, which reports whether the record is valid.
 func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error {
-	b, err := s.encoded(st)
+	b, err := s.recordOf(st)
 	if err == nil && !use(b) {
 		err = s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
@@ -264,7 +264,7 @@ func (s *segment) text(st *state) (storedText, error) {
 
 // piece returns the compressed piece i of a text. The length of the text determines the size of the piece.
 func (s *segment) piece(t storedText, i int) (packedBlock, error) {
-	b, err := s.packed(s.pieces, t.first+i)
+	b, err := s.readBlock(s.pieces, t.first+i)
 	if want := min(t.size-i*pieceBytes, pieceBytes); err == nil && int(b.size) != want {
 		err = s.pieces.Corrupt((t.first+i)*blockBytes, "a piece has %d bytes, not %d", b.size, want)
 	}

@@ -112,7 +112,7 @@ func probe(segments []*maxScore) {
 		var m *maxScore
 		best := 0.0
 		for _, other := range segments {
-			if bound := other.unprobed(); bound > best {
+			if bound := other.unprobedBound(); bound > best {
 				m, best = other, bound
 			}
 		}
@@ -131,9 +131,9 @@ func probe(segments []*maxScore) {
 	}
 }
 
-// unprobed returns the largest bound of the windows that were not probed. It returns 0 if this evaluation computes no
-// bounds of windows, or if all windows were probed.
-func (m *maxScore) unprobed() float64 {
+// unprobedBound returns the largest bound of the windows that were not probed. It is 0 if all were, or if this
+// evaluation bounds no windows.
+func (m *maxScore) unprobedBound() float64 {
 	if m.most == nil || len(m.scratch.heap) == 0 {
 		return 0
 	}
@@ -162,8 +162,8 @@ func (m *maxScore) boundBlocks() {
 	}
 }
 
-// wanted reports whether the window that contains ordinal can have one of the best chunks.
-func (m *maxScore) wanted(ordinal uint32) bool {
+// mayHaveBest reports whether the window that contains ordinal can have one of the best chunks.
+func (m *maxScore) mayHaveBest(ordinal uint32) bool {
 	if m.most == nil {
 		return true
 	}
@@ -387,12 +387,12 @@ func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) i
 		}
 	}
 	if full && take != nil {
-		return m.lawful(take(&s.ordinal, &s.sum, &s.sums, start, need))
+		return m.keepAllowed(take(&s.ordinal, &s.sum, &s.sums, start, need))
 	}
 	if full {
 		above(&s.seen, &s.sums, need)
 	}
-	return m.lawful(s.gather(start, need, full))
+	return m.keepAllowed(s.gather(start, need, full))
 }
 
 // gather makes candidates of the marked sums that are at least need. The window begins at ordinal start. It returns the
@@ -419,8 +419,8 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 	return n
 }
 
-// lawful keeps those of the first n candidates that the request allows. It returns how many it keeps.
-func (m *maxScore) lawful(n int) int {
+// keepAllowed keeps those of the first n candidates that the request allows. It returns how many it keeps.
+func (m *maxScore) keepAllowed(n int) int {
 	if m.allowed == nil {
 		return n
 	}

@@ -93,7 +93,7 @@ type boolNode struct {
 func (n *boolNode) seek(target uint32) uint32 {
 	for {
 		n.at = n.next(target)
-		if n.at == postings.End || !n.excluded() {
+		if n.at == postings.End || !n.excludes() {
 			return n.at
 		}
 		target = n.at + 1
@@ -133,7 +133,7 @@ func (n *boolNode) next(target uint32) uint32 {
 	return target
 }
 
-func (n *boolNode) excluded() bool {
+func (n *boolNode) excludes() bool {
 	for i := range n.not {
 		if n.not[i].to(n.at) == n.at {
 			return true

@@ -41,7 +41,7 @@ func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]seg
 	var let *filterResult
 	if filter != nil {
 		var err error
-		if let, err = s.filtered(filter); err != nil {
+		if let, err = s.filterChunks(filter); err != nil {
 			return nil, err
 		}
 		if within == nil {
@@ -59,7 +59,7 @@ func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]seg
 				allowed[i].AndNot(v.deleted)
 			}
 		default:
-			allowed[i] = v.left()
+			allowed[i] = v.remaining()
 		}
 	}
 	return allowed, nil
@@ -106,11 +106,11 @@ func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment
 	if err != nil {
 		return nil, err
 	}
-	return p.matched(ctx)
+	return p.matchingChunks(ctx)
 }
 
-// matched returns every chunk that the plan's request matches, for each view. It computes no scores.
-func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
+// matchingChunks returns every chunk that the plan's request matches, for each view. It computes no scores.
+func (p *plan) matchingChunks(ctx context.Context) ([]segment.Bitset, error) {
 	sets := p.snapshot.emptySets()
 	for i := range sets {
 		var err error

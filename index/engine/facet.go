@@ -9,7 +9,7 @@ func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([
 	if err != nil {
 		return nil, err
 	}
-	sets, err := p.matched(ctx)
+	sets, err := p.matchingChunks(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,8 @@ const statsKept = 1 << 10
 // a part of the index, all requests of a search have the same filter.
 const filtersKept = 32
 
-// filtered returns the chunks that pass a filter, which must not be nil.
-func (s *Snapshot) filtered(filter sheaf.Filter) (*filterResult, error) {
+// filterChunks returns the chunks that pass a filter, which must not be nil.
+func (s *Snapshot) filterChunks(filter sheaf.Filter) (*filterResult, error) {
 	key := string(appendKey(make([]byte, 0, 256), filter))
 	if known, ok := s.filters.Get(key); ok {
 		return known, nil

@@ -20,15 +20,15 @@ const (
 	restOpened = 16
 )
 
-// rest joins the segments that the function rested chooses, unless a load is running. After a failed publication,
-// rest publishes again instead: no other process can write before that succeeds.
-func (ix *Index) rest() {
+// idleMerge joins the segments that idleSegments chooses, unless a load is running. After a failed publication,
+// idleMerge publishes again instead: no other process can write before that succeeds.
+func (ix *Index) idleMerge() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale
 	ix.publish.Unlock()
 	switch {
 	case loads || stale && ix.take() != nil:
-		ix.restLater()
+		ix.startIdleTimer()
 	case stale:
 		_ = ix.give() // as after a merge, no caller can receive the error
 	case !ix.pausedMerges(): // otherwise ResumeMerges continues
@@ -36,23 +36,23 @@ func (ix *Index) rest() {
 	}
 }
 
-// restLater restarts the timer of rest. Callers use it after a possible change of the index, and after a failed
-// publication.
-func (ix *Index) restLater() {
+// startIdleTimer restarts the timer of idleMerge. Callers use it after a possible change of the index, and after a
+// failed publication.
+func (ix *Index) startIdleTimer() {
 	if timer := ix.merge.rest; timer != nil && !ix.closed.Load() {
 		timer.Reset(ix.options.Rest)
 	}
 }
 
-func (ix *Index) restNoMore() {
+func (ix *Index) stopIdleTimer() {
 	if timer := ix.merge.rest; timer != nil {
 		timer.Stop()
 	}
 }
 
-// rested returns the segments that an idle index joins, smallest first, together at most most bytes. The list is empty
-// if no merge pays off.
-func (ix *Index) rested(views []*view, most int64) []*view {
+// idleSegments returns the segments that an idle index joins, smallest first, together at most most bytes. The list is
+// empty if no merge pays off.
+func (ix *Index) idleSegments(views []*view, most int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())
 	})

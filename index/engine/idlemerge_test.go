@@ -54,7 +54,7 @@ func TestIdleMergeChoosesSegments(t *testing.T) {
 func restNow(t *testing.T, ix *Index) {
 	t.Helper()
 	ix.waitForMerges(t.Context()) // joining waits for merges of a load
-	ix.rest()
+	ix.idleMerge()
 	ix.waitForMerges(t.Context())
 }
 
@@ -141,8 +141,8 @@ func TestIdleMergePaused(t *testing.T) {
 	}
 	ix.waitForMerges(t.Context())
 	for range 2 {
-		ix.restNoMore() // as if the timer fired
-		ix.rest()
+		ix.stopIdleTimer() // as if the timer fired
+		ix.idleMerge()
 		if ix.merge.running.Load() || ix.merge.rest.Stop() {
 			t.Error("merges are paused, and one has begun or is about to")
 		}
@@ -177,7 +177,7 @@ func TestIdleMergeAfterFault(t *testing.T) {
 	for n := range 2 {
 		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
 	}
-	ix.restNoMore() // as if the timer fired
+	ix.stopIdleTimer() // as if the timer fired
 	full = true
 	restNow(t, ix)
 	other := must.Get(Open(Options{Dir: "index", Analyzer: a, Fields: testFields, FS: mem}))

@@ -160,11 +160,11 @@ func Open(o Options) (*Index, error) {
 		ix.PauseMerges()
 	}
 	if o.Rest > 0 && !o.ReadOnly {
-		ix.merge.rest = time.AfterFunc(o.Rest, ix.rest)
+		ix.merge.rest = time.AfterFunc(o.Rest, ix.idleMerge)
 	}
 	if err := ix.load(); err != nil {
 		ix.cancel()
-		ix.restNoMore()
+		ix.stopIdleTimer()
 		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
 	}
 	if ix.merge.rest != nil {
@@ -263,7 +263,7 @@ func (ix *Index) swap(s *Snapshot) {
 	if old := ix.current.Swap(s); old != nil {
 		_ = old.Release() // a failure to unmap does not concern readers of s
 	}
-	ix.restLater()
+	ix.startIdleTimer()
 }
 
 // Acquire returns the newest snapshot. The caller must release it.
@@ -389,7 +389,7 @@ func (ix *Index) takeLock() error {
 		err = ix.load()
 	}
 	if err == nil {
-		_, err = manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, ix.owns)
+		_, err = manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, ix.isSegment)
 	}
 	if err != nil {
 		return errors.Join(err, lock.Close())
@@ -435,7 +435,7 @@ func Empty(dir string) error {
 	return errors.Join(append(errs, lock.Close())...)
 }
 
-func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
+func (ix *Index) isSegment(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
 // Close stops merges and waits for them. If loads have left many small segments, Close first joins some of them. This
 // takes a small part of the time of the loads. Held snapshots stay valid until their release.
@@ -443,7 +443,7 @@ func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil
 	}
-	ix.restNoMore()
+	ix.stopIdleTimer()
 	ix.settle()
 	ix.cancel()
 	<-ix.writer                            // waits for the open load

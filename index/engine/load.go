@@ -212,11 +212,11 @@ const (
 
 // room returns the memory that all workers together may take. Joining runs needs none of this memory, because the
 // workers are then empty.
-func (l *Load) room() int64 { return l.left(l.gather()) }
+func (l *Load) room() int64 { return l.memoryLeft(l.gather()) }
 
-// left returns how many bytes of the parameter memory remain for chunks. Running merges and the names of added
+// memoryLeft returns how many bytes of the parameter memory remain for chunks. Running merges and the names of added
 // chunks use the rest. It returns at least a quarter; with less, the load would write a run after every few chunks.
-func (l *Load) left(memory int64) int64 {
+func (l *Load) memoryLeft(memory int64) int64 {
 	if l.index.merge.running.Load() {
 		memory = min(memory, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))
 	}
@@ -231,8 +231,8 @@ func (l *Load) gather() int64 {
 	return counted(l.index.options.Memory)
 }
 
-// used returns the memory that all workers together take.
-func (l *Load) used() (all int64) {
+// memoryUsed returns the memory that all workers together take.
+func (l *Load) memoryUsed() (all int64) {
 	for _, w := range l.all {
 		all += w.used.Load()
 	}
@@ -242,7 +242,7 @@ func (l *Load) used() (all int64) {
 // relieve writes the chunks of all workers as one run, if they use more memory than the method room allows. Writing
 // takes memory until it ends, so the other goroutines wait before their next chunk.
 func (l *Load) relieve(ctx context.Context) error {
-	if l.used() <= l.room() {
+	if l.memoryUsed() <= l.room() {
 		return nil
 	}
 	if err := l.turn(ctx); err != nil {
@@ -251,7 +251,7 @@ func (l *Load) relieve(ctx context.Context) error {
 	defer func() { <-l.flushing }()
 	l.gathering.Lock()
 	defer l.gathering.Unlock()
-	if l.used() <= l.room() {
+	if l.memoryUsed() <= l.room() {
 		return nil
 	}
 	return l.spill(l.all...)
@@ -419,7 +419,7 @@ func (l *Load) spare() int64 {
 	if l.index.options.GatherMemory > 0 {
 		return 0
 	}
-	return max(0, l.room()-l.used())
+	return max(0, l.room()-l.memoryUsed())
 }
 
 // spill writes the chunks of workers as one run. No goroutine may add chunks to these workers meanwhile.
@@ -631,7 +631,7 @@ func (v *view) remainingEntry(removed map[string]struct{}, added []*flushedSegme
 // index does so. The caller holds ix.publish.
 func (ix *Index) unsure() {
 	ix.stale = true
-	ix.restLater()
+	ix.startIdleTimer()
 }
 
 // publishState makes the state next the current generation and snapshot. It becomes the owner of the handles of new

@@ -316,7 +316,7 @@ func (m *maxScore) run() {
 			return
 		case !m.dense():
 			at = m.sparse(m.next(at))
-		case m.wanted(at):
+		case m.mayHaveBest(at):
 			at = m.window(at&^(windowLen-1), at)
 		default:
 			at = at&^(windowLen-1) + windowLen
@@ -379,7 +379,7 @@ func (m *maxScore) sparse(at uint32) uint32 {
 	for at < m.to && m.essential == essential {
 		sum := 0.0
 		next := uint32(postings.End)
-		take := (m.allowed == nil || m.allowed.Has(at)) && m.wanted(at)
+		take := (m.allowed == nil || m.allowed.Has(at)) && m.mayHaveBest(at)
 		for i := m.essential; i < len(m.bounds); i++ {
 			b := m.bounds[i]
 			if b.ordinal == at {

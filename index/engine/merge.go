@@ -58,7 +58,7 @@ func (ix *Index) ResumeMerges() {
 	if m.paused {
 		m.paused = false
 		close(m.resume)
-		ix.restLater()
+		ix.startIdleTimer()
 	}
 }
 
@@ -90,13 +90,13 @@ func (ix *Index) pause(ctx context.Context) error {
 var errStale = errors.New("the last publication failed")
 
 // mergeInBackground runs all merges that the merge policy asks for. If the parameter rests is set, it also joins the
-// segments that the function rested chooses. A failed merge changes nothing, and the next commit tries again.
+// segments that idleSegments chooses. A failed merge changes nothing, and the next commit tries again.
 func (ix *Index) mergeInBackground(rests bool) {
 	m := &ix.merge
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.done != nil && rests {
-		ix.restLater()
+		ix.startIdleTimer()
 	}
 	if m.done != nil || ix.closed.Load() {
 		return
@@ -107,14 +107,14 @@ func (ix *Index) mergeInBackground(rests bool) {
 		for ix.stop.Err() == nil {
 			choose, slow := ix.tiers, &throttle{rate: ix.options.MergeRate}
 			if !ix.mergeDue(choose) {
-				choose = func(views []*view) []*view { return ix.rested(views, restBytes) }
+				choose = func(views []*view) []*view { return ix.idleSegments(views, restBytes) }
 				if slow.searches = &ix.searching; !rests || !ix.mergeDue(choose) {
 					break
 				}
 			}
 			again, err := ix.mergeOnce(ix.stop, slow, 1, choose)
 			if rests && errors.Is(err, ErrLocked) {
-				ix.restLater()
+				ix.startIdleTimer()
 			}
 			if err != nil || !again {
 				break

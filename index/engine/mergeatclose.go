@@ -34,7 +34,7 @@ func (ix *Index) settle() {
 	}
 	for {
 		again, err := ix.mergeOnce(ctx, &throttle{rate: ix.options.MergeRate}, runtime.GOMAXPROCS(0),
-			func(views []*view) []*view { return ix.rested(views, int64(time.Until(end).Seconds()*mergeRate)) })
+			func(views []*view) []*view { return ix.idleSegments(views, int64(time.Until(end).Seconds()*mergeRate)) })
 		if err != nil || !again {
 			return // the segments are unchanged; nothing is lost
 		}

@@ -55,9 +55,9 @@ func (o *original) offer(chunk string, score float32) {
 	o.best = o.best[:min(len(o.best), recallMost)]
 }
 
-// recalled compares hits with the k chunks that are nearest by the vectors before rounding. The result found is how
+// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. The result found is how
 // many of these chunks are in hits; the result of is how many there are. Hits without such vectors do not count.
-func (o *original) recalled(hits sheaf.Ranking, k int) (found, of int) {
+func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {
 		if o.scores[h.ID] == belowAll {
@@ -104,9 +104,9 @@ func compareOriginals(ctx context.Context, originals Originals, list []Recall, a
 		r := &list[i]
 		var found10, of10, found100, of100 int
 		for _, o := range asked[i] {
-			found, of := o.recalled(o.ten, 10)
+			found, of := o.recallOf(o.ten, 10)
 			found10, of10 = found10+found, of10+of
-			found, of = o.recalled(o.hundred, recallMost)
+			found, of = o.recallOf(o.hundred, recallMost)
 			found100, of100 = found100+found, of100+of
 		}
 		if of10 > 0 {

@@ -71,7 +71,7 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		return p.runStretch(ctx, terms, &stretches[i], &hands[me])
 	})
 	for i := range hands {
-		err = errors.Join(err, p.rest(&hands[i]))
+		err = errors.Join(err, p.finish(&hands[i]))
 	}
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h 
 		return err
 	}
 	if h.owner != s.owner {
-		if err := p.rest(h); err != nil {
+		if err := p.finish(h); err != nil {
 			return err
 		}
 		with := s.owner
@@ -180,8 +180,8 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h 
 	return nil
 }
 
-// rest adds the results of a goroutine to the results of the segment, and releases the goroutine's evaluation.
-func (p *plan) rest(h *hand) error {
+// finish adds the results of a goroutine to the results of the segment, and releases the goroutine's evaluation.
+func (p *plan) finish(h *hand) error {
 	of, with := h.owner, h.helper
 	*h = hand{}
 	if with == of {

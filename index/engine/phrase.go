@@ -36,7 +36,7 @@ func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
 		}
 		ph.slots[i], ph.tokens[i] = slot{term: n, place: t.Position}, known.list[n]
 	}
-	ph.terms, ph.tokens = known.list, once(ph.tokens)
+	ph.terms, ph.tokens = known.list, mergeRepeats(ph.tokens)
 	return ph, nil
 }
 
@@ -190,7 +190,7 @@ func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset
 			target, i = next, 0
 			continue
 		}
-		if f.holds(ph) {
+		if f.matches(ph) {
 			return target
 		}
 		target, i = target+1, 0
@@ -208,10 +208,10 @@ func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	return postings.End
 }
 
-// holds reports whether the current chunk of the cursors has the phrase. For each term, it subtracts the term's place
+// matches reports whether the current chunk of the cursors has the phrase. For each term, it subtracts the term's place
 // in the phrase from one of the term's positions. The chunk has the phrase if some choice of positions gives results
 // that differ by at most the slop.
-func (f *phraseField) holds(ph *planPhrase) bool {
+func (f *phraseField) matches(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {
 		t := f.terms[i]
@@ -225,7 +225,7 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 			continue // every alignment has the rarest term at each of its places
 		}
 		for _, position := range f.terms[slot.term].positions {
-			if f.within(ph, int64(position)-int64(slot.place)) {
+			if f.positionsWithin(ph, int64(position)-int64(slot.place)) {
 				return true
 			}
 		}
@@ -236,9 +236,9 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 	return false
 }
 
-// within reports whether every term has a position from low + place to low + place + slop. place is the term's place
-// in the phrase.
-func (f *phraseField) within(ph *planPhrase, low int64) bool {
+// positionsWithin reports whether every term has a position from low + place to low + place + slop. place is the term's
+// place in the phrase.
+func (f *phraseField) positionsWithin(ph *planPhrase, low int64) bool {
 	for _, slot := range ph.slots {
 		want := low + int64(slot.place)
 		found := f.terms[slot.term].positions

@@ -73,7 +73,7 @@ func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error)
 	}
 	if among != nil {
 		var err error
-		if p.filtered, err = s.filtered(among); err != nil {
+		if p.filtered, err = s.filterChunks(among); err != nil {
 			return nil, err
 		}
 		p.countedChunks = p.filtered.sets
@@ -264,8 +264,8 @@ type planTerm struct {
 // repeats returns how often the query has the term.
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
-// once merges repeated terms. Repetitions of a term are the same pointer.
-func once(terms []*planTerm) []*planTerm {
+// mergeRepeats merges repeated terms. Repetitions of a term are the same pointer.
+func mergeRepeats(terms []*planTerm) []*planTerm {
 	out := make([]*planTerm, 0, len(terms))
 	for _, t := range terms {
 		if t.only != nil {

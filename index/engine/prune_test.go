@@ -210,7 +210,7 @@ func TestStretchesAreExact(t *testing.T) {
 			err = errors.Join(err, p.runStretch(t.Context(), terms, &stretches[i], &hands[rng.IntN(len(hands))]))
 		}
 		for i := range hands {
-			err = errors.Join(err, p.rest(&hands[i]))
+			err = errors.Join(err, p.finish(&hands[i]))
 		}
 		for _, m := range segments {
 			brought += len(m.brought)

@@ -99,7 +99,7 @@ func (l *Load) joinOnce(ctx context.Context, runs []*flushedSegment) (*flushedSe
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
 	if err := segment.Merge(ctx, l.index.fs, path,
-		goroutines(runtime.GOMAXPROCS(0), l.left(counted(l.index.options.Memory)), taken), sources, nil); err != nil {
+		goroutines(runtime.GOMAXPROCS(0), l.memoryLeft(counted(l.index.options.Memory)), taken), sources, nil); err != nil {
 		return nil, err
 	}
 	reader, err := segment.Open(l.index.fs, path)

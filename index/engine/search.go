@@ -139,9 +139,9 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 	return nil
 }
 
-// counted returns how many chunks match a single-term request, from the term's statistics. It returns false for other
+// countTerm returns how many chunks match a single-term request, from the term's statistics. It returns false for other
 // requests.
-func (p *plan) counted() (int, bool) {
+func (p *plan) countTerm() (int, bool) {
 	terms, flat := p.root.flat()
 	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil ||
 		len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
@@ -178,11 +178,11 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 		return 0, err
 	}
 	if req.Filter == nil && req.Within == nil {
-		if n, ok := p.counted(); ok {
+		if n, ok := p.countTerm(); ok {
 			return n, nil
 		}
 	}
-	sets, err := p.matched(ctx)
+	sets, err := p.matchingChunks(ctx)
 	for _, set := range sets {
 		count += set.Count()
 	}

@@ -76,8 +76,8 @@ func newView(h *handle, runs []byte) (*view, error) {
 	return v, nil
 }
 
-// left returns the remaining chunks, or nil if no chunk is deleted. The caller must not change the set.
-func (v *view) left() segment.Bitset {
+// remaining returns the remaining chunks, or nil if no chunk is deleted. The caller must not change the set.
+func (v *view) remaining() segment.Bitset {
 	if v.deleted == nil {
 		return nil
 	}

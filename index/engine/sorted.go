@@ -33,7 +33,7 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	if err != nil {
 		return nil, err
 	}
-	sets, err := p.matched(ctx)
+	sets, err := p.matchingChunks(ctx)
 	if err != nil {
 		return nil, err
 	}

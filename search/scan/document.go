@@ -122,8 +122,8 @@ func propertyText(doc *sheaf.Document, listed int) string {
 	return store.JoinValues(parts)
 }
 
-// passes reports whether the filter matches a chunk of the document.
-func (d *loadedFile) passes(filter sheaf.Filter) bool {
+// passesFilter reports whether the filter matches a chunk of the document.
+func (d *loadedFile) passesFilter(filter sheaf.Filter) bool {
 	if filter == nil {
 		return true
 	}

@@ -143,7 +143,7 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 		return err
 	}
 	took("chunk")
-	refused, err := g.refused(ctx, matches, cut)
+	refused, err := g.refusedFiles(ctx, matches, cut)
 	if err != nil {
 		return err
 	}
@@ -165,9 +165,9 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	return err
 }
 
-// refused returns the files in which every chunk has a forbidden word. It indexes files with forbidden words
+// refusedFiles returns the files in which every chunk has a forbidden word. It indexes files with forbidden words
 // separately, so that they do not change the rarity of words.
-func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loadedFile) (map[*loadedFile]bool, error) {
+func (g *gatherer) refusedFiles(ctx context.Context, matches []match, cut []*loadedFile) (map[*loadedFile]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil
 	}
@@ -175,7 +175,7 @@ func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loadedFi
 	refused := map[*loadedFile]bool{}
 	of := map[sheaf.ID]*loadedFile{}
 	for i, d := range cut {
-		if d == nil || !g.leftOut.holds(&matches[i]) || !d.passes(g.req.Filter) {
+		if d == nil || !g.leftOut.mayContain(&matches[i]) || !d.passesFilter(g.req.Filter) {
 			continue
 		}
 		refused[d] = true
@@ -217,7 +217,7 @@ func (g *gatherer) choose(cut []*loadedFile, refused map[*loadedFile]bool) []*lo
 		switch {
 		case d == nil:
 			g.out.failed++
-		case !d.passes(g.req.Filter):
+		case !d.passesFilter(g.req.Filter):
 		case refused[d]:
 			g.out.refused[d.file.Path] = true
 		default:
@@ -352,7 +352,7 @@ func (s *Scanner) whyNot(f *needleMatches, g *gatherResult, id sheaf.ID, req sea
 		if err != nil {
 			return "", err
 		}
-		if d := s.load(&f.files[at], chunker, new([]byte)); d == nil || !d.passes(req.Shown) {
+		if d := s.load(&f.files[at], chunker, new([]byte)); d == nil || !d.passesFilter(req.Shown) {
 			return "", fmt.Errorf("%w: %s is not a file of this folder", sheaf.ErrNotFound, id)
 		}
 	}

@@ -50,8 +50,8 @@ type leftOut struct {
 	unseen bool
 }
 
-// holds reports whether a file may have a forbidden word.
-func (o leftOut) holds(m *match) bool { return o.unseen || (m.path|m.content)&o.any != 0 }
+// mayContain reports whether a file may have a forbidden word.
+func (o leftOut) mayContain(m *match) bool { return o.unseen || (m.path|m.content)&o.any != 0 }
 
 type collector struct {
 	analyzer *analysis.Analyzer

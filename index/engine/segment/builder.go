@@ -245,14 +245,14 @@ func (b *Builder) Empty() bool { return len(b.ids.Items) == 0 }
 
 // Bytes returns the approximate memory of the builder in bytes, including the memory that Flush needs.
 func (b *Builder) Bytes() int64 {
-	return b.held() + b.flushing() + garbage*b.heap
+	return b.offHeapBytes() + b.flushing() + garbage*b.heap
 }
 
 // garbage is the factor for memory on the garbage-collected heap, because that heap grows to twice the live memory.
 const garbage = 2
 
-// held returns the memory of b outside the garbage collector.
-func (b *Builder) held() int64 {
+// offHeapBytes returns the memory of b outside the garbage collector.
+func (b *Builder) offHeapBytes() int64 {
 	n := b.names.bytes() + b.sorted.Bytes() + b.labels.Bytes() + b.ids.Bytes() + b.docs.Bytes()
 	for f := range b.texts {
 		n += int64(b.texts[f].count())*4 + b.lengths[f].Bytes()

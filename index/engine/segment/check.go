@@ -86,7 +86,7 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 func (r *Reader) checkIdentifiers(ctx context.Context) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {
-		ordinal, err := r.identified(&c)
+		ordinal, err := r.ordinalAt(&c)
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func TestMemoryIsCounted(t *testing.T) {
 			b := NewBuilder([]string{"a", "b", "c"})
 			fillLarge(t, b, rng, c.names, 6<<20/int64(c.builders))
 			builders = append(builders, b)
-			said, held = said+b.Bytes(), held+b.held()
+			said, held = said+b.Bytes(), held+b.offHeapBytes()
 		}
 		// Lists have up to a quarter of spare capacity; pages and blocks of texts have unused ends.
 		took := offheap.InUse() - before

@@ -121,17 +121,17 @@ func (in *input) newOrdinal(ordinal uint32) uint32 {
 	return in.remap[ordinal]
 }
 
-// breathe calls the method rest at every 1024th call.
+// breathe calls callPause at every 1024th call.
 func (m *merger) breathe() error {
 	m.steps++
 	if m.steps%1024 != 0 {
 		return nil
 	}
-	return m.rest()
+	return m.callPause()
 }
 
-// rest calls the function pause, which may stop the merge or slow it down.
-func (m *merger) rest() error {
+// callPause calls the function pause, which may stop the merge or slow it down.
+func (m *merger) callPause() error {
 	if m.pause != nil {
 		if err := m.pause(m.ctx, m.file.written); err != nil {
 			return err
@@ -236,7 +236,7 @@ func (m *merger) smallest() *input {
 // nextLive moves to the next identifier of a chunk that is not deleted.
 func (in *input) nextLive() error {
 	for in.more = in.cursor.next(); in.more; in.more = in.cursor.next() {
-		ordinal, err := in.Reader.identified(&in.cursor)
+		ordinal, err := in.Reader.ordinalAt(&in.cursor)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (m *merger) postings() error {
 			}
 			out.err = r.merge(out, from, to)
 		}
-	}, m.rest)
+	}, m.callPause)
 	m.file.endTerms()
 	m.file.lengths(m.fields, m.byField)
 	return nil
@@ -66,7 +66,7 @@ func (m *merger) countLetters() (*[256]int, error) {
 			wait.Go(func() { countIn(i) })
 		}
 		wait.Wait()
-		if err := m.rest(); err != nil {
+		if err := m.callPause(); err != nil {
 			return nil, err
 		}
 	}

@@ -63,12 +63,12 @@ func (o *occurrences) add(ordinal uint32, tokens []Token) {
 // room makes space for two numbers on the open page: numbers that belong together must be on one page.
 func (o *occurrences) room() {
 	if cap(o.open)-len(o.open) < 2 {
-		o.turn()
+		o.newPage()
 	}
 }
 
-// turn begins a new page.
-func (o *occurrences) turn() {
+// newPage begins a new page.
+func (o *occurrences) newPage() {
 	o.close()
 	o.counted += len(o.open)
 	size := offheap.PieceSize(pageNumbers, len(o.pages))

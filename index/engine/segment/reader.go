@@ -279,12 +279,12 @@ func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
 	if !c.find(unsafe.Slice(unsafe.StringData(id), len(id))) { // find only reads the key
 		return 0, false, c.err
 	}
-	ordinal, err = r.identified(c)
+	ordinal, err = r.ordinalAt(c)
 	return ordinal, err == nil, err
 }
 
-// identified returns the ordinal of the chunk with c's current identifier.
-func (r *Reader) identified(c *tableCursor) (uint32, error) {
+// ordinalAt returns the ordinal of the chunk with c's current identifier.
+func (r *Reader) ordinalAt(c *tableCursor) (uint32, error) {
 	if c.number >= int64(r.meta.chunks) {
 		return 0, r.file.Corrupt(sectionIDs, 0, "entry %d is chunk %d of %d", c.at, c.number, r.meta.chunks)
 	}
@@ -296,7 +296,7 @@ func (r *Reader) identified(c *tableCursor) (uint32, error) {
 func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {
-		ordinal, err := r.identified(&c)
+		ordinal, err := r.ordinalAt(&c)
 		if err != nil {
 			return err
 		}
@@ -317,8 +317,8 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 		if !bytes.Equal(x.key, y.key) {
 			continue
 		}
-		inA, err := a.identified(&x)
-		inB, err2 := b.identified(&y)
+		inA, err := a.ordinalAt(&x)
+		inB, err2 := b.ordinalAt(&y)
 		if err = errors.Join(err, err2); err != nil {
 			return err
 		}
@@ -434,7 +434,7 @@ func (t *Terms) Seek(key []byte) bool {
 	t.cursor.toBlock(key)
 	same := 0
 	for {
-		reached, ok := t.cursor.toward(key, &same)
+		reached, ok := t.cursor.skipToward(key, &same)
 		if !ok || !t.decode() {
 			return false
 		}

@@ -368,7 +368,7 @@ func (c *tableCursor) seek(target []byte) bool {
 	c.toBlock(target)
 	same := 0
 	for {
-		reached, ok := c.toward(target, &same)
+		reached, ok := c.skipToward(target, &same)
 		if !ok || !c.readRest() {
 			return false
 		}
@@ -378,11 +378,11 @@ func (c *tableCursor) seek(target []byte) bool {
 	}
 }
 
-// toward moves to the next entry. The cursor must be before target. The parameter same is the number of bytes that
-// the cursor's key shares with target. The result reached reports whether the new entry is at or after target. If
-// not, the cursor's key may be out of date: sometimes the length shared with the previous key is enough. toward does
-// not read payloads. ok is false at the end and after a fault.
-func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
+// skipToward moves to the next entry. The cursor must be before target. The parameter same is the number of bytes that
+// the cursor's key shares with target. The result reached reports whether the new entry is at or after target. If not,
+// the cursor's key may be out of date: sometimes the length shared with the previous key is enough. skipToward does not
+// read payloads. ok is false at the end and after a fault.
+func (c *tableCursor) skipToward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false
 	}

@@ -71,7 +71,7 @@ func (m *merger) vectorField(name string) error {
 		}
 		sources, parts = append(sources, vectorSource{in, set}), append(parts, part)
 	}
-	depth, err := vector.Measure(m.rest, parts, 0)
+	depth, err := vector.Measure(m.callPause, parts, 0)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ var workers = sync.Pool{New: func() any { return &worker{} }}
 // compare computes the similarity of the rows in c.index and adds them to the list found. The row numbers must rise.
 func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 	size, scales, scale := s.Encoder.RowBytes(), s.Scales, q.scale
-	least := found.need()
+	least := found.lowestScore()
 	for index := c.index; len(index) > 0; {
 		part := index[:min(len(index), blockRows)]
 		index = index[len(part):]
@@ -44,7 +44,7 @@ func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 				continue
 			}
 			found.passage(int(part[i]), score)
-			least = found.need()
+			least = found.lowestScore()
 		}
 	}
 	return nil
@@ -109,7 +109,7 @@ func (s *Set) comparePassages(w *worker) error {
 	}
 	w.nearest.cut()
 	w.index = w.index[:0]
-	for _, n := range w.nearest.found() {
+	for _, n := range w.nearest.neighbors() {
 		first, end := s.rowsAround(n.Passage)
 		for row := first; row < end; row++ {
 			w.index = append(w.index, uint32(row))
@@ -151,10 +151,10 @@ func (t *nearest) reset(s *Set, dst []Neighbor, k int) {
 		least:   t.floor, bounds: t.floored, scores: t.scores, merged: t.merged}
 }
 
-func (t *nearest) found() []Neighbor { return t.list[t.start:] }
+func (t *nearest) neighbors() []Neighbor { return t.list[t.start:] }
 
-// need returns the lowest score with which a chunk can still be kept.
-func (t *nearest) need() float64 {
+// lowestScore returns the lowest score with which a chunk can still be kept.
+func (t *nearest) lowestScore() float64 {
 	if !t.bounds {
 		return math.Inf(-1)
 	}
@@ -196,7 +196,7 @@ func (t *nearest) close() {
 // finish returns the list. The best hits are at its end, sorted.
 func (t *nearest) finish() []Neighbor {
 	t.cut()
-	found := t.found()
+	found := t.neighbors()
 	slices.SortFunc(found, func(a, b Neighbor) int {
 		switch {
 		case a.Score > b.Score:
@@ -222,7 +222,7 @@ func (t *nearest) cut() {
 		return // the round found nothing
 	}
 	t.merge()
-	found := t.found()
+	found := t.neighbors()
 	if len(found) < t.k {
 		return
 	}

@@ -91,7 +91,7 @@ func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	}
 	var ten, hundred []int
 	for _, q := range list {
-		needed := q.needed()
+		needed := q.rowsNeeded()
 		ten, hundred = append(ten, needed[:min(len(needed), 10)]...), append(hundred, needed...)
 	}
 	// The quantile for a hundred comes from more numbers, so it may be lower.
@@ -214,8 +214,8 @@ func (p *Part) sample(breathe func() error, list []*sample) error {
 	return nil
 }
 
-// needed returns, for each of the nearest 100 chunks, how many rows must survive until the chunk's row does.
-func (q *sample) needed() []int {
+// rowsNeeded returns, for each of the nearest 100 chunks, how many rows must survive until the chunk's row does.
+func (q *sample) rowsNeeded() []int {
 	slices.SortFunc(q.near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.estimate, a.estimate))
 	})

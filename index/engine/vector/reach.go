@@ -94,6 +94,6 @@ func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64,
 			return false, err
 		}
 	}
-	all = w.lost == math.MinInt32 || job.prune && w.lost < w.query.reach.lowestFor(w.nearest.need())
+	all = w.lost == math.MinInt32 || job.prune && w.lost < w.query.reach.lowestFor(w.nearest.lowestScore())
 	return all, s.comparePassages(w)
 }

@@ -88,7 +88,7 @@ func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 			return p.err
 		}
 		w.list, w.lost = append(w.list, p.list...), max(w.lost, p.lost)
-		w.nearest.list = append(w.nearest.list, p.nearest.found()...)
+		w.nearest.list = append(w.nearest.list, p.nearest.neighbors()...)
 		w.nearest.cut()
 	}
 	w.limit(job.depth, s.Encoder.padded, 0)
@@ -162,7 +162,7 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 		rows := min(share, end-at)
 		least := c.lowestKept()
 		if job.prune {
-			least = max(least, q.reach.lowestFor(found.need()))
+			least = max(least, q.reach.lowestFor(found.lowestScore()))
 		}
 		if err := c.estimate(ctx, s, q, job.allowed, at, rows, least); err != nil {
 			return err
@@ -189,9 +189,9 @@ func (c *scanner) lowestKept() int32 {
 	return c.lost + 1
 }
 
-// keep adds the candidate rows in c.index to c.list, and keeps the best n rows of the list. In c.index, it leaves
+// keepBest adds the candidate rows in c.index to c.list, and keeps the best n rows of the list. In c.index, it leaves
 // only candidates that are still in the list. The stretch begins at row number at.
-func (c *scanner) keep(n, padded, at int) {
+func (c *scanner) keepBest(n, padded, at int) {
 	known := len(c.list)
 	c.list = slices.Grow(c.list, len(c.index))
 	for _, row := range c.index {
@@ -260,14 +260,14 @@ func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at
 			low, _ = c.sampled.edge(n)
 		}
 		c.choose(s, job.allowed, at, low)
-		c.keep(job.depth, s.Encoder.padded, at)
+		c.keepBest(job.depth, s.Encoder.padded, at)
 		least = max(least, c.lowestKept())
 		if job.prune {
 			if err := s.compare(q, c, found); err != nil {
 				return err
 			}
 			found.cut()
-			least = max(least, q.reach.lowestFor(found.need()))
+			least = max(least, q.reach.lowestFor(found.lowestScore()))
 		}
 		if low <= least {
 			return nil

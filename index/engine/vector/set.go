@@ -126,7 +126,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	defer workers.Put(w)
 	s.Encoder.prepare(&w.query, v)
 	w.query.reach.deviations = deviations(k)
-	left := s.left(allowed)
+	left := s.countAllowed(allowed)
 	if left == 0 {
 		return dst, ctx.Err()
 	}
@@ -184,8 +184,8 @@ func (s *Set) survivors(k int, o Options) (expected, most int) {
 	return expected, most
 }
 
-// left returns roughly how many rows belong to allowed chunks.
-func (s *Set) left(allowed []uint64) int {
+// countAllowed returns roughly how many rows belong to allowed chunks.
+func (s *Set) countAllowed(allowed []uint64) int {
 	if allowed == nil {
 		return s.Count
 	}

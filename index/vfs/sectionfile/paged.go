@@ -59,12 +59,12 @@ func (r *Reader) levelAt(offset, length int) level {
 // Paged opens a section without reading it. Its errors wrap vfs.ErrCorrupt.
 func (r *Reader) Paged(name string) (*Paged, error) {
 	if e := r.entry(name); e != nil {
-		return r.paged(*e), nil
+		return r.pagedSection(*e), nil
 	}
 	return nil, r.corrupt(name, 0, "the section is missing")
 }
 
-func (r *Reader) paged(e entry) *Paged {
+func (r *Reader) pagedSection(e entry) *Paged {
 	at, length := int(e.offset), int(e.length)
 	p := &Paged{r: r, entry: e, level: r.levelAt(at, length)}
 	p.left.Store(int64(pages(length)))
@@ -81,7 +81,7 @@ func (r *Reader) paged(e entry) *Paged {
 
 // verify verifies the whole section.
 func (r *Reader) verify(e entry) error {
-	_, err := r.paged(e).All()
+	_, err := r.pagedSection(e).All()
 	return err
 }
 

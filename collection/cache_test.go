@@ -343,14 +343,12 @@ func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
 		if got, remembered := said(find(t, r, q)); got == short || strings.Contains(got, "refused") || remembered {
 			t.Errorf("%s, asked again: %s, remembered %v", what, got, remembered)
 		}
-		if _, remembered := said(find(t, r, q)); !remembered {
-			t.Errorf("%s: a whole answer is not remembered", what)
-		}
+		_, remembered := said(find(t, r, q))
+		check.That(t, remembered, "%s: a whole answer is not remembered", what)
 		fault, q.Limit = sheaf.ErrUnsupported, 3
 		find(t, r, q)
-		if got, remembered := said(find(t, r, q)); !remembered {
-			t.Errorf("%s: what the store never tells is asked for again: %s", what, got)
-		}
+		got, remembered := said(find(t, r, q))
+		check.That(t, remembered, "%s: what the store never tells is asked for again: %s", what, got)
 	}
 }
 

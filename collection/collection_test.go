@@ -213,14 +213,12 @@ func TestWarningOfUnreadableIgnoreFile(t *testing.T) {
 		return find(t, reader(t, f, grant), collection.SearchRequest{Text: "harbor", Limit: 10}).Warnings
 	}
 	f.Index(t)
-	if told := of(access.Unrestricted()); len(told) != 1 || !strings.Contains(told[0], ".gitignore") ||
-		!strings.Contains(told[0], "from the last indexing run") {
-		t.Errorf("who may do everything is told %q", told)
-	}
-	if told := of(access.Grant{Tenant: access.All, Access: []string{"ann"}}); len(told) != 1 ||
-		strings.Contains(told[0], ".gitignore") || !strings.Contains(told[0], "from the last indexing run") {
-		t.Errorf("a caller from whom something is kept is told %q", told)
-	}
+	told := of(access.Unrestricted())
+	check.That(t, len(told) == 1 && strings.Contains(told[0], ".gitignore") &&
+		strings.Contains(told[0], "from the last indexing run"), "who may do everything is told %q", told)
+	told = of(access.Grant{Tenant: access.All, Access: []string{"ann"}})
+	check.That(t, len(told) == 1 && !strings.Contains(told[0], ".gitignore") &&
+		strings.Contains(told[0], "from the last indexing run"), "a caller from whom something is kept is told %q", told)
 	must.Do(t, os.Remove(ignores))
 	f.Index(t)
 	check.Equal(t, len(of(access.Unrestricted())), 0, "when it is gone")

@@ -66,9 +66,8 @@ func TestOneProcessAcceptsDocuments(t *testing.T) {
 		return nil
 	})
 	until(t, "the second one, later", func() error { return write(b, "raft") })
-	if now, err := b.Task(grant, "", task.ID); err != nil || now.State != collection.TaskDone {
-		t.Errorf("the first one's task: %+v, %v", now, err)
-	}
+	now, err := b.Task(grant, "", task.ID)
+	check.That(t, err == nil && now.State == collection.TaskDone, "the first one's task: %+v, %v", now, err)
 	endB()
 	check.Equal(t, len(find(t, reader(t, a, grant), collection.SearchRequest{Text: "raft", Parameters: words}).Results), 1,
 		"hits of the last document")

@@ -166,9 +166,8 @@ func TestFileOf(t *testing.T) {
 			t.Errorf("%s is of %q, %v: want %q, %v", c.path, file, is, c.file, c.is)
 		}
 	}
-	if _, is := fileOf("", "given.md"); !is {
-		t.Error("a text that came without a file was missed")
-	}
+	_, is := fileOf("", "given.md")
+	check.That(t, is, "a text that came without a file was missed")
 }
 
 // TestAnswersAreBounded checks that the cache keeps its byte limit, but always the last answer with a cursor.

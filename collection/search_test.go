@@ -508,10 +508,9 @@ func TestDocumentInPieces(t *testing.T) {
 			fused, err := r.Fused(t.Context(), "harbor", "rrf", 60, 5)
 			must.That(t, err == nil && len(fused.Results) != 0, "fused: %+v, %v", fused, err)
 			// Fused runs the built-in profile, whatever the user's profile of that name says.
-			if first := fused.Results[0]; first.ID == "notes:port.md" || first.Document.ID != "notes:port.md" ||
-				first.Content == "" || len(model.texts) != 0 {
-				t.Errorf("fused: %+v; the model read %q", first, model.texts)
-			}
+			first := fused.Results[0]
+			check.That(t, first.ID != "notes:port.md" && first.Document.ID == "notes:port.md" && first.Content != "" &&
+				len(model.texts) == 0, "fused: %+v; the model read %q", first, model.texts)
 			whole := find(t, r, collection.SearchRequest{Text: "harbor", Profile: "rrf"})
 			check.That(t, len(whole.Results) != 0 && whole.Results[0].ID == "notes:port.md" && whole.Results[0].Title != "",
 				"the user's profile: %+v", whole)

@@ -125,13 +125,10 @@ func TestWordsWhileStoreHangs(t *testing.T) {
 	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(),
 		"some": {Scopes: []access.Scope{access.ScopeSearch}}} {
 		r := reader(t, f, grant)
-		if got := r.Words(t.Context(), "the okapi", "The okapis, and the zebra."); len(got) != 1 ||
-			strings.Join(got[0], "|") != "|okapis" {
-			t.Errorf("%s: %q", name, got)
-		}
-		if got := r.Words(t.Context(), strings.Repeat("okapi ", 1<<16), "The okapi."); got != nil {
-			t.Errorf("%s, of a query that is too long: %q", name, got)
-		}
+		got := r.Words(t.Context(), "the okapi", "The okapis, and the zebra.")
+		check.That(t, len(got) == 1 && strings.Join(got[0], "|") == "|okapis", "%s: %q", name, got)
+		got = r.Words(t.Context(), strings.Repeat("okapi ", 1<<16), "The okapi.")
+		check.That(t, got == nil, "%s, of a query that is too long: %q", name, got)
 	}
 }
 

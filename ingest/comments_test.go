@@ -53,9 +53,8 @@ func TestHideComments(t *testing.T) {
 		if got, want := state(t, w.o), state(t, clean); got != want {
 			t.Errorf("%s:\n%s\na new index has\n%s", what, got, want)
 		}
-		if r := w.run(); r.Changes() {
-			t.Errorf("%s: a second run did %+v", what, r)
-		}
+		r := w.run()
+		check.That(t, !r.Changes(), "%s: a second run did %+v", what, r)
 	}
 	w.o = options(w.o)
 	w.run()
@@ -65,9 +64,8 @@ func TestHideComments(t *testing.T) {
 	must.Get(ingest.Put(t.Context(), w.o, []ingest.Given{given}))
 
 	hide, model.texts = true, nil
-	if r := w.run(); r.Changed != 4 || r.Removed != 1 || len(r.Skipped) != 1 {
-		t.Errorf("hidden: %+v", r)
-	}
+	r := w.run()
+	check.That(t, r.Changed == 4 && r.Removed == 1 && len(r.Skipped) == 1, "hidden: %+v", r)
 	for _, text := range model.texts {
 		check.That(t, !strings.Contains(text, "in secret") && !strings.Contains(text, "Secret") &&
 			!strings.Contains(text, strings.Repeat(" ", 40)), "the model got %q", text)
@@ -82,9 +80,8 @@ func TestHideComments(t *testing.T) {
 	must.Get(ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:g.md"}))
 	same("hidden")
 	hide = false
-	if r := w.run(); r.Changed != 3 || r.Added != 1 {
-		t.Errorf("searched again: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Changed == 3 && r.Added == 1, "searched again: %+v", r)
 	same("searched again")
 }
 

@@ -68,35 +68,29 @@ func TestEmbedding(t *testing.T) {
 	w.o.Embedder = kept
 	w.write("a.md", "# Bread\n\nflour and water\n\n## Oven\n\nvery hot\n")
 	w.write("long.md", "# Long\n\n"+strings.Repeat("filler words here ", 100)+"zebra crossing\n")
-	if r := w.run(); r.Pending != 0 || r.EmbedError != "" {
-		t.Fatalf("%+v", r)
-	}
+	r := w.run()
+	must.That(t, r.Pending == 0 && r.EmbedError == "", "%+v", r)
 	check.Equal(t, nearest(t, w, m, "Bread › Oven very hot"), "t:a.md#oven", "nearest to the oven")
 	asked := m.texts
 	must.Do(t, os.Rename(filepath.Join(w.root, "a.md"), filepath.Join(w.root, "b.md")))
-	if r := w.run(); r.Renamed != 1 || m.texts != asked {
-		t.Errorf("a rename asked for %d texts: %+v", m.texts-asked, r)
-	}
+	r = w.run()
+	check.That(t, r.Renamed == 1 && m.texts == asked, "a rename asked for %d texts: %+v", m.texts-asked, r)
 	check.Equal(t, nearest(t, w, m, "Bread › Oven very hot"), "t:b.md#oven", "nearest after the rename")
 
 	m.broken = errors.New("the server is down")
 	w.write("c.md", "# Cheese\n\nalpha holes\n")
-	if r := w.run(); r.Added != 1 || r.Pending != 1 || !strings.Contains(r.EmbedError, "down") {
-		t.Errorf("broken: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Added == 1 && r.Pending == 1 && strings.Contains(r.EmbedError, "down"), "broken: %+v", r)
 	check.That(t, strings.Contains(state(t, w.o), "alpha t:c.md"), "words of a document without vectors are not found")
-	if r, err := ingest.Scan(context.Background(), w.o); err != nil || r.Pending != 1 || r.Changed != 1 {
-		t.Errorf("scan: %+v, %v", r, err)
-	}
+	r, err := ingest.Scan(context.Background(), w.o)
+	check.That(t, err == nil && r.Pending == 1 && r.Changed == 1, "scan: %+v, %v", r, err)
 	m.broken = nil
-	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
-		t.Errorf("mended: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Changed == 1 && r.Pending == 0, "mended: %+v", r)
 	check.Equal(t, nearest(t, w, m, "Cheese alpha holes"), "t:c.md#cheese", "nearest to cheese")
 	generation := w.generation()
-	if r := w.run(); r.Changes() || w.generation() != generation {
-		t.Errorf("nothing changed: %+v", r)
-	}
+	r = w.run()
+	check.That(t, !r.Changes() && w.generation() == generation, "nothing changed: %+v", r)
 }
 
 // TestWrongVectors checks that words stay searchable after a model returns invalid vectors, as after a failure.

@@ -115,9 +115,8 @@ func TestLifecycle(t *testing.T) {
 	w.write("a.md", "# A\n\nalpha [[b]]\n\n## Two\n\nbeta\n")
 	w.write("sub/b.md", "---\ntags: [x]\n---\nalpha\n")
 	w.write("empty.md", " \n")
-	if r := w.run(); r.Added != 2 || len(r.Skipped) != 1 || r.Chunks != 4 || !r.Changes() {
-		t.Fatalf("first run: %+v", r)
-	}
+	r := w.run()
+	must.That(t, r.Added == 2 && len(r.Skipped) == 1 && r.Chunks == 4 && r.Changes(), "first run: %+v", r)
 	generation := w.generation()
 	if r := w.run(); r.Changes() || r.Unchanged != 2 || len(r.Skipped) != 1 || w.generation() != generation {
 		t.Fatalf("nothing changed, but: %+v, generation %d after %d", r, w.generation(), generation)
@@ -125,9 +124,8 @@ func TestLifecycle(t *testing.T) {
 	w.sameAsClean("unchanged")
 
 	w.write("a.md", "# A\n\nalpha again\n")
-	if r := w.run(); r.Changed != 1 || r.Added+r.Removed != 0 || r.Unchanged != 1 {
-		t.Fatalf("one changed: %+v", r)
-	}
+	r = w.run()
+	must.That(t, r.Changed == 1 && r.Added+r.Removed == 0 && r.Unchanged == 1, "one changed: %+v", r)
 	w.sameAsClean("one changed")
 
 	now := time.Now().Add(-time.Minute)
@@ -142,15 +140,13 @@ func TestLifecycle(t *testing.T) {
 	w.write("dated.md", "---\ndate: 2024-01-01\n---\nalpha\n")
 	w.run()
 	must.Do(t, os.Chtimes(filepath.Join(w.root, "dated.md"), now, now))
-	if r := w.run(); r.Changed != 0 || r.Touched != 1 || r.Unchanged != 3 {
-		t.Fatalf("touched, but dated: %+v", r)
-	}
+	r = w.run()
+	must.That(t, r.Changed == 0 && r.Touched == 1 && r.Unchanged == 3, "touched, but dated: %+v", r)
 	must.Equal(t, w.run().Touched, 0, "touched once")
 
 	must.Do(t, os.Rename(filepath.Join(w.root, "sub/b.md"), filepath.Join(w.root, "moved.md")))
-	if r := w.run(); r.Renamed != 1 || r.Added != 1 || r.Removed != 1 {
-		t.Fatalf("renamed: %+v", r)
-	}
+	r = w.run()
+	must.That(t, r.Renamed == 1 && r.Added == 1 && r.Removed == 1, "renamed: %+v", r)
 	w.sameAsClean("renamed")
 	must.Do(t, os.Remove(filepath.Join(w.root, "a.md")))
 	must.Equal(t, w.run().Removed, 1, "removed")

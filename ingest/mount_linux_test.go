@@ -59,17 +59,15 @@ func TestUnmounted(t *testing.T) {
 		mount()
 		w.run()
 		must.Do(t, os.Remove(filepath.Join(disk, "d.md")))
-		if r := w.run(); r.Removed != 1 || len(r.Gone) != 0 {
-			t.Errorf("emptied: %+v: want its document removed", r)
-		}
+		r := w.run()
+		check.That(t, r.Removed == 1 && len(r.Gone) == 0, "emptied: %+v: want its document removed", r)
 		must.Do(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("# D\n\nwords on a disk\n"), 0o644))
 		w.run()
 	}
 	unmount()
 	w.o.Rebuild = true
-	if r := w.run(); r.Removed != 1 || len(r.Gone) != 0 {
-		t.Errorf("made anew: %+v: want it to take the folder as it is", r)
-	}
+	r := w.run()
+	check.That(t, r.Removed == 1 && len(r.Gone) == 0, "made anew: %+v: want it to take the folder as it is", r)
 	w.o.Rebuild = false
 	for _, name := range []string{"plain.md", ""} {
 		if name != "" {
@@ -77,9 +75,8 @@ func TestUnmounted(t *testing.T) {
 		} else if err := os.Remove(filepath.Join(disk, "plain.md")); err != nil {
 			t.Fatal(err)
 		}
-		if r := w.run(); !r.Changes() || len(r.Gone) != 0 {
-			t.Errorf("a folder that is no disk: %+v", r)
-		}
+		r := w.run()
+		check.That(t, r.Changes() && len(r.Gone) == 0, "a folder that is no disk: %+v", r)
 	}
 }
 

@@ -236,29 +236,24 @@ func TestDocumentsOfNewerParserStay(t *testing.T) {
 		must.Do(t, w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 	}
 	mark(ingest.ParserVersion + 1)
-	if r := w.run(); r.Changes() || !ingest.Newer(w.view()) {
-		t.Errorf("what a newer version read is read again: %+v", r)
-	}
+	r := w.run()
+	check.That(t, !r.Changes() && ingest.Newer(w.view()), "what a newer version read is read again: %+v", r)
 	w.write("b.md", "# Another\n\nalpha\n")
 	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
 	put := w.o
 	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
 	must.Get(ingest.Put(t.Context(), put, []ingest.Given{g}))
-	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
-		t.Errorf("%+v", r)
-	}
-	if r := w.run(); r.Changes() {
-		t.Errorf("again: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Changed == 1 && r.Pending == 0, "%+v", r)
+	r = w.run()
+	check.That(t, !r.Changes(), "again: %+v", r)
 	check.Equal(t, fmt.Sprint(w.view().Pending()), "map[g:g.md:reading t:b.md:reading]", "waiting documents")
 	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return g, true, nil }
 	mark(ingest.ParserVersion) // now this version acts as the newer one
-	if r := w.run(); r.Changed != 2 || ingest.Outdated(w.view()) > 0 {
-		t.Errorf("by the newer version: %+v", r)
-	}
-	if r := w.run(); r.Changes() {
-		t.Errorf("by the newer version again: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Changed == 2 && ingest.Outdated(w.view()) <= 0, "by the newer version: %+v", r)
+	r = w.run()
+	check.That(t, !r.Changes(), "by the newer version again: %+v", r)
 }
 
 // TestRereadGivenDocuments checks that given documents are read again with all their given properties. A
@@ -347,17 +342,14 @@ func TestGivenWithoutVectors(t *testing.T) {
 	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
 	put := w.o
 	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
-	if r, err := ingest.Put(t.Context(), put, []ingest.Given{g}); err != nil || r.Pending != 1 {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	r, err := ingest.Put(t.Context(), put, []ingest.Given{g})
+	must.That(t, err == nil && r.Pending == 1, "%+v, %v", r, err)
 	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return g, true, nil }
-	if r := w.run(); r.Pending != 1 || r.EmbedError == "" {
-		t.Errorf("while it is down: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Pending == 1 && r.EmbedError != "", "while it is down: %+v", r)
 	m.broken = nil
-	if r := w.run(); r.Pending != 0 || r.Changed != 1 {
-		t.Errorf("when it is there: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Pending == 0 && r.Changed == 1, "when it is there: %+v", r)
 }
 
 // collecting is a store that records the chunks written to it.
@@ -508,9 +500,8 @@ func TestRelist(t *testing.T) {
 	w.o.Catalog = openCatalog(t, dir)
 	want := w.run().Skipped
 	must.That(t, len(want) != 0, "nothing was skipped")
-	if changed, err := ingest.Relist(ctx, w.o.Catalog); changed || err != nil {
-		t.Fatalf("sound lists are written: %v", err)
-	}
+	changed, err := ingest.Relist(ctx, w.o.Catalog)
+	must.That(t, !changed && err == nil, "sound lists are written: %v", err)
 	lists, err := filepath.Glob(filepath.Join(dir, "catalog-skipped-*"))
 	must.That(t, err == nil && len(lists) != 0, "%v, %v", lists, err)
 	for _, list := range lists {
@@ -521,9 +512,8 @@ func TestRelist(t *testing.T) {
 		must.Do(t, os.WriteFile(list, data, 0o600))
 	}
 	w.o.Catalog = openCatalog(t, dir)
-	if changed, err := ingest.Relist(ctx, w.o.Catalog); !changed || err != nil {
-		t.Fatalf("a damaged list stays: %v", err)
-	}
+	changed, err = ingest.Relist(ctx, w.o.Catalog)
+	must.That(t, changed && err == nil, "a damaged list stays: %v", err)
 	w.run()
 	v := w.view()
 	got, err := v.Skipped()

@@ -266,12 +266,10 @@ func TestWithoutModel(t *testing.T) {
 	}
 	w.run()
 	w.write("b.md", "# B\n\nbeta beta\n")
-	if r, err := ingest.Run(t.Context(), without); err != nil || r.Pending != 1 {
-		t.Fatalf("changed without a model: %+v, %v", r, err)
-	}
-	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
-		t.Errorf("with the model again: %+v", r)
-	}
+	r, err := ingest.Run(t.Context(), without)
+	must.That(t, err == nil && r.Pending == 1, "changed without a model: %+v, %v", r, err)
+	r = w.run()
+	check.That(t, r.Changed == 1 && r.Pending == 0, "with the model again: %+v", r)
 	stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
 	check.That(t, err == nil && stats.Vectors == 2*stats.Chunks && stats.Chunks != 0,
 		"%d vectors of %d chunks, %v", stats.Vectors, stats.Chunks, err)

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -32,7 +33,6 @@ func TestDiskUnmountedDuringWalk(t *testing.T) {
 		t.Errorf("unmounted meanwhile: %+v, %v", r, err)
 	}
 	o.Walk.watch = nil
-	if r, err := Run(t.Context(), o); err != nil || r.Changes() || len(r.Gone) != 1 {
-		t.Errorf("unmounted: %+v, %v", r, err)
-	}
+	r, err := Run(t.Context(), o)
+	check.That(t, err == nil && !r.Changes() && len(r.Gone) == 1, "unmounted: %+v, %v", r, err)
 }

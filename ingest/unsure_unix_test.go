@@ -77,13 +77,11 @@ func TestSkippedSameSizeAndTime(t *testing.T) {
 	w.write("a.md", strings.Repeat("\x00\xff\xfe\x01", 100))
 	w.write("b.md", "# B\n\nbeta\n")
 	must.Equal(t, len(w.run().Skipped), 1, "a binary file")
-	if r := w.run(); r.Bytes != 0 || len(r.Skipped) != 1 {
-		t.Errorf("a binary file is read again: %+v", r)
-	}
+	r := w.run()
+	check.That(t, r.Bytes == 0 && len(r.Skipped) == 1, "a binary file is read again: %+v", r)
 	w.replace("a.md", "# A\n\n"+strings.Repeat("alp ", 98)+"abc")
-	if r := w.run(); r.Added != 1 || len(r.Skipped) != 0 {
-		t.Errorf("a text in its place: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Added == 1 && len(r.Skipped) == 0, "a text in its place: %+v", r)
 	w.sameAsClean("a file that was left out")
 }
 

@@ -78,13 +78,11 @@ func TestFoldersReachedTwice(t *testing.T) {
 		for _, s := range w.skipped {
 			twice = append(twice, s.Path+" "+s.Reason)
 		}
-		if want := []string{"a/zero/x.md", "b/own/x.md"}; !slices.Equal(found, want) {
-			t.Fatalf("found are %q, want %q", found, want)
-		}
-		if want := []string{"a/first symbolic link", "aa/back symbolic link", "aa/far symbolic link",
-			"b/far symbolic link"}; !slices.Equal(twice, want) {
-			t.Fatalf("left out are %q, want %q", twice, want)
-		}
+		want := []string{"a/zero/x.md", "b/own/x.md"}
+		must.That(t, slices.Equal(found, want), "found are %q, want %q", found, want)
+		want = []string{"a/first symbolic link", "aa/back symbolic link", "aa/far symbolic link",
+			"b/far symbolic link"}
+		must.That(t, slices.Equal(twice, want), "left out are %q, want %q", twice, want)
 	}
 }
 

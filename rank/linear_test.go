@@ -91,13 +91,11 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 				}
 			}
 			what := fmt.Sprintf("%s, %d hits a document", kind, perDocument)
-			if r := questions[1] / max(questions[0], 1); r > 1.1*factor {
-				t.Errorf("%s: %d times the hits ask %.1f times as much", what, factor, r)
-			}
+			r := questions[1] / max(questions[0], 1)
+			check.That(t, r <= 1.1*factor, "%s: %d times the hits ask %.1f times as much", what, factor, r)
 			// Maps and slices grow by doubling.
-			if r := bytes[1] / bytes[0]; r > 2*factor {
-				t.Errorf("%s: %d times the hits take %.1f times the memory", what, factor, r)
-			}
+			r = bytes[1] / bytes[0]
+			check.That(t, r <= 2*factor, "%s: %d times the hits take %.1f times the memory", what, factor, r)
 		}
 	}
 	check.Equal(t, len(kinds), len(measured), "measured %v of %v", kinds, measured)

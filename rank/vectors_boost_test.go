@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/rank"
 )
@@ -40,16 +41,14 @@ func TestVectorsRecency(t *testing.T) {
 
 func TestVectorsPropertyCurves(t *testing.T) {
 	each(t, "onyx_document_boost.json", func(t *testing.T, _ vector, in struct{ Boost float64 }, want float64) {
-		if got := rank.Feedback.Factor(in.Boost); !near(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
+		got := rank.Feedback.Factor(in.Boost)
+		check.That(t, near(got, want), "got %v, want %v", got, want)
 	})
 	each(t, "onyx_aggregated_chunk_boost.json", func(t *testing.T, _ vector, in struct {
 		Factor float64 `json:"aggregated_chunk_boost_factor"`
 	}, want float64) {
-		if got := rank.Plain.Factor(in.Factor); !near(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
+		got := rank.Plain.Factor(in.Factor)
+		check.That(t, near(got, want), "got %v, want %v", got, want)
 	})
 }
 
@@ -75,17 +74,15 @@ func TestVectorsCloseness(t *testing.T) {
 					t.Errorf("closeness of %s is %v, want %v", name, got, want.Each[i])
 				}
 			}
-			if got := rank.Closeness.Of(best); !near(got, want.Vespa) {
-				t.Errorf("closeness %v, want %v", got, want.Vespa)
-			}
+			got := rank.Closeness.Of(best)
+			check.That(t, near(got, want.Vespa), "closeness %v, want %v", got, want.Vespa)
 			return
 		}
 		if got := cosine(in.Query, in.Doc); !near(got, *want.Cosine) {
 			t.Errorf("cosine %v, want %v", got, *want.Cosine)
 		}
-		if got := rank.Closeness.Of(*want.Cosine); !near(got, want.Vespa) {
-			t.Errorf("closeness %v, want %v", got, want.Vespa)
-		}
+		got := rank.Closeness.Of(*want.Cosine)
+		check.That(t, near(got, want.Vespa), "closeness %v, want %v", got, want.Vespa)
 		if got := rank.HalfCosine.Of(*want.Cosine); !near(got, *want.Lucene) {
 			t.Errorf("half cosine %v, want %v", got, *want.Lucene)
 		}
@@ -175,9 +172,8 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 				Weight: (1 - a) * (1 - r)},
 		}))
 		for _, w := range want.Docs {
-			if got := scoresOf(out)[string(w.ID)]; !near(got, w.Base) {
-				t.Errorf("base of %s: got %v, want %v", w.ID, got, w.Base)
-			}
+			got := scoresOf(out)[string(w.ID)]
+			check.That(t, near(got, w.Base), "base of %s: got %v, want %v", w.ID, got, w.Base)
 		}
 		l := newShelf()
 		for _, d := range in.Docs {
@@ -199,9 +195,8 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 		}
 		checkReasons(t, "global phase", out)
 		for _, w := range want.Docs {
-			if got := scoresOf(out)[string(w.ID)]; !near(got, w.Score) {
-				t.Errorf("score of %s: got %v, want %v", w.ID, got, w.Score)
-			}
+			got := scoresOf(out)[string(w.ID)]
+			check.That(t, near(got, w.Score), "score of %s: got %v, want %v", w.ID, got, w.Score)
 		}
 		equal(t, "order", ids(out), want.Order)
 	})

@@ -63,14 +63,12 @@ func TestWordPairsKeepsRanking(t *testing.T) {
 	none := func([]sheaf.ID) ([]rank.Pair, error) { return nil, nil }
 	for what, env := range map[string]rank.Env{"nil": {}, "none": {Pairs: none},
 		"in no hit": {Pairs: pairsIn([]float64{1}, nil)}} {
-		if out := apply(t, rank.WordPairs{Strength: 1, Hits: 10}, in, env); !reflect.DeepEqual(out, in) {
-			t.Errorf("%s: %s", what, written(out))
-		}
+		out := apply(t, rank.WordPairs{Strength: 1, Hits: 10}, in, env)
+		check.That(t, reflect.DeepEqual(out, in), "%s: %s", what, written(out))
 	}
 	asked := rank.Env{Pairs: func([]sheaf.ID) ([]rank.Pair, error) { return nil, errors.New("was asked") }}
-	if out := apply(t, rank.WordPairs{Hits: 10}, in, asked); !reflect.DeepEqual(out, in) {
-		t.Errorf("strength 0: %s", written(out))
-	}
+	out := apply(t, rank.WordPairs{Hits: 10}, in, asked)
+	check.That(t, reflect.DeepEqual(out, in), "strength 0: %s", written(out))
 	if _, err := (rank.WordPairs{Strength: 1, Hits: 10}).Apply(in, asked); err == nil || err.Error() != "was asked" {
 		t.Errorf("an error of the store becomes %v", err)
 	}

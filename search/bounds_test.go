@@ -246,14 +246,12 @@ func TestPairsWithoutScorer(t *testing.T) {
 		"b.md": {"C: a pushed commit, undo", "D: undo commit undo a commit"}, "c.md": {"E: nothing"},
 	})
 	s := inEngine(t, notes, "en")
-	if _, ok := s.Backend.(store.Scorer); !ok {
-		t.Fatal("the engine tells no scores")
-	}
+	_, ok := s.Backend.(store.Scorer)
+	must.That(t, ok, "the engine tells no scores")
 	there := *s
 	there.Backend = retriever{s.Backend, s.Backend.(store.Counter), s.Backend.(store.Explainer)}
-	if _, ok := there.Backend.(store.Scorer); ok {
-		t.Fatal("the store tells scores")
-	}
+	_, ok = there.Backend.(store.Scorer)
+	must.That(t, !ok, "the store tells scores")
 	for _, text := range []string{"undo a commit", "pushed commit", "undo", "the commit"} {
 		want, got := checkShares(t, s, text, query(text, 10)), checkShares(t, &there, text, query(text, 10))
 		check.That(t, reflect.DeepEqual(want.Hits, got.Hits) && reflect.DeepEqual(want.Legs, got.Legs),

@@ -300,7 +300,6 @@ func TestOrderAndFacets(t *testing.T) {
 	check.That(t, len(r.Facets) == 1 && r.Facets[0].Distinct == 2 && r.Facets[0].Values[0] == want,
 		"facets are %+v", r.Facets)
 	r = mustSearch(t, s, sheaf.Query{Limit: 2}, p, by)
-	if got := found(r); len(got) != 1 || r.Total != 5 {
-		t.Errorf("without words: %v of %d; the second is unknown", got, r.Total)
-	}
+	got := found(r)
+	check.That(t, len(got) == 1 && r.Total == 5, "without words: %v of %d; the second is unknown", got, r.Total)
 }

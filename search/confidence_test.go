@@ -193,9 +193,8 @@ func TestUnknownWords(t *testing.T) {
 		}
 	}
 	uncounted := mustSearch(t, searcher(animals()), parsed("cat 4712"), load(t, "sheaf"), search.Options{Evidence: true})
-	if e := uncounted.Hits[0].Evidence; e.Unseen != 0 || e.Numbers != 0 {
-		t.Errorf("of a store that cannot count: %+v", e)
-	}
+	e := uncounted.Hits[0].Evidence
+	check.That(t, e.Unseen == 0 && e.Numbers == 0, "of a store that cannot count: %+v", e)
 }
 
 // TestQueryInAnotherLanguage searches English notes in English and in Russian. Unknown Russian
@@ -427,9 +426,8 @@ func TestCalibrationBelongsToPipeline(t *testing.T) {
 		if got := search.ShippedCalibration(c.p, "sheaf-ml-1"); (got != nil) != c.want || got != nil && !got.Valid() {
 			t.Errorf("%s: calibration %v, want %v", c.what, got, c.want)
 		}
-		if got := search.ShippedCalibration(c.p, "another model"); got != nil {
-			t.Errorf("%s: calibration %v of another model", c.what, got)
-		}
+		got := search.ShippedCalibration(c.p, "another model")
+		check.That(t, got == nil, "%s: calibration %v of another model", c.what, got)
 	}
 	s := calibrated(searcher(animals()), always(20, 20))
 	for value, want := range map[string]bool{"": true, "0.35": true, "0.3": false} {

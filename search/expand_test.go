@@ -52,12 +52,10 @@ func TestExpansion(t *testing.T) {
 	e, asked := chatModel(func(_, _ string) string { return goodReply })
 	x := must.Get(e.Expand(context.Background(), "How do I set up OAuth in Next.js?",
 		profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute}))
-	if want := []string{"next configuration", "Set up OAuth in Next.js", "another way"}; !slices.Equal(x.Queries, want) {
-		t.Errorf("queries %q, want %q", x.Queries, want)
-	}
-	if want := []string{"OAuth", "Next.js", "nextjs"}; !slices.Equal(x.Terms, want) {
-		t.Errorf("terms %q, want %q", x.Terms, want)
-	}
+	want := []string{"next configuration", "Set up OAuth in Next.js", "another way"}
+	check.That(t, slices.Equal(x.Queries, want), "queries %q, want %q", x.Queries, want)
+	want = []string{"OAuth", "Next.js", "nextjs"}
+	check.That(t, slices.Equal(x.Terms, want), "terms %q, want %q", x.Terms, want)
 	check.Equal(t, x.Passage, "You configure it like this.", "passage")
 	again, err := e.Expand(context.Background(), "How do I set up OAuth in Next.js?",
 		profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute})
@@ -252,13 +250,11 @@ func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 		return out, r
 	}
 	alone, _ := scores("{variants: 2}")
-	if want := [][]string{{"what purrs"}}; !reflect.DeepEqual(embedded, want) {
-		t.Errorf("without an answer %q are embedded", embedded)
-	}
+	want := [][]string{{"what purrs"}}
+	check.That(t, reflect.DeepEqual(embedded, want), "without an answer %q are embedded", embedded)
 	all, _ := scores("{variants: 2, passage: true}")
-	if want := [][]string{{"what purrs"}, {"a stone", "a cat sleeps", "a dog barks"}}; !reflect.DeepEqual(embedded, want) {
-		t.Errorf("with an answer %q are embedded", embedded)
-	}
+	want = [][]string{{"what purrs"}, {"a stone", "a cat sleeps", "a dog barks"}}
+	check.That(t, reflect.DeepEqual(embedded, want), "with an answer %q are embedded", embedded)
 	answer, _ := scores("{variants: 0, passage: true}")
 	raised := 0
 	for id, score := range all {

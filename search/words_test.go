@@ -104,9 +104,8 @@ func TestAdjacentWordsRankFirst(t *testing.T) {
 	}
 	const pair = `"apple trees"`
 	r, why := ask(st, "0.4")
-	if x, y := scores(r); y < x+0.39 || r.Hits[0].Path != "b.md" {
-		t.Errorf("apart %v, side by side %v", x, y)
-	}
+	x, y := scores(r)
+	check.That(t, y >= x+0.39 && r.Hits[0].Path == "b.md", "apart %v, side by side %v", x, y)
 	if strings.Contains(why["a.md"], pair) || !strings.Contains(why["b.md"], pair) {
 		t.Errorf("explained by %s\nand %s", why["a.md"], why["b.md"])
 	}
@@ -120,9 +119,8 @@ func TestAdjacentWordsRankFirst(t *testing.T) {
 	if r, _ = ask(st, "0"); len(r.Notes) > 1 {
 		t.Errorf("notes %q", r.Notes)
 	}
-	if x, y := scores(r); x != y {
-		t.Errorf("without pairs: apart %v, side by side %v", x, y)
-	}
+	x, y = scores(r)
+	check.That(t, x == y, "without pairs: apart %v, side by side %v", x, y)
 	r, _ = ask(noPhrases{st}, "0.4")
 	if x, y := scores(r); x != y || r.Degraded ||
 		!slices.ContainsFunc(r.Notes, func(n string) bool {

@@ -51,9 +51,8 @@ func TestKeys(t *testing.T) {
 	// Another process revokes the key.
 	must.Get(openKeys(t, path).Revoke("ann"))
 	check.Is(t, must.Err(k.Find(secret)), access.ErrKey, "a revoked key")
-	if any, err := k.Any(); !any || err != nil {
-		t.Errorf("after the last key is revoked nobody gets in without one: %v, %v", any, err)
-	}
+	any, err := k.Any()
+	check.That(t, any && err == nil, "after the last key is revoked nobody gets in without one: %v, %v", any, err)
 	check.Is(t, must.Err(k.Revoke("ann")), sheaf.ErrNotFound, "revoked twice")
 }
 

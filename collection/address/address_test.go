@@ -162,9 +162,8 @@ func TestLines(t *testing.T) {
 		if s := address.Lines(content, 2, n); string(content[s.Start:s.End]) != "b\r\nc\rd\n" {
 			t.Errorf("all lines from 2, %d at most, are %q", n, content[s.Start:s.End])
 		}
-		if s := address.Lines(content, n, n); s.Start != len(content) || s.End != len(content) {
-			t.Errorf("lines behind the last are %v", s)
-		}
+		s := address.Lines(content, n, n)
+		check.That(t, s.Start == len(content) && s.End == len(content), "lines behind the last are %v", s)
 	}
 	if s := address.Lines(content, 4, 99); string(content[s.Start:s.End]) != "d\n" {
 		t.Errorf("the rest from line 4 is %q", content[s.Start:s.End])

@@ -41,12 +41,10 @@ func TestRevertRestoresVersionBefore(t *testing.T) {
 		return errors.Join(tx.Put(a, []byte("two")), tx.Put(a, nil), tx.Put(b, []byte("new")), tx.Begin([]byte("key k")))
 	})
 	view(t, in, func(tx *intake.Tx) {
-		if content, ok := tx.Before(a); !ok || string(content) != "one" || tx.Document(a) != nil {
-			t.Errorf("before it was %q", content)
-		}
-		if content, ok := tx.Before(b); !ok || content != nil || string(tx.Document(b)) != "new" {
-			t.Errorf("before it was %q", content)
-		}
+		content, ok := tx.Before(a)
+		check.That(t, ok && string(content) == "one" && tx.Document(a) == nil, "before it was %q", content)
+		content, ok = tx.Before(b)
+		check.That(t, ok && content == nil && string(tx.Document(b)) == "new", "before it was %q", content)
 		if !slices.Equal(tx.Changing(), []sheaf.ID{a, b}) || !slices.Equal(tx.Begun(), []string{"key k"}) {
 			t.Errorf("changing are %v, begun %v", tx.Changing(), tx.Begun())
 		}
@@ -61,9 +59,8 @@ func TestRevertRestoresVersionBefore(t *testing.T) {
 		if string(tx.Document(a)) != "one" || tx.Document(b) != nil || len(tx.Changing())+len(tx.Begun()) > 0 {
 			t.Errorf("%q, %q, %v", tx.Document(a), tx.Document(b), tx.Changing())
 		}
-		if _, ok := tx.Hash(b); ok {
-			t.Error("the hash of a document is left that is gone")
-		}
+		_, ok := tx.Hash(b)
+		check.That(t, !ok, "the hash of a document is left that is gone")
 	})
 }
 

@@ -252,9 +252,8 @@ func TestChunk(t *testing.T) {
 	defer v.Close()
 	for id, want := range map[sheaf.ID]string{"notes:a#b.md": "a#b.md", "notes:x.md#own-id": "x.md",
 		"notes:x.md": "x.md"} {
-		if ch, ok := v.Chunk(id); !ok || ch.Doc.Path() != want || ch.ID != id {
-			t.Errorf("%s: %v", id, ch)
-		}
+		ch, ok := v.Chunk(id)
+		check.That(t, ok && ch.Doc.Path() == want && ch.ID == id, "%s: %v", id, ch)
 	}
 	for _, id := range []sheaf.ID{"notes:x.md#nope", "notes:none.md", "other:x.md", "", "#"} {
 		if ch, ok := v.Chunk(id); ok || v.Err() != nil {
@@ -403,17 +402,15 @@ func TestOutlines(t *testing.T) {
 				if want.Parent != "" {
 					want.Above = v.Outline(id).Node(want.Parent)
 				}
-				if n := v.Node(c.ID); n == nil || *n != want {
-					t.Errorf("node of %s: %+v", c.ID, n)
-				}
+				n := v.Node(c.ID)
+				check.That(t, n != nil && *n == want, "node of %s: %+v", c.ID, n)
 			}
 		}
 	}
 	check.That(t, chunks >= 16, "%d chunks were compared", chunks)
 	for _, id := range []sheaf.ID{"", "#", "t:", "t:none.md", "t:f #0/n.md#none"} {
-		if n := v.Node(id); n != nil {
-			t.Errorf("node of %q: %+v", id, n)
-		}
+		n := v.Node(id)
+		check.That(t, n == nil, "node of %q: %+v", id, n)
 	}
 	if v.Outline("t:none.md") != nil || v.Err() != nil {
 		t.Errorf("a document that is not there: %v", v.Err())

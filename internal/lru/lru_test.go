@@ -11,9 +11,8 @@ import (
 func TestCache(t *testing.T) {
 	var c lru.Cache[string, int]
 	c.Put("none", 1, 1)
-	if _, ok := c.Get("none"); ok {
-		t.Error("the zero cache holds a value")
-	}
+	_, ok := c.Get("none")
+	check.That(t, !ok, "the zero cache holds a value")
 	c.Limit(10)
 	for _, key := range []string{"a", "b", "c"} {
 		c.Put(key, 1, 3)
@@ -30,9 +29,8 @@ func TestCache(t *testing.T) {
 			}
 		}
 		for _, key := range keys {
-			if _, ok := c.Get(key); !ok {
-				t.Errorf("%s is gone", key)
-			}
+			_, ok := c.Get(key)
+			check.That(t, ok, "%s is gone", key)
 		}
 		values, _ := c.Size()
 		check.That(t, n == len(keys) && values == n, "%d values, want %v", n, keys)

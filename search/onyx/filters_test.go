@@ -166,12 +166,10 @@ func TestFiltersGroupByGroup(t *testing.T) {
 func TestActiveIn(t *testing.T) {
 	period := onyx.Window{Start: drawnNow.AddDate(0, -2, 0), End: drawnNow.AddDate(0, -1, 0)}
 	created, updated := onyx.ActiveIn(period)
-	if want := (onyx.Window{End: period.End}); created != want {
-		t.Errorf("created within %+v, want %+v", created, want)
-	}
-	if want := (onyx.Window{Start: period.Start}); updated != want {
-		t.Errorf("updated within %+v, want %+v", updated, want)
-	}
+	want := (onyx.Window{End: period.End})
+	check.That(t, created == want, "created within %+v, want %+v", created, want)
+	want = (onyx.Window{Start: period.Start})
+	check.That(t, updated == want, "updated within %+v, want %+v", updated, want)
 }
 
 func TestFilterBounds(t *testing.T) {

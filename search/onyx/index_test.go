@@ -116,24 +116,20 @@ func TestWriteAndDelete(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		long := onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true},
 			Chunks: []onyx.Chunk{{Text: "cat one"}, {Text: "cat two"}, {Text: "cat three"}}}
-		if w := write(t, x, long); w[0].Existed {
-			t.Errorf("%s: existed at first", name)
-		}
+		w := write(t, x, long)
+		check.That(t, !w[0].Existed, "%s: existed at first", name)
 		long.Chunks = long.Chunks[:1]
-		if w := write(t, x, long, onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true},
-			Chunks: []onyx.Chunk{{Text: "cat"}}}); !w[0].Existed || w[1].Existed {
-			t.Errorf("%s: %v", name, w)
-		}
-		if r, err := x.Keyword(ctx, cat, onyx.Filters{}, 10); err != nil || len(r) != 2 {
-			t.Errorf("%s: %v, %v", name, r, err)
-		}
+		w = write(t, x, long, onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true},
+			Chunks: []onyx.Chunk{{Text: "cat"}}})
+		check.That(t, w[0].Existed && !w[1].Existed, "%s: %v", name, w)
+		r, err := x.Keyword(ctx, cat, onyx.Filters{}, 10)
+		check.That(t, err == nil && len(r) == 2, "%s: %v, %v", name, r, err)
 		for _, want := range []int{1, 0} {
 			n, err := x.Delete(ctx, "t:a")
 			check.That(t, err == nil && n == want, "%s: deleted %d chunks, want %d: %v", name, n, want, err)
 		}
-		if r, _ := x.Keyword(ctx, cat, onyx.Filters{}, 10); !slices.Equal(ids(r), []sheaf.ID{"t:b#0"}) {
-			t.Errorf("%s: after deleting: %v", name, r)
-		}
+		r, _ = x.Keyword(ctx, cat, onyx.Filters{}, 10)
+		check.That(t, slices.Equal(ids(r), []sheaf.ID{"t:b#0"}), "%s: after deleting: %v", name, r)
 		for _, docs := range [][]onyx.Document{{{ID: "no tree"}}, {{ID: "t:x"}, {ID: "t:x"}}} {
 			check.Is(t, must.Err(x.Write(ctx, docs)), sheaf.ErrInvalid, "%s", name)
 		}

@@ -41,9 +41,8 @@ func foreign(t *testing.T, o opensearch.Options, name, mappings string) (unharme
 	t.Helper()
 	put(t, o, "/"+name, `{"mappings":`+mappings+`}`)
 	t.Cleanup(func() { asked(t, o, "DELETE", "/"+name, "") })
-	if status, said := asked(t, o, "PUT", "/"+name+"/_doc/1?refresh=true", `{"t":"theirs"}`); status != 201 {
-		t.Fatalf("write to %s: %s", name, said)
-	}
+	status, said := asked(t, o, "PUT", "/"+name+"/_doc/1?refresh=true", `{"t":"theirs"}`)
+	must.That(t, status == 201, "write to %s: %s", name, said)
 	return func() error {
 		if _, said := asked(t, o, "GET", "/"+name+"/_count", ""); !strings.Contains(said, `"count":1,`) {
 			return fmt.Errorf("%s holds %s", name, said)

@@ -79,9 +79,8 @@ func TestVectorFieldsRefilledByRebuild(t *testing.T) {
 		req := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorTitle, Vector: []float32{1, 0}}}
 		found, err := reader.Retrieve(t.Context(), req)
 		check.That(t, err == nil && len(found) == 1 && found[0].ID == want, "found %v, %v, want %s", found, err, want)
-		if n, err := reader.(store.Counter).Count(t.Context(), req); err != nil || n != 1 {
-			t.Errorf("counted %d, %v, want 1", n, err)
-		}
+		n, err := reader.(store.Counter).Count(t.Context(), req)
+		check.That(t, err == nil && n == 1, "counted %d, %v, want 1", n, err)
 		about, err := reader.(store.Explainer).Explain(t.Context(), req, []sheaf.ID{want})
 		check.That(t, err == nil && about[0] != nil, "explained %v, %v", about, err)
 	}
@@ -96,7 +95,6 @@ func TestVectorFieldsRefilledByRebuild(t *testing.T) {
 	if found, err := reader.Retrieve(t.Context(), req); err != nil || len(found) != 0 {
 		t.Errorf("found %v, %v where nothing has such vectors", found, err)
 	}
-	if n, err := reader.(store.Counter).Count(t.Context(), req); err != nil || n != 0 {
-		t.Errorf("counted %d, %v where nothing has such vectors", n, err)
-	}
+	n, err := reader.(store.Counter).Count(t.Context(), req)
+	check.That(t, err == nil && n == 0, "counted %d, %v where nothing has such vectors", n, err)
 }

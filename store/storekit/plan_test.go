@@ -54,14 +54,12 @@ func TestCompile(t *testing.T) {
 		{sheaf.Bool{}, storekit.Bool{Must: []storekit.Node{}, Should: []storekit.Node{}, MustNot: []storekit.Node{},
 			All: true}},
 	} {
-		if got := compile(t, c.q).Root; !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%#v:\n got %#v\nwant %#v", c.q, got, c.want)
-		}
+		got := compile(t, c.q).Root
+		check.That(t, reflect.DeepEqual(got, c.want), "%#v:\n got %#v\nwant %#v", c.q, got, c.want)
 	}
-	if got := compile(t, sheaf.Match{Text: "x", Field: "path"}).Fields; len(got) != 3 ||
-		got[2] != (store.FieldWeight{Name: "path", Weight: 1}) {
-		t.Errorf("fields %v: the one that the query names must stand behind those of the request", got)
-	}
+	got := compile(t, sheaf.Match{Text: "x", Field: "path"}).Fields
+	check.That(t, len(got) == 3 && got[2] == (store.FieldWeight{Name: "path", Weight: 1}),
+		"fields %v: the one that the query names must stand behind those of the request", got)
 	n := 0
 	storekit.Walk(compile(t, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "a b"}},
 		MustNot: []sheaf.TextQuery{sheaf.Match{Text: "c"}}}).Root, func(storekit.Node) { n++ })

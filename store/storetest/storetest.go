@@ -228,9 +228,8 @@ func combine(t *testing.T, b store.Backend) {
 		must.That(t, len(r) == 1 && r[0].ID == "t:a", "found %v", r)
 		return r[0].Score
 	}
-	if got := score(); !near(b, got, title+text) {
-		t.Errorf("sum: %v, want %v", got, title+text)
-	}
+	got := score()
+	check.That(t, near(b, got, title+text), "sum: %v, want %v", got, title+text)
 	req.Text.Combine, req.Text.TieBreaker = store.CombineBest, 0.3
 	if got := score(); !near(b, got, max(title, text)+0.3*min(title, text)) {
 		t.Errorf("best: %v, want %v", got, max(title, text)+0.3*min(title, text))
@@ -238,9 +237,8 @@ func combine(t *testing.T, b store.Backend) {
 	req.Text.Combine = store.CombineBM25F
 	frequency, length, average := 2*1+2.0, 2*1+3.0, (2*(1+1)+(3+1.0))/2
 	want := idf(1, 2) * frequency / (frequency + 1.2*(0.25+0.75*length/average))
-	if got := score(); !near(b, got, want) {
-		t.Errorf("bm25f: %v, want %v", got, want)
-	}
+	got = score()
+	check.That(t, near(b, got, want), "bm25f: %v, want %v", got, want)
 }
 
 // statistics checks scores with each kind of statistics: of all chunks, of the candidates, and of the chunks in Among.
@@ -252,19 +250,16 @@ func statistics(t *testing.T, b store.Backend) {
 	req := body(sheaf.Match{Text: "apple"})
 	req.Filter = sheaf.In{Column: "g", Values: []sheaf.Value{sheaf.TextValue("in")}}
 	corpus := retrieve(t, b, req)
-	if want := idf(2, 4) * (1 / (1 + 1.2*(0.25+0.75*2/2.75))); len(corpus) != 1 || !near(b, corpus[0].Score, want) {
-		t.Errorf("corpus: %v, want %v", corpus, want)
-	}
+	want := idf(2, 4) * (1 / (1 + 1.2*(0.25+0.75*2/2.75)))
+	check.That(t, len(corpus) == 1 && near(b, corpus[0].Score, want), "corpus: %v, want %v", corpus, want)
 	req.Text.Statistics = store.StatisticsCandidates
 	candidates := retrieve(t, b, req)
-	if want := idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*2/3))); len(candidates) != 1 || !near(b, candidates[0].Score, want) {
-		t.Errorf("candidates: %v, want %v", candidates, want)
-	}
+	want = idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*2/3)))
+	check.That(t, len(candidates) == 1 && near(b, candidates[0].Score, want), "candidates: %v, want %v", candidates, want)
 	req.Within = []sheaf.ID{"t:a"}
 	one := retrieve(t, b, req)
-	if want := idf(1, 1) * (1 / (1 + 1.2*(0.25+0.75*2/2))); len(one) != 1 || !near(b, one[0].Score, want) {
-		t.Errorf("candidates, one of them: %v, want %v", one, want)
-	}
+	want = idf(1, 1) * (1 / (1 + 1.2*(0.25+0.75*2/2)))
+	check.That(t, len(one) == 1 && near(b, one[0].Score, want), "candidates, one of them: %v, want %v", one, want)
 	req.Text.Statistics, req.Text.Among = store.StatisticsCorpus, req.Filter
 	for _, req.Within = range [][]sheaf.ID{nil, {"t:a"}, {"t:a", "t:c"}} {
 		for _, req.Filter = range []sheaf.Filter{req.Text.Among, sheaf.And{req.Text.Among, sheaf.Exists{Column: "only"}}} {

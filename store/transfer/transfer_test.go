@@ -120,9 +120,8 @@ func TestCopy(t *testing.T) {
 				n != len(chunks) {
 				t.Fatalf("%d copied, %v", n, err)
 			}
-			if n, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 100); err != nil || n < 100 {
-				t.Fatalf("%d compared, %v", n, err)
-			}
+			n, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 100)
+			must.That(t, err == nil && n >= 100, "%d compared, %v", n, err)
 			must.Do(t, to.Delete(t.Context(), []sheaf.ID{chunks[0].Doc}))
 			check.Is(t, must.Err(transfer.Verify(t.Context(), from.(store.Streamer), to, 700)), sheaf.ErrCorrupt,
 				"a missing chunk")

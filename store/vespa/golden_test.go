@@ -226,14 +226,12 @@ func TestDocuments(t *testing.T) {
 		id := "id:sheaf:notes::" + storekit.Hash(string(c.ID))
 		var got struct{ Fields map[string]string }
 		j.accept(t, object{"do": "document", "dir": dir, "id": id, "body": put}, &got)
-		if fields := put["fields"].(object); len(got.Fields) != len(fields) {
-			t.Errorf("Vespa reads %d fields of %d", len(got.Fields), len(fields))
-		}
+		fields := put["fields"].(object)
+		check.That(t, len(got.Fields) == len(fields), "Vespa reads %d fields of %d", len(got.Fields), len(fields))
 		var updated struct{ Fields int }
 		j.accept(t, object{"do": "document", "dir": dir, "id": id, "update": true, "body": change}, &updated)
-		if fields := change["fields"].(object); updated.Fields != len(fields) {
-			t.Errorf("Vespa reads %d updates of %d", updated.Fields, len(fields))
-		}
+		fields = change["fields"].(object)
+		check.That(t, updated.Fields == len(fields), "Vespa reads %d updates of %d", updated.Fields, len(fields))
 		for _, v := range hostileTexts {
 			if v == "" {
 				continue

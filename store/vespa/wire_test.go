@@ -357,9 +357,8 @@ func TestRetrieve(t *testing.T) {
 		}
 		return result(5)
 	}
-	if stats, err := s.Stats(t.Context()); err != nil || stats.Chunks != 7 || stats.Vectors != 21 {
-		t.Errorf("holds %+v, %v", stats, err)
-	}
+	stats, err := s.Stats(t.Context())
+	check.That(t, err == nil && stats.Chunks == 7 && stats.Vectors == 21, "holds %+v, %v", stats, err)
 	for _, req := range []store.Request{req, near} {
 		n, err := s.Count(t.Context(), req)
 		check.That(t, err == nil && n == 5, "counts %d, %v", n, err)

@@ -48,9 +48,8 @@ func TestShards(t *testing.T) {
 			words[n][h.ID] = h.Score
 		}
 		meaning[n] = must.Get(b.Retrieve(t.Context(), near))
-		if stats, err := b.(store.Reporter).Stats(t.Context()); err != nil || stats.Chunks != 60 || stats.Vectors != 60 {
-			t.Errorf("%d shards: %+v, %v", shards, stats, err)
-		}
+		stats, err := b.(store.Reporter).Stats(t.Context())
+		check.That(t, err == nil && stats.Chunks == 60 && stats.Vectors == 60, "%d shards: %+v, %v", shards, stats, err)
 		must.Do(t, b.Delete(t.Context(), []sheaf.ID{"t:0.md", "t:1.md", "t:2.md", "t:3.md"}))
 		count, err := b.(store.Counter).Count(t.Context(), storetest.Words(sheaf.Match{Text: "heron"}))
 		check.That(t, err == nil && count == 56, "%d shards: %d chunks after a deletion, %v", shards, count, err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
 	"sheaf/store/storetest"
@@ -29,7 +30,6 @@ func TestUnindexedPassages(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	weaviate.WithoutVector(t.Context(), s, "t:short", "body", 1)
-	if n, err := s.Unreached(t.Context(), ids); n != 1 || err != nil {
-		t.Errorf("%d passages are not reached: %v", n, err)
-	}
+	n, err := s.Unreached(t.Context(), ids)
+	check.That(t, n == 1 && err == nil, "%d passages are not reached: %v", n, err)
 }

@@ -361,8 +361,8 @@ func (p *parser) date(t token) part {
 	return part{filter: r, strict: true}
 }
 
-// dates reads a year, a month, a day, or a time ago, as a half-open range. A day is a day of the clock in the
-// document's own zone, stored as UTC: see [sheaf.Clock].
+// dates reads a year, a month, a day, a minute, a second, or a time ago, as a half-open range. All are times of the
+// clock in the document's own zone, stored as UTC: see [sheaf.Clock].
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch strings.ToLower(s) {
@@ -394,6 +394,19 @@ func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	} {
 		if t, err := time.Parse(l.layout, s); err == nil {
 			return t, t.AddDate(l.years, l.months, l.days), true
+		}
+	}
+	at := strings.ToUpper(strings.Replace(s, " ", "T", 1))
+	for _, l := range [...]struct {
+		layout string
+		length time.Duration
+	}{
+		{"2006-1-2T15:4", time.Minute}, {"2006-1-2T15:4Z07:00", time.Minute},
+		{"2006-1-2T15:4:5", time.Second}, {"2006-1-2T15:4:5Z07:00", time.Second},
+	} {
+		if t, err := time.Parse(l.layout, at); err == nil {
+			from = sheaf.Clock(t).Truncate(l.length)
+			return from, from.Add(l.length), true
 		}
 	}
 	return from, to, false

@@ -112,6 +112,8 @@ func TestColumnsReadTexts(t *testing.T) {
 		{sheaf.TextValue("1,000,000"), sheaf.NumberValue(1e6), "1,000,000"},
 		{sheaf.TextValue("1 000 000.50"), sheaf.NumberValue(1000000.5), "1 000 000.50"},
 		{sheaf.TextValue("-12\u202f345"), sheaf.NumberValue(-12345), "-12\u202f345"},
+		{sheaf.TextValue(" in review "), sheaf.TextValue("in review"), ""},
+		{sheaf.TextValue(" 12 "), sheaf.NumberValue(12), ""},
 		{sheaf.TextValue("1,00"), sheaf.TextValue("1,00"), ""},
 		{sheaf.TextValue("1000 000"), sheaf.TextValue("1000 000"), ""},
 		{sheaf.TextValue("Inf"), sheaf.TextValue("inf"), ""},

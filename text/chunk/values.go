@@ -59,6 +59,7 @@ func Compared(v sheaf.Value) sheaf.Value {
 	if v.Kind != sheaf.KindText {
 		return v
 	}
+	v.Text = strings.TrimSpace(v.Text)
 	if t, ok := dateOf(v); ok {
 		date := sheaf.WrittenDate(t)
 		if date.String() != v.Text {

@@ -214,13 +214,13 @@ func (a *app) confirm(loss, alternative string) error {
 		return err
 	}
 	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // an empty answer means no
-	if agrees(answer) {
+	if isYes(answer) {
 		return nil
 	}
 	return withHint(sheaf.Invalidf("%s: nothing is changed", loss), "to keep them: %s", alternative)
 }
 
-func agrees(answer string) bool {
+func isYes(answer string) bool {
 	answer = strings.TrimSpace(answer)
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }

@@ -53,8 +53,8 @@ next command continues.`,
 	return a.withJSON(cmd)
 }
 
-// checked returns the JSON of a check that found these faults.
-func (s *session) checked(faults []error) checkJSON {
+// checkResult returns the JSON of a check that found these faults.
+func (s *session) checkResult(faults []error) checkJSON {
 	out := checkJSON{Schema: checkSchema, Index: s.Where.Dir, Documents: s.View.Docs(), Chunks: s.View.Chunks(),
 		Faults: []string{}, Stopped: s.Stopped, Outdated: s.OutdatedRead, Foreign: s.Foreign}
 	for _, f := range faults {
@@ -66,7 +66,7 @@ func (s *session) checked(faults []error) checkJSON {
 func (s *session) check(ctx context.Context) error {
 	faults, err := s.Faults(ctx)
 	if err == nil {
-		err = s.printFaults(s.checked(faults))
+		err = s.printFaults(s.checkResult(faults))
 	}
 	if err != nil || len(faults) == 0 {
 		return err
@@ -150,7 +150,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 	if len(faults) > 0 {
 		before = faults
 	}
-	out := s.checked(before)
+	out := s.checkResult(before)
 	out.Repair = done
 	if err := s.printFaults(out); err != nil {
 		return err

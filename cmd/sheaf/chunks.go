@@ -219,7 +219,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		return sheaf.Invalidf("%s is not below %s: name a folder above both with --root", arg, r.root)
 	}
 	if !info.IsDir() {
-		return r.named(real, info.Size())
+		return r.cutNamed(real, info.Size())
 	}
 	files, skipped, err := ingest.Files(ctx, real, r.config.Walk.Options())
 	if err != nil {
@@ -228,7 +228,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	for _, k := range skipped {
 		if path := filepath.Join(real, filepath.FromSlash(k.Path)); !r.seen[path] {
 			r.seen[path] = true
-			r.leave(path, &k)
+			r.recordSkip(path, &k)
 		}
 	}
 	for _, f := range files {
@@ -237,13 +237,13 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
-		r.leave(path, left)
+		r.recordSkip(path, left)
 	}
 	return nil
 }
 
-// leave records that the file at path was skipped for the reason k. It does nothing if k is nil.
-func (r *chunksRun) leave(path string, k *catalog.Skip) {
+// recordSkip records that the file at path was skipped for the reason k. It does nothing if k is nil.
+func (r *chunksRun) recordSkip(path string, k *catalog.Skip) {
 	if k == nil {
 		return
 	}
@@ -255,14 +255,14 @@ func (r *chunksRun) leave(path string, k *catalog.Skip) {
 	}
 }
 
-// named cuts a file that an argument names. If the file is binary or too large, the run ends with an error.
-func (r *chunksRun) named(path string, size int64) (err error) {
+// cutNamed cuts a file that an argument names. If the file is binary or too large, the run ends with an error.
+func (r *chunksRun) cutNamed(path string, size int64) (err error) {
 	left := &catalog.Skip{Reason: ingest.ReasonTooLarge,
 		Detail: fmt.Sprintf("%d bytes, the limit is %d", size, r.config.MaxFileSize)}
 	if size <= r.config.MaxFileSize {
 		left, err = r.file(path)
 	}
-	r.leave(path, left)
+	r.recordSkip(path, left)
 	if left != nil && (left.Reason == ingest.ReasonBinary || left.Reason == ingest.ReasonTooLarge) {
 		r.unread++
 	}

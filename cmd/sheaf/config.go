@@ -253,7 +253,7 @@ func (a *app) noteLeftBehind(folder string, before, now *config.Config) {
 	b.config = now
 	from := cmp.Or(before.Store.URL, collection.EngineStore)
 	to := cmp.Or(now.Store.URL, collection.EngineStore)
-	base, _, err := a.finder(now).Find(a.meant(folder))
+	base, _, err := a.finder(now).Find(a.workFolder(folder))
 	if err != nil || from == to {
 		return
 	}

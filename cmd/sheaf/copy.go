@@ -150,7 +150,7 @@ func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 
 // checkGiven returns an error if copy --given has no other store, or if the index never used --from's store.
 func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error {
-	base, _, err := a.finder(c).Find(a.meant(folder))
+	base, _, err := a.finder(c).Find(a.workFolder(folder))
 	if err != nil {
 		return collection.Elsewhere(err)
 	}

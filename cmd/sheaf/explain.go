@@ -112,13 +112,13 @@ type explainedJSON struct {
 
 const stepBest = 10
 
-// explained answers a query. The answer has the ranking after every step.
-func (s *session) explained(ctx context.Context, q collection.SearchRequest) (*collection.Explanation, error) {
+// explainQuery answers a query. The answer has the ranking after every step.
+func (s *session) explainQuery(ctx context.Context, q collection.SearchRequest) (*collection.Explanation, error) {
 	return read(s, func(r *collection.Reader) (*collection.Explanation, error) { return r.Explain(ctx, q) })
 }
 
 func (s *session) explain(ctx context.Context, q collection.SearchRequest, full bool) error {
-	e, err := s.explained(ctx, q)
+	e, err := s.explainQuery(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -316,7 +316,7 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 
 // explainOne writes the rank of one result after every step and reasons for its score, with the arithmetic if full.
 func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id sheaf.ID, full bool) error {
-	e, err := s.explained(ctx, q)
+	e, err := s.explainQuery(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -75,8 +75,8 @@ func (s *session) list(long, null bool) error {
 		}
 		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path),
 			Title: collection.Title(&doc), Chunks: len(doc.Chunks),
-			Bytes: file.Size, Modified: s.modified(&doc, file.ModTime), Tags: orEmpty(doc.Tags),
-			name: s.named(doc.Tree, doc.Path)})
+			Bytes: file.Size, Modified: s.modifiedTime(&doc, file.ModTime), Tags: orEmpty(doc.Tags),
+			name: s.exactName(doc.Tree, doc.Path)})
 	}
 	if err := s.View.Err(); err != nil {
 		return s.Advise(fmt.Errorf("read index: %w", err))
@@ -125,9 +125,9 @@ func (s *session) printDocuments(documents []documentJSON, long, null bool) erro
 	return nil
 }
 
-// modified returns the time when a document's file changed, or "" for a text without a date. The catalog has no time
-// for a file that changed just before indexing, because another change could have that time.
-func (s *session) modified(doc *sheaf.Document, at int64) string {
+// modifiedTime returns the time when a document's file changed, or "" for a text without a date. The catalog has no
+// time for a file that changed just before indexing, because another change could have that time.
+func (s *session) modifiedTime(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {
 		info, err := os.Stat(s.file(doc.Tree, doc.Path))

@@ -92,7 +92,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	if err != nil {
 		return err
 	}
-	folder = a.meant(folder)
+	folder = a.workFolder(folder)
 	start := []string{"mcp", "--in", folder}
 	if a.index != "" {
 		index, err := filepath.Abs(a.index)
@@ -134,7 +134,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 			faults = append(faults, err)
 			continue
 		}
-		agreed, err := a.agreed(&list[i], change, answers, o.yes)
+		agreed, err := a.askToChange(&list[i], change, answers, o.yes)
 		if err != nil { // later questions would get no answer either
 			return errors.Join(append(faults, err)...)
 		}
@@ -175,8 +175,8 @@ func lastingProgram(program string, look func(string) (string, error)) (string, 
 	return program, true
 }
 
-// agreed shows a change and asks the user whether to make it.
-func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) (bool, error) {
+// askToChange shows a change and asks the user whether to make it.
+func (a *app) askToChange(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) (bool, error) {
 	file := wording.Clean(c.File)
 	if !c.Changes() {
 		fmt.Fprintf(a.stdout, "%s: nothing to change in %s\n", to.Title, file)
@@ -199,7 +199,7 @@ func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufi
 		return false, err
 	}
 	answer, err := answers.ReadString('\n')
-	if agrees(answer) {
+	if isYes(answer) {
 		return true, nil
 	}
 	if err != nil && answer == "" {

@@ -27,9 +27,9 @@ func (a *app) finder(c *config.Config) location.Finder {
 	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
-// meant returns the folder that a command works on, usually the parameter folder. With --index but without --in, it
-// returns the indexed folder, unless the parameter is inside that folder.
-func (a *app) meant(folder string) string {
+// workFolder returns the folder that a command works on, usually the parameter folder. With --index but without --in,
+// it returns the indexed folder, unless the parameter is inside that folder.
+func (a *app) workFolder(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {
 			if _, ok := location.Under(r.Root, folder); !ok {
@@ -68,7 +68,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	check func(*session) error) (*session, error) {
 	finder := a.finder(a.config)
-	folder = a.meant(folder)
+	folder = a.workFolder(folder)
 	where, notices, err := finder.Find(folder)
 	if err != nil {
 		return nil, collection.Elsewhere(err)

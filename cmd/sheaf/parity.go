@@ -196,7 +196,7 @@ func (s *session) askAll(ctx context.Context, out *parity.Store, queries []strin
 	all := make([]parity.Answer, len(queries))
 	for i, text := range queries {
 		q.Text = text
-		e, err := s.explained(ctx, q)
+		e, err := s.explainQuery(ctx, q)
 		if err != nil {
 			err = fmt.Errorf("query %q on %s: %w", text, out.Name, err)
 		}

@@ -79,7 +79,7 @@ func (s *session) untilReplaced(ctx context.Context, door eventSource) error {
 		case <-door.Replaced():
 			return ingest.ErrRebuilt
 		case <-damaged:
-			if damaged, rested = nil, s.app.rested(); !collection.Writable(s.Where.Dir) {
+			if damaged, rested = nil, s.app.nextRepair(); !collection.Writable(s.Where.Dir) {
 				s.notice("%v: it is made again once the index can be written", door.Damage())
 			}
 		case <-rested:
@@ -95,5 +95,7 @@ func (s *session) untilReplaced(ctx context.Context, door eventSource) error {
 	}
 }
 
-// rested returns a channel that receives a value when the next repair is allowed.
-func (a *app) rested() <-chan time.Time { return time.After(damagedRest - time.Since(a.lastRepair)) }
+// nextRepair returns a channel that receives a value when the next repair is allowed.
+func (a *app) nextRepair() <-chan time.Time {
+	return time.After(damagedRest - time.Since(a.lastRepair))
+}

@@ -122,9 +122,9 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 	})
 }
 
-// searched returns how many documents of the index are in the command's folder. For the root folder of the index, it
-// also counts documents of added folders.
-func (s *session) searched() int {
+// countDocuments returns how many documents of the index are in the command's folder. For the root folder of the index,
+// it also counts documents of added folders.
+func (s *session) countDocuments() int {
 	if s.scanner != nil {
 		return s.files
 	}
@@ -180,12 +180,12 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
 	}
 	switch {
 	case s.json || s.jsonl:
-	case s.searched() == 0:
+	case s.countDocuments() == 0:
 		s.notice("no documents in %s: %s files are indexed, and those that the setting include names; what was "+
 			"left out: sheaf status --all --in %s", s.Folder, ingest.Endings(), wording.ShellQuoted(s.Folder))
 	default:
 		s.notice("nothing found in %s: %s searched", s.Folder,
-			wording.Plural(s.searched(), "document was", "documents were"))
+			wording.Plural(s.countDocuments(), "document was", "documents were"))
 	}
 	return errNothing
 }

@@ -103,11 +103,11 @@ func (s *session) file(tree, docPath string) string {
 // relative returns the path of a document for people. It starts at the searched folder for files in it, and is absolute
 // for files of added folders. For a given document it is "tree:path". The spelling is the same as in IDs.
 func (s *session) relative(tree, docPath string) string {
-	return sheaf.PathText(s.named(tree, docPath))
+	return sheaf.PathText(s.exactName(tree, docPath))
 }
 
-// named is like relative, but returns the exact name of the file.
-func (s *session) named(tree, docPath string) string {
+// exactName is like relative, but returns the exact name of the file.
+func (s *session) exactName(tree, docPath string) string {
 	full := s.file(tree, docPath)
 	if full == "" { // the tree distinguishes it from a file with the same path
 		return tree + ":" + docPath

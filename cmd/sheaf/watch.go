@@ -53,7 +53,7 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 		if errors.Is(err, vfs.ErrCorrupt) {
 			s.notice("%v", err)
 			select {
-			case <-a.rested():
+			case <-a.nextRepair():
 			case <-ctx.Done():
 			}
 		}
@@ -61,7 +61,7 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 			stop(err)
 			return
 		}
-		s.watched(report, err, *first)
+		s.printChanges(report, err, *first)
 		*first = false
 		if err == nil && report.Changes() && s.LanguageGrows(ctx) {
 			stop(errGrown)
@@ -87,9 +87,9 @@ type watchJSON struct {
 	Error   string            `json:"error,omitempty"` // why the run failed
 }
 
-// watched prints the changes of an indexing run. For people, it also prints a first run without changes. After a
+// printChanges prints the changes of an indexing run. For people, it also prints a first run without changes. After a
 // failed run watching goes on, because the next run may succeed.
-func (s *session) watched(report *ingest.Report, err error, first bool) {
+func (s *session) printChanges(report *ingest.Report, err error, first bool) {
 	s.NoteFolders(report)
 	if err == nil && !report.Changes() && (s.json || !first) {
 		return

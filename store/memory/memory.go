@@ -99,7 +99,7 @@ func (c *chunk) Values(column string) []sheaf.Value {
 func (b *Backend) analyze(v *vocabulary, in *store.Chunk) *chunk {
 	c := &chunk{id: in.ID, doc: in.Doc, fields: make([]namedField, 0, len(in.Fields)), blank: true}
 	for _, f := range in.Fields {
-		if out := v.shared(f); out != nil {
+		if out := v.analyze(f); out != nil {
 			c.fields = append(c.fields, namedField{f.Name, out})
 			c.blank = c.blank && len(out.terms)+len(out.forms) == 0
 		}

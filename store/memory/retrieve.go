@@ -47,7 +47,7 @@ func (b *Backend) matches(ctx context.Context, req store.Request) (sheaf.Ranking
 
 // find returns the hits of a request, in no order. The caller must hold b.mu.
 func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
-	allowed := b.allowed(req)
+	allowed := b.allowedChunks(req)
 	if req.Vector != nil {
 		return b.similar(req.Vector, allowed)
 	}
@@ -71,8 +71,8 @@ func matchesBlank(n storekit.Node) bool {
 	return ok && (b.All || slices.ContainsFunc(b.Must, matchesBlank) || slices.ContainsFunc(b.Should, matchesBlank))
 }
 
-// allowed returns the chunks that pass the request's Filter, Within and Matching.
-func (b *Backend) allowed(req store.Request) []*chunk {
+// allowedChunks returns the chunks that pass the request's Filter, Within and Matching.
+func (b *Backend) allowedChunks(req store.Request) []*chunk {
 	within := map[sheaf.ID]bool{}
 	for _, id := range req.Within {
 		within[id] = true
@@ -134,7 +134,7 @@ func (b *Backend) Explain(ctx context.Context, req store.Request, ids []sheaf.ID
 	if b.closed {
 		return nil, errClosed
 	}
-	allowed := b.allowed(req)
+	allowed := b.allowedChunks(req)
 	byID := map[sheaf.ID]*chunk{}
 	for _, c := range allowed {
 		byID[c.id] = c

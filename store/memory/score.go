@@ -43,7 +43,7 @@ func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 			s.counted = append(s.counted, c)
 		}
 	case req.Statistics == store.StatisticsCorpus:
-		s.counted = b.allowed(store.Request{Filter: req.Among})
+		s.counted = b.allowedChunks(store.Request{Filter: req.Among})
 	default:
 		s.counted = allowed
 	}
@@ -270,7 +270,7 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 func (s *scorer) phrase(out *parts, n storekit.Phrase, c *chunk) (found bool) {
 	var fields []int
 	for _, i := range n.Fields {
-		if f := c.field(s.plan.Fields[i].Name); f != nil && f.holds(n.Tokens, n.Slop) {
+		if f := c.field(s.plan.Fields[i].Name); f != nil && f.hasPhrase(n.Tokens, n.Slop) {
 			fields = append(fields, i)
 		}
 	}
@@ -283,12 +283,12 @@ func (s *scorer) phrase(out *parts, n storekit.Phrase, c *chunk) (found bool) {
 	return len(fields) > 0
 }
 
-// holds reports whether the field contains the phrase. The shift of a token is its position in the field minus its
+// hasPhrase reports whether the field contains the phrase. The shift of a token is its position in the field minus its
 // position in the phrase. The shifts of all tokens may differ by at most slop.
-func (f *field) holds(tokens []storekit.Token, slop int) bool {
+func (f *field) hasPhrase(tokens []storekit.Token, slop int) bool {
 	for _, token := range tokens {
 		for _, low := range f.terms[token.Text] {
-			if f.within(tokens, low-token.Position, slop) {
+			if f.hasShiftsWithin(tokens, low-token.Position, slop) {
 				return true
 			}
 		}
@@ -296,8 +296,8 @@ func (f *field) holds(tokens []storekit.Token, slop int) bool {
 	return false
 }
 
-// within reports whether every token occurs with a shift from low to low+slop; see the method holds.
-func (f *field) within(tokens []storekit.Token, low, slop int) bool {
+// hasShiftsWithin reports whether every token occurs with a shift from low to low+slop; see hasPhrase.
+func (f *field) hasShiftsWithin(tokens []storekit.Token, low, slop int) bool {
 	for _, token := range tokens {
 		if !slices.ContainsFunc(f.terms[token.Text], func(at int) bool {
 			d := at - token.Position - low

@@ -86,9 +86,9 @@ func (v *vocabulary) make(raw string) *word {
 	return w
 }
 
-// shared returns the analyzed field for a text. If the last chunk had the same text in this field, both chunks share
+// analyze returns the analyzed field for a text. If the last chunk had the same text in this field, both chunks share
 // the result. Chunks of one document often do, which saves memory.
-func (v *vocabulary) shared(f store.Field) *field {
+func (v *vocabulary) analyze(f store.Field) *field {
 	last, ok := v.lastTexts[f.Name]
 	if !ok || last.text != f.Text {
 		last = analyzedText{f.Text, v.field(f.Text)}

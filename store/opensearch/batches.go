@@ -122,7 +122,7 @@ func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read fu
 			case one.Status == http.StatusTooManyRequests && attempt < bulkAttempts:
 				busy = true
 			case one.Status >= 300:
-				return fmt.Errorf("%s: POST %s: %w", s.o.Dialect, path, one.Error.refused(one.Status))
+				return fmt.Errorf("%s: POST %s: %w", s.o.Dialect, path, one.Error.category(one.Status))
 			default:
 				if err := read(i, &one.answer); err != nil {
 					return err

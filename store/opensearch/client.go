@@ -103,11 +103,11 @@ func refusal(status int, body []byte) error {
 	if json.Unmarshal(body, &said) != nil || said.Error.Type == "" {
 		return storekit.Refusal(status, body) // the answer of a proxy
 	}
-	return said.Error.refused(status)
+	return said.Error.category(status)
 }
 
-// refused returns the server's error as an error with a category of package sheaf.
-func (e serverError) refused(status int) error {
+// category returns the server's error as an error with a category of package sheaf.
+func (e serverError) category(status int) error {
 	text := e.Type + ": " + e.String()
 	for _, k := range problems {
 		if slices.ContainsFunc(k.texts, func(part string) bool { return strings.Contains(text, part) }) {

@@ -42,7 +42,7 @@ func TestElasticsearch(t *testing.T) {
 	for _, r := range storetest.Requests() {
 		clauses := must.Get(s.bounds(r.Request.Filter, r.Request.Within))
 		if r.Request.Vector != nil {
-			query, err := s.near(&r.Request, clauses)
+			query, err := s.nearestQuery(&r.Request, clauses)
 			add(r.Name, query, err)
 			continue
 		}

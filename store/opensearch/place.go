@@ -33,8 +33,8 @@ func (s *Store) dictionaryName() string {
 	return s.o.Index + "-terms"
 }
 
-// named returns the index and the dictionary that the store's name leads to now, or nil without one of each.
-func (s *Store) named(ctx context.Context) (*place, error) {
+// currentPlace returns the index and the dictionary that the store's name leads to now, or nil without one of each.
+func (s *Store) currentPlace(ctx context.Context) (*place, error) {
 	indices, err := s.indicesOf(ctx, s.o.Index)
 	if err != nil || len(indices) != 1 {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *Store) named(ctx context.Context) (*place, error) {
 
 // pin binds the store to the index that its name leads to now. If the user may not read aliases, the name stays in use.
 func (s *Store) pin(ctx context.Context) error {
-	p, err := s.named(ctx)
+	p, err := s.currentPlace(ctx)
 	if p != nil && p.index != s.o.Index {
 		s.place.Store(p)
 		s.alias.lastTime = time.Now()
@@ -77,7 +77,7 @@ func (s *Store) follow(ctx context.Context) {
 	if !due {
 		return
 	}
-	p, err := s.named(ctx)
+	p, err := s.currentPlace(ctx)
 	switch {
 	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
 		return // the request itself will show the fault

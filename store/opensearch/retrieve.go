@@ -112,7 +112,7 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 		return nil, err
 	}
 	if req.Vector != nil {
-		return s.near(req, clauses)
+		return s.nearestQuery(req, clauses)
 	}
 	if err := s.Supports(*req); err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (s *Store) Supports(req store.Request) error {
 	return nil
 }
 
-// near returns the query for chunks whose best passages are nearest the vector. cosine converts the server's scores.
-func (s *Store) near(req *store.Request, clauses []any) (object, error) {
+// nearestQuery returns a query for chunks whose best passages are nearest the vector. cosine converts the scores.
+func (s *Store) nearestQuery(req *store.Request, clauses []any) (object, error) {
 	if ok, err := s.vectors.Answers(req.Vector); err != nil || !ok {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (w *words) single(term string, field int, factor float64) object {
 		kind, term = "f.", term[1:]
 	}
 	boost := factor * f.Weight
-	if w.s.multiplied() {
+	if w.s.multipliesScores() {
 		boost /= w.s.o.K1 + 1
 	}
 	return object{"term": object{kind + plainField(f.Name): object{"value": term, "boost": boost}}}

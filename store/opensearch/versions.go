@@ -9,9 +9,9 @@ import (
 	"sheaf"
 )
 
-// multiplied reports whether the server multiplies word scores by k1+1. Elasticsearch multiplies them. OpenSearch
+// multipliesScores reports whether the server multiplies word scores by k1+1. Elasticsearch multiplies them. OpenSearch
 // before version 3 does too, no matter which version made the index.
-func (s *Store) multiplied() bool {
+func (s *Store) multipliesScores() bool {
 	if s.o.Dialect == Elasticsearch {
 		return true
 	}

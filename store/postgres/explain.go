@@ -22,7 +22,7 @@ func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *sto
 		return nil, err
 	}
 	var st statement
-	near := st.exact(field, req.Vector.Vector, st.bound(req))
+	near := st.exact(field, req.Vector.Vector, st.allowedRelation(req))
 	sql, err := st.text("SELECT c.id, r.score, r.passage FROM " + near + " r JOIN chunk c ON c.ord = r.chunk WHERE " +
 		"sha256(c.id) = ANY(" + st.arg(hashes(ids), "bytea[]") + ")")
 	if err != nil {

@@ -58,10 +58,10 @@ func validate(req *store.Request) error {
 	if err := req.ValidatePlain(); err != nil {
 		return err
 	}
-	return fits(req.Filter)
+	return checkFilter(req.Filter)
 }
 
-func fits(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
+func checkFilter(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
 
 // keyBytes is how many bytes of a text the indexes of the table property contain.
 const keyBytes = 256

@@ -159,8 +159,8 @@ func (o *Options) prepare() error {
 	return made.PrepareMade("postgres", maxDims)
 }
 
-// bounded limits the time of a call to Options.Timeout.
-func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout limits the time of a call to Options.Timeout.
+func (s *Store) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.o.Timeout)
 }
 
@@ -201,7 +201,7 @@ func (s *Store) read(ctx context.Context, what string, f func(ctx context.Contex
 	if err := s.open(); err != nil {
 		return err
 	}
-	ctx, stop := s.bounded(ctx)
+	ctx, stop := s.withTimeout(ctx)
 	defer stop()
 	for attempt := 1; ; attempt++ {
 		err := s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {

@@ -114,7 +114,7 @@ func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *stor
 	final := "SELECT count(DISTINCT chunk) FROM " + root
 	if !count {
 		limit := w.arg(req.Limit, "bigint")
-		final = best(w.scored(root), ", 0 AS passage", limit)
+		final = best(w.scoreRelation(root), ", 0 AS passage", limit)
 	}
 	sql, err := w.text(final)
 	return sql, w.args, err
@@ -124,7 +124,7 @@ func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *stor
 // compares every vector.
 func vectorStatement(req *store.Request, field vectorTable, count bool) (string, []any, error) {
 	var st statement
-	allowed := st.bound(req)
+	allowed := st.allowedRelation(req)
 	final := "SELECT count(DISTINCT v.chunk) FROM " + field.table() + " v" + inside(allowed)
 	if !count {
 		scored := st.exact(field, req.Vector.Vector, allowed)
@@ -181,11 +181,11 @@ func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.
 	}
 	for passages := max(2*req.Limit, req.Vector.Candidates); ; passages *= 4 {
 		var st statement
-		allowed := st.bound(req)
+		allowed := st.allowedRelation(req)
 		vector := st.arg(req.Vector.Vector, "real[]::vector")
 		seen := st.withTable("seen", fmt.Sprintf(`SELECT v.chunk, -(v.v <#> %s) AS score, v.passage FROM %s v%s ORDER BY %s `+
 			`<#> %s LIMIT %s`,
-			vector, field.table(), inside(allowed), field.indexed("v.v"), field.indexed(vector), st.arg(passages, "bigint")))
+			vector, field.table(), inside(allowed), field.indexCast("v.v"), field.indexCast(vector), st.arg(passages, "bigint")))
 		near := st.withTable("near", "SELECT DISTINCT ON (chunk) chunk, score, passage FROM "+seen+" ORDER BY chunk, score "+
 			"DESC, passage")
 		found := 0

@@ -130,7 +130,7 @@ func (w *load) send(ctx context.Context) error {
 
 // query runs a statement and passes the rows to the function read. The statement has the whole Options.Timeout.
 func (w *load) query(ctx context.Context, read func(pgx.Rows) error, sql string, args ...any) error {
-	ctx, stop := w.s.bounded(ctx)
+	ctx, stop := w.s.withTimeout(ctx)
 	defer stop()
 	rows, _ := w.tx.Query(ctx, sql, args...)
 	return read(rows)
@@ -138,7 +138,7 @@ func (w *load) query(ctx context.Context, read func(pgx.Rows) error, sql string,
 
 // exec runs a statement and returns how many rows it changed. The statement has the whole Options.Timeout.
 func (w *load) exec(ctx context.Context, sql string, args ...any) (int64, error) {
-	ctx, stop := w.s.bounded(ctx)
+	ctx, stop := w.s.withTimeout(ctx)
 	defer stop()
 	tag, err := w.tx.Exec(ctx, sql, args...)
 	return tag.RowsAffected(), err
@@ -172,7 +172,7 @@ func (w *load) copy(ctx context.Context, table string, limit, n int, row func(i 
 }
 
 func (w *load) copyPiece(ctx context.Context, table string, columns []string, rows pgx.CopyFromSource) error {
-	ctx, stop := w.s.bounded(ctx)
+	ctx, stop := w.s.withTimeout(ctx)
 	defer stop()
 	_, err := w.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, rows)
 	if err != nil && ctx.Err() != nil {
@@ -227,7 +227,7 @@ func (w *load) writeVectors(ctx context.Context, chunks []chunk, first int64) er
 					v.Model = wanted.Model
 				}
 			}
-			made, stop := w.s.bounded(ctx)
+			made, stop := w.s.withTimeout(ctx)
 			err := w.s.createVectors(made, w.tx, &v)
 			stop()
 			if err != nil {

@@ -85,7 +85,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	case s.o.Access != store.Make:
 		return fmt.Errorf("postgres: %s: %w: it has no tables of sheaf", what, sheaf.ErrNotFound)
 	default:
-		ctx, stop := s.bounded(ctx)
+		ctx, stop := s.withTimeout(ctx)
 		defer stop()
 		if err := pgx.BeginTxFunc(ctx, s.pool, writeOptions, func(tx pgx.Tx) error {
 			return s.create(ctx,
@@ -314,8 +314,8 @@ type vectorTable struct {
 
 func (v vectorTable) table() string { return fmt.Sprintf("vector_%d", v.id) }
 
-// indexed converts an SQL vector expression to the type of v's HNSW index: half precision for many dimensions.
-func (v vectorTable) indexed(expression string) string {
+// indexCast converts an SQL vector expression to the type of v's HNSW index: half precision for many dimensions.
+func (v vectorTable) indexCast(expression string) string {
 	if v.Dims > maxIndexed {
 		return fmt.Sprintf("(%s::halfvec(%d))", expression, v.Dims)
 	}
@@ -373,7 +373,7 @@ func (o *Options) indexStatement(v vectorTable) string {
 	}
 	return fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s_hnsw ON %s USING hnsw ((%s) %s) WITH (m = %d, "+
 		"ef_construction = %d);\n",
-		v.table(), v.table(), v.indexed("v"), ops, o.HNSW, max(64, 2*o.HNSW))
+		v.table(), v.table(), v.indexCast("v"), ops, o.HNSW, max(64, 2*o.HNSW))
 }
 
 // SQL returns the statements that create the tables of a store with these options. An administrator can run them;

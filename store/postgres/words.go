@@ -37,8 +37,8 @@ type words struct {
 	countedWithin bool
 }
 
-// bound makes the relation of the chunks that pass Filter and Within. It returns "" if the request has neither.
-func (s *statement) bound(req *store.Request) string {
+// allowedRelation makes the relation of the chunks that pass Filter and Within. It is "" if the request has neither.
+func (s *statement) allowedRelation(req *store.Request) string {
 	var conditions []string
 	if req.Filter != nil {
 		conditions = append(conditions, s.filter(req.Filter))
@@ -183,7 +183,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 	if w.req.Combine == store.CombineBM25F {
 		sql = w.virtual(l, fields, where)
 	} else {
-		sql = w.fielded(l, where)
+		sql = w.fieldScores(l, where)
 	}
 	if l.several && !w.count {
 		sql = "SELECT DISTINCT ON (chunk, f, n) chunk, f, n, term, s FROM (" + sql + ") x ORDER BY chunk, f, n, s DESC, term"
@@ -191,18 +191,18 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 	return w.withTable("q", sql)
 }
 
-// counted returns the condition that restricts document frequencies to the chunks that the statistics count.
-func (w *words) counted() string {
+// ifCounted returns the condition that restricts document frequencies to the chunks that the statistics count.
+func (w *words) ifCounted() string {
 	if w.countedChunks == "" {
 		return ""
 	}
 	return " AND " + in(w.countedChunks, w.countedWithin)
 }
 
-// let returns the condition that a posting's chunk passes Filter and Within. The server underestimates how many
+// ifAllowed returns the condition that a posting's chunk passes Filter and Within. The server underestimates how many
 // chunks pass a filter. Without a hash table it would read all postings of each chunk. IS TRUE forces a hash table.
 // If the request names the chunks, the server's estimate is right.
-func (w *words) let() string { return in(w.allowedChunks, w.allowedWithin) }
+func (w *words) ifAllowed() string { return in(w.allowedChunks, w.allowedWithin) }
 
 func in(relation string, named bool) string {
 	let := "p.chunk IN (SELECT ord FROM " + relation + ")"
@@ -214,8 +214,8 @@ func in(relation string, named bool) string {
 
 const idf = "ln(1 + (%s - d.df + 0.5) / (d.df + 0.5))"
 
-// fielded returns the query that scores every term in each field separately.
-func (w *words) fielded(l lookup, where string) string {
+// fieldScores returns the query that scores every term in each field separately.
+func (w *words) fieldScores(l lookup, where string) string {
 	list := fmt.Sprintf("unnest(%s, %s, %s, %s, %s) AS l(text, name, f, n, factor) JOIN term t ON t.text = l.text",
 		w.arg(l.term, "text[]"), w.arg(l.field, "text[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"),
 		w.arg(l.factor, "float8[]"))
@@ -229,7 +229,7 @@ func (w *words) fielded(l lookup, where string) string {
 		st.average
 	FROM %s JOIN stats st ON st.name = l.name
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = t.id AND p.field = st.id%s) d`,
-		"st.chunks", list, w.counted()))
+		"st.chunks", list, w.ifCounted()))
 	return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term,
 	l.factor * (p.tf / (p.tf + %s * (1 - %s + %s * p.len / l.average))) AS s
 	FROM %s l JOIN posting p ON p.term = l.term AND p.field = l.field%s`,
@@ -257,7 +257,7 @@ func (w *words) virtual(l lookup, fields []int, where string) string {
 	FROM unnest(%s, %s, %s) AS l(text, n, factor) JOIN term t ON t.text = l.text CROSS JOIN %s e
 	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df
 		FROM posting p WHERE p.term = t.id AND p.field = ANY(ARRAY(SELECT field FROM %s))%s) d`,
-		"e.chunks", w.arg(l.term, "text[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), all, weighted, w.counted()))
+		"e.chunks", w.arg(l.term, "text[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), all, weighted, w.ifCounted()))
 	return fmt.Sprintf(`SELECT x.chunk, 0 AS f, x.n, x.term,
 	x.factor * (x.frequency / (x.frequency + %s * (1 - %s + %s * (%s) / x.average))) AS s
 	FROM (SELECT p.chunk, l.n, l.term, l.factor, l.average, sum(w.weight * p.tf) AS frequency
@@ -317,7 +317,7 @@ func (w *words) among() string {
 	if w.allowedChunks == "" {
 		return ""
 	}
-	return " AND " + w.let()
+	return " AND " + w.ifAllowed()
 }
 
 func (w *words) bool(q storekit.Bool) string {
@@ -425,11 +425,11 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 	if err != nil {
 		return nil, "", err
 	}
-	w.allowedChunks, w.allowedWithin = w.bound(req), req.Within != nil
+	w.allowedChunks, w.allowedWithin = w.allowedRelation(req), req.Within != nil
 	switch {
 	case count || !req.CountsAmong():
 	case text.Statistics == store.StatisticsCorpus && (w.allowedWithin || !reflect.DeepEqual(req.Filter, text.Among)):
-		w.countedChunks = w.bound(&store.Request{Filter: text.Among})
+		w.countedChunks = w.allowedRelation(&store.Request{Filter: text.Among})
 	default:
 		w.countedChunks, w.countedWithin = w.allowedChunks, w.allowedWithin
 	}
@@ -437,9 +437,9 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 	return w, w.node(w.plan.Root), nil
 }
 
-// scored makes the relation (chunk, score) from the relation of the whole query. It adds scores in a fixed order, so
-// that equal texts have exactly equal scores.
-func (w *words) scored(root string) string {
+// scoreRelation makes the relation (chunk, score) from the relation of the whole query. It adds scores in a fixed
+// order, so that equal texts have exactly equal scores.
+func (w *words) scoreRelation(root string) string {
 	if w.req.Combine != store.CombineBest {
 		return w.withTable("scored", "SELECT chunk, sum(s ORDER BY f, n) AS score FROM "+root+" GROUP BY chunk")
 	}

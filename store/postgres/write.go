@@ -119,7 +119,7 @@ func storable(s string) bool { return utf8.ValidString(s) && !slices.Contains([]
 
 // begin starts the transaction. The caller must hold w.mu.
 func (w *load) begin(ctx context.Context) error {
-	ctx, stop := w.s.bounded(ctx)
+	ctx, stop := w.s.withTimeout(ctx)
 	defer stop()
 	conn, err := w.s.pool.Acquire(ctx)
 	if err != nil {
@@ -235,7 +235,7 @@ func (w *load) Commit(ctx context.Context) error {
 	if err := w.change(ctx, 0, w.send); err != nil {
 		return cmp.Or(w.broken, err)
 	}
-	ctx, stop := w.s.bounded(ctx)
+	ctx, stop := w.s.withTimeout(ctx)
 	defer stop()
 	told := "nothing since the last commit was written: repeat the command"
 	err := w.totals(ctx)
@@ -294,7 +294,7 @@ func (s *Store) Empty(ctx context.Context) error {
 	}
 	defer bulk.Close()
 	w := bulk.(*load)
-	ctx, stop := s.bounded(ctx)
+	ctx, stop := s.withTimeout(ctx)
 	defer stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()

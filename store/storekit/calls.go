@@ -37,7 +37,7 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, nil, c.gone()
+		return nil, nil, c.cancelError()
 	}
 	ctx, stop := context.WithTimeout(ctx, c.timeout)
 	return ctx, stop, nil
@@ -83,7 +83,7 @@ func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error 
 	}
 	// Close may have run during the wait.
 	if c.isClosed() {
-		return c.gone()
+		return c.cancelError()
 	}
 	return f(context.WithValue(ctx, writeKey{}, c.timeout))
 }
@@ -95,7 +95,7 @@ func (c *Calls) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return c.gone()
+		return c.cancelError()
 	}
 	c.closed = true
 	c.http.CloseIdleConnections()
@@ -108,6 +108,6 @@ func (c *Calls) isClosed() bool {
 	return c.closed
 }
 
-func (c *Calls) gone() error {
+func (c *Calls) cancelError() error {
 	return fmt.Errorf("%s: %w: the store is closed", c.store, sheaf.ErrUnavailable)
 }

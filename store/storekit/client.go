@@ -190,7 +190,7 @@ func (c *Client) sendOnce(ctx context.Context, method, path, contentType string,
 		if errors.As(err, new(*tls.CertificateVerificationError)) {
 			return nil, -1, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 		}
-		return nil, 0, fmt.Errorf("%w: %s is not reached%s: %w", sheaf.ErrUnavailable, c.URL, c.unreached(err), err)
+		return nil, 0, fmt.Errorf("%w: %s is not reached%s: %w", sheaf.ErrUnavailable, c.URL, c.unreachedAdvice(err), err)
 	}
 	if resp.StatusCode < 300 {
 		return answer, 0, nil
@@ -227,8 +227,8 @@ type busy struct{ error }
 func (b busy) Unwrap() error        { return b.error }
 func (b busy) Is(target error) bool { return target == errBusy }
 
-// unreached returns advice for a server that the client cannot reach.
-func (c *Client) unreached(err error) string {
+// unreachedAdvice returns advice for a server that the client cannot reach.
+func (c *Client) unreachedAdvice(err error) string {
 	dial, late := new(net.OpError), net.Error(nil)
 	switch {
 	case errors.As(err, new(*net.DNSError)):

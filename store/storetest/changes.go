@@ -75,7 +75,7 @@ func emptied(t *testing.T, b store.Backend) {
 	check.That(t, len(got) == 1 && near(b, got[0].Score, want[0].Score), "written again: found %v, want %v", got, want)
 }
 
-func within(t *testing.T, b store.Backend) {
+func testWithin(t *testing.T, b store.Backend) {
 	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"), Chunk("t:c", "body", "y"))
 	req := body(sheaf.Match{Text: "x"})
 	req.Within = []sheaf.ID{"t:b", "t:c", "t:gone", "t:b"}

@@ -139,7 +139,7 @@ func (e *Exchanges) take(want exchange) (exchange, bool) {
 	defer e.mu.Unlock()
 	for i, x := range e.exchanges {
 		if !e.used[i] && x.About == e.About && x.Request == want.Request && x.Refused == want.Refused &&
-			same(x.Body, want.Body) {
+			sameJSON(x.Body, want.Body) {
 			e.used[i] = true
 			return x, true
 		}
@@ -147,7 +147,7 @@ func (e *Exchanges) take(want exchange) (exchange, bool) {
 	return exchange{}, false
 }
 
-func same(a, b json.RawMessage) bool {
+func sameJSON(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)

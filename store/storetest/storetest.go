@@ -87,7 +87,7 @@ func Run(t *testing.T, o Options) {
 	o = o.remembering()
 	tests := map[string]func(*testing.T, store.Backend){
 		"scores": scores, "combine": combine, "statistics": statistics, "filters": filters, "order": order,
-		"changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile,
+		"changes": changes, "within": testWithin, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile,
 		"bulk": bulk, "concurrent": concurrent, "explain": explain, "reopen": reopen, "cancel": cancel,
 		"together": together, "large": large, "names": names, "emptied": emptied,
 	}

@@ -89,7 +89,7 @@ func (s *Store) prepare(req *store.Request) (*growingRequest, error) {
 		return nil, err
 	}
 	if req.Vector != nil {
-		return a, s.near(a, req.Vector, where)
+		return a, s.addNearest(a, req.Vector, where)
 	}
 	if reason := s.o.Refuses(req, "application"); reason != "" {
 		return nil, s.fault(sheaf.ErrUnsupported, "%s", reason)
@@ -125,8 +125,8 @@ func (s *Store) vectorField(req *store.VectorRequest) (field store.VectorField, 
 	return field, ok, err
 }
 
-// near adds the search for the nearest passages to a. Vespa scores passages by their angle to the query's vector.
-func (s *Store) near(a *growingRequest, req *store.VectorRequest, where string) error {
+// addNearest adds the search for the nearest passages to a. Vespa scores passages by their angle to the query's vector.
+func (s *Store) addNearest(a *growingRequest, req *store.VectorRequest, where string) error {
 	v, ok, err := s.vectorField(req)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 		return nil
 	}
 	token := rand.Text()
-	rejected, err := s.put(ctx, chunks, token)
+	rejected, err := s.send(ctx, chunks, token)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	return rejected.Err()
 }
 
-// put sends chunks and returns the documents whose chunks the server refuses.
-func (s *Store) put(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token string) (storekit.Rejected, error) {
+// send sends chunks and returns the documents whose chunks the server refuses.
+func (s *Store) send(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token string) (storekit.Rejected, error) {
 	var mu sync.Mutex
 	rejected := storekit.Rejected{}
 	err := s.each(ctx, slices.Sorted(maps.Keys(chunks)), func(ctx context.Context, id sheaf.ID) error {

@@ -242,9 +242,9 @@ func (a growingRequest) total(scores []float64) float64 {
 	return a.combine(fields)
 }
 
-// joined asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
+// joinLists asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
 // version 1.35 drops some of the best. If a list has more hits, the result is only as good as the server's.
-func (s *Store) joined(ctx context.Context, a growingRequest) (sheaf.Ranking, error) {
+func (s *Store) joinLists(ctx context.Context, a growingRequest) (sheaf.Ranking, error) {
 	whole := make([]growingRequest, len(a.lists))
 	for i, l := range a.lists {
 		whole[i] = a
@@ -316,7 +316,7 @@ func (s *Store) complete(ctx context.Context, a growingRequest, pages []page, sc
 // enough: equal scores have no fixed order, chunks have several passages, and filters may be loose.
 func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
-		return s.joined(ctx, a)
+		return s.joinLists(ctx, a)
 	}
 	// The chunks seen so far, which the next request excludes.
 	var before sheaf.Ranking

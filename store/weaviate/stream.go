@@ -34,7 +34,7 @@ type keptValue struct {
 	Number float64    `json:"x,omitempty"`
 }
 
-func keep(c *store.Chunk) string {
+func encodeKept(c *store.Chunk) string {
 	out := keptData{Doc: []byte(c.Doc)}
 	for _, f := range c.Fields {
 		out.Fields = append(out.Fields, [2][]byte{[]byte(f.Name), []byte(f.Text)})

@@ -18,7 +18,7 @@ var _ store.Inspector = (*Store)(nil)
 func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 	n := 0
 	for _, field := range s.vectors.All() {
-		lost, err := s.unreached(ctx, field.Name, storekit.Hashes(ids), everything)
+		lost, err := s.countUnreached(ctx, field.Name, storekit.Hashes(ids), everything)
 		if err != nil {
 			return 0, err
 		}
@@ -69,8 +69,8 @@ func (s *Store) removeObject(ctx context.Context, class, key string) (there bool
 	return there, err
 }
 
-// unreached returns how many stored passages a vector search does not find, in parts if one answer cannot have all.
-func (s *Store) unreached(ctx context.Context, field string, hashes []string, within condition) (int, error) {
+// countUnreached returns how many stored passages a vector search misses, in parts if one answer cannot have all.
+func (s *Store) countUnreached(ctx context.Context, field string, hashes []string, within condition) (int, error) {
 	if len(hashes) == 0 {
 		return 0, nil
 	}
@@ -86,16 +86,16 @@ func (s *Store) unreached(ctx context.Context, field string, hashes []string, wi
 		return 0, nil
 	case kept > MaxLimit && len(hashes) > 1:
 		half := len(hashes) / 2
-		first, err := s.unreached(ctx, field, hashes[:half], everything)
+		first, err := s.countUnreached(ctx, field, hashes[:half], everything)
 		if err != nil {
 			return 0, err
 		}
-		rest, err := s.unreached(ctx, field, hashes[half:], everything)
+		rest, err := s.countUnreached(ctx, field, hashes[half:], everything)
 		return first + rest, err
 	case kept > MaxLimit:
 		lost := 0
 		for from := 0; from < kept; from += MaxLimit {
-			some, err := s.unreached(ctx, field, hashes, passagesIn(from, from+MaxLimit))
+			some, err := s.countUnreached(ctx, field, hashes, passagesIn(from, from+MaxLimit))
 			if err != nil {
 				return 0, err
 			}

@@ -118,7 +118,7 @@ func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts["write"], facts[keptProperty] = token, keep(c)
+	facts["write"], facts[keptProperty] = token, encodeKept(c)
 	for _, f := range c.Fields {
 		if text := storekit.Analyze(s.o.Analyzer, f.Text).Text(validWord); text != "" {
 			facts[textProperty(f.Name)] = text

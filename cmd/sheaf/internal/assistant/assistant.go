@@ -126,7 +126,7 @@ type Change struct {
 func (c *Change) Changes() bool { return c.Entry != c.Before }
 
 // Shown returns Before and Entry for display. It hides values that may be secret.
-func (c *Change) Shown() (before, entry string) { return c.shown(c.Before), c.shown(c.Entry) }
+func (c *Change) Shown() (before, entry string) { return c.display(c.Before), c.display(c.Entry) }
 
 // Add returns a change that adds or replaces the entry of a server in the assistant's file.
 func (a *Assistant) Add(s Server) (*Change, error) { return a.change(s, true) }
@@ -178,7 +178,7 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 	if _, ok := value.Value.(*hujson.Object); !ok {
 		return errors.New("it is not a JSON object")
 	}
-	if err := errors.Join(once(content, &value, a.list), once(content, value.Find("/"+a.list), s.Name)); err != nil {
+	if err := errors.Join(unique(content, &value, a.list), unique(content, value.Find("/"+a.list), s.Name)); err != nil {
 		return err
 	}
 	path := "/" + a.list + "/" + s.Name
@@ -239,8 +239,8 @@ var secretMembers = []string{"env", "headers", "http_headers"}
 // hidden is the text that replaces a secret value.
 const hidden = "…"
 
-// shown returns the text of an entry for display. It hides values that may be secret.
-func (c *Change) shown(entry string) string {
+// display returns the text of an entry for display. It hides values that may be secret.
+func (c *Change) display(entry string) string {
 	var v map[string]any
 	if c.toml {
 		v, _ = decode(entry) // unreadable text is not an entry

@@ -103,8 +103,8 @@ func indent(o *hujson.Object) *string {
 	return &in
 }
 
-// once returns an error if an object has two members with the same name. The error names their lines.
-func once(content []byte, v *hujson.Value, name string) error {
+// unique returns an error if an object has two members with the same name. The error names their lines.
+func unique(content []byte, v *hujson.Value, name string) error {
 	if v == nil {
 		return nil
 	}

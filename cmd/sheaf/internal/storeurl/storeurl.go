@@ -132,7 +132,7 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	}
 	for _, key := range known[kind] {
 		if text := t.options.Get(key); text != "" {
-			if want := t.wrong(key, text); want != "" {
+			if want := t.checkOption(key, text); want != "" {
 				return nil, sheaf.Invalidf("store %s: %s is %q: must be %s", t, key, text, want)
 			}
 		}
@@ -140,8 +140,8 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	return t, nil
 }
 
-// wrong says what the value of an option must be. It returns "" if the value is valid.
-func (t *Target) wrong(key, text string) (want string) {
+// checkOption says what the value of an option must be. It returns "" if the value is valid.
+func (t *Target) checkOption(key, text string) (want string) {
 	switch {
 	case key == "timeout":
 		if d, err := time.ParseDuration(text); err != nil || d <= 0 {

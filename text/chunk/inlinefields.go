@@ -41,7 +41,7 @@ type field struct {
 // fields returns the properties in the text and the tags of the property tags, in order. Properties are "name:: value"
 // on its own line or in a list, "[name:: value]" and "(name:: value)", and tasks' properties.
 func (s *scanner) fields() ([]field, []found) {
-	r := fieldReader{src: s.src}
+	r := fieldReader{src: s.src, colons: strings.Contains(s.src, "::")}
 	for _, run := range s.text {
 		if len(r.out) >= maxFields {
 			break
@@ -52,8 +52,9 @@ func (s *scanner) fields() ([]field, []found) {
 }
 
 type fieldReader struct {
-	src string
-	out []field
+	src    string
+	colons bool // src has "::"
+	out    []field
 	// tags are the values of the properties tag and tags.
 	tags []found
 	// states are the states of the task on the current line; empty when the line is not a task.
@@ -115,7 +116,7 @@ func (r *fieldReader) line(run textRun) {
 			r.add(base, PropertyDue, plainValue(day))
 		}
 	}
-	if !strings.Contains(text, "::") {
+	if !r.colons || !strings.Contains(text, "::") {
 		return
 	}
 	if name, value, ok := cutField(text, true); ok {

@@ -121,18 +121,16 @@ func TestEvaluate(t *testing.T) {
 		r.Columns[0].ProfileHash != r.Columns[1].ProfileHash, "%+v", r)
 	for i := range 2 {
 		for q, want := range r.Columns[i].PerQuery {
-			if got := r.Columns[i+2].PerQuery[q]; !slices.Equal(got, want) {
-				t.Errorf("%s of %s: %v, and %v in memory", r.Columns[i].Name, q, want, got)
-			}
+			got := r.Columns[i+2].PerQuery[q]
+			check.That(t, slices.Equal(got, want), "%s of %s: %v, and %v in memory", r.Columns[i].Name, q, want, got)
 		}
 	}
 	if s := r.Columns[0].Scores; s[3].Mean < 0.9 || !s[0].Range.Contains(s[0].Mean) {
 		t.Errorf("words alone find what is asked for by its name in %+v", s)
 	}
-	if k := r.Columns[0].Classes; len(k) != 2 || k[0].Class != "even" || k[0].Queries != 10 ||
-		math.Abs((k[0].Means[0]+k[1].Means[0])/2-r.Columns[0].Scores[0].Mean) > 1e-12 {
-		t.Errorf("%+v", k)
-	}
+	k := r.Columns[0].Classes
+	check.That(t, len(k) == 2 && k[0].Class == "even" && k[0].Queries == 10 &&
+		math.Abs((k[0].Means[0]+k[1].Means[0])/2-r.Columns[0].Scores[0].Mean) <= 1e-12, "%+v", k)
 	check.That(t, len(r.Comparisons) == 3*4 && r.Comparisons[0].Baseline == "embedded: words" &&
 		r.Comparisons[0].Better+r.Comparisons[0].Worse+r.Comparisons[0].Equal == 20, "%+v", r.Comparisons)
 
@@ -147,9 +145,8 @@ func TestEvaluate(t *testing.T) {
 	check.That(t, again.Columns[0].ProfileHash == r.Columns[0].ProfileHash && again.CorpusHash == r.CorpusHash &&
 		again.Columns[1].Latency == nil, "%+v", again.Columns)
 	for q, want := range r.Columns[0].PerQuery {
-		if got := again.Columns[1].PerQuery[q]; !slices.Equal(got, want) {
-			t.Errorf("the run file gives %v for %s, the search %v", got, q, want)
-		}
+		got := again.Columns[1].PerQuery[q]
+		check.That(t, slices.Equal(got, want), "the run file gives %v for %s, the search %v", got, q, want)
 	}
 	e.Statistics = eval.Statistics{}
 	if usual, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil ||
@@ -191,9 +188,8 @@ func TestIndexIsReused(t *testing.T) {
 		t.Error("a damaged index was used")
 	}
 	for _, in.Program = range []string{"2", "3", "4", "5"} {
-		if c := open(t, d, in); c.Indexed == 0 {
-			t.Error("an index of another program was used")
-		}
+		c := open(t, d, in)
+		check.That(t, c.Indexed != 0, "an index of another program was used")
 	}
 	entries, err := os.ReadDir(in.Cache)
 	check.That(t, err == nil && len(entries) <= 4, "%d indexes are kept, %v", len(entries), err)
@@ -250,9 +246,8 @@ func TestNotes(t *testing.T) {
 		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}}}
 	r, runs, err := eval.Evaluate(context.Background(), []*eval.Collection{c}, e)
 	must.Do(t, err)
-	if got := r.Columns[0].Scores[0].Mean; got != 1 {
-		t.Errorf("RR %v: %v", got, runs[0].Rankings)
-	}
+	got := r.Columns[0].Scores[0].Mean
+	check.That(t, got == 1, "RR %v: %v", got, runs[0].Rankings)
 	check.That(t, runs[0].Rankings["1"][0].ID == target, "%v", runs[0].Rankings["1"])
 	c.Close()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "notes/git/share.md"), []byte("# Share\n\nNothing more.\n"),
@@ -263,10 +258,9 @@ func TestNotes(t *testing.T) {
 	in.Cache = t.TempDir()
 	for expect, say := range map[string]string{"git/undo.md#Missing": "has no heading",
 		"git/nothing.md": `no note "git/nothing.md"`} {
-		if _, err := openNotes(t, dir, "  - query: x\n    expect: "+expect+"\n", in); err == nil ||
-			!strings.Contains(err.Error(), say) || !strings.Contains(err.Error(), "queries.yaml:4") {
-			t.Errorf("%s: %v", expect, err)
-		}
+		_, err := openNotes(t, dir, "  - query: x\n    expect: "+expect+"\n", in)
+		check.That(t, err != nil && strings.Contains(err.Error(), say) && strings.Contains(err.Error(), "queries.yaml:4"),
+			"%s: %v", expect, err)
 	}
 }
 
@@ -300,14 +294,12 @@ func TestNotesWithHashInName(t *testing.T) {
 `, in))
 	want := metric.Judgements{"C# and F#.md": 1, dataset.Section("C# and F#.md", "types"): 1,
 		dataset.Section("#1 of the day.md", "one"): 1, "#1 of the day.md": 1, dataset.Section("C.md", "c"): 1}
-	if got := c.Dataset.Qrels["1"]; !maps.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	got := c.Dataset.Qrels["1"]
+	check.That(t, maps.Equal(got, want), "%v, want %v", got, want)
 	for _, expect := range []string{"C# and F#", "C# and F##types"} {
 		c, err := openNotes(t, dir, "  - {query: x, expect: ['"+expect+"']}\n", in)
-		if sections := expect != "C# and F#"; err != nil || c.Dataset.Sections != sections {
-			t.Errorf("%s: sections %v, %v", expect, !sections, err)
-		}
+		sections := expect != "C# and F#"
+		check.That(t, err == nil && c.Dataset.Sections == sections, "%s: sections %v, %v", expect, !sections, err)
 	}
 }
 
@@ -334,12 +326,10 @@ func TestFaultsOfRuns(t *testing.T) {
 				cancel()
 			}
 		}
-		if r, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")},
-			eval.Options{Depth: 10, Progress: stop}); !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled after three queries: %v, %v", r, err)
-		}
+		r, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")},
+			eval.Options{Depth: 10, Progress: stop})
+		check.That(t, errors.Is(err, context.Canceled), "canceled after three queries: %v, %v", r, err)
 	}
-	if _, _, err := eval.Evaluate(ctx, nil, eval.Evaluation{}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("%v", err)
-	}
+	_, _, err := eval.Evaluate(ctx, nil, eval.Evaluation{})
+	check.That(t, errors.Is(err, sheaf.ErrInvalid), "%v", err)
 }

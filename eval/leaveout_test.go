@@ -1,8 +1,9 @@
 package eval
 
 import (
-	"sheaf/internal/check"
 	"testing"
+
+	"sheaf/internal/check"
 )
 
 func TestLeaveOut(t *testing.T) {
@@ -24,9 +25,8 @@ func TestLeaveOut(t *testing.T) {
 		c.Mean = float64(int(c.Mean*1e6+0.5)) / 1e6
 		check.Equal(t, c, want[i], "row %d", i)
 	}
-	if c := LeaveOut([]*Report{report("a", 1, 1), report("b", 2, 2)}, 1); c[0].Column != 0 || c[1].Column != 0 {
-		t.Errorf("of equal columns not the first: %+v", c)
-	}
+	c := LeaveOut([]*Report{report("a", 1, 1), report("b", 2, 2)}, 1)
+	check.That(t, c[0].Column == 0 && c[1].Column == 0, "of equal columns not the first: %+v", c)
 	check.That(t, LeaveOut([]*Report{report("a", 1, 2)}, 1) == nil &&
 		LeaveOut([]*Report{report("a", 1), report("b", 1)}, 1) == nil, "nothing to leave out or to choose is no nil")
 }

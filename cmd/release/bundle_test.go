@@ -84,9 +84,8 @@ func TestBundleStarts(t *testing.T) {
 	answer, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "search",
 		Arguments: map[string]any{"query": "undo a commit"}})
 	must.That(t, err == nil && !answer.IsError, "%v %v", answer, err)
-	if structured, _ := json.Marshal(answer.StructuredContent); !strings.Contains(string(structured), "git.md") {
-		t.Errorf("answer %s", structured)
-	}
+	structured, _ := json.Marshal(answer.StructuredContent)
+	check.That(t, strings.Contains(string(structured), "git.md"), "answer %s", structured)
 }
 
 // unzip unpacks an archive into dir, with the modes of its files, and returns their names in order.

@@ -57,9 +57,8 @@ func TestPublishAs(t *testing.T) {
 		return string(out), err
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", "first"}} {
-		if out, err := run("git", args...); err != nil {
-			t.Fatal(out, err)
-		}
+		out, err := run("git", args...)
+		must.That(t, err == nil, "%v %v", out, err)
 	}
 	refused := func(want string, args ...string) {
 		t.Helper()
@@ -99,8 +98,7 @@ func TestPublishAs(t *testing.T) {
 		check.Contains(t, text, "The module is called `"+module+"`.",
 			"go mod edit -require "+module+"@v0.0.0 -replace "+module+"=../sheaf\n",
 			"`go doc "+module+"/collection`")
-		if out, err := run("git", "status", "--porcelain"); err != nil || out != "" {
-			t.Errorf("%v, %q", err, out)
-		}
+		out, err := run("git", "status", "--porcelain")
+		check.That(t, err == nil && out == "", "%v, %q", err, out)
 	}
 }

@@ -53,9 +53,8 @@ func TestWrongArguments(t *testing.T) {
 		"SOURCE_DATE_EPOCH":      {"bundle", "program"},
 		"unknown flag":           {"bundle", "program", "--verison", "1"},
 	} {
-		if err := run(args); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", args, err, want)
-		}
+		err := run(args)
+		check.That(t, err != nil && strings.Contains(err.Error(), want), "%q: %v, want %q", args, err, want)
 	}
 }
 
@@ -76,9 +75,8 @@ func TestProgramHasMacOSLoadCommands(t *testing.T) {
 		name := filepath.Join(root, "program")
 		cmd := exec.Command("go", "build", "-ldflags", flags, "-o", name)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOOS=darwin", "GOARCH="+arch, "GOFLAGS=")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		out, err := cmd.CombinedOutput()
+		must.That(t, err == nil, "%v\n%s", err, out)
 		program := must.Get(macho.Open(name))
 		defer program.Close()
 		has := map[uint32]bool{}
@@ -101,9 +99,8 @@ func TestReferencedDocumentsExist(t *testing.T) {
 		text := must.Get(os.ReadFile(file))
 		for _, name := range page.FindAllString(string(text), -1) {
 			found++
-			if _, err := os.Stat(name); err != nil {
-				t.Errorf("%s names %s: %v", file, name, err)
-			}
+			_, err := os.Stat(name)
+			check.That(t, err == nil, "%s names %s: %v", file, name, err)
 		}
 	}
 	check.That(t, found >= 10, "%d pages are named: this test looks for them in a wrong way", found)

@@ -26,9 +26,8 @@ func TestCrash(t *testing.T) {
 	for round := range 4 {
 		c := startCrashing(t, n)
 		for _, a := range answered {
-			if got := c.send(t, a.method, a.path, a.key, a.body); got != a.answer {
-				t.Fatalf("round %d: %s %s repeated: %q, at first %q", round, a.method, a.path, got, a.answer)
-			}
+			got := c.send(t, a.method, a.path, a.key, a.body)
+			must.That(t, got == a.answer, "round %d: %s %s repeated: %q, at first %q", round, a.method, a.path, got, a.answer)
 		}
 		for id, text := range acknowledged {
 			c.expect(t, id, text)

@@ -80,9 +80,8 @@ func TestComposeFiles(t *testing.T) {
 			}
 			check.That(t, slices.ContainsFunc(s.Volumes, named), "%s: %s keeps nothing on a volume", file, name)
 			for other, need := range s.DependsOn {
-				if _, ok := compose.Services[other]; !ok || need.Condition != "service_healthy" {
-					t.Errorf("%s: %s needs %s, %s", file, name, other, need.Condition)
-				}
+				_, ok := compose.Services[other]
+				check.That(t, ok && need.Condition == "service_healthy", "%s: %s needs %s, %s", file, name, other, need.Condition)
 			}
 		}
 		store := compose.Services["sheaf"].Environment["SHEAF_STORE"]
@@ -91,18 +90,16 @@ func TestComposeFiles(t *testing.T) {
 			rest = rest[at+1:]
 		}
 		host, _, _ := strings.Cut(rest, ":")
-		if _, ok := compose.Services[host]; !ok {
-			t.Errorf("%s: the store %s is no service", file, store)
-		}
+		_, ok := compose.Services[host]
+		check.That(t, ok, "%s: the store %s is no service", file, store)
 		t.Run(scheme, func(t *testing.T) {
 			if exec.Command("docker", "compose", "version").Run() != nil {
 				t.Skip("docker compose is not here; it is the Go module github.com/docker/compose/v2/cmd")
 			}
-			check := exec.Command("docker", "compose", "-f", file, "config", "--quiet")
-			check.Env = append(os.Environ(), "NOTES="+t.TempDir(), "POSTGRES_PASSWORD=x")
-			if out, err := check.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
+			inspect := exec.Command("docker", "compose", "-f", file, "config", "--quiet")
+			inspect.Env = append(os.Environ(), "NOTES="+t.TempDir(), "POSTGRES_PASSWORD=x")
+			out, err := inspect.CombinedOutput()
+			check.That(t, err == nil, "%v: %s", err, out)
 		})
 	}
 }
@@ -113,9 +110,8 @@ func TestSkill(t *testing.T) {
 	_, rest, _ := strings.Cut(string(content), "---\n")
 	head, body, ok := strings.Cut(rest, "\n---\n")
 	var skill struct{ Name, Description string }
-	if err := yaml.Unmarshal([]byte(head), &skill); err != nil || !ok {
-		t.Fatalf("the head of the skill: %v", err)
-	}
+	err := yaml.Unmarshal([]byte(head), &skill)
+	must.That(t, err == nil && ok, "the head of the skill: %v", err)
 	check.That(t, skill.Name == "sheaf" && len(skill.Description) >= 50 && len(skill.Description) <= 1024, "%+v", skill)
 	check.Contains(t, body, "`search`", "`get`", "`similar`", "`context`", "`explain`")
 }

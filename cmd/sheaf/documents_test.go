@@ -92,9 +92,8 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	cmd := exec.Command("sh", "-x", "-c", script)
 	cmd.Dir = filepath.Join("..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	check.That(t, err == nil, "%v\n%s", err, out)
 }
 
 // inCode reports whether line is in a fenced block of text.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"sheaf/internal/check"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"sheaf/internal/check"
 )
 
 // TestEvalSelfRanksLikeSearch checks that sheaf eval self asks the reranking model that a search asks, with
@@ -17,9 +18,8 @@ func TestEvalSelfRanksLikeSearch(t *testing.T) {
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct{ Documents []string }
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || strings.Contains(fmt.Sprint(body), "secret") {
-			t.Errorf("asked %q, %v", body.Documents, err)
-		}
+		err := json.NewDecoder(r.Body).Decode(&body)
+		check.That(t, err == nil && !strings.Contains(fmt.Sprint(body), "secret"), "asked %q, %v", body.Documents, err)
 		asked.Add(1)
 		var scores []string
 		for i := range body.Documents {

@@ -107,9 +107,8 @@ func TestProgramAndCommandMakeSameIndex(t *testing.T) {
 		t.Helper()
 		c := must.Get(collection.Open(n.folder, collection.WithIndex(n.index)))
 		defer c.Close()
-		if a, err := c.Search(t.Context(), "commit"); err != nil || len(a.Warnings) > 0 {
-			t.Fatalf("%+v, %v", a, err)
-		}
+		a, err := c.Search(t.Context(), "commit")
+		must.That(t, err == nil && len(a.Warnings) == 0, "%+v, %v", a, err)
 	}
 	state := func() (generation uint64, docs int) {
 		_, s := opened(t, n.folder, n.index, openOptions{Refresh: true})
@@ -135,9 +134,8 @@ func TestSuggestionsForOtherCommandNames(t *testing.T) {
 			len(rest) > 0 && cmd.Flag(strings.TrimPrefix(rest[0], "--")) == nil {
 			t.Errorf("%s: %q: %v, %v", theirs, ours, rest, err)
 		}
-		if cmd, _, _ := root.Find(strings.Fields(theirs)); cmd != root {
-			t.Errorf("%s is %q", theirs, cmd.CommandPath())
-		}
+		cmd, _, _ := root.Find(strings.Fields(theirs))
+		check.That(t, cmd == root, "%s is %q", theirs, cmd.CommandPath())
 	}
 }
 
@@ -173,7 +171,6 @@ func TestSaveMemory(t *testing.T) {
 		t.Errorf("limit %d with more taken than allowed, want half", got)
 	}
 	restore()
-	if got := limit(); got != before {
-		t.Errorf("limit %d afterwards, want %d", got, before)
-	}
+	got := limit()
+	check.That(t, got == before, "limit %d afterwards, want %d", got, before)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -114,8 +115,7 @@ func TestEntryNamesLastingPath(t *testing.T) {
 		{"built for one run, and not installed", run, none, run, false},
 		{"a path that is not absolute", run, in("sheaf"), run, false},
 	} {
-		if got, found := lastingProgram(c.program, c.look); got != c.want || found != c.found {
-			t.Errorf("%s: %s %v, want %s %v", c.name, got, found, c.want, c.found)
-		}
+		got, found := lastingProgram(c.program, c.look)
+		check.That(t, got == c.want && found == c.found, "%s: %s %v, want %s %v", c.name, got, found, c.want, c.found)
 	}
 }

@@ -76,17 +76,15 @@ func TestRebuildRenamesTreeOfFolderAPI(t *testing.T) {
 	}
 	ids(&catalog.Settings{Trees: []catalog.Tree{{Name: catalog.FreeTree, Root: n.folder}}})
 	n.run(t, "index")
-	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api:b.md") {
-		t.Fatalf("an index of an earlier version holds %s", got)
-	}
+	got := strings.Join(ids(nil), " ")
+	must.That(t, strings.Contains(got, "api:b.md"), "an index of an earlier version holds %s", got)
 	out, err := n.try("key", "add", "feed", "--scope", "ingest")
 	check.That(t, err != nil && strings.Contains(out, "callers without a tenant cannot write"),
 		"a key that can write nothing is made: %s", out)
 	n.run(t, "index", "--rebuild")
 	n.run(t, "key", "add", "feed", "--scope", "ingest")
-	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api-2:b.md") || strings.Contains(got, "api:") {
-		t.Errorf("made anew it holds %s", got)
-	}
+	got = strings.Join(ids(nil), " ")
+	check.That(t, strings.Contains(got, "api-2:b.md") && !strings.Contains(got, "api:"), "made anew it holds %s", got)
 }
 
 // TestDropWaitsForWriter checks that Drop waits until another process has finished writing to the index.
@@ -154,9 +152,8 @@ func TestSearchDuringRebuild(t *testing.T) {
 		q.Text = "apples"
 		return r.Search(cmd.Context(), q)
 	}
-	if err := s.show(cmd, searchOptions{}, search); err != nil {
-		t.Errorf("%v, want what is there again", err)
-	}
+	err := s.show(cmd, searchOptions{}, search)
+	check.That(t, err == nil, "%v, want what is there again", err)
 }
 
 // TestRefreshDuringRebuild checks that a refresh waits too: the previous index is gone.
@@ -249,9 +246,8 @@ func TestRebuildOfOlderAnalyzer(t *testing.T) {
 	schema := fmt.Sprintf("older_%d_%d", os.Getpid(), time.Now().Unix())
 	conn := must.Get(pgx.Connect(t.Context(), server))
 	t.Cleanup(func() {
-		if _, err := conn.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
-			t.Error(err)
-		}
+		_, err := conn.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+		check.That(t, err == nil, "%v", err)
 		_ = conn.Close(context.Background())
 	})
 	u := must.Get(url.Parse(server))
@@ -269,10 +265,8 @@ func TestRebuildOfOlderAnalyzer(t *testing.T) {
 			"= 'analyzer'"))
 	}
 	older()
-	if out, err := n.try("index", "--rebuild"); err != nil ||
-		!strings.Contains(out, "2 documents") {
-		t.Errorf("everything has a file: %v\n%s", err, out)
-	}
+	out, err := n.try("index", "--rebuild")
+	check.That(t, err == nil && strings.Contains(out, "2 documents"), "everything has a file: %v\n%s", err, out)
 	foreign := fmt.Sprintf("UPDATE %s.chunk SET id = 'other:x.md', doc = 'other:x.md' WHERE ord = (SELECT max(ord) "+
 		"FROM %[1]s.chunk)", schema)
 	must.Get(conn.Exec(t.Context(), foreign))

@@ -56,9 +56,8 @@ func TestReopeningRepairsDamage(t *testing.T) {
 				time.Sleep(step.after)
 				return step.ends
 			})
-			if want := steps[len(steps)-1].ends; n != len(steps) || !errors.Is(err, want) {
-				t.Errorf("%d: opened %d times, %v", i, n, err)
-			}
+			want := steps[len(steps)-1].ends
+			check.That(t, n == len(steps) && errors.Is(err, want), "%d: opened %d times, %v", i, n, err)
 		}
 	})
 }
@@ -89,9 +88,8 @@ func TestWhenDamagedIndexIsReopened(t *testing.T) {
 			time.AfterFunc(c.made, func() { _ = os.MkdirAll(c.dir, 0o700) })
 			time.AfterFunc(c.anew, func() { close(open.anew) })
 			began := time.Now()
-			if err := s.untilReplaced(t.Context(), open); !errors.Is(err, c.ends) || time.Since(began) != c.wait {
-				t.Errorf("%d: %v after %v", i, err, time.Since(began))
-			}
+			err := s.untilReplaced(t.Context(), open)
+			check.That(t, errors.Is(err, c.ends) && time.Since(began) == c.wait, "%d: %v after %v", i, err, time.Since(began))
 		}
 	})
 }

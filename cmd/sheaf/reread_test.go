@@ -145,29 +145,23 @@ func TestRereadEmbedsNothing(t *testing.T) {
 	embedded := texts.Load()
 	c = startCrashing(t, n)
 	waitFor(t, c.address+"/v1/status", func(_ int, body string) bool { return !strings.Contains(body, "older version") })
-	if after := shown(c); after != before {
-		t.Errorf("what was given was\n%s\nand is\n%s", before, after)
-	}
+	after := shown(c)
+	check.That(t, after == before, "what was given was\n%s\nand is\n%s", before, after)
 	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
 	if n := texts.Load() - embedded; n != 0 {
 		t.Errorf("%d texts are embedded again", n)
 	}
-	if got := n.run(t, "check"); strings.Contains(got, "version") ||
-		!strings.Contains(got, ": 0 faults") {
-		t.Errorf("then check says %s", got)
-	}
-	if got := n.run(t, "ls"); strings.Contains(got, "Otherwise") ||
-		strings.Count(got, "\n") < 21 {
-		t.Errorf("there are %s", got)
-	}
+	got := n.run(t, "check")
+	check.That(t, !strings.Contains(got, "version") && strings.Contains(got, ": 0 faults"), "then check says %s", got)
+	got = n.run(t, "ls")
+	check.That(t, !strings.Contains(got, "Otherwise") && strings.Count(got, "\n") >= 21, "there are %s", got)
 	// A search that remakes a damaged index also keeps the settings of given documents.
 	must.Do(t, os.Remove(filepath.Join(location.EngineDir(n.index), manifest.Name)))
 	check.Contains(t, n.run(t, "search", "by:Ann"), "text.md", "made again")
 	c = startCrashing(t, n)
-	if after := shown(c); after != before {
-		t.Errorf("made anew, what was given was\n%s\nand is\n%s", before, after)
-	}
+	after = shown(c)
+	check.That(t, after == before, "made anew, what was given was\n%s\nand is\n%s", before, after)
 }
 
 // TestKilledReread checks that killing a program that rereads documents damages and loses nothing.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store/opensearch"
 	"sheaf/store/storekit"
@@ -129,10 +130,9 @@ func TestRights(t *testing.T) {
 				dialect = opensearch.Elasticsearch
 			}
 			t.Cleanup(func() {
-				if err := opensearch.Drop(context.Background(),
-					opensearch.Options{Options: storekit.Options{URL: server}, Dialect: dialect, Index: place}); err != nil {
-					t.Error(err)
-				}
+				err := opensearch.Drop(context.Background(),
+					opensearch.Options{Options: storekit.Options{URL: server}, Dialect: dialect, Index: place})
+				check.That(t, err == nil, "%v", err)
 			})
 			testGate(t, server, kind, place, elasticRights, []string{"read", "view_index_metadata", "monitor"},
 				[]string{"write", "maintenance"}, []string{"create_index"}, []string{"delete_index"})
@@ -141,10 +141,9 @@ func TestRights(t *testing.T) {
 	t.Run("weaviate", func(t *testing.T) {
 		server, class := testServer(t, "weaviate"), strings.ToUpper(place[:1])+strings.ReplaceAll(place[1:], "-", "_")
 		t.Cleanup(func() {
-			if err := weaviate.Drop(context.Background(), weaviate.Options{Options: storekit.Options{URL: server},
-				Class: class}); err != nil {
-				t.Error(err)
-			}
+			err := weaviate.Drop(context.Background(), weaviate.Options{Options: storekit.Options{URL: server},
+				Class: class})
+			check.That(t, err == nil, "%v", err)
 		})
 		testGate(t, server, "weaviate", class, weaviateRights, []string{"read_collections", "read_data"},
 			[]string{"create_data and update_data", "delete_data"}, []string{"create_collections"},
@@ -170,10 +169,9 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	sheaf := n.succeeding(t)
 	fails := func(missing string, args ...string) {
 		t.Helper()
-		if out, err := n.try(args...); err == nil || !strings.Contains(out, "the user lacks a right") ||
-			!strings.Contains(out, missing) {
-			t.Errorf("%v without the right %s: %v\n%s", args, missing, err, out)
-		}
+		out, err := n.try(args...)
+		check.That(t, err != nil && strings.Contains(out, "the user lacks a right") && strings.Contains(out, missing),
+			"%v without the right %s: %v\n%s", args, missing, err, out)
 	}
 	indexing := slices.Concat(read, write)
 
@@ -185,9 +183,8 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 			t.Errorf("%v of a place that was never filled: %v\n%s", reads, err, out)
 		}
 	}
-	if needed := g.needed(); slices.Contains(needed, create[0]) {
-		t.Errorf("commands that only read need the rights %v", needed)
-	}
+	needed := g.needed()
+	check.That(t, !slices.Contains(needed, create[0]), "commands that only read need the rights %v", needed)
 	sheaf("1 document", "index")
 	g.grant(indexing...)
 	n.write(t, "b.md", "# B\n\nbears in the garden\n")
@@ -233,18 +230,16 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 
 	g.grant(slices.Concat(indexing, create, remove)...)
 	sheaf("3 documents", "index", "--rebuild")
-	if out, err := n.try("doctor"); err != nil || strings.Contains(out, "FAULT") {
-		t.Errorf("doctor: %v\n%s", err, out)
-	}
+	out, err := n.try("doctor")
+	check.That(t, err == nil && !strings.Contains(out, "FAULT"), "doctor: %v\n%s", err, out)
 }
 
 // succeeding returns a function that runs a command, which must succeed and print a text.
 func (n notes) succeeding(t *testing.T) func(want string, args ...string) {
 	return func(want string, args ...string) {
 		t.Helper()
-		if out, err := n.try(args...); err != nil || !strings.Contains(out, want) {
-			t.Fatalf("%v: %v, want %q\n%s", args, err, want, out)
-		}
+		out, err := n.try(args...)
+		must.That(t, err == nil && strings.Contains(out, want), "%v: %v, want %q\n%s", args, err, want, out)
 	}
 }
 
@@ -255,11 +250,10 @@ func testRoles(t *testing.T) {
 	schema := fmt.Sprintf("rights_%d_%d", os.Getpid(), time.Now().Unix())
 	run := func(sql string) {
 		t.Helper()
-		if _, err := admin.Exec(context.Background(),
+		_, err := admin.Exec(context.Background(),
 			strings.NewReplacer("notes_writer", schema+"_writer", "notes_reader", schema+"_reader", "notes",
-				schema).Replace(sql)); err != nil {
-			t.Error(sql, err)
-		}
+				schema).Replace(sql))
+		check.That(t, err == nil, "%v %v", sql, err)
 	}
 	t.Cleanup(func() {
 		run("DROP SCHEMA IF EXISTS notes CASCADE; DROP OWNED BY notes_reader; DROP ROLE notes_reader; DROP OWNED BY " +
@@ -278,9 +272,8 @@ func testRoles(t *testing.T) {
 	sheaf := n.succeeding(t)
 	fails := func(want string, args ...string) {
 		t.Helper()
-		if out, err := n.try(args...); err == nil || !strings.Contains(out, want) {
-			t.Errorf("%v: %v, want %q\n%s", args, err, want, out)
-		}
+		out, err := n.try(args...)
+		check.That(t, err != nil && strings.Contains(out, want), "%v: %v, want %q\n%s", args, err, want, out)
 	}
 
 	run("CREATE ROLE notes_writer LOGIN; CREATE ROLE notes_reader LOGIN")

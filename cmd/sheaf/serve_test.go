@@ -135,13 +135,11 @@ func TestSlowConnections(t *testing.T) {
 	waitFor(t, address+"/v1/search?query=apples", func(status int, body string) bool {
 		return status == 200 && strings.Contains(body, "a.md")
 	})
-	if took := time.Since(began); took > headTimeout {
-		t.Errorf("beside slow connections an answer took %v", took)
-	}
+	took := time.Since(began)
+	check.That(t, took <= headTimeout, "beside slow connections an answer took %v", took)
 	must.Do(t, slow[0].SetReadDeadline(time.Now().Add(time.Minute)))
-	if _, err := io.Copy(io.Discard, slow[0]); err != nil {
-		t.Errorf("a slow connection did not end: %v", err)
-	}
+	_, err := io.Copy(io.Discard, slow[0])
+	check.That(t, err == nil, "a slow connection did not end: %v", err)
 }
 
 // change sends a request that changes a document. The request must succeed. change returns the status.
@@ -208,9 +206,8 @@ func TestReadOnlyServerWritesNothing(t *testing.T) {
 		defer resp.Body.Close()
 		check.That(t, resp.StatusCode >= 400, "a document is taken: %s", resp.Status)
 	})
-	if after := files(); after != before {
-		t.Errorf("before\n%s\nafter\n%s", before, after)
-	}
+	after := files()
+	check.That(t, after == before, "before\n%s\nafter\n%s", before, after)
 }
 
 // TestMoveNamesGivenDocuments moves a folder to another store. Sheaf must name the given documents that stay behind.

@@ -59,9 +59,8 @@ func TestServiceLifecycle(t *testing.T) {
 	refused(t, 1, "", "service", "status")
 	done(t, "service", "stop")
 	done(t, "service", "uninstall")
-	if _, err := os.Stat(unit); err == nil {
-		t.Error("the unit is still there")
-	}
+	_, err := os.Stat(unit)
+	check.That(t, err != nil, "the unit is still there")
 	told := must.Get(os.ReadFile(log))
 	check.Contains(t, told, "enable --user sheaf.service\n", "daemon-reload --user\n", "start --user sheaf.service\n",
 		"stop --user sheaf.service\n", "disable --user sheaf.service\n")
@@ -90,10 +89,8 @@ func TestSystemdUnit(t *testing.T) {
 		text := systemdUnit(program, []string{"serve", "--in", `/srv/50% of "my" notes {{x}} $HOME\`}, &o,
 			map[string]string{"XDG_DATA_HOME": "/srv/the data"})
 		must.Do(t, os.WriteFile(unit, []byte(text), 0o644))
-		if out, err := exec.Command(verify, "verify", "--man=no", unit).CombinedOutput(); err != nil ||
-			strings.Contains(string(out), unit) {
-			t.Errorf("%v\n%s\n%s", err, out, text)
-		}
+		out, err := exec.Command(verify, "verify", "--man=no", unit).CombinedOutput()
+		check.That(t, err == nil && !strings.Contains(string(out), unit), "%v\n%s\n%s", err, out, text)
 	}
 }
 

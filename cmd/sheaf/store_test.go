@@ -81,9 +81,8 @@ func knowingNothing(t *testing.T, st store.Backend) *session {
 // Damage would cause a complete rewrite.
 func TestSilentServerIsNotDamage(t *testing.T) {
 	s := knowingNothing(t, silent{})
-	if faults, err := s.Faults(t.Context()); len(faults) > 0 || !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("%v, %v", faults, err)
-	}
+	faults, err := s.Faults(t.Context())
+	check.That(t, len(faults) == 0 && errors.Is(err, sheaf.ErrUnavailable), "%v, %v", faults, err)
 }
 
 // TestCopyRestartsAfterDeletion checks that a copy whose earlier part was deleted starts again instead of
@@ -95,22 +94,19 @@ func TestCopyRestartsAfterDeletion(t *testing.T) {
 	to := memory.New(storetest.Analyzer(t, "en"))
 	defer to.Close()
 	file := filepath.Join(t.TempDir(), copyStateName)
-	if err := a.transfer(t.Context(), source, from, to, file,
-		copyState{From: "x", Cursor: "1", Chunks: 2}); !errors.Is(err, sheaf.ErrCorrupt) {
-		t.Fatalf("a copy of which nothing is there: %v", err)
-	}
+	err := a.transfer(t.Context(), source, from, to, file,
+		copyState{From: "x", Cursor: "1", Chunks: 2})
+	must.That(t, errors.Is(err, sheaf.ErrCorrupt), "a copy of which nothing is there: %v", err)
 	var state copyState
 	if data, err := os.ReadFile(file); err != nil || json.Unmarshal(data, &state) != nil {
 		t.Fatal(err)
 	}
-	if err := a.transfer(t.Context(), source, from, to, file, state); err != nil || state.From != "x" {
-		t.Errorf("again: %v, from %q", err, state.From)
-	}
+	err = a.transfer(t.Context(), source, from, to, file, state)
+	check.That(t, err == nil && state.From == "x", "again: %v, from %q", err, state.From)
 	var advised *collection.HintError
-	if err := a.transfer(t.Context(), source, refusing{from}, to, file, state); !errors.Is(err, sheaf.ErrUnsupported) ||
-		!errors.As(err, &advised) || !strings.HasPrefix(advised.Hint, "leave --from out") {
-		t.Errorf("what cannot be given back: %v, %+v", err, advised)
-	}
+	err = a.transfer(t.Context(), source, refusing{from}, to, file, state)
+	check.That(t, errors.Is(err, sheaf.ErrUnsupported) && errors.As(err, &advised) &&
+		strings.HasPrefix(advised.Hint, "leave --from out"), "what cannot be given back: %v, %+v", err, advised)
 }
 
 // embedder runs "embedder NAME": it starts a server with OpenAI's /v1/embeddings, and stores its address in NAME. The

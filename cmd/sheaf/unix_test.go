@@ -92,9 +92,8 @@ func TestServeReadOnly(t *testing.T) {
 			t.Skipf("mount: %s", out)
 		}
 		defer func() {
-			if out, err := exec.Command("umount", "-l", index).CombinedOutput(); err != nil {
-				t.Errorf("umount: %s", out)
-			}
+			out, err := exec.Command("umount", "-l", index).CombinedOutput()
+			check.That(t, err == nil, "umount: %s", out)
 		}()
 		if out, err := exec.Command("mount", "-o", "remount,ro,bind", index).CombinedOutput(); err != nil {
 			t.Skipf("mount: %s", out)

@@ -196,9 +196,8 @@ func TestStoreRequestsStayWithinSlots(t *testing.T) {
 		asking.Go(func() { ask(requests + i) })
 	}
 	asking.Wait()
-	if most := b.most.Load(); most > begun*branches {
-		t.Errorf("%d calls of the store at once, want at most %d", most, begun*branches)
-	}
+	most := b.most.Load()
+	check.That(t, most <= begun*branches, "%d calls of the store at once, want at most %d", most, begun*branches)
 	waitLoad(t, s, "sheaf_requests_running 0")
 }
 

@@ -118,9 +118,8 @@ func (s *server) get(t testing.TB, method, path, body string, out any, header ..
 	t.Helper()
 	res, content := s.ask(t, method, path, body, header...)
 	must.That(t, res.StatusCode/100 == 2, "%s %s: %d %s", method, path, res.StatusCode, content)
-	if err := json.Unmarshal(content, out); err != nil {
-		t.Fatalf("%s %s: %v: %s", method, path, err, content)
-	}
+	err := json.Unmarshal(content, out)
+	must.That(t, err == nil, "%s %s: %v: %s", method, path, err, content)
 	return res
 }
 
@@ -174,9 +173,8 @@ func TestHealthAndMetrics(t *testing.T) {
 		s.ask(t, "GET", fmt.Sprintf("/v1/chunks/%d", i), "")
 	}
 	_, body := s.ask(t, "GET", "/metrics", "")
-	if n := bytes.Count(body, []byte("\n")); n > 200 {
-		t.Errorf("%d lines of metrics", n)
-	}
+	n := bytes.Count(body, []byte("\n"))
+	check.That(t, n <= 200, "%d lines of metrics", n)
 	check.Contains(t, body, `sheaf_requests_total{operation="chunk",status="404"} 500`+"\n",
 		`sheaf_request_seconds_count{operation="live"} 1`+"\n", "sheaf_requests_running 0\n")
 }
@@ -340,9 +338,8 @@ func TestExamples(t *testing.T) {
 			}
 			n++
 			address := strings.NewReplacer("{name}", "fuse", "{id}", "api:guides/git.md").Replace(path)
-			if res, body := s.ask(t, strings.ToUpper(method), address, string(example)); res.StatusCode/100 != 2 {
-				t.Errorf("%s %s %s: %d %s", method, address, example, res.StatusCode, body)
-			}
+			res, body := s.ask(t, strings.ToUpper(method), address, string(example))
+			check.That(t, res.StatusCode/100 == 2, "%s %s %s: %d %s", method, address, example, res.StatusCode, body)
 		}
 	}
 	check.That(t, n >= 8, "%d examples", n)

@@ -62,9 +62,8 @@ func TestReceivedBytesCountAgainstBodies(t *testing.T) {
 	free()
 	free = must.Get(read(of(60 << 10)))
 	free()
-	if _, err := read(io.MultiReader(of(60<<10), &broken{})); !errors.As(err, &p) || p.Status != http.StatusBadRequest {
-		t.Errorf("one that ends too early: %v", err)
-	}
+	_, err := read(io.MultiReader(of(60<<10), &broken{}))
+	check.That(t, errors.As(err, &p) && p.Status == http.StatusBadRequest, "one that ends too early: %v", err)
 	check.That(t, a.bodies.TryAcquire(l.Bodies), "a share was not given back")
 }
 
@@ -111,9 +110,8 @@ func TestMaxValues(t *testing.T) {
 	}
 	check.That(t, read >= 1000, "%d texts were JSON: too few to tell", read)
 	for text, want := range map[string]int64{`[1,2,{"a,b":"\\"}]`: 6, `","`: 1, `"\",[`: 1} {
-		if got := collection.MaxValues([]byte(text)); got != want {
-			t.Errorf("%s: at most %d values, want %d", text, got, want)
-		}
+		got := collection.MaxValues([]byte(text))
+		check.That(t, got == want, "%s: at most %d values, want %d", text, got, want)
 	}
 }
 
@@ -135,9 +133,8 @@ func TestBodyWithTooManyValues(t *testing.T) {
 	status := func(n, want int) {
 		t.Helper()
 		var p *Problem
-		if err := parse(n); !errors.As(err, &p) || p.Status != want {
-			t.Errorf("%d lists: %v, want status %d", n, err, want)
-		}
+		err := parse(n)
+		check.That(t, errors.As(err, &p) && p.Status == want, "%d lists: %v, want status %d", n, err, want)
 	}
 	status(20_000, http.StatusRequestEntityTooLarge)
 	status(4_000, http.StatusBadRequest) // at most ten facets are allowed
@@ -158,7 +155,6 @@ func TestLockedProblem(t *testing.T) {
 // TestDamagedProblem checks that a damaged index asks for a retry, and that only the log has the path.
 func TestDamagedProblem(t *testing.T) {
 	err := fmt.Errorf("branch words on the index: /home/ann/index/1.seg: %w", vfs.ErrCorrupt)
-	if p := problemOf(err, nil); p.Status != 503 || p.retry == 0 || strings.Contains(p.Detail, "ann") || p.cause != err {
-		t.Errorf("%+v", p)
-	}
+	p := problemOf(err, nil)
+	check.That(t, p.Status == 503 && p.retry != 0 && !strings.Contains(p.Detail, "ann") && p.cause == err, "%+v", p)
 }

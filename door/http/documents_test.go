@@ -48,16 +48,13 @@ func TestPutGetDelete(t *testing.T) {
 	res, body := s.ask(t, "PUT", path, `{"text": "# Zebras\n\nStripes on savannas.\n", "properties": {"status": `+
 		`"draft"}, "date": "2024-05-01"}`)
 	var stored collection.Stored
-	if err := json.Unmarshal(body, &stored); err != nil || res.StatusCode != 201 || !stored.Created ||
-		stored.Chunks == 0 || stored.ETag != res.Header.Get("ETag") || stored.ETag == "" {
-		t.Fatalf("put: %d %s", res.StatusCode, body)
-	}
-	if ids := found(t, s, "savannas"); len(ids) == 0 || !strings.HasPrefix(ids[0], "api:guides/zebra.md") {
-		t.Errorf("search: %v", ids)
-	}
-	if ids := found(t, s, "savannas prop.status:draft after:2024"); len(ids) == 0 {
-		t.Error("not found by its properties")
-	}
+	err := json.Unmarshal(body, &stored)
+	must.That(t, err == nil && res.StatusCode == 201 && stored.Created && stored.Chunks != 0 &&
+		stored.ETag == res.Header.Get("ETag") && stored.ETag != "", "put: %d %s", res.StatusCode, body)
+	ids := found(t, s, "savannas")
+	check.That(t, len(ids) != 0 && strings.HasPrefix(ids[0], "api:guides/zebra.md"), "search: %v", ids)
+	ids = found(t, s, "savannas prop.status:draft after:2024")
+	check.That(t, len(ids) != 0, "not found by its properties")
 	var part collection.Part
 	s.get(t, "GET", "/v1/chunks/api:guides/zebra.md", "", &part)
 	check.Equal(t, part.Text, "# Zebras\n\nStripes on savannas.\n", "text")
@@ -71,9 +68,8 @@ func TestPutGetDelete(t *testing.T) {
 	// Indexing the folder does not change a given document.
 	s.fixture.Write(t, "new.md", "# New\n")
 	s.fixture.Index(t)
-	if ids := found(t, s, "donkeys"); len(ids) == 0 {
-		t.Error("a run over the folder took it away")
-	}
+	ids = found(t, s, "donkeys")
+	check.That(t, len(ids) != 0, "a run over the folder took it away")
 	s.want(t, 412, "DELETE", path, "", "If-Match", stored.ETag)
 	check.That(t, strings.Contains(s.want(t, 200, "DELETE", path, ""), `"deleted":true`), "it is not deleted")
 	s.want(t, 404, "DELETE", path, "")
@@ -97,9 +93,8 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 	var part collection.Part
 	s.get(t, "GET", "/v1/chunks/api:animals%23zebra", "", &part)
 	check.That(t, part.Text == "Stripes." && part.Breadcrumb == "> Animals › Zebra", "%+v", part)
-	if ids := found(t, s, "ears"); len(ids) != 1 || ids[0] != "api:animals#1" {
-		t.Errorf("found %v", ids)
-	}
+	ids := found(t, s, "ears")
+	check.That(t, len(ids) == 1 && ids[0] == "api:animals#1", "found %v", ids)
 }
 
 // keyed starts a server with a key for each grant. It returns the keys by name.
@@ -190,9 +185,8 @@ func TestTenantsAndScopes(t *testing.T) {
 		"everything": "acme:a.md acme:f.md acme:p.md acme:s.md api:x.md umbrella:u.md"} {
 		status, body := s.as(t, keys[key], "GET", "/v1/search?query=budget&limit=50", "")
 		var a collection.Answer
-		if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 {
-			t.Fatalf("%s: %d %s", key, status, body)
-		}
+		err := json.Unmarshal([]byte(body), &a)
+		must.That(t, err == nil && status == 200, "%s: %d %s", key, status, body)
 		got := map[string]bool{}
 		for _, r := range a.Results {
 			got[string(r.Doc)] = true
@@ -201,27 +195,23 @@ func TestTenantsAndScopes(t *testing.T) {
 			if want := strings.Contains(want, doc); got[doc] != want {
 				t.Errorf("%s: %s found: %v", key, doc, got[doc])
 			}
-			if status, _ := s.as(t, keys[key], "GET", "/v1/documents/"+doc, ""); (status == 200) != strings.Contains(want, doc) {
-				t.Errorf("%s: %s: %d", key, doc, status)
-			}
+			status, _ := s.as(t, keys[key], "GET", "/v1/documents/"+doc, "")
+			check.That(t, (status == 200) == strings.Contains(want, doc), "%s: %s: %d", key, doc, status)
 		}
 	}
 	s.want(t, 403, "GET", "/metrics", "", bearer(keys["acme"])...)
-	if res, _ := s.ask(t, "GET", "/v1/search?query=x", ""); res.StatusCode != 401 ||
-		!strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
-		t.Errorf("without a key: %d %v", res.StatusCode, res.Header)
-	}
+	res, _ := s.ask(t, "GET", "/v1/search?query=x", "")
+	check.That(t, res.StatusCode == 401 && strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer"),
+		"without a key: %d %v", res.StatusCode, res.Header)
 	// Only the owner of a task and a key for everything see the task.
 	_, body := s.as(t, keys["acme feed"], "POST", "/v1/documents", `{"documents": [{"id": "acme:t.md", "text": "x"}], `+
 		`"async": true}`)
 	var answer httpdoor.BatchAnswer
-	if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.Task == nil {
-		t.Fatal(body)
-	}
+	err := json.Unmarshal([]byte(body), &answer)
+	must.That(t, err == nil && answer.Task != nil, "%v", body)
 	for key, want := range map[string]int{"acme feed": 200, "umbrella": 404, "finance": 404, "everything": 200} {
-		if _, body := s.as(t, keys[key], "GET", "/v1/tasks", ""); strings.Contains(body, answer.Task.ID) != (want == 200) {
-			t.Errorf("tasks of %s: %s", key, body)
-		}
+		_, body := s.as(t, keys[key], "GET", "/v1/tasks", "")
+		check.That(t, strings.Contains(body, answer.Task.ID) == (want == 200), "tasks of %s: %s", key, body)
 		s.want(t, want, "GET", "/v1/tasks/"+answer.Task.ID, "", bearer(keys[key])...)
 	}
 }
@@ -238,9 +228,8 @@ func TestHidden(t *testing.T) {
 	seen := func(key string) bool {
 		_, body := s.as(t, keys[key], "GET", "/v1/search?query=savannas", "")
 		status, _ := s.as(t, keys[key], "GET", "/v1/chunks/api:zebra.md", "")
-		if found := strings.Contains(body, "api:zebra.md"); found != (status == 200) {
-			t.Errorf("%s: found is %t, and reading it %d", key, found, status)
-		}
+		found := strings.Contains(body, "api:zebra.md")
+		check.That(t, found == (status == 200), "%s: found is %t, and reading it %d", key, found, status)
 		return status == 200
 	}
 	check.That(t, !seen("reader") && seen("keeper"), "a hidden document is not hidden, or from its keeper too")
@@ -351,9 +340,8 @@ func TestHiddenAndMissingAnswerAlike(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"public": {Scopes: []access.Scope{access.ScopeSearch}}})
 	strip := func(body, id string) string {
 		var p map[string]any
-		if err := json.Unmarshal([]byte(body), &p); err != nil {
-			t.Fatal(body)
-		}
+		err := json.Unmarshal([]byte(body), &p)
+		must.That(t, err == nil, "%v", body)
 		delete(p, "instance")
 		out, _ := json.Marshal(p)
 		return strings.ReplaceAll(string(out), id, "ID")
@@ -452,14 +440,12 @@ func TestPatchKeepsOtherFields(t *testing.T) {
 	s.get(t, "PATCH", path, `{"title": "Zebra"}`, &before)
 	want := document()
 	s.get(t, "PATCH", path, `{}`, &after)
-	if got := document(); got != want || after.ETag != before.ETag || !strings.Contains(got, `"Own":1e+21`) ||
-		!strings.Contains(got, `"empty":[]`) {
-		t.Errorf("kept as %s, before %s; tags %s and %s", got, want, after.ETag, before.ETag)
-	}
+	got := document()
+	check.That(t, got == want && after.ETag == before.ETag && strings.Contains(got, `"Own":1e+21`) &&
+		strings.Contains(got, `"empty":[]`), "kept as %s, before %s; tags %s and %s", got, want, after.ETag, before.ETag)
 	s.get(t, "PATCH", path, `{"date": null, "properties": {"STATUS": "done"}}`, &after)
-	if got := document(); strings.Contains(got, "2024") || strings.Contains(got, "draft") ||
-		!strings.Contains(got, `"STATUS":"done"`) || !strings.Contains(got, `"Own":1e+21`) {
-		t.Errorf("kept as %s", got)
-	}
+	got = document()
+	check.That(t, !strings.Contains(got, "2024") && !strings.Contains(got, "draft") &&
+		strings.Contains(got, `"STATUS":"done"`) && strings.Contains(got, `"Own":1e+21`), "kept as %s", got)
 	check.Equal(t, len(found(t, s, "stripes after:2000")), 0, "hits by date")
 }

@@ -89,9 +89,8 @@ func TestFailedWrites(t *testing.T) {
 		store.writes.Store(true)
 		s.want(t, 500, c.method, "/v1/documents"+c.path, c.body)
 		store.writes.Store(false)
-		if after := kept(t, s); !maps.Equal(after, before) {
-			t.Errorf("%s %s %s: kept are %v, before %v", c.method, c.path, c.body, after, before)
-		}
+		after := kept(t, s)
+		check.That(t, maps.Equal(after, before), "%s %s %s: kept are %v, before %v", c.method, c.path, c.body, after, before)
 		for _, text := range []string{"apples", "bananas", "pears"} {
 			check.Equal(t, len(found(t, s, text)) > 0, text != "pears", "%s %s %s: %s is found", c.method, c.path, c.body, text)
 		}
@@ -128,9 +127,8 @@ func TestNoSpace(t *testing.T) {
 	})
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
 	time.Sleep(200 * time.Millisecond) // time for an attempt that fails
-	if ids := found(t, s, "apples cherries"); len(ids) > 0 {
-		t.Fatalf("found without space: %v", ids)
-	}
+	ids := found(t, s, "apples cherries")
+	must.That(t, len(ids) == 0, "found without space: %v", ids)
 	store.writes.Store(false)
 	eventually(t, "with space again all that was accepted is found", func() bool {
 		return len(found(t, s, "apples")) > 0 && len(found(t, s, "cherries")) > 0
@@ -203,9 +201,8 @@ func TestCrashesBetweenSteps(t *testing.T) {
 		check.Equal(t, len(found(t, s, query)) > 0, want, "%s is found", query)
 	}
 	names := slices.Sorted(maps.Keys(kept(t, s)))
-	if want := []string{"api:a.md", "api:b.md", "api:d.md", "api:e.md"}; !slices.Equal(names, want) {
-		t.Errorf("kept are %v, want %v", names, want)
-	}
+	want := []string{"api:a.md", "api:b.md", "api:d.md", "api:e.md"}
+	check.That(t, slices.Equal(names, want), "kept are %v, want %v", names, want)
 }
 
 // startWith starts a server that keeps given documents in the folder docs.
@@ -241,13 +238,12 @@ func TestPartlyRejectedBatch(t *testing.T) {
 		`"api:a.md", "text": "Plums, heavy.\n"}, {"id": "api:new.md", "text": "Grapes, heavy.\n"}, {"id": "api:b.md", `+
 		`"delete": true}]}`)
 	var p httpdoor.Problem
-	if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != 422 || len(p.Errors) != 2 ||
-		p.Errors[0].Pointer != "#/documents/1" || p.Errors[1].Pointer != "#/documents/2" ||
-		!strings.Contains(p.Detail, "api:a.md (") || !strings.Contains(p.Detail, "it is too heavy") ||
-		!strings.Contains(p.Detail, "2 of 4 changes are made, and the refused documents are unchanged") ||
-		strings.Contains(p.Detail, "versions") {
-		t.Errorf("%d %s", res.StatusCode, body)
-	}
+	err := json.Unmarshal(body, &p)
+	check.That(t, err == nil && res.StatusCode == 422 && len(p.Errors) == 2 && p.Errors[0].Pointer == "#/documents/1" &&
+		p.Errors[1].Pointer == "#/documents/2" && strings.Contains(p.Detail, "api:a.md (") &&
+		strings.Contains(p.Detail, "it is too heavy") &&
+		strings.Contains(p.Detail, "2 of 4 changes are made, and the refused documents are unchanged") &&
+		!strings.Contains(p.Detail, "versions"), "%d %s", res.StatusCode, body)
 	for text, want := range map[string]bool{"apples": true, "pears": true, "bananas": false, "plums": false,
 		"grapes": false} {
 		check.Equal(t, len(found(t, s, text)) > 0, want, "%s is found", text)
@@ -256,10 +252,9 @@ func TestPartlyRejectedBatch(t *testing.T) {
 	for _, content := range kept(t, s) {
 		texts = append(texts, content)
 	}
-	if all := strings.Join(texts, ""); len(texts) != 2 || !strings.Contains(all, "Apples") ||
-		!strings.Contains(all, "Pears") {
-		t.Errorf("kept are %v", texts)
-	}
+	all := strings.Join(texts, "")
+	check.That(t, len(texts) == 2 && strings.Contains(all, "Apples") && strings.Contains(all, "Pears"), "kept are %v",
+		texts)
 	for id, want := range map[string]int{"api:a.md": 200, "api:c.md": 200, "api:b.md": 404, "api:new.md": 404} {
 		s.want(t, want, "PATCH", "/v1/documents/"+id, `{}`)
 	}
@@ -280,9 +275,8 @@ func TestRejectedAfterCrash(t *testing.T) {
 		return errors.Join(tx.Put("api:a.md", heavy), tx.Put("api:b.md", other))
 	})
 	s.restarted(t)
-	if after := kept(t, s); !maps.Equal(after, before) || len(found(t, s, "apples")) == 0 {
-		t.Errorf("kept are %v, want %v", after, before)
-	}
+	after := kept(t, s)
+	check.That(t, maps.Equal(after, before) && len(found(t, s, "apples")) != 0, "kept are %v, want %v", after, before)
 }
 
 // TestChangesBeforeIndexing checks that changes to documents which are not indexed yet wait, so deleted documents
@@ -330,16 +324,14 @@ func TestOnlyVersionRejectedAtStart(t *testing.T) {
 	if list := refused(t, s); list[0].Path != "a.md" || !strings.Contains(list[0].Detail, "it is too heavy") {
 		t.Errorf("the status says %+v", list)
 	}
-	if _, ok := kept(t, s)[heavy]; !ok || heavy == "" {
-		t.Errorf("%q is not kept: %v", heavy, kept(t, s))
-	}
+	_, ok := kept(t, s)[heavy]
+	check.That(t, ok && heavy != "", "%q is not kept: %v", heavy, kept(t, s))
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries."}], "async": true}`,
 		&collection.Task{})
 	eventually(t, "the task is done", func() bool { return len(found(t, s, "cherries")) > 0 })
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`, &collection.Stored{})
-	if list := refused(t, s); len(list) > 0 || len(found(t, s, "apples")) == 0 {
-		t.Errorf("put again: the status says %+v", list)
-	}
+	list := refused(t, s)
+	check.That(t, len(list) == 0 && len(found(t, s, "apples")) != 0, "put again: the status says %+v", list)
 	check.That(t, !strings.Contains(kept(t, s)[heavy], "heavy"), "put again: the version before it is kept")
 }
 
@@ -362,13 +354,11 @@ func TestDeleteRejectedDocument(t *testing.T) {
 		check.Is(t, must.Err(fixture.Collection.Write(ctx, bound(sets...), []collection.Change{{ID: id}})), sheaf.ErrNotFound,
 			"a key of the sets %[2]v deletes %[1]s", id, sets)
 	}
-	if res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "more heavy bananas"}`); res.StatusCode != 422 ||
-		len(kept(t, s)) != 2 || len(refused(t, s)) != 2 {
-		t.Errorf("another version that is refused: %d %s; kept are %v", res.StatusCode, body, kept(t, s))
-	}
-	if _, err := fixture.Collection.Write(ctx, bound("fruit"), []collection.Change{{ID: "api:a.md"}}); err != nil {
-		t.Errorf("deleted by a key of its set: %v", err)
-	}
+	res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "more heavy bananas"}`)
+	check.That(t, res.StatusCode == 422 && len(kept(t, s)) == 2 && len(refused(t, s)) == 2,
+		"another version that is refused: %d %s; kept are %v", res.StatusCode, body, kept(t, s))
+	_, err := fixture.Collection.Write(ctx, bound("fruit"), []collection.Change{{ID: "api:a.md"}})
+	check.That(t, err == nil, "deleted by a key of its set: %v", err)
 	if list := refused(t, s); len(list) != 1 || len(kept(t, s)) != 1 {
 		t.Errorf("one is deleted: the status says %+v, kept are %v", list, kept(t, s))
 	}

@@ -79,10 +79,9 @@ func TestIdempotencyKeyAfterLaterChanges(t *testing.T) {
 	crash(t)
 	after := startOf(t, s.restarted(t), nil)
 	after.want(t, 200, "PUT", path, `{"text": "Plums."}`)
-	if res, same := after.ask(t, "PUT", path, text, "Idempotency-Key", "k1"); res.StatusCode != first.StatusCode ||
-		!bytes.Equal(body, same) || len(found(t, after, "plums")) == 0 {
-		t.Errorf("%d %s, at first %d %s", res.StatusCode, same, first.StatusCode, body)
-	}
+	res, same := after.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
+	check.That(t, res.StatusCode == first.StatusCode && bytes.Equal(body, same) && len(found(t, after, "plums")) != 0,
+		"%d %s, at first %d %s", res.StatusCode, same, first.StatusCode, body)
 	after.want(t, 409, "PUT", path, `{"text": "Grapes."}`, "Idempotency-Key", "k1")
 }
 

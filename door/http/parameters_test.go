@@ -117,9 +117,8 @@ func TestFilters(t *testing.T) {
 		{"tag:a words", false}, {"(tag:a", false}, {"tag:**", false}, {"a*b", false}, {"OR", false},
 	} {
 		body, _ := json.Marshal(map[string]string{"query": "undo", "filter": c.filter})
-		if res, answer := s.ask(t, "POST", "/v1/search", string(body)); res.StatusCode == 200 != c.allows {
-			t.Errorf("%q: %d %s", c.filter, res.StatusCode, answer)
-		}
+		res, answer := s.ask(t, "POST", "/v1/search", string(body))
+		check.That(t, res.StatusCode == 200 == c.allows, "%q: %d %s", c.filter, res.StatusCode, answer)
 	}
 }
 

@@ -97,10 +97,9 @@ func TestReadinessHidesDetails(t *testing.T) {
 	}
 	must.Do(t, s.fixture.Collection.Close())
 	for secret, told := range map[string]bool{"": false, secrets["ann"]: false, secrets["root"]: true} {
-		if status, body := s.as(t, secret, "GET", "/readyz", ""); status != http.StatusServiceUnavailable ||
-			strings.Contains(body, "is closed") != told {
-			t.Errorf("not ready: %d %s, want the reason: %t", status, body, told)
-		}
+		status, body := s.as(t, secret, "GET", "/readyz", "")
+		check.That(t, status == http.StatusServiceUnavailable && strings.Contains(body, "is closed") == told,
+			"not ready: %d %s, want the reason: %t", status, body, told)
 	}
 }
 
@@ -108,15 +107,13 @@ func TestReadinessHidesDetails(t *testing.T) {
 // is not logged.
 func TestUnavailableIsAWarning(t *testing.T) {
 	s := start(t, notes, nil)
-	if p := s.wrong(t, 400, "POST", "/v1/search", "{\"query\": \"\xff\"}"); s.log.Len() > 0 || p.Errors[0].Pointer != "#" {
-		t.Errorf("%+v; logged: %s", p, s.log)
-	}
+	p := s.wrong(t, 400, "POST", "/v1/search", "{\"query\": \"\xff\"}")
+	check.That(t, s.log.Len() == 0 && p.Errors[0].Pointer == "#", "%+v; logged: %s", p, s.log)
 	must.Do(t, s.fixture.Collection.Close())
 	s.wrong(t, 503, "GET", "/v1/search?query=undo", "")
-	if log := s.log.String(); !strings.Contains(log, "level=WARN msg=\"request failed\"") ||
-		strings.Contains(log, "level=ERROR") {
-		t.Errorf("logged: %s", log)
-	}
+	log := s.log.String()
+	check.That(t, strings.Contains(log, "level=WARN msg=\"request failed\"") && !strings.Contains(log, "level=ERROR"),
+		"logged: %s", log)
 }
 
 // TestAcceptEncodingSpellings checks that every valid spelling of Accept-Encoding can refuse gzip.
@@ -126,10 +123,9 @@ func TestAcceptEncodingSpellings(t *testing.T) {
 		"gzip": true, "br, GZIP;q=0.001": true, "gzip;q=1.000": true, "gzip;q=0": false, "gzip; q=0.0": false,
 		"gzip ;q=0.00": false, "br": false, "": false, "x-gzip-not": false,
 	} {
-		if res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", accepted); res.StatusCode != 200 ||
-			(res.Header.Get("Content-Encoding") == "gzip") != zipped {
-			t.Errorf("%q: %d %v", accepted, res.StatusCode, res.Header)
-		}
+		res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", accepted)
+		check.That(t, res.StatusCode == 200 && (res.Header.Get("Content-Encoding") == "gzip") == zipped, "%q: %d %v",
+			accepted, res.StatusCode, res.Header)
 	}
 }
 
@@ -172,9 +168,8 @@ func TestMetricsOfDocument(t *testing.T) {
 	if *updateMetrics {
 		must.Do(t, os.WriteFile(name, []byte(page), 0o644))
 	}
-	if had, err := os.ReadFile(name); err != nil || string(had) != page {
-		t.Errorf("doc/metrics.md is not what -update-metrics writes: %v", err)
-	}
+	had, err := os.ReadFile(name)
+	check.That(t, err == nil && string(had) == page, "doc/metrics.md is not what -update-metrics writes: %v", err)
 }
 
 // TestMetricsOfOtherDoors checks that metrics have the statuses of other doors.
@@ -270,14 +265,12 @@ func TestSignOn(t *testing.T) {
 			return access.Grant{}, errors.New("sign on at /login")
 		}
 	})
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 401 ||
-		!strings.Contains(string(body), "sign on at /login") || strings.Contains(string(body), "key") {
-		t.Errorf("a stranger: %d %s", res.StatusCode, body)
-	}
-	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "ann"); res.StatusCode != 200 ||
-		!strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {
-		t.Errorf("a caller who sees what is public: %d %s", res.StatusCode, body)
-	}
+	res, body := s.ask(t, "GET", "/v1/search?query=undo", "")
+	check.That(t, res.StatusCode == 401 && strings.Contains(string(body), "sign on at /login") &&
+		!strings.Contains(string(body), "key"), "a stranger: %d %s", res.StatusCode, body)
+	res, body = s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "ann")
+	check.That(t, res.StatusCode == 200 && strings.Contains(string(body), "git.md") &&
+		!strings.Contains(string(body), "hg.md"), "a caller who sees what is public: %d %s", res.StatusCode, body)
 	check.Contains(t, s.want(t, 401, "GET", "/v1/search?query=undo", "", "Caller", "bob"), "has expired")
 	s.want(t, 403, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Caller", "ann")
 }
@@ -294,9 +287,8 @@ func FuzzBody(f *testing.F) {
 			return
 		}
 		for _, path := range []string{"/v1/search", "/v1/rrf/search", "/v1/stages/fuse"} {
-			if res, content := s.ask(t, "POST", path, body); res.StatusCode >= 500 {
-				t.Errorf("%s %q: %d %s", path, body, res.StatusCode, content)
-			}
+			res, content := s.ask(t, "POST", path, body)
+			check.That(t, res.StatusCode < 500, "%s %q: %d %s", path, body, res.StatusCode, content)
 		}
 	})
 }

@@ -214,10 +214,9 @@ func TestRRFVectors(t *testing.T) {
 		var answer struct {
 			Error string `json:"error"`
 		}
-		if err := json.Unmarshal(got, &answer); err != nil || res.StatusCode != c.Expected.Status ||
-			!reflect.DeepEqual(answer.Error, c.Expected.Error) {
-			t.Errorf("%s: %d %s, want %+v", c.Name, res.StatusCode, got, c.Expected)
-		}
+		err := json.Unmarshal(got, &answer)
+		check.That(t, err == nil && res.StatusCode == c.Expected.Status && reflect.DeepEqual(answer.Error, c.Expected.Error),
+			"%s: %d %s, want %+v", c.Name, res.StatusCode, got, c.Expected)
 	}
 	testFusionVectors(t)
 }

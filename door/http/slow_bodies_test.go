@@ -29,9 +29,8 @@ func TestSlowBodies(t *testing.T) {
 			fmt.Fprintf(conn, "PUT /v1/documents/api:a.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
 				"application/json\r\nExpect: 100-continue\r\n%s\r\n", head)
 			// the server reads the body now
-			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
-				t.Fatalf("%q: %q %v", head, line, err)
-			}
+			line, err := bufio.NewReader(conn).ReadString('\n')
+			must.That(t, err == nil && strings.Contains(line, " 100 "), "%q: %q %v", head, line, err)
 		}
 		s.want(t, 200, "POST", "/v1/search", `{"query": "undo"}`)
 	}

@@ -36,14 +36,12 @@ func TestReasonOfFailedTask(t *testing.T) {
 	var told []string
 	o.Notice = func(err error) { told = append(told, err.Error()) }
 	store.writes.Store(true)
-	if task := workUntilDone(t, o, wrong); !strings.HasSuffix(task.Error, `nothing is called "api:none.md"`) ||
-		strings.Contains(strings.Join(told, "\n"), "none.md") {
-		t.Errorf("%+v; the log says %q", task, told)
-	}
-	if task := workUntilDone(t, o, right); task.State != collection.TaskFailed || task.Error == "" ||
-		strings.Contains(task.Error, "secret") || !strings.Contains(strings.Join(told, "\n"), "secret") {
-		t.Errorf("%+v; the log says %q", task, told)
-	}
+	task := workUntilDone(t, o, wrong)
+	check.That(t, strings.HasSuffix(task.Error, `nothing is called "api:none.md"`) &&
+		!strings.Contains(strings.Join(told, "\n"), "none.md"), "%+v; the log says %q", task, told)
+	task = workUntilDone(t, o, right)
+	check.That(t, task.State == collection.TaskFailed && task.Error != "" && !strings.Contains(task.Error, "secret") &&
+		strings.Contains(strings.Join(told, "\n"), "secret"), "%+v; the log says %q", task, told)
 }
 
 // TestTaskOfOtherProcess checks that the owner can read a task of another process or an earlier one at
@@ -59,14 +57,12 @@ func TestTaskOfOtherProcess(t *testing.T) {
 		task, err := c.Task(nobody, "local", answer.Task.ID)
 		check.That(t, err == nil && task.State == state && (len(task.Results) == 1) == (state == collection.TaskDone),
 			"%s: %+v, %v", state, task, err)
-		if list := c.Tasks(nobody, "local", state, 9); len(list) != 1 || list[0].ID != answer.Task.ID ||
-			len(list[0].Results) != 0 {
-			t.Errorf("%s: listed as %+v", state, list)
-		}
+		list := c.Tasks(nobody, "local", state, 9)
+		check.That(t, len(list) == 1 && list[0].ID == answer.Task.ID && len(list[0].Results) == 0, "%s: listed as %+v", state,
+			list)
 		for _, id := range []string{answer.Task.ID, "../tasks/" + answer.Task.ID, "0000000000000000-none", "\x00"} {
-			if task, err := c.Task(nobody, "another", id); !errors.Is(err, sheaf.ErrNotFound) {
-				t.Errorf("%s for somebody else: %+v, %v", id, task, err)
-			}
+			task, err := c.Task(nobody, "another", id)
+			check.That(t, errors.Is(err, sheaf.ErrNotFound), "%s for somebody else: %+v, %v", id, task, err)
 		}
 		check.Equal(t, len(c.Tasks(nobody, "another", "", 9)), 0, "%s: tasks of another caller", state)
 		workUntilDone(t, o, answer.Task.ID)
@@ -93,9 +89,8 @@ func TestResultsOfTasks(t *testing.T) {
 	must.That(t, len(first.Results) == 300 && first.Results[299].ETag != "", "%+v", first)
 	c := must.Get(collection.New(o))
 	working(t, c)
-	if task, err := c.Task(access.Unrestricted(), "", first.ID); err != nil || asJSON(t, task) != asJSON(t, first) {
-		t.Errorf("%+v, before %+v", task, first)
-	}
+	task, err := c.Task(access.Unrestricted(), "", first.ID)
+	check.That(t, err == nil && asJSON(t, task) == asJSON(t, first), "%+v, before %+v", task, first)
 }
 
 // TestLocationOfTask checks that Location leads to the task, also in another collection than the
@@ -199,8 +194,7 @@ func TestUnreadableFilesBlockNothing(t *testing.T) {
 	for name, content := range files {
 		check.That(t, strings.Contains(named[name], name) && strings.Contains(strings.Join(told, "\n"), name),
 			"%s: status says %q, told %q", name, named[name], told)
-		if now, err := os.ReadFile(name); err != nil || string(now) != content {
-			t.Errorf("%s: %q, %v", name, now, err)
-		}
+		now, err := os.ReadFile(name)
+		check.That(t, err == nil && string(now) == content, "%s: %q, %v", name, now, err)
 	}
 }

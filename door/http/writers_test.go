@@ -116,10 +116,9 @@ func TestSecondServerNamesWriter(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		if text := string(body); res.StatusCode != 503 ||
-			!strings.Contains(text, "another server accepts documents for this index") || strings.Contains(text, "moment") {
-			t.Errorf("%d %s", res.StatusCode, body)
-		}
+		text := string(body)
+		check.That(t, res.StatusCode == 503 && strings.Contains(text, "another server accepts documents for this index") &&
+			!strings.Contains(text, "moment"), "%d %s", res.StatusCode, body)
 		return
 	}
 	t.Error("both take documents")
@@ -137,9 +136,8 @@ func TestSecondServerTakesOver(t *testing.T) {
 		go func() { done <- f.Work(ctx) }()
 		return s, sync.OnceFunc(func() {
 			stop()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			err := <-done
+			check.That(t, err == nil, "%v", err)
 		})
 	}
 	put := func(s *server, key string) (status int) {

@@ -48,10 +48,9 @@ func TestToolsAcceptNamesOfAnswers(t *testing.T) {
 	shown := regexp.MustCompile(`(?m)^   id (.*?), [^,]*, score`).FindAllStringSubmatch(text, -1)
 	must.That(t, len(shown) == len(names), "%d of %d are shown:\n%s", len(shown), len(names), text)
 	for _, id := range shown {
-		if got := call(t, s, "get", map[string]any{"id": id[1]}, nil); !strings.Contains(got, "id "+id[1]+", ") ||
-			!strings.Contains(got, "A walrus text.") {
-			t.Errorf("%s:\n%s", id[1], got)
-		}
+		got := call(t, s, "get", map[string]any{"id": id[1]}, nil)
+		check.That(t, strings.Contains(got, "id "+id[1]+", ") && strings.Contains(got, "A walrus text."), "%s:\n%s", id[1],
+			got)
 	}
 }
 
@@ -148,9 +147,8 @@ func TestBudgetsOfAllSizes(t *testing.T) {
 			must.That(t, err == nil && !r.IsError, "%s: %v %v", tool, err, r)
 			structured := jsonOf(t, r.StructuredContent)
 			for form, text := range map[string]string{"text": textOf(r), "structured": structured} {
-				if got := mcp.Tokens(text); got > float64(budget) {
-					t.Errorf("%s, budget %d: %v tokens of %s", tool, budget, got, form)
-				}
+				got := mcp.Tokens(text)
+				check.That(t, got <= float64(budget), "%s, budget %d: %v tokens of %s", tool, budget, got, form)
 			}
 		}
 	}
@@ -195,9 +193,8 @@ func TestCutTextIsReadToEnd(t *testing.T) {
 		"reads on") || !strings.Contains(text, "a larger one gives more") {
 		t.Errorf("within a line: %s", text)
 	}
-	if want := "# Walrus\n\n" + text.String(); whole.String() != want {
-		t.Errorf("%d bytes were read of %d, next %s", whole.Len(), len(want), next)
-	}
+	want := "# Walrus\n\n" + text.String()
+	check.That(t, whole.String() == want, "%d bytes were read of %d, next %s", whole.Len(), len(want), next)
 }
 
 // TestCutTextKeepsLineEnds checks that reading on gives the exact text with all kinds of line ends.
@@ -284,10 +281,9 @@ func TestHintMentionsHiddenSpaces(t *testing.T) {
 // TestErrorShortensLongName checks that an error shortens a long name that does not exist. A query also has a limit.
 func TestErrorShortensLongName(t *testing.T) {
 	s := connect(t, access.Unrestricted())
-	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}},
-		nil); len(text) > 2000 || !strings.Contains(text, "Not given: xxx") {
-		t.Errorf("%d bytes: %.2000s", len(text), text)
-	}
+	text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}},
+		nil)
+	check.That(t, len(text) <= 2000 && strings.Contains(text, "Not given: xxx"), "%d bytes: %.2000s", len(text), text)
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get",
 		Arguments: map[string]any{"id": strings.Repeat("x", 50_000)}})
 	check.That(t, err == nil && r.IsError && len(textOf(r)) <= 2000, "%v: %.2000s", err, textOf(r))
@@ -317,13 +313,11 @@ func whatIsMissingFits(t *testing.T, s *sdk.ClientSession, ids []string, budget 
 	must.That(t, err == nil && !r.IsError, "%v %v", err, r)
 	structured := jsonOf(t, r.StructuredContent)
 	for form, text := range map[string]string{"text": textOf(r), "structured": structured} {
-		if got := mcp.Tokens(text); got > float64(budget) {
-			t.Errorf("%v tokens of %s, the budget is %d", got, form, budget)
-		}
+		got := mcp.Tokens(text)
+		check.That(t, got <= float64(budget), "%v tokens of %s, the budget is %d", got, form, budget)
 	}
-	if got := strings.Count(textOf(r), "not found"); got != 48 {
-		t.Errorf("%d of 48 are said to be missing", got)
-	}
+	got := strings.Count(textOf(r), "not found")
+	check.That(t, got == 48, "%d of 48 are said to be missing", got)
 }
 
 // TestEmptyCollection checks that answers say when a collection is empty, and that no answer is empty.
@@ -332,26 +326,23 @@ func TestEmptyCollection(t *testing.T) {
 	for tool, arguments := range map[string]map[string]any{"search": {"query": "walrus"}, "context": {"text": "walrus"}} {
 		var found answer
 		text := call(t, s, tool, arguments, &found)
-		if want := "the collection has no documents"; !strings.Contains(text, want) ||
-			!strings.Contains(strings.Join(found.Notes, ";"), want) {
-			t.Errorf("%s: %s\n%+v", tool, text, found)
-		}
+		want := "the collection has no documents"
+		check.That(t, strings.Contains(text, want) && strings.Contains(strings.Join(found.Notes, ";"), want), "%s: %s\n%+v",
+			tool, text, found)
 	}
 	alone := connectWith(t, map[string]string{"alone.md": "# Alone\n\nwalrus\n"})
-	if text := call(t, alone, "similar", map[string]any{"id": "alone.md"}, nil); !strings.Contains(text,
-		"Nothing was found.") || strings.Contains(text, "other words") {
-		t.Errorf("similar: %s", text)
-	}
+	text := call(t, alone, "similar", map[string]any{"id": "alone.md"}, nil)
+	check.That(t, strings.Contains(text, "Nothing was found.") && !strings.Contains(text, "other words"), "similar: %s",
+		text)
 	var absence struct{ Profile string }
 	if call(t, alone, "explain", map[string]any{"query": "okapi", "id": "alone.md"},
 		&absence); absence.Profile != "sheaf" {
 		t.Errorf("explain says profile %q", absence.Profile)
 	}
 	check.Contains(t, call(t, s, "explain", map[string]any{"query": "walrus"}, nil), `Nothing was found for "walrus"`)
-	if text := call(t, connect(t, access.Unrestricted()), "search",
-		map[string]any{"query": "zzzz qqqq", "profile": "tree"}, nil); strings.Contains(text, "no documents") {
-		t.Error(text)
-	}
+	text = call(t, connect(t, access.Unrestricted()), "search",
+		map[string]any{"query": "zzzz qqqq", "profile": "tree"}, nil)
+	check.That(t, !strings.Contains(text, "no documents"), "%v", text)
 }
 
 // TestStatusListsSkippedFiles checks that the status lists at most 50 skipped files, unsupported types last. A
@@ -429,13 +420,11 @@ func TestCompletion(t *testing.T) {
 		{"id", "notes:g", []string{"notes:git.md"}}, {"id", "de", []string{"notes:deep/far.md"}}, {"id", "zzz", []string{}},
 		{"id", "日", []string{"notes:日本.md"}},
 	} {
-		if got, err := complete(s, c.name, c.value, "notes"); err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%s %q: %q, %v; want %q", c.name, c.value, got, err, c.want)
-		}
+		got, err := complete(s, c.name, c.value, "notes")
+		check.That(t, err == nil && slices.Equal(got, c.want), "%s %q: %q, %v; want %q", c.name, c.value, got, err, c.want)
 	}
-	if all, err := complete(s, "id", "", ""); err != nil || len(all) != 4 {
-		t.Errorf("every document: %q, %v", all, err)
-	}
+	all, err := complete(s, "id", "", "")
+	check.That(t, err == nil && len(all) == 4, "every document: %q, %v", all, err)
 	if got, err := complete(s, "id", "", "nosuch"); err == nil ||
 		!strings.Contains(err.Error(), "no collection is called") {
 		t.Errorf("%q, %v", got, err)
@@ -495,9 +484,8 @@ func TestAnswersAreShort(t *testing.T) {
 			}
 			text, snippets := textOf(r), 0
 			sent, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1 << 20, "result": r})
-			if n := len(sent); err != nil || n > 3000 || n < c.undersize {
-				t.Errorf("%q: %d bytes, %v\n%s", query, n, err, sent)
-			}
+			n := len(sent)
+			check.That(t, err == nil && n <= 3000 && n >= c.undersize, "%q: %d bytes, %v\n%s", query, n, err, sent)
 			for _, one := range out.Results {
 				check.That(t, strings.Contains(text, one.Snippet) && utf8.ValidString(one.Snippet), "%q: the text lacks %q", query,
 					one.Snippet)

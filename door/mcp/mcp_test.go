@@ -229,19 +229,16 @@ func TestResources(t *testing.T) {
 		for tool, args := range map[string]any{"get": map[string]any{"id": u},
 			"multi_get": map[string]any{"ids": []string{u}}, "similar": map[string]any{"id": u},
 			"context": map[string]any{"id": u}, "explain": map[string]any{"query": "undo", "id": u}} {
-			if got, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args}); err != nil ||
-				got.IsError || strings.Contains(fmt.Sprint(got.StructuredContent), "not found") {
-				t.Errorf("%s of %s: %+v, %v", tool, u, got, err)
-			}
+			got, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
+			check.That(t, err == nil && !got.IsError && !strings.Contains(fmt.Sprint(got.StructuredContent), "not found"),
+				"%s of %s: %+v, %v", tool, u, got, err)
 		}
 	}
 	// Some clients decode a part of an address, or treat the collection as a host name.
 	for _, u := range []string{"sheaf://notes/notes:deep/far.md", "sheaf://notes/notes:git.md#undo-a-commit",
 		"sheaf://notes/notes%3agit.md", "sheaf://NOTES/notes%3A日本.md"} {
-		if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err != nil ||
-			got.Contents[0].Text == "" || got.Contents[0].URI != u {
-			t.Errorf("%s: %+v, %v", u, got, err)
-		}
+		got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u})
+		check.That(t, err == nil && got.Contents[0].Text != "" && got.Contents[0].URI == u, "%s: %+v, %v", u, got, err)
 		if got, err := s.CallTool(t.Context(),
 			&sdk.CallToolParams{Name: "get", Arguments: map[string]any{"id": u}}); err != nil || got.IsError {
 			t.Errorf("get %s: %+v, %v", u, got, err)
@@ -249,9 +246,8 @@ func TestResources(t *testing.T) {
 	}
 	for _, u := range []string{"sheaf://notes/notes%3Anosuch.md", "sheaf://other/notes%3Agit.md", "sheaf://notes/%zz",
 		"file:///etc/passwd"} {
-		if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err == nil {
-			t.Errorf("%s: %v", u, got)
-		}
+		got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u})
+		check.That(t, err != nil, "%s: %v", u, got)
 	}
 	templates, err := s.ListResourceTemplates(t.Context(), nil)
 	check.That(t, err == nil && len(templates.ResourceTemplates) == 1, "templates: %v %v", templates, err)
@@ -269,9 +265,8 @@ func TestHTTP(t *testing.T) {
 	ask.Params.Name, ask.Params.Arguments = "search", map[string]any{"query": "undo commit"}
 	r, err := c.CallTool(t.Context(), ask)
 	must.That(t, err == nil && !r.IsError, "search: %v %v", r, err)
-	if b, _ := json.Marshal(r); !strings.Contains(string(b), "notes:git.md#undo-a-commit") {
-		t.Errorf("search: %s", b)
-	}
+	b, _ := json.Marshal(r)
+	check.That(t, strings.Contains(string(b), "notes:git.md#undo-a-commit"), "search: %s", b)
 	http.DefaultClient.CloseIdleConnections()
 }
 
@@ -331,9 +326,8 @@ func TestCallsAreAdmitted(t *testing.T) {
 			!strings.Contains(body, "git") && !strings.Contains(body, "notes") {
 			t.Errorf("%s: %v %s", tool, err, body)
 		}
-		if n := inside.Load(); n != 0 {
-			t.Errorf("%s: %d calls never left", tool, n)
-		}
+		n := inside.Load()
+		check.That(t, n == 0, "%s: %d calls never left", tool, n)
 		refuse.Store(true)
 		_, body, err = post(t.Context(), web, call)
 		check.That(t, err == nil && strings.Contains(body, "the server is busy"), "%s beside too many: %v %s", tool, err,
@@ -411,10 +405,9 @@ func TestListenWithoutSubscriptions(t *testing.T) {
 			check.That(t, c.Tools != nil && !c.Tools.ListChanged && c.Resources != nil && !c.Resources.ListChanged &&
 				!c.Resources.Subscribe && c.Prompts == nil, "what the server says that it can: %+v %+v %+v", c, c.Tools,
 				c.Resources)
-			if r, err := session.CallTool(t.Context(),
-				&sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "undo commit"}}); err != nil || r.IsError {
-				t.Errorf("a search: %v %+v", err, r)
-			}
+			r, err := session.CallTool(t.Context(),
+				&sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "undo commit"}})
+			check.That(t, err == nil && !r.IsError, "a search: %v %+v", err, r)
 		})
 	}
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil) // no limit: it must end by itself
@@ -456,8 +449,7 @@ func TestMessageListOverHTTP(t *testing.T) {
 	}
 	for body, status := range map[string]int{` {"jsonrpc":"2.0","id":1,"method":"ping"}`: 200, "": 400, "  ": 400,
 		strings.Repeat(" ", 2<<20): 413, strings.Repeat("a", 2<<20): 413} {
-		if res, text, err := post(t.Context(), web, body); err != nil || res.StatusCode != status {
-			t.Errorf("%.80s: %v %s", body, err, text)
-		}
+		res, text, err := post(t.Context(), web, body)
+		check.That(t, err == nil && res.StatusCode == status, "%.80s: %v %s", body, err, text)
 	}
 }

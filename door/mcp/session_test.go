@@ -90,14 +90,12 @@ func TestSessionEnds(t *testing.T) {
 				if c.answer > 0 {
 					time.AfterFunc(c.answer, func() { _ = s.Write(context.Background(), &jsonrpc.Response{ID: ids[1]}) })
 				}
-				if _, err := s.Read(t.Context()); err != io.EOF {
-					t.Errorf("the end is %v", err)
-				}
+				_, err := s.Read(t.Context())
+				check.That(t, err == io.EOF, "the end is %v", err)
 				check.Equal(t, time.Since(began), c.ends, "time until the end")
 				must.That(t, len(w.out) == 1, "%d answers, want 1", len(w.out))
-				if r := <-w.out; r.ID != ids[1] || (r.Error != nil) != c.fails {
-					t.Errorf("answered with %+v", r)
-				}
+				r := <-w.out
+				check.That(t, r.ID == ids[1] && (r.Error != nil) == c.fails, "answered with %+v", r)
 				if err := s.Write(t.Context(), &jsonrpc.Response{ID: ids[1]}); err == nil || len(w.out) != 0 {
 					t.Errorf("a second answer went out: %v", err)
 				}
@@ -161,9 +159,8 @@ func TestCancelled(t *testing.T) {
 		read(&jsonrpc.Request{Method: "notifications/cancelled", Params: json.RawMessage(text)})
 	}
 	close(w.in)
-	if _, err := s.Read(t.Context()); err != io.EOF {
-		t.Errorf("the end is %v", err)
-	}
+	_, err := s.Read(t.Context())
+	check.That(t, err == io.EOF, "the end is %v", err)
 }
 
 // TestQuotingMarksIsLinear checks that quoting a text of marks takes linear time. It measures processor
@@ -177,9 +174,8 @@ func TestQuotingMarksIsLinear(t *testing.T) {
 			began := storetest.CPU()
 			w.quote("marks.md", text)
 			least = min(least, storetest.CPU()-began)
-			if got := w.String(); !strings.HasSuffix(got, "\n"+text+"< end of text\n") {
-				t.Fatalf("%d marks: %d bytes", marks, len(got))
-			}
+			got := w.String()
+			must.That(t, strings.HasSuffix(got, "\n"+text+"< end of text\n"), "%d marks: %d bytes", marks, len(got))
 		}
 		return least
 	}
@@ -208,8 +204,7 @@ func TestTokens(t *testing.T) {
 		46: "東京は日本の首都です。新しい技術の導入により、検索エンジンの性能が大幅に向上しました。",
 		38: "Москва — столица России. Поисковая система находит документы по смыслу и по словам.",
 	} {
-		if got := Tokens(text); got < 0.85*tokens {
-			t.Errorf("%v tokens, of %v: %s", got, tokens, text)
-		}
+		got := Tokens(text)
+		check.That(t, got >= 0.85*tokens, "%v tokens, of %v: %s", got, tokens, text)
 	}
 }

@@ -59,9 +59,8 @@ func startRaw(t *testing.T) *raw {
 		defer close(r.out)
 		for lines := bufio.NewScanner(heard); lines.Scan(); {
 			var l line
-			if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-				t.Errorf("the server wrote %q", lines.Bytes())
-			}
+			err := json.Unmarshal(lines.Bytes(), &l)
+			check.That(t, err == nil, "the server wrote %q", lines.Bytes())
 			_ = json.Unmarshal(l.RawID, &l.ID) // 0 for other identifiers
 			r.out <- l
 		}
@@ -158,9 +157,8 @@ func TestRawRequests(t *testing.T) {
 		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `[{"jsonrpc":"2.0","id":2,"method":"ping"}]`, "\xff\xfe",
 		`{"jsonrpc":"2.0","id":2,"method":"ping","params":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}",
 		strings.Repeat("a", 17<<20)} {
-		if l := r.send(text, 0); l.Error == nil {
-			t.Errorf("%.100s: %s", text, l.Result)
-		}
+		l := r.send(text, 0)
+		check.That(t, l.Error != nil, "%.100s: %s", text, l.Result)
 	}
 	fmt.Fprintln(r.in)
 	if l := r.ask("tools/call", `{"name":"search","arguments":{"query":"undo commit"}}`); l.Error != nil {
@@ -181,10 +179,9 @@ func TestMessageList(t *testing.T) {
 		refuse := func() {
 			t.Helper()
 			for _, text := range lists {
-				if l := r.send(text, 0); l.Error == nil || l.Error.Code != -32600 ||
-					!strings.Contains(l.Error.Message, "one message at a time") {
-					t.Errorf("%s, %s: %+v", version, text, l)
-				}
+				l := r.send(text, 0)
+				check.That(t, l.Error != nil && l.Error.Code == -32600 &&
+					strings.Contains(l.Error.Message, "one message at a time"), "%s, %s: %+v", version, text, l)
 			}
 		}
 		refuse()
@@ -332,15 +329,12 @@ func TestInvalidMessage(t *testing.T) {
 		if l := <-r.out; l.Error == nil || l.Error.Code != c.code || string(l.RawID) != c.id {
 			t.Errorf("%s: %s %+v", c.text, l.RawID, l.Error)
 		}
-		if status, got := postRefused(t, web, c.text); status != 400 || got.Error.Code != c.code || string(got.ID) != c.id {
-			t.Errorf("%s: %d %+v", c.text, status, got)
-		}
+		status, got := postRefused(t, web, c.text)
+		check.That(t, status == 400 && got.Error.Code == c.code && string(got.ID) == c.id, "%s: %d %+v", c.text, status, got)
 	}
 	for _, id := range []string{"0", "-1", "1e2", "9007199254740991", `""`, `"1.5"`} {
-		if res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":`+id+`,"method":"ping"}`); err != nil ||
-			res.StatusCode != 200 {
-			t.Errorf("%s: %v %s", id, err, text)
-		}
+		res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":`+id+`,"method":"ping"}`)
+		check.That(t, err == nil && res.StatusCode == 200, "%s: %v %s", id, err, text)
 	}
 }
 
@@ -362,24 +356,20 @@ func TestErrorCodes(t *testing.T) {
 		{"resources/list", `{"cursor":"sheaf://nosuch/a.md"}`, -32602},
 		{"resources/read", `{"uri":"sheaf://nosuch/a.md"}`, -32602},
 	} {
-		if l := r.ask(c.method, c.params); l.Error == nil || l.Error.Code != c.code {
-			t.Errorf("%s %s: %+v", c.method, c.params, l)
-		}
+		l := r.ask(c.method, c.params)
+		check.That(t, l.Error != nil && l.Error.Code == c.code, "%s %s: %+v", c.method, c.params, l)
 		message := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`, c.method, c.params)
-		if status, got := postRefused(t, web, message, version...); status != 200 || got.Error.Code != c.code ||
-			string(got.ID) != "7" {
-			t.Errorf("%s %s over HTTP: %d %+v", c.method, c.params, status, got)
-		}
+		status, got := postRefused(t, web, message, version...)
+		check.That(t, status == 200 && got.Error.Code == c.code && string(got.ID) == "7", "%s %s over HTTP: %d %+v", c.method,
+			c.params, status, got)
 	}
 	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`
-	if status, got := postRefused(t, web, call, version...); status != 200 || got.Error.Code != -32600 ||
-		string(got.ID) != "7" {
-		t.Errorf("a call without parameters: %d %+v", status, got)
-	}
+	status, got := postRefused(t, web, call, version...)
+	check.That(t, status == 200 && got.Error.Code == -32600 && string(got.ID) == "7", "a call without parameters: %d %+v",
+		status, got)
 	notice := `{"jsonrpc":"2.0","method":"tools/call"}`
-	if res, text, err := post(t.Context(), web, notice, version...); err != nil || res.StatusCode != 400 {
-		t.Errorf("one that cannot be answered: %v %s", err, text)
-	}
+	res, text, err := post(t.Context(), web, notice, version...)
+	check.That(t, err == nil && res.StatusCode == 400, "one that cannot be answered: %v %s", err, text)
 }
 
 // TestManyValues checks that a message with too many values is refused, because parsing and
@@ -391,15 +381,13 @@ func TestManyValues(t *testing.T) {
 	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"multi_get","arguments":{"ids":[` +
 		strings.Repeat("[],", 300_000) + `[]]}}}`
 	began := time.Now()
-	if status, got := postRefused(t, web, call); status != 400 || got.Error.Code != -32600 || string(got.ID) != "null" ||
-		!strings.Contains(got.Error.Message, "too many values: must hold at most") {
-		t.Errorf("%d %+v", status, got)
-	}
+	status, got := postRefused(t, web, call)
+	check.That(t, status == 400 && got.Error.Code == -32600 && string(got.ID) == "null" &&
+		strings.Contains(got.Error.Message, "too many values: must hold at most"), "%d %+v", status, got)
 	_, _ = fmt.Fprintln(r.in, call)
-	if l := <-r.out; l.Error == nil || l.Error.Code != -32600 ||
-		!strings.Contains(l.Error.Message, "too many values: must hold at most") {
-		t.Errorf("on standard input: %+v", l)
-	}
+	l := <-r.out
+	check.That(t, l.Error != nil && l.Error.Code == -32600 &&
+		strings.Contains(l.Error.Message, "too many values: must hold at most"), "on standard input: %+v", l)
 	t.Log(time.Since(began))
 	if l := r.ask("tools/call", `{"name":"context","arguments":{"text":"`+
 		strings.Repeat("undo, a [commit], {here}: ", 30_000)+`"}}`); l.Error != nil ||

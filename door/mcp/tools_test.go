@@ -40,15 +40,13 @@ func TestScanResultsNameLines(t *testing.T) {
 			}
 			check.That(t, strings.Contains(text, "id "+r.ID+","), "%v: %s is not in the text:\n%s", arguments, r.ID, text)
 			for _, id := range []string{r.ID, r.URI} {
-				if got := call(t, s, "get", map[string]any{"id": id}, nil); !strings.Contains(got, "harbor") {
-					t.Errorf("get %s:\n%s", id, got)
-				}
+				got := call(t, s, "get", map[string]any{"id": id}, nil)
+				check.That(t, strings.Contains(got, "harbor"), "get %s:\n%s", id, got)
 				call(t, s, "similar", map[string]any{"id": id}, nil)
 				var why struct{ Absence struct{ ID string } }
-				if got := call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered", "id": id},
-					&why); !strings.Contains(got, " has rank ") {
-					t.Errorf("explain %s: %s", id, got)
-				}
+				got = call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered", "id": id},
+					&why)
+				check.That(t, strings.Contains(got, " has rank "), "explain %s: %s", id, got)
 				call(t, s, "get", map[string]any{"id": why.Absence.ID}, nil)
 			}
 			read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: r.URI})
@@ -59,9 +57,8 @@ func TestScanResultsNameLines(t *testing.T) {
 	var explained struct{ Results []struct{ ID string } }
 	call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered"}, &explained)
 	for _, r := range explained.Results {
-		if got := call(t, s, "get", map[string]any{"id": r.ID}, nil); !strings.Contains(got, "harbor") {
-			t.Errorf("get %s:\n%s", r.ID, got)
-		}
+		got := call(t, s, "get", map[string]any{"id": r.ID}, nil)
+		check.That(t, strings.Contains(got, "harbor"), "get %s:\n%s", r.ID, got)
 	}
 }
 

@@ -399,9 +399,8 @@ func TestPageScanResult(t *testing.T) {
 			`back":{"notes:git.md#undo-a-commit":1}}'`))
 	step(t, ctx, "it is saved", chromedp.Click(`//button[text()="Save as judged queries"]`, chromedp.BySearch),
 		until(`$("#notes").textContent.includes("judged.yaml")`))
-	if set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), ""); err != nil || set.Judgements() != 1 {
-		t.Errorf("the saved marks: %+v, %v", set, err)
-	}
+	set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), "")
+	check.That(t, err == nil && set.Judgements() == 1, "the saved marks: %+v, %v", set, err)
 	step(t, ctx, "by another profile", visit(s, "/?view=lab&q=branch+back"),
 		until(`$(".judge li:first-child button")?.ariaPressed === "true"`))
 }

@@ -118,7 +118,8 @@ func TestFiles(t *testing.T) {
 			strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") && r.Header.Get("ETag") != "",
 			"%s: %s %v", name, r.Status, r.Header)
 		for _, address := range []string{"http://", "https://", "//cdn"} {
-			if i := strings.Index(strings.ReplaceAll(body, "http://www.w3.org/2000/svg", ""), address); i >= 0 {
+			i := strings.Index(strings.ReplaceAll(body, "http://www.w3.org/2000/svg", ""), address)
+			if i >= 0 {
 				t.Errorf("%s names another machine: %.60s", name, body[i:])
 			}
 		}
@@ -138,10 +139,9 @@ func TestFiles(t *testing.T) {
 	check.That(t, total <= 200_000, "the page has %d bytes: must be below 200 kB", total)
 	for _, name := range []string{"/ui/../web.go", "/ui/", "/ui/nosuch.js", "/nosuch", "/v1/nosuch",
 		"/ui/document?id=nosuch"} {
-		if r, body := fetch(t, s.URL+name); r.StatusCode != 404 ||
-			r.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `"status":404`) {
-			t.Errorf("%s, where nothing is: %s %s", name, r.Status, body)
-		}
+		r, body := fetch(t, s.URL+name)
+		check.That(t, r.StatusCode == 404 && r.Header.Get("Content-Type") == "application/problem+json" &&
+			strings.Contains(body, `"status":404`), "%s, where nothing is: %s %s", name, r.Status, body)
 	}
 }
 
@@ -156,9 +156,8 @@ func TestDocument(t *testing.T) {
 	check.Lacks(t, body, `\u003cscript`, `\u003cimg`, `href=\"javascript:`)
 	for path, status := range map[string]int{"/ui/document?id=nosuch.md": 404, "/ui/document": 404,
 		"/ui/document?id=git.md&collection=zzz": 404} {
-		if r, body := fetch(t, s.URL+path); r.StatusCode != status || !strings.Contains(body, "detail") {
-			t.Errorf("%s: %s %s", path, r.Status, body)
-		}
+		r, body := fetch(t, s.URL+path)
+		check.That(t, r.StatusCode == status && strings.Contains(body, "detail"), "%s: %s %s", path, r.Status, body)
 	}
 }
 
@@ -397,13 +396,11 @@ func TestPageConfidence(t *testing.T) {
 		} else if strings.Contains(said, "confidence") {
 			t.Errorf("%+v: the page marks a result:\n%s", c, said)
 		}
-		if n := strings.Count(said, unlikely); n > 1 || (n == 1) == c.answerable {
-			t.Errorf("%+v: the page says so %d times:\n%s", c, n, said)
-		}
+		n := strings.Count(said, unlikely)
+		check.That(t, n <= 1 && (n == 1) != c.answerable, "%+v: the page says so %d times:\n%s", c, n, said)
 		if at := strings.Index(said, unlikely); at >= 0 {
-			if first := strings.Index(said, text(t, ctx, "#result-0 h2")); at > first {
-				t.Errorf("%+v: the line is not above the results:\n%s", c, said)
-			}
+			first := strings.Index(said, text(t, ctx, "#result-0 h2"))
+			check.That(t, at <= first, "%+v: the line is not above the results:\n%s", c, said)
 		}
 	}
 	s := served(t, notes, func(o *collection.Options) { o.Confidence = collectiontest.Calibrated(-5, false) })
@@ -458,9 +455,8 @@ func TestPage(t *testing.T) {
 	}
 	step(t, ctx, "save the marks", chromedp.Click(`//button[text()="Save as judged queries"]`, chromedp.BySearch),
 		until(`$("#notes").textContent.includes("judged.yaml")`))
-	if set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), ""); err != nil || set.Judgements() != 1 {
-		t.Errorf("the saved marks: %+v, %v", set, err)
-	}
+	set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), "")
+	check.That(t, err == nil && set.Judgements() == 1, "the saved marks: %+v, %v", set, err)
 	step(t, ctx, "why not", typeIn(`.lab-bar input`, "plain.txt\n"),
 		until(`$("[aria-label=Arithmetic]").textContent.includes("plain.txt")`))
 	step(t, ctx, "two profiles", visit(s, "/?view=lab&q=commit&compare=tree"), until(`$$("svg.lab").length === 2`),

@@ -59,9 +59,8 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	check.That(t, classes["real"] >= 100 && classes["hot"] >= 20, "queries: %v", classes)
-	if _, err := readFolders([]string{t.TempDir()}, 500); err == nil {
-		t.Error("an empty folder is no error")
-	}
+	_, err := readFolders([]string{t.TempDir()}, 500)
+	check.That(t, err != nil, "an empty folder is no error")
 }
 
 // options runs this test program, which is self, as Sheaf's engine: see TestMain.
@@ -112,28 +111,23 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %+v, and a twin of it %+v", task, ours, twin)
 			continue
 		}
-		if c := ours.Result.Classes["real"]; c == nil || !(c.Quantile(0.5) > 0) || c.QPS <= 0 || c.ClientsQPS <= 0 ||
-			ours.Result.IndexBytes <= 0 {
-			t.Errorf("%s: %+v", task, ours.Result)
-		}
-		if r := rows["broken "+string(task)]; !strings.Contains(r.Fault, "out of order") {
-			t.Errorf("%s: the broken peer: %+v", task, r)
-		}
-		if r := rows["idle "+string(task)]; r.Fault == "" {
-			t.Errorf("%s: a peer that does nothing has a result", task)
-		}
-		if _, ok := rows["words "+string(task)]; ok != (task == TaskWords) {
-			t.Errorf("%s: the peer for words alone: %v", task, ok)
-		}
+		c := ours.Result.Classes["real"]
+		check.That(t, c != nil && c.Quantile(0.5) > 0 && c.QPS > 0 && c.ClientsQPS > 0 && ours.Result.IndexBytes > 0,
+			"%s: %+v", task, ours.Result)
+		r := rows["broken "+string(task)]
+		check.That(t, strings.Contains(r.Fault, "out of order"), "%s: the broken peer: %+v", task, r)
+		r = rows["idle "+string(task)]
+		check.That(t, r.Fault != "", "%s: a peer that does nothing has a result", task)
+		_, ok := rows["words "+string(task)]
+		check.That(t, ok == (task == TaskWords), "%s: the peer for words alone: %v", task, ok)
 	}
 	check.Equal(t, rows["slow words"].Fault, "stopped after 5s", "the slow peer")
 	if r := rows["sheaf words"]; !(r.MRR > 0.5) || !math.IsNaN(r.Recall) {
 		t.Errorf("words: MRR %v, recall %v", r.MRR, r.Recall)
 	}
 	for _, task := range []Task{TaskVectors, TaskWide} {
-		if r := rows["sheaf "+string(task)]; !(r.Recall > 0.95) {
-			t.Errorf("%s: recall %v", task, r.Recall)
-		}
+		r := rows["sheaf "+string(task)]
+		check.That(t, r.Recall > 0.95, "%s: recall %v", task, r.Recall)
 	}
 	if short, long := rows["sheaf vectors"].InputBytes, rows["sheaf vectors384"].InputBytes; short != 300*64*4 ||
 		long != 300*96*4 {
@@ -264,11 +258,9 @@ func TestStoppedBuildReleasesMemory(t *testing.T) {
 	e := &ownTask{task: TaskWords}
 	docs := slices.Repeat([]Document{{ID: "a", Title: "one", Text: "some words"}}, 2*batchChunks)
 	docs[len(docs)-1].ID = ""
-	if err := e.Build(t.Context(), t.TempDir(), docs, nil); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Fatalf("a chunk without an ID: %v", err)
-	}
-	if left := offheap.InUse() - before; left != 0 {
-		t.Errorf("%d bytes are not given back", left)
-	}
+	err := e.Build(t.Context(), t.TempDir(), docs, nil)
+	must.That(t, errors.Is(err, sheaf.ErrInvalid), "a chunk without an ID: %v", err)
+	left := offheap.InUse() - before
+	check.That(t, left == 0, "%d bytes are not given back", left)
 	must.Do(t, e.Close())
 }

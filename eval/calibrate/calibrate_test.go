@@ -38,12 +38,10 @@ func TestEqualsSciPy(t *testing.T) {
 
 func TestWorkedByHand(t *testing.T) {
 	bins := calibrate.Reliability([]float64{0.9, 0.9, 0.2}, []bool{true, false, false}, 10)
-	if got := calibrate.Error(bins); math.Abs(got-1.0/3) > 1e-12 {
-		t.Errorf("error %v", got)
-	}
-	if b := bins[9]; b.Count != 2 || b.Right != 0.5 || bins[2].Count != 1 {
-		t.Errorf("%+v", bins)
-	}
+	got := calibrate.Error(bins)
+	check.That(t, math.Abs(got-1.0/3) <= 1e-12, "error %v", got)
+	b := bins[9]
+	check.That(t, b.Count == 2 && b.Right == 0.5 && bins[2].Count == 1, "%+v", bins)
 	check.Equal(t, calibrate.Brier([]float64{1, 0.5}, []bool{true, false}), 0.125, "Brier")
 }
 
@@ -206,14 +204,12 @@ func TestHeldOutErrorIsSmall(t *testing.T) {
 			}
 		}
 	}
-	if e := calibrate.Error(calibrate.Reliability(p, right, 10)); e >= 0.05 {
-		t.Errorf("error %.3f", e)
-	}
+	e := calibrate.Error(calibrate.Reliability(p, right, 10))
+	check.That(t, e < 0.05, "error %.3f", e)
 	raw := make([]float64, n)
 	for i, s := range score {
 		raw[i] = (s + 3) / 6
 	}
-	if e := calibrate.Error(calibrate.Reliability(raw, right, 10)); e < 0.05 {
-		t.Errorf("the raw scores are calibrated already (%.3f): the test shows nothing", e)
-	}
+	e = calibrate.Error(calibrate.Reliability(raw, right, 10))
+	check.That(t, e >= 0.05, "the raw scores are calibrated already (%.3f): the test shows nothing", e)
 }

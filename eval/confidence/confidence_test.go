@@ -84,9 +84,8 @@ func TestLearn(t *testing.T) {
 	answers := ask(t, pages, "sheaf", 60)
 	r := must.Get(confidence.Learn(answers, never(), 1))
 	q := r.Learned
-	if p := load(t, "sheaf"); r.Profile != "sheaf" || r.Digest != p.Digest() || !r.Fit.Valid() {
-		t.Fatalf("%+v", r)
-	}
+	p := load(t, "sheaf")
+	must.That(t, r.Profile == "sheaf" && r.Digest == p.Digest() && r.Fit.Valid(), "%+v", r)
 	check.That(t, q.Questions >= 100 && q.Right != 0 && q.Right <= q.Questions && q.Found.Queries >= q.Right &&
 		q.Unanswerable.Queries >= 40 && q.RefusedRight <= q.Refused, "%+v", q)
 	firsts, low, lowRight, high, highRight := 0, 0, 0.0, 0, 0.0

@@ -36,9 +36,8 @@ func TestTREC(t *testing.T) {
 	for file, say := range map[string]string{"none.txt": "none.txt:1: want an ID, a tab", "nothing": "not found",
 		"open":  "open:1: a <top> has no </top>",
 		"inner": "inner:2: a <top> begins inside", "unnamed": "unnamed:3: the topic has no <num>"} {
-		if _, err := dataset.TREC(in("c"), in(file), in("qrels")); err == nil || !strings.Contains(err.Error(), say) {
-			t.Errorf("%s: %v", file, err)
-		}
+		_, err := dataset.TREC(in("c"), in(file), in("qrels"))
+		check.That(t, err != nil && strings.Contains(err.Error(), say), "%s: %v", file, err)
 	}
 	check.Is(t, must.Err(dataset.TREC(in("nowhere"), in("tops"), in("qrels"))), sheaf.ErrNotFound, "a missing file")
 }
@@ -53,10 +52,9 @@ func TestRunFaults(t *testing.T) {
 		"q Q0 a 1 2 x\nq Q0 a 2 1 x\n":   `:2: query "q" lists "a" twice`,
 	} {
 		dir := write(t, map[string]string{"run": content})
-		if _, _, err := d.ReadRun(filepath.Join(dir, "run")); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), say) {
-			t.Errorf("%q: %v, want %q", content, err, say)
-		}
+		_, _, err := d.ReadRun(filepath.Join(dir, "run"))
+		check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), say), "%q: %v, want %q", content, err,
+			say)
 	}
 }
 
@@ -122,9 +120,8 @@ func TestNotesFaults(t *testing.T) {
 		"folder: q.yaml\nqueries:\n  - query: x\n    expect: a.md\n": "is no folder",
 	} {
 		dir := write(t, map[string]string{"q.yaml": content, "notes/a.md": "a"})
-		if _, err := dataset.Notes(filepath.Join(dir, "q.yaml"), ""); err == nil || !strings.Contains(err.Error(), say) {
-			t.Errorf("%q: %v, want %q", content, err, say)
-		}
+		_, err := dataset.Notes(filepath.Join(dir, "q.yaml"), "")
+		check.That(t, err != nil && strings.Contains(err.Error(), say), "%q: %v, want %q", content, err, say)
 	}
 }
 

@@ -37,9 +37,8 @@ func TestWorkedByHand(t *testing.T) {
 		"RBP(p=0.5)": 0.5*0.5 + 0.5*0.125,
 	} {
 		m := must.Get(metric.Parse(name))
-		if got := m.Of(ranking, qrels); math.Abs(got-want) > 1e-12 {
-			t.Errorf("%s = %v, want %v", name, got, want)
-		}
+		got := m.Of(ranking, qrels)
+		check.That(t, math.Abs(got-want) <= 1e-12, "%s = %v, want %v", name, got, want)
 	}
 }
 
@@ -91,9 +90,8 @@ func compare(t *testing.T, name string, values map[string]float64, qrels map[str
 		tolerance = 6e-6 // gdeval prints five digits
 	}
 	for query, want := range values {
-		if got := m.Of(metric.IDs(metric.Order(runs[query])), qrels[query]); math.Abs(got-want) > tolerance {
-			t.Errorf("%s of %s = %v, the reference says %v", name, query, got, want)
-		}
+		got := m.Of(metric.IDs(metric.Order(runs[query])), qrels[query])
+		check.That(t, math.Abs(got-want) <= tolerance, "%s of %s = %v, the reference says %v", name, query, got, want)
 	}
 }
 
@@ -159,9 +157,8 @@ func TestParseList(t *testing.T) {
 func TestOrderInThirtyTwoBits(t *testing.T) {
 	got := metric.IDs(metric.Order([]metric.Scored{{"a", 0.812345678}, {"b", 0.812345677}, {"c", 0.8123457}, {"d", 1e300},
 		{"e", 1e200}}))
-	if want := []string{"e", "d", "c", "b", "a"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	want := []string{"e", "d", "c", "b", "a"}
+	check.That(t, slices.Equal(got, want), "%v, want %v", got, want)
 }
 
 // TestProperties checks that values are in [0,1], and that the best ranking has nDCG 1. Moving a
@@ -182,9 +179,8 @@ func TestProperties(t *testing.T) {
 		before := slices.Clone(ranking)
 		for _, name := range []string{"nDCG@10", "AP", "RR", "P@5", "R@5", "Success@3", "Judged@10", "RBP", "ERR@20"} {
 			m := must.Get(metric.Parse(name))
-			if v := m.Of(ranking, qrels); !(v >= 0 && v <= 1+1e-12) {
-				t.Fatalf("%s = %v", name, v)
-			}
+			v := m.Of(ranking, qrels)
+			must.That(t, v >= 0 && v <= 1+1e-12, "%s = %v", name, v)
 		}
 		must.That(t, slices.Equal(before, ranking), "the ranking was changed")
 		base := ndcg.Of(ranking, qrels)
@@ -192,9 +188,8 @@ func TestProperties(t *testing.T) {
 			if qrels[ranking[i]] > qrels[ranking[i-1]] {
 				better := slices.Clone(ranking)
 				better[i], better[i-1] = better[i-1], better[i]
-				if v := ndcg.Of(better, qrels); v < base-1e-12 {
-					t.Fatalf("raising %s lowered nDCG from %v to %v", ranking[i], base, v)
-				}
+				v := ndcg.Of(better, qrels)
+				must.That(t, v >= base-1e-12, "raising %s lowered nDCG from %v to %v", ranking[i], base, v)
 			}
 		}
 		slices.SortStableFunc(ranking, func(a, b string) int { return qrels[b] - qrels[a] })
@@ -248,9 +243,8 @@ func TestVectorsSonarMetrics(t *testing.T) {
 	for _, c := range worked.Cases[in, map[string]float64](t, "sonar_metrics.json") {
 		for name, want := range c.Expected {
 			m := must.Get(metric.Parse(strings.Replace(name, "Recall", "R", 1)))
-			if got := m.Of(c.Input.Retrieved, c.Input.Relevant); math.Abs(got-want) > c.Tolerance {
-				t.Errorf("%s: %s is %v, want %v", c.Name, name, got, want)
-			}
+			got := m.Of(c.Input.Retrieved, c.Input.Relevant)
+			check.That(t, math.Abs(got-want) <= c.Tolerance, "%s: %s is %v, want %v", c.Name, name, got, want)
 		}
 	}
 }

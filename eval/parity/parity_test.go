@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/parity"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search"
 )
@@ -41,9 +42,8 @@ func TestRBO(t *testing.T) {
 		// Overlaps 1, 1, 2: 0.5 + 0.125 + 2/3 x 0.125 + 2/3 x 0.125.
 		{"abc", "axb", 0.5, 0.5 + 0.125 + 2.0/3*0.25},
 	} {
-		if got := parity.RBO([]byte(c.a), []byte(c.b), c.p); !near(got, c.want) {
-			t.Errorf("RBO(%s, %s, %v) = %v, want %v", c.a, c.b, c.p, got, c.want)
-		}
+		got := parity.RBO([]byte(c.a), []byte(c.b), c.p)
+		check.That(t, near(got, c.want), "RBO(%s, %s, %v) = %v, want %v", c.a, c.b, c.p, got, c.want)
 	}
 }
 
@@ -61,9 +61,8 @@ func TestTau(t *testing.T) {
 		{[]float64{1, 1}, []float64{1, 2}, 0},
 		{[]float64{2, 1, 1}, []float64{3, 2, 1}, 2 / math.Sqrt(6)},
 	} {
-		if got := parity.Tau(c.a, c.b); !near(got, c.want) {
-			t.Errorf("Tau(%v, %v) = %v, want %v", c.a, c.b, got, c.want)
-		}
+		got := parity.Tau(c.a, c.b)
+		check.That(t, near(got, c.want), "Tau(%v, %v) = %v, want %v", c.a, c.b, got, c.want)
 	}
 }
 

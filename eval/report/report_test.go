@@ -89,9 +89,8 @@ func TestHTML(t *testing.T) {
 	page := b.String()
 	check.Contains(t, page, "0.6500", "0.4000 to 0.9700", "&lt; 0.0001", "no significant difference", "better", "1.00",
 		"column &lt;2&gt;", "&lt;script&gt;", "one &lt;odd&gt; thing")
-	if n := strings.Count(page, "<svg"); n != 4 {
-		t.Errorf("%d plots, want quality, precision and two of changes", n)
-	}
+	n := strings.Count(page, "<svg")
+	check.That(t, n == 4, "%d plots, want quality, precision and two of changes", n)
 	check.That(t, !strings.Contains(page, "<script") &&
 		!regexp.MustCompile(`(src|href)\s*=|url\(|@import`).MatchString(page), "the page runs or loads something")
 	for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1) {

@@ -168,9 +168,8 @@ func TestEvaluate(t *testing.T) {
 		check.That(t, math.Abs(sum-col.Mean) <= 1e-9, "%s: the kinds have mean %v, the column %v", col.Name, sum, col.Mean)
 	}
 	check.That(t, r.Columns[0].Kinds[0] >= 0.9, "headings are found at %v by words", r.Columns[0].Kinds[0])
-	if worst := r.Columns[3]; worst.Difference >= 0 || worst.P >= 0.05 {
-		t.Errorf("%+v", worst)
-	}
+	worst := r.Columns[3]
+	check.That(t, worst.Difference < 0 && worst.P < 0.05, "%+v", worst)
 	check.That(t, !r.Better && r.Verdict != "", "%q", r.Verdict)
 	var b strings.Builder
 	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), r.Verdict) ||

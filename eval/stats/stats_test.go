@@ -82,9 +82,8 @@ func TestNothingToTest(t *testing.T) {
 		check.Equal(t, stats.PairedT(x, x).P, 1, "t of %v against itself", x)
 		check.Equal(t, stats.Randomization(x, x, 100, 1), 1, "randomization of %v against itself", x)
 	}
-	if got := stats.PairedT([]float64{1, 1, 1}, []float64{0, 0, 0}); got.P != 0 || !math.IsInf(got.T, 1) {
-		t.Errorf("%+v", got)
-	}
+	got := stats.PairedT([]float64{1, 1, 1}, []float64{0, 0, 0})
+	check.That(t, got.P == 0 && math.IsInf(got.T, 1), "%+v", got)
 	check.Equal(t, stats.Bootstrap(nil, 0.95, 10, 1), stats.Interval{}, "an interval of no samples")
 	check.That(t, stats.Quantile(nil, 0.5) == 0 && stats.Mean(nil) == 0 && len(stats.Holm(nil)) == 0,
 		"statistics of nothing")
@@ -97,9 +96,8 @@ func TestBootstrapWithin(t *testing.T) {
 	weighted := []float64{2.5, 0.625, 0.625, 0.625, 0.625} // 1 each, with equal weights of the two groups
 	check.Equal(t, stats.BootstrapWithin(weighted, groups, 0.95, 500, 1), stats.Interval{Low: 1, High: 1},
 		"BootstrapWithin")
-	if got := stats.Bootstrap(weighted, 0.95, 500, 1); got.High <= 1 {
-		t.Errorf("drawn from all of them: %+v", got)
-	}
+	got := stats.Bootstrap(weighted, 0.95, 500, 1)
+	check.That(t, got.High > 1, "drawn from all of them: %+v", got)
 }
 
 func TestProperties(t *testing.T) {
@@ -159,13 +157,11 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	for what, count := range map[string]int{"t": byT, "randomization": byR} {
-		if share := float64(count) / trials; share < 0.02 || share > 0.09 {
-			t.Errorf("%s calls %.1f %% of nothing significant at 5 %%", what, 100*share)
-		}
+		share := float64(count) / trials
+		check.That(t, share >= 0.02 && share <= 0.09, "%s calls %.1f %% of nothing significant at 5 %%", what, 100*share)
 	}
-	if share := float64(inside) / trials; share < 0.90 || share > 0.98 {
-		t.Errorf("intervals of 95 %% hold the mean in %.1f %%", 100*share)
-	}
+	share := float64(inside) / trials
+	check.That(t, share >= 0.90 && share <= 0.98, "intervals of 95 %% hold the mean in %.1f %%", 100*share)
 }
 
 func ExamplePairedT() {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 func aboveGo(mask *[windowLen / 64]uint64, sums *[windowLen]float64, need float64) {
@@ -29,9 +31,7 @@ func compareAbove(t *testing.T, sums *[windowLen]float64, need float64) {
 	}
 	above(&got, sums, need)
 	aboveGo(&want, sums, need)
-	if got != want {
-		t.Fatalf("at least %v: %x, want %x", need, got, want)
-	}
+	must.Equal(t, got, want, "at least %v", need)
 }
 
 func takeGo(ordinals *[windowLen]uint32, taken, sums *[windowLen]float64, start uint32, need float64) (n int) {
@@ -64,18 +64,13 @@ func compareTake(t *testing.T, sums *[windowLen]float64, need float64) {
 	n, wantN := take(&ordinals, &guarded.taken, &guarded.sums, start, need),
 		takeGo(&wantOrdinals, &want, &wantSums, start, need)
 	same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
-	if n != wantN || !slices.Equal(ordinals[:n], wantOrdinals[:n]) ||
-		!slices.EqualFunc(guarded.taken[:n], want[:n], same) {
-		t.Fatalf("at least %v: %d, %v %v; want %d, %v %v", need, n, ordinals[:n], guarded.taken[:n], wantN,
-			wantOrdinals[:wantN], want[:wantN])
-	}
-	if guarded.sums != wantSums {
-		t.Fatalf("sums are left: %v", guarded.sums)
-	}
+	must.That(t, n == wantN && slices.Equal(ordinals[:n], wantOrdinals[:n]) &&
+		slices.EqualFunc(guarded.taken[:n], want[:n], same), "at least %v: %d, %v %v; want %d, %v %v", need, n, ordinals[:n],
+		guarded.taken[:n], wantN, wantOrdinals[:wantN], want[:wantN])
+	must.Equal(t, guarded.sums, wantSums, "sums")
 	for _, guard := range []*[windowLen]float64{&guarded.before, &guarded.behind, &guarded.end} {
-		if slices.ContainsFunc(guard[:], func(v float64) bool { return v != math.Pi }) {
-			t.Fatal("what lies beside was written to")
-		}
+		must.That(t, !slices.ContainsFunc(guard[:], func(v float64) bool { return v != math.Pi }),
+			"what lies beside was written to")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -29,19 +30,14 @@ func TestSearchMemoryAfterDeletions(t *testing.T) {
 		Limit: 20}
 	search := func() {
 		hits, err := s.Search(t.Context(), req)
-		if err != nil || len(hits) != 10 {
-			t.Fatalf("%d found: %v", len(hits), err)
-		}
+		must.That(t, err == nil && len(hits) == 10, "%d found: %v", len(hits), err)
 	}
 	bounded := req
 	bounded.Within = []sheaf.ID{"10", "10005", "5"}
-	if hits, err := s.Search(t.Context(), bounded); err != nil || len(hits) != 1 {
-		t.Fatalf("%d found among three: %v", len(hits), err)
-	}
+	hits, err := s.Search(t.Context(), bounded)
+	must.That(t, err == nil && len(hits) == 1, "%d found among three: %v", len(hits), err)
 	for i, v := range s.views {
-		if v.alive.Load() != nil {
-			t.Errorf("view %d: what is left is worked out for a search within others", i)
-		}
+		check.That(t, v.alive.Load() == nil, "view %d: what is left is worked out for a search within others", i)
 	}
 	search()
 	const times = 200
@@ -51,7 +47,6 @@ func TestSearchMemoryAfterDeletions(t *testing.T) {
 		search()
 	}
 	runtime.ReadMemStats(&after)
-	if each := (after.TotalAlloc - before.TotalAlloc) / times; each > uint64(len(chunks)/16) {
-		t.Errorf("a search of %d chunks takes %d bytes", len(chunks), each)
-	}
+	each := (after.TotalAlloc - before.TotalAlloc) / times
+	check.That(t, each <= uint64(len(chunks)/16), "a search of %d chunks takes %d bytes", len(chunks), each)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 )
 
 // TestFilterKeys checks that filters which allow different chunks have different keys.
@@ -28,9 +29,8 @@ func TestFilterKeys(t *testing.T) {
 		sheaf.Range{Column: "a", Min: date}, sheaf.Range{Column: "b", Min: number(1)}, sheaf.Range{Column: "a"},
 	} {
 		key, what := string(appendKey(nil, f)), fmt.Sprintf("%#v", f)
-		if other, ok := known[key]; ok {
-			t.Errorf("%s has the key of %s", what, other)
-		}
+		other, ok := known[key]
+		check.That(t, !ok, "%s has the key of %s", what, other)
 		known[key] = what
 	}
 }

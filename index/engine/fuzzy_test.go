@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // editDistance returns the optimal string alignment distance, by its definition.
@@ -72,10 +75,8 @@ func TestLevenshtein(t *testing.T) {
 			if d := editDistance([]rune(term), []rune(word)); d <= most && strings.HasPrefix(term, begin) {
 				want = 1 / float64(1+d)
 			}
-			if got[term] != want {
-				t.Fatalf("round %d: %q against %q within %d, %d the same, weighs %v, want %v", round, term, word, most, same,
-					got[term], want)
-			}
+			must.Equal(t, got[term], want,
+				"round %d: weight of %q against %q within %d, %d the same", round, term, word, most, same)
 		}
 	}
 }
@@ -108,10 +109,9 @@ func TestLevenshteinSkips(t *testing.T) {
 				i += n
 			}
 		}
-		if looks > c.looks {
-			t.Errorf("within %d edits and with %d letters the same, a walk looks at %d terms of %d, want at most %d", c.most,
-				c.same, looks, len(terms), c.looks)
-		}
+		check.That(t, looks <= c.looks,
+			"within %d edits and with %d letters the same, a walk looks at %d terms of %d, want at most %d", c.most, c.same,
+			looks, len(terms), c.looks)
 	}
 }
 
@@ -124,9 +124,8 @@ func FuzzLevenshtein(f *testing.F) {
 		}
 		a := newLevenshtein(word, most, same)
 		for _, term := range []string{first, second, first} {
-			if weight, _, _ := a.accept([]byte(term)); weight < 0 || weight > 1 {
-				t.Fatalf("%q weighs %v", term, weight)
-			}
+			weight, _, _ := a.accept([]byte(term))
+			must.That(t, weight >= 0 && weight <= 1, "%q weighs %v", term, weight)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -50,8 +51,6 @@ func TestHostileLists(t *testing.T) {
 		}
 		changes := 3 * (len(good) + step - 1) / step
 		t.Logf("%q: %d faults of %d", query, faults, changes)
-		if faults < changes/30 {
-			t.Errorf("%q: %d faults of %d changes", query, faults, changes)
-		}
+		check.That(t, faults >= changes/30, "%q: %d faults of %d changes", query, faults, changes)
 	}
 }

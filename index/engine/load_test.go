@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -38,9 +39,7 @@ func TestGatherMemory(t *testing.T) {
 		ix.PauseMerges()
 		load := must.Get(ix.Begin(t.Context()))
 		must.Do(t, load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)))
-		if runs := len(load.flushed); (runs > 1) != c.runs {
-			t.Errorf("GatherMemory %d: %d runs", c.gather, runs)
-		}
+		check.Equal(t, len(load.flushed) > 1, c.runs, "GatherMemory %d: several runs", c.gather)
 		must.Do(t, errors.Join(load.Commit(t.Context()), load.Close()))
 		s := must.Get(ix.Acquire())
 		st := s.Stats()
@@ -50,12 +49,8 @@ func TestGatherMemory(t *testing.T) {
 		if faults := s.Check(t.Context(), nil); st.Chunks != held || st.Segments > 1 || len(faults) > 0 {
 			t.Errorf("GatherMemory %d: %d of %d chunks in %d segments, %v", c.gather, st.Chunks, held, st.Segments, faults)
 		}
-		if err := s.Release(); err != nil {
-			t.Error(err)
-		}
-		if err := ix.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Release())
+		must.Do(t, ix.Close())
 	}
 }
 
@@ -81,9 +76,8 @@ func TestGatherMemoryOfNewWords(t *testing.T) {
 	load := must.Get(ix.Begin(t.Context()))
 	defer load.Close()
 	must.Do(t, load.Add(t.Context(), nil, chunks))
-	if runs := len(load.flushed); runs < 2 || runs > all/10 {
-		t.Errorf("%d runs of %d chunks, want several, of more than 10", runs, all)
-	}
+	runs := len(load.flushed)
+	check.That(t, runs >= 2 && runs <= all/10, "%d runs of %d chunks, want several, of more than 10", runs, all)
 }
 
 // TestConcurrentLoadsShareRuns checks that several goroutines which load together make about as few runs as
@@ -125,18 +119,14 @@ func TestConcurrentLoadsShareRuns(t *testing.T) {
 		defer s.Release()
 		st := s.Stats()
 		t.Logf("%d goroutines: %d runs", goroutines, runs)
-		if st.Chunks != batches*size || st.Segments != 1 {
-			t.Errorf("%d goroutines: %d of %d chunks in %d segments", goroutines, st.Chunks, batches*size, st.Segments)
-		}
-		if faults := s.Check(t.Context(), nil); len(faults) > 0 {
-			t.Errorf("%d goroutines: %v", goroutines, faults)
-		}
+		check.That(t, st.Chunks == batches*size && st.Segments == 1, "%d goroutines: %d of %d chunks in %d segments",
+			goroutines, st.Chunks, batches*size, st.Segments)
+		faults := s.Check(t.Context(), nil)
+		check.That(t, len(faults) == 0, "%d goroutines: %v", goroutines, faults)
 		if alone == 0 {
 			alone = runs
 		}
-		if runs < 2 || runs > alone+alone/2 {
-			t.Errorf("%d goroutines made %d runs, one %d", goroutines, runs, alone)
-		}
+		check.That(t, runs >= 2 && runs <= alone+alone/2, "%d goroutines made %d runs, one %d", goroutines, runs, alone)
 	}
 }
 
@@ -150,13 +140,9 @@ func TestCommitAfterClose(t *testing.T) {
 	load, err := ix.Begin(t.Context())
 	must.Do(t, err)
 	must.Do(t, load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)))
-	if len(load.flushed) == 0 {
-		t.Fatal("nothing was written before the load was closed")
-	}
+	must.That(t, len(load.flushed) != 0, "nothing was written before the load was closed")
 	must.Do(t, load.Close())
-	if err := load.Commit(t.Context()); !errors.Is(err, ErrClosed) {
-		t.Errorf("a commit after Close: %v, want ErrClosed", err)
-	}
+	check.Is(t, load.Commit(t.Context()), ErrClosed, "a commit after Close")
 	must.Do(t, errors.Join(load.Close(), ix.Close()))
 	if ix, err = Open(o); err != nil {
 		t.Fatal(err)
@@ -164,9 +150,7 @@ func TestCommitAfterClose(t *testing.T) {
 	defer ix.Close()
 	s := must.Get(ix.Acquire())
 	defer s.Release()
-	if s.Chunks() != 1 {
-		t.Errorf("%d chunks, want the one that was committed", s.Chunks())
-	}
+	check.That(t, s.Chunks() == 1, "%d chunks, want the one that was committed", s.Chunks())
 }
 
 // TestConcurrentAddsOfSameChunks checks that goroutines which add the same chunks all finish. The index has the last
@@ -198,9 +182,8 @@ func TestConcurrentAddsOfSameChunks(t *testing.T) {
 	must.Do(t, load.Commit(ctx))
 	s := must.Get(ix.Acquire())
 	defer s.Release()
-	if faults := s.Check(ctx, nil); s.Chunks() != 12 || len(faults) > 0 {
-		t.Errorf("%d chunks, want 12; faults %v", s.Chunks(), faults)
-	}
+	faults := s.Check(ctx, nil)
+	check.That(t, s.Chunks() == 12 && len(faults) == 0, "%d chunks, want 12; faults %v", s.Chunks(), faults)
 }
 
 // TestInvisibleWords checks that words of invisible characters are indexed like others, also in
@@ -215,9 +198,8 @@ func TestInvisibleWords(t *testing.T) {
 			commit(t, ix, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", text}}}})
 		}
 		s := must.Get(ix.Acquire())
-		if n := s.Chunks(); n != 4 {
-			t.Errorf("%s: %d chunks of 4", language, n)
-		}
+		n := s.Chunks()
+		check.That(t, n == 4, "%s: %d chunks of 4", language, n)
 		must.Do(t, errors.Join(s.Release(), ix.Close()))
 	}
 }

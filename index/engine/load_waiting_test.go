@@ -13,6 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -97,17 +98,11 @@ func TestLoadWhileWriting(t *testing.T) {
 	if ended.Load() {
 		t.Fatalf("nobody waited: %v", <-waited)
 	}
-	if len(p.idle.columns) == 0 {
-		t.Error("the columns of a worker that is written are cleared")
-	}
+	check.That(t, len(p.idle.columns) != 0, "the columns of a worker that is written are cleared")
 	cancel()
-	if err := <-waited; !errors.Is(err, context.Canceled) {
-		t.Errorf("a goroutine that waited: %v", err)
-	}
+	check.Is(t, <-waited, context.Canceled, "a goroutine that waited")
 	close(p.goOn)
-	if err := errors.Join(p.adding.Wait(), p.add(t.Context(), "c"), p.Commit(t.Context())); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(p.adding.Wait(), p.add(t.Context(), "c"), p.Commit(t.Context())))
 }
 
 // TestCloseWhileWriting checks that Close frees no memory while another goroutine writes it.
@@ -121,16 +116,10 @@ func TestCloseWhileWriting(t *testing.T) {
 		ended.Store(true)
 	}()
 	untilWaits("engine.(*Load).Close", "sync.Mutex.Lock", ended.Load)
-	if p.idle.builder.Empty() {
-		t.Error("the chunks of a worker that is written are gone")
-	}
+	check.That(t, !p.idle.builder.Empty(), "the chunks of a worker that is written are gone")
 	close(p.goOn)
-	if err := errors.Join(p.adding.Wait(), <-closed); err != nil {
-		t.Error(err)
-	}
-	if err := p.add(t.Context(), "late"); !errors.Is(err, ErrClosed) {
-		t.Errorf("a chunk after Close: %v, want ErrClosed", err)
-	}
+	must.Do(t, errors.Join(p.adding.Wait(), <-closed))
+	check.Is(t, p.add(t.Context(), "late"), ErrClosed, "a chunk after Close")
 }
 
 // TestCloseWhileAddWaits closes a load while an Add waits for chunks that others added. It checks
@@ -155,15 +144,9 @@ func TestCloseWhileAddWaits(t *testing.T) {
 	go func() { added <- p.add(t.Context(), "x") }()
 	untilWaits("engine.(*Load).forget", "sync.Mutex.Lock", ended.Load)
 	p.all[0].mu.Unlock()
-	if err := together.Wait(); err != nil {
-		t.Error(err)
-	}
-	if err := <-added; !errors.Is(err, ErrClosed) {
-		t.Errorf("a chunk of a load that was closed meanwhile: %v, want ErrClosed", err)
-	}
+	must.Do(t, together.Wait())
+	check.Is(t, <-added, ErrClosed, "a chunk of a load that was closed meanwhile")
 	for i, w := range p.all {
-		if !w.builder.Empty() {
-			t.Errorf("worker %d holds chunks", i)
-		}
+		check.That(t, w.builder.Empty(), "worker %d holds chunks", i)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/offheap"
 	"sheaf/text/analysis"
@@ -98,9 +99,7 @@ func TestMemoryBounds(t *testing.T) {
 			defer s.Release()
 			t.Logf("%.1f MB of texts, %d segments, at most %.1f MB beside the heap and %.1f live on it", float64(input)/1e6,
 				s.Stats().Segments, float64(beside.Load())/1e6, float64(heap)/1e6)
-			if int64(input) < 2*c.memory {
-				t.Fatalf("%d bytes of texts are no more than the load may keep", input)
-			}
+			must.That(t, int64(input) >= 2*c.memory, "%d bytes of texts are no more than the load may keep", input)
 			// Lists and hash tables have spare capacity, and blocks of memory have unused ends. The
 			// limit also covers memory that the code does not count.
 			if most, may := beside.Load(), counted(c.memory); most > may+may/4+int64(c.goroutines)<<19 || most < may/2 ||
@@ -113,9 +112,8 @@ func TestMemoryBounds(t *testing.T) {
 				t.Errorf("%d bytes live on the heap, with %d allowed", heap, c.memory)
 			}
 			must.Do(t, load.Close())
-			if left := offheap.InUse() - taken; left != 0 {
-				t.Errorf("%d bytes are not given back when a load is closed", left)
-			}
+			left := offheap.InUse() - taken
+			check.That(t, left == 0, "%d bytes are not given back when a load is closed", left)
 			if err := load.Add(context.Background(), nil, batches[0]); err == nil {
 				t.Error("a load that is closed takes chunks")
 			}
@@ -180,8 +178,6 @@ func TestJoinMemory(t *testing.T) {
 	must.Do(t, load.Commit(t.Context()))
 	joining.Store(false)
 	t.Logf("%d runs; at most %.1f MB on the heap, looked at %d times", runs, float64(most-before)/1e6, looks)
-	if runs < 2 || looks < 20 || most-before > memory {
-		t.Errorf("joining %d runs took %d bytes of the heap, with %d allowed (looked at %d times)", runs, most-before, memory,
-			looks)
-	}
+	check.That(t, runs >= 2 && looks >= 20 && most-before <= memory,
+		"joining %d runs took %d bytes of the heap, with %d allowed (looked at %d times)", runs, most-before, memory, looks)
 }

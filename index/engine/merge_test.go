@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -40,9 +41,8 @@ func TestMergeDuringCommits(t *testing.T) {
 	merging.Wait()
 	s := must.Get(ix.Acquire())
 	defer s.Release()
-	if n := s.Chunks(); n != commits {
-		t.Errorf("%d chunks are left of %d", n, commits)
-	}
+	n := s.Chunks()
+	check.That(t, n == commits, "%d chunks are left of %d", n, commits)
 }
 
 // TestCanceledWaitForMerges checks that waiting for paused merges, when canceled, leaves no goroutine.
@@ -57,15 +57,11 @@ func TestCanceledWaitForMerges(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
 		ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
-		if err := ix.Merge(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a merge that is no longer wanted: %v", err)
-		}
+		check.Is(t, ix.Merge(ctx), context.DeadlineExceeded, "a merge that is no longer wanted")
 		stop()
 	}
 	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before+5; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d goroutines, before 20 merges %d", runtime.NumGoroutine(), before)
-		}
+		must.That(t, !time.Now().After(end), "%d goroutines, before 20 merges %d", runtime.NumGoroutine(), before)
 	}
 }
 
@@ -82,9 +78,7 @@ func TestCloseEndsMerges(t *testing.T) {
 		go func() { ended <- ix.Merge(context.Background()) }()
 		time.Sleep(20 * time.Millisecond) // a merge that begins after Close is refused too
 		must.Do(t, ix.Close())
-		if err := <-ended; !errors.Is(err, ErrClosed) {
-			t.Errorf("%d segments: %v, want ErrClosed", segments, err)
-		}
+		check.Is(t, <-ended, ErrClosed, "%d segments", segments)
 	}
 }
 
@@ -98,20 +92,16 @@ func TestMergeAfterClose(t *testing.T) {
 	}
 	_, err := ix.mergeOnce(t.Context(), &throttle{rate: DefaultMergeRate}, 2, func(views []*view) []*view {
 		ix.loaded.Store(0) // Close has no time for merges of its own
-		if err := ix.Close(); err != nil {
-			t.Error(err)
-		}
+		err := ix.Close()
+		check.That(t, err == nil, "%v", err)
 		return views
 	})
-	if !errors.Is(err, ErrClosed) {
-		t.Errorf("%v, want ErrClosed", err)
-	}
+	check.Is(t, err, ErrClosed, "a merge when the index is closed")
 	again := testIndex(t, dir)
 	s := must.Get(again.Acquire())
 	defer s.Release()
-	if st := s.Stats(); st.Chunks != 2 || st.Segments != 2 {
-		t.Errorf("%d chunks in %d segments, want 2 in 2", st.Chunks, st.Segments)
-	}
+	st := s.Stats()
+	check.That(t, st.Chunks == 2 && st.Segments == 2, "%d chunks in %d segments, want 2 in 2", st.Chunks, st.Segments)
 }
 
 // TestMergeTakesTheLock checks that Merge refuses an index that another process writes to or that
@@ -125,21 +115,14 @@ func TestMergeTakesTheLock(t *testing.T) {
 	}
 	other := testIndex(t, dir)
 	load := must.Get(writer.Begin(t.Context()))
-	if err := other.Merge(t.Context()); !errors.Is(err, ErrLocked) {
-		t.Errorf("beside a writer: %v, want ErrLocked", err)
-	}
+	check.Is(t, other.Merge(t.Context()), ErrLocked, "beside a writer")
 	must.Do(t, errors.Join(load.Close(), writer.Close()))
 	reader := must.Get(Open(Options{Dir: dir, Analyzer: writer.options.Analyzer, Fields: testFields, ReadOnly: true}))
 	defer reader.Close()
-	if err := reader.Merge(t.Context()); !errors.Is(err, ErrReadOnly) {
-		t.Errorf("open for reading: %v, want ErrReadOnly", err)
-	}
-	if err := other.Merge(t.Context()); err != nil {
-		t.Errorf("without a writer: %v", err)
-	}
+	check.Is(t, reader.Merge(t.Context()), ErrReadOnly, "open for reading")
+	check.NoError(t, other.Merge(t.Context()), "without a writer")
 	s := must.Get(reader.Acquire())
 	defer s.Release()
-	if st := s.Stats(); st.Chunks != 3 || st.Segments != 1 {
-		t.Errorf("%d chunks in %d segments, want 3 in 1", st.Chunks, st.Segments)
-	}
+	st := s.Stats()
+	check.That(t, st.Chunks == 3 && st.Segments == 1, "%d chunks in %d segments, want 3 in 1", st.Chunks, st.Segments)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -34,9 +35,8 @@ func TestLongLoadEndsWithFewSegments(t *testing.T) {
 		if st.Chunks != chunks || took > 0 && st.Segments >= segments || took == 0 && st.Segments != segments {
 			t.Errorf("loads of %v: %d chunks in %d segments, before %d in %d", took, st.Chunks, st.Segments, chunks, segments)
 		}
-		if faults := s.Check(context.Background(), nil); len(faults) > 0 {
-			t.Error(faults)
-		}
+		faults := s.Check(context.Background(), nil)
+		check.That(t, len(faults) == 0, "%v", faults)
 		must.Do(t, s.Release())
 	}
 }
@@ -50,9 +50,8 @@ func TestMergeRate(t *testing.T) {
 		commit(t, ix, nil, randomChunks(rng, n*1000, 200, 20_000))
 	}
 	s := must.Get(ix.Acquire())
-	if n := s.Stats().Segments; n < tierFactor {
-		t.Errorf("%d segments are left: the merge took no time", n)
-	}
+	n := s.Stats().Segments
+	check.That(t, n >= tierFactor, "%d segments are left: the merge took no time", n)
 	must.Do(t, s.Release())
 	ix.loaded.Store(0)
 	if err := ix.Close(); err != nil { // Close does not wait for the merge
@@ -71,16 +70,12 @@ func TestMergeIsCancelled(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
-	if err := ix.Merge(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a merge that is no longer wanted: %v", err)
-	}
+	check.Is(t, ix.Merge(ctx), context.DeadlineExceeded, "a merge that is no longer wanted")
 	ix.ResumeMerges()
 	must.Do(t, ix.Merge(t.Context()))
 	s := must.Get(ix.Acquire())
 	defer s.Release()
-	if st := s.Stats(); st.Segments != 1 {
-		t.Errorf("%d segments are left of one merge", st.Segments)
-	}
+	check.Equal(t, s.Stats().Segments, 1, "segments after one merge")
 }
 
 // TestMergesWithinMemory checks that no background merge of several segments begins if it needs
@@ -103,10 +98,8 @@ func TestMergesWithinMemory(t *testing.T) {
 	}{{need * 4, tierFactor}, {need*4 - 4, 0}} { // a quarter is not counted, half belongs to a load
 		// The index itself looks for merges in the background, so only a copy can get another limit.
 		other := &Index{options: Options{Memory: c.memory}}
-		if got := other.tiers(s.views); len(got) != c.merged {
-			t.Errorf("with %d bytes of memory %d of %d segments are merged, want %d: they need %d", c.memory, len(got),
-				len(s.views), c.merged, need)
-		}
+		check.Equal(t, len(other.tiers(s.views)), c.merged,
+			"merged with %d bytes of memory of %d segments, which need %d", c.memory, len(s.views), need)
 	}
 	ix.ResumeMerges()
 	must.Do(t, errors.Join(s.Release(), ix.Close()))

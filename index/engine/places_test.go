@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"sheaf/internal/check"
 )
 
 // TestPlaces checks that the cache returns what several goroutines put there, never another chunk, and holds at most
@@ -39,13 +41,10 @@ func TestPlaces(t *testing.T) {
 					t.Errorf("%.40q is at %v, want %v", want, other, at)
 				}
 			}
-			if found < rounds*9/10 {
-				t.Errorf("the cache has %d of %d chunks right after", found, rounds)
-			}
+			check.That(t, found >= rounds*9/10, "the cache has %d of %d chunks right after", found, rounds)
 		})
 	}
 	wait.Wait()
-	if len(c.ids) > placesKept || len(c.byID) > placesKept {
-		t.Errorf("the cache has %d chunks, want at most %d", len(c.ids), placesKept)
-	}
+	check.That(t, len(c.ids) <= placesKept && len(c.byID) <= placesKept, "the cache has %d chunks, want at most %d",
+		len(c.ids), placesKept)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -31,9 +32,8 @@ func TestPlansInReusedMemory(t *testing.T) {
 	s, err := ix.Acquire()
 	must.Do(t, err)
 	t.Cleanup(func() {
-		if err := s.Release(); err != nil {
-			t.Error(err)
-		}
+		err := s.Release()
+		check.That(t, err == nil, "%v", err)
 	})
 	var ids []sheaf.ID
 	for i := 0; i < len(chunks); i += 7 {
@@ -83,9 +83,7 @@ func TestPlansInReusedMemory(t *testing.T) {
 		}
 		found += len(want[i].hits)
 	}
-	if found == 0 {
-		t.Fatal("no request finds anything")
-	}
+	must.That(t, found != 0, "no request finds anything")
 	same := func(i int) error {
 		got, err := ask(i)
 		if err == nil && !reflect.DeepEqual(got, want[i]) {
@@ -130,8 +128,7 @@ func TestLargeQueriesRelease(t *testing.T) {
 	m := must.Get(p.maxScore(terms, 0, newCollector(s, 1)))
 	used := m.scratch
 	m.close()
-	if next := scratches.Get(); next == any(used) {
-		t.Errorf("an evaluation keeps %d clauses", cap(used.clauses))
-	}
+	next := scratches.Get()
+	check.That(t, next != any(used), "an evaluation keeps %d clauses", cap(used.clauses))
 	must.Do(t, s.Release())
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"testing"
+
+	"sheaf/internal/must"
+)
 
 // TestPrefetch checks that prefetching any number of bytes ends and changes none of them.
 func TestPrefetch(t *testing.T) {
@@ -26,13 +30,9 @@ func TestPrefetch(t *testing.T) {
 		}
 	}
 	for i := range b {
-		if b[i] != byte(i) {
-			t.Fatalf("byte %d is %d", i, b[i])
-		}
+		must.Equal(t, b[i], byte(i), "byte %d", i)
 	}
 	for i := range ordinals {
-		if ordinals[i] != uint32(i) {
-			t.Fatalf("ordinal %d is %d", i, ordinals[i])
-		}
+		must.Equal(t, ordinals[i], uint32(i), "ordinal %d", i)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/engine/bm25"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -26,9 +27,8 @@ func testIndex(t testing.TB, dir string, vectors ...VectorModel) *Index {
 	a := must.Get(analysis.New(analysis.Options{}))
 	ix := must.Get(Open(Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: vectors}))
 	t.Cleanup(func() {
-		if err := ix.Close(); err != nil {
-			t.Error(err)
-		}
+		err := ix.Close()
+		check.That(t, err == nil, "%v", err)
 	})
 	return ix
 }
@@ -69,9 +69,8 @@ func commit(t testing.TB, ix *Index, remove []string, chunks []Chunk) {
 	t.Helper()
 	load := must.Get(ix.Begin(context.Background()))
 	defer func() {
-		if err := load.Close(); err != nil {
-			t.Error(err)
-		}
+		err := load.Close()
+		check.That(t, err == nil, "%v", err)
 	}()
 	must.Do(t, load.Add(context.Background(), remove, chunks))
 	must.Do(t, load.Commit(context.Background()))
@@ -167,13 +166,11 @@ func TestPruningIsExact(t *testing.T) {
 			req := randomRequest(rng, vocabulary)
 			got := must.Get(s.Search(context.Background(), req))
 			want := exhaustive(t, s, req)
-			if !sameHits(got, want) {
-				t.Fatalf("seed %d query %d, %+v of %+v:\n got %v\nwant %v", seed, q, req, *req.Words, got, want)
-			}
+			must.That(t, sameHits(got, want), "seed %d query %d, %+v of %+v:\n got %v\nwant %v", seed, q, req, *req.Words, got,
+				want)
 		}
-		if faults := s.Check(context.Background(), nil); len(faults) > 0 {
-			t.Fatal(faults)
-		}
+		faults := s.Check(context.Background(), nil)
+		must.That(t, len(faults) == 0, "%v", faults)
 		must.Do(t, s.Release())
 	}
 }
@@ -221,13 +218,10 @@ func TestStretchesAreExact(t *testing.T) {
 		}
 		must.Do(t, err)
 		got, err := top.hits()
-		if want := exhaustive(t, s, req); err != nil || !sameHits(got, want) {
-			t.Fatalf("%+v of %+v: %v\n got %v\nwant %v", req, *req.Words, err, got, want)
-		}
+		want := exhaustive(t, s, req)
+		must.That(t, err == nil && sameHits(got, want), "%+v of %+v: %v\n got %v\nwant %v", req, *req.Words, err, got, want)
 	}
-	if brought == 0 {
-		t.Error("no goroutine found anything in a segment that another began")
-	}
+	check.That(t, brought != 0, "no goroutine found anything in a segment that another began")
 	must.Do(t, s.Release())
 }
 
@@ -253,9 +247,8 @@ func TestQueryMemoryPerGoroutine(t *testing.T) {
 		scratches = sync.Pool{New: func() any { made.Add(1); return construct() }}
 		req := Request{Limit: 10, Words: &Words{K1: 1.2, B: 0.75, Query: sheaf.Match{Text: "w0x w1x w2x w3x"},
 			Fields: []FieldWeight{{"body", 1}}}}
-		if hits, err := s.Search(t.Context(), req); err != nil || len(hits) != req.Limit {
-			t.Fatal(hits, err)
-		}
+		hits, err := s.Search(t.Context(), req)
+		must.That(t, err == nil && len(hits) == req.Limit, "%v %v", hits, err)
 		least = min(least, made.Load())
 	}
 	if most := int64(1 + processors); least > most {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -85,18 +85,14 @@ func TestRecall(t *testing.T) {
 	list, err := s.Recall(t.Context(), RecallOptions{Queries: 40, Originals: others(0), Progress: func(done, total int) {
 		told = append(told, [2]int{done, total})
 	}})
-	if err != nil || len(list) != 1 {
-		t.Fatalf("%v, %v", list, err)
-	}
+	must.That(t, err == nil && len(list) == 1, "%v, %v", list, err)
 	if last := told[len(told)-2:]; last[0] != [2]int{40 + 15299, 40 + 15299} || last[1] != last[0] {
 		t.Errorf("the last that is told of progress is %v", last)
 	}
-	if r := list[0]; r.Field != "body" || r.Queries != 40 || r.At10 < 0.98 || r.At100 < 0.98 || r.At10 > 1 ||
-		r.Exhaustive || r.Passages < 20000 ||
-		r.Originals != 15299 || r.Float10 < 0.97 || r.Float100 < 0.97 || r.Float10 > 1 || r.Float100 > 1 ||
-		r.Float100 == r.At100 {
-		t.Errorf("%+v", r)
-	}
+	r := list[0]
+	check.That(t, r.Field == "body" && r.Queries == 40 && r.At10 >= 0.98 && r.At100 >= 0.98 && r.At10 <= 1 &&
+		!r.Exhaustive && r.Passages >= 20000 && r.Originals == 15299 && r.Float10 >= 0.97 && r.Float100 >= 0.97 &&
+		r.Float10 <= 1 && r.Float100 <= 1 && r.Float100 != r.At100, "%+v", r)
 	if list, err := s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: others(5000)}); err != nil ||
 		list[0].Float10 > 0.5 || list[0].Float100 > 0.5 {
 		t.Errorf("the nearest of other vectors: %+v, %v", list, err)
@@ -109,18 +105,13 @@ func TestRecall(t *testing.T) {
 	list, err = s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: uneven, Progress: func(done, total int) {
 		told = append(told, [2]int{done, total})
 	}})
-	if err != nil || list[0].Originals != 0 {
-		t.Errorf("a passage of another model: %+v, %v", list, err)
-	}
-	if last := told[len(told)-1]; last[0] != last[1] {
-		t.Errorf("the last that is told of progress is %v", last)
-	}
+	check.That(t, err == nil && list[0].Originals == 0, "a passage of another model: %+v, %v", list, err)
+	last := told[len(told)-1]
+	check.That(t, last[0] == last[1], "the last that is told of progress is %v", last)
 	req := Request{Vector: &Vector{Field: "body", Vector: large[7].Vectors[0].Passages[0]}, Limit: 2}
 	hits, err := s.Search(t.Context(), req)
-	if err != nil || len(hits) != 2 || string(hits[0].ID) != large[7].ID || string(hits[1].ID) != small[0].ID ||
-		hits[0].Score != hits[1].Score || math.Abs(hits[0].Score-1) > 1e-4 {
-		t.Errorf("%v, %v", hits, err)
-	}
+	check.That(t, err == nil && len(hits) == 2 && string(hits[0].ID) == large[7].ID && string(hits[1].ID) == small[0].ID &&
+		hits[0].Score == hits[1].Score && math.Abs(hits[0].Score-1) <= 1e-4, "%v, %v", hits, err)
 	req.Vector = &Vector{Field: "body", Vector: gaussian(rng, nil, dims), Exact: true}
 	req.Limit = 200
 	exact := must.Get(s.Search(t.Context(), req))
@@ -129,12 +120,9 @@ func TestRecall(t *testing.T) {
 		t.Errorf("with every passage a candidate %v, compared %v; %v", hits, exact, err)
 	}
 	found, err := s.Explain(t.Context(), req, []sheaf.ID{exact[150].ID, sheaf.ID(large[3].ID)})
-	if err != nil || found[0] == nil || found[0].Value != exact[150].Score || found[1] != nil {
-		t.Errorf("explained %v, scored %v; %v", found, exact[150], err)
-	}
+	check.That(t, err == nil && found[0] != nil && found[0].Value == exact[150].Score && found[1] == nil,
+		"explained %v, scored %v; %v", found, exact[150], err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Recall(ctx, RecallOptions{Queries: 5}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, must.Err(s.Recall(ctx, RecallOptions{Queries: 5})), context.Canceled, "cancelled")
 }

@@ -111,9 +111,8 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 				spread(t, rng, ix, chunks, parts, vocabulary)
 			}
 			s := must.Get(ix.Acquire())
-			if n := len(s.views); n < parts || s.Chunks() != count {
-				t.Fatalf("%d parts are %d segments of %d chunks", parts, n, s.Chunks())
-			}
+			n := len(s.views)
+			must.That(t, n >= parts && s.Chunks() == count, "%d parts are %d segments of %d chunks", parts, n, s.Chunks())
 			snapshots = append(snapshots, s)
 		}
 		for q := range queries {

@@ -32,9 +32,7 @@ func TestKnownTerms(t *testing.T) {
 	s := must.Get(ix.Acquire())
 	defer s.Release()
 	v := s.views[0]
-	if v.deleted == nil {
-		t.Fatal("nothing is deleted")
-	}
+	must.That(t, v.deleted != nil, "nothing is deleted")
 	type known struct {
 		term segment.Term
 		left []int // by mask of fields
@@ -71,9 +69,8 @@ func TestKnownTerms(t *testing.T) {
 		}
 		want[key] = k
 	}
-	if several < 100 || want[long].left[1<<fields-1] != 1 || want[keys[1]].left[1<<fields-1] != 0 {
-		t.Fatalf("%d terms are in several fields; %v, %v", several, want[long], want[keys[1]])
-	}
+	must.That(t, several >= 100 && want[long].left[1<<fields-1] == 1 && want[keys[1]].left[1<<fields-1] == 0,
+		"%d terms are in several fields; %v, %v", several, want[long], want[keys[1]])
 	ask := func(key string, mask int) error {
 		k := want[key]
 		got, err := v.term(key)

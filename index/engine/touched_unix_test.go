@@ -23,9 +23,7 @@ func touchedBy(t testing.TB, open func(fs vfs.FS) error) touchedFiles {
 	for name, file := range fs.files {
 		read.Size += len(file)
 		read.Pages += fs.looked(t, file, open)
-		if len(fs.files) != read.Files {
-			t.Fatalf("%s: another try opens other files", name)
-		}
+		must.That(t, len(fs.files) == read.Files, "%s: another try opens other files", name)
 	}
 	must.Do(t, open(fs))
 	return read
@@ -102,8 +100,6 @@ func (p *protecting) protect(t testing.TB, page []byte, to int) {
 func (p *protecting) unmap(t testing.TB) {
 	t.Helper()
 	for _, file := range p.files {
-		if err := unix.Munmap(file[:cap(file)]); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, unix.Munmap(file[:cap(file)]))
 	}
 }

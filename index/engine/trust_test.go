@@ -24,6 +24,7 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/manifest"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -148,9 +149,8 @@ func TestFlippedBits(t *testing.T) {
 			}
 		}
 		// Sections start at multiples of 64 bytes.
-		if unseen > len(data)/4 {
-			t.Errorf("%d of the %d bytes of %s can be flipped unseen", unseen, len(data), entry.Name())
-		}
+		check.That(t, unseen <= len(data)/4, "%d of the %d bytes of %s can be flipped unseen", unseen, len(data),
+			entry.Name())
 		must.Do(t, os.WriteFile(path, data, 0o600))
 	}
 }
@@ -209,9 +209,7 @@ func TestFlippedLists(t *testing.T) {
 			places = append(places, end+i)
 		}
 	}
-	if len(places) < 100 {
-		t.Fatalf("%d bytes of checksums in a file of %d", len(places), len(data))
-	}
+	must.That(t, len(places) >= 100, "%d bytes of checksums in a file of %d", len(places), len(data))
 	lists := len(places)
 	for i := 0; i < len(data); i += 1009 {
 		places = append(places, i)
@@ -239,9 +237,7 @@ func TestGolden(t *testing.T) {
 		}
 		got := must.Get(answers(dir))
 		want := must.Get(os.ReadFile(dir + ".txt"))
-		if got != string(want) {
-			t.Errorf("answers of %s are\n%swant\n%s", dir, got, want)
-		}
+		check.That(t, got == string(want), "answers of %s are\n%swant\n%s", dir, got, want)
 	}
 }
 
@@ -264,15 +260,11 @@ func TestMergeGolden(t *testing.T) {
 		if faults := s.Check(t.Context(), nil); st.Segments != 1 || len(faults) > 0 {
 			t.Errorf("%s: %d segments, want 1; faults %v", version, st.Segments, faults)
 		}
-		if err := s.Release(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Release())
 		commit(t, ix, []string{"new", "other"}, nil)
 		must.Do(t, errors.Join(ix.Merge(t.Context()), ix.Close()))
 		got := must.Get(answers(dir))
-		if got != want {
-			t.Errorf("answers of %s, merged, are\n%swant\n%s", version, got, want)
-		}
+		check.Equal(t, got, want, "merged answers of %s", version)
 	}
 }
 
@@ -280,9 +272,7 @@ func TestMergeGolden(t *testing.T) {
 func TestOlderVersion(t *testing.T) {
 	for _, version := range []string{"version1", "version2", "version4", "version5", "version6"} {
 		_, err := answers(ofThisAnalyzer(t, filepath.Join("testdata", version)))
-		if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "rebuild the index") {
-			t.Errorf("an index of %s: %v", version, err)
-		}
+		check.Fails(t, err, ErrVersion, "rebuild the index", "an index of %s", version)
 	}
 }
 
@@ -359,9 +349,7 @@ func TestKilledWriter(t *testing.T) {
 		time.Sleep(time.Duration(50+rng.IntN(250)) * time.Millisecond)
 		must.Do(t, cmd.Process.Kill())
 		_ = cmd.Wait() // the test killed it
-		if complaints.Len() > 0 {
-			t.Fatalf("round %d: the writer said: %s", round, complaints.String())
-		}
+		must.That(t, complaints.Len() == 0, "round %d: the writer said: %s", round, complaints.String())
 		last := -1
 		for line := range strings.Lines(out.String()) {
 			if n, err := strconv.Atoi(strings.TrimSuffix(line, "\n")); err == nil && strings.HasSuffix(line, "\n") {
@@ -377,20 +365,16 @@ func checkKilled(t *testing.T, dir string, last int) {
 	ix := testIndex(t, dir)
 	s := must.Get(ix.Acquire())
 	defer s.Release()
-	if faults := s.Check(context.Background(), nil); len(faults) > 0 {
-		t.Fatal(faults)
-	}
+	faults := s.Check(context.Background(), nil)
+	must.That(t, len(faults) == 0, "%v", faults)
 	n, err := s.Count(context.Background(),
 		Request{Words: &Words{Query: sheaf.Match{Text: "all"}, Fields: []FieldWeight{{"body", 1}}}})
-	if err != nil || n < last+1 || n != s.Chunks() || n%killedTogether != 0 {
-		t.Fatalf("%d of %d chunks are found, %d were committed, %d at a time: %v", n, s.Chunks(), last+1, killedTogether, err)
-	}
+	must.That(t, err == nil && n >= last+1 && n == s.Chunks() && n%killedTogether == 0,
+		"%d of %d chunks are found, %d were committed, %d at a time: %v", n, s.Chunks(), last+1, killedTogether, err)
 	if last >= 0 {
-		hits, err := s.Search(context.Background(),
+		hits := must.Get(s.Search(context.Background(),
 			Request{Limit: 1, Words: &Words{Query: sheaf.Match{Text: fmt.Sprintf("c%06d", last)},
-				Fields: []FieldWeight{{"body", 1}}}})
-		if err != nil || len(hits) != 1 {
-			t.Fatalf("the chunk that was committed last: %v, %v", hits, err)
-		}
+				Fields: []FieldWeight{{"body", 1}}}}))
+		must.Equal(t, len(hits), 1, "the chunk that was committed last")
 	}
 }

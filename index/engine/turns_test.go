@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -25,19 +26,13 @@ func TestProcessesWriteInTurns(t *testing.T) {
 			ix, other = b, a
 		}
 		load, err := ix.Begin(t.Context())
-		if err != nil {
-			t.Fatalf("load %d: %v", n, err)
-		}
+		must.That(t, err == nil, "load %d: %v", n, err)
 		if _, err := other.Begin(t.Context()); !errors.Is(err, ErrLocked) {
 			t.Fatalf("beside a load: %v, want ErrLocked", err)
 		}
-		if err := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, n, 1, 40)), load.Commit(t.Context()),
-			load.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if !ix.waitForMerges(t.Context()) {
-			t.Fatal(t.Context().Err())
-		}
+		must.Do(t, errors.Join(load.Add(t.Context(), nil, randomChunks(rng, n, 1, 40)), load.Commit(t.Context()),
+			load.Close()))
+		must.That(t, ix.waitForMerges(t.Context()), "%v", t.Context().Err())
 		chunks++
 		for _, ix := range []*Index{a, b} {
 			s := must.Get(ix.Acquire())
@@ -47,32 +42,22 @@ func TestProcessesWriteInTurns(t *testing.T) {
 			must.Do(t, s.Release())
 		}
 	}
-	if err := b.Merge(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := a.Merge(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, b.Merge(t.Context()))
+	must.Do(t, a.Merge(t.Context()))
 }
 
 // TestEmpty checks that Empty refuses an index during a load, whose commit would name removed
 // files. Another open index continues as an empty one.
 func TestEmpty(t *testing.T) {
 	dir := t.TempDir()
-	if err := Empty(filepath.Join(dir, "none")); err != nil {
-		t.Errorf("no folder: %v", err)
-	}
+	check.NoError(t, Empty(filepath.Join(dir, "none")), "no folder")
 	ix := testIndex(t, dir)
 	rng := rand.New(rand.NewPCG(65, 4))
 	commit(t, ix, nil, randomChunks(rng, 0, 3, 40))
 	load := must.Get(ix.Begin(t.Context()))
-	if err := Empty(dir); !errors.Is(err, ErrLocked) {
-		t.Errorf("under a load: %v, want ErrLocked", err)
-	}
-	if err := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, 3, 1, 40)), load.Commit(t.Context()),
-		load.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.Is(t, Empty(dir), ErrLocked, "under a load")
+	must.Do(t, errors.Join(load.Add(t.Context(), nil, randomChunks(rng, 3, 1, 40)), load.Commit(t.Context()),
+		load.Close()))
 	if err := Empty(dir); err != nil {
 		t.Skipf("this platform keeps files that are open: %v", err)
 	}
@@ -104,9 +89,7 @@ func TestOpenedWhileEmptied(t *testing.T) {
 		} else if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		must.Do(t, err)
 		select {
 		case err := <-emptied:
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf/index/engine/segment"
+	"sheaf/internal/must"
 )
 
 // TestWordCache checks that exactly the inserted words are found. The words have all lengths and
@@ -36,9 +37,7 @@ func TestWordCache(t *testing.T) {
 			if round%3 == 0 {
 				c.tokens.Items[at].Position = 1
 			}
-			if !c.insert(word, head, at, 1) {
-				t.Fatalf("round %d: %q is not kept", round, word)
-			}
+			must.That(t, c.insert(word, head, at, 1), "round %d: %q is not kept", round, word)
 			known[word] = uint32(round)
 		}
 	}

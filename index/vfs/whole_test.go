@@ -17,16 +17,14 @@ func TestWriteFile(t *testing.T) {
 	path := filepath.Join(dir, "f")
 	for _, text := range []string{"one", "another"} {
 		must.Do(t, vfs.WriteFile(path, []byte(text), 0))
-		if got, err := os.ReadFile(path); err != nil || string(got) != text {
-			t.Errorf("%q, %v, want %q", got, err, text)
-		}
+		got, err := os.ReadFile(path)
+		check.That(t, err == nil && string(got) == text, "%q, %v, want %q", got, err, text)
 	}
 	if runtime.GOOS != "windows" {
 		for mode, want := range map[os.FileMode]os.FileMode{0: 0o600, 0o640: 0o640} {
 			must.Do(t, vfs.WriteFile(path, nil, mode))
-			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
-				t.Errorf("mode %v, %v, want %v", info.Mode(), err, want)
-			}
+			info, err := os.Stat(path)
+			check.That(t, err == nil && info.Mode().Perm() == want, "mode %v, %v, want %v", info.Mode(), err, want)
 		}
 	}
 	must.Do(t, os.Mkdir(filepath.Join(dir, "taken"), 0o700))

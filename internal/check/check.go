@@ -18,24 +18,24 @@ type T interface {
 
 // That reports the text of format and args as an error if holds is false.
 func That(t T, holds bool, format string, args ...any) {
-	t.Helper()
 	if !holds {
+		t.Helper()
 		t.Errorf(format, args...)
 	}
 }
 
 // Equal reports an error if got is not want. The text of the error begins with the formatted args.
 func Equal[V comparable](t T, got, want V, format string, args ...any) {
-	t.Helper()
 	if got != want {
+		t.Helper()
 		t.Errorf("%s: got %s, want %s", fmt.Sprintf(format, args...), shown(got), shown(want))
 	}
 }
 
 // List reports an error if a list has other elements than want, or has them in another order.
 func List[V comparable](t T, got, want []V, format string, args ...any) {
-	t.Helper()
 	if !slices.Equal(got, want) {
+		t.Helper()
 		t.Errorf("%s: got %v, want %v", fmt.Sprintf(format, args...), got, want)
 	}
 }
@@ -58,24 +58,24 @@ func Lacks[S ~string | ~[]byte](t T, text S, parts ...string) {
 
 // Is reports an error if err does not wrap want.
 func Is(t T, err, want error, format string, args ...any) {
-	t.Helper()
 	if !errors.Is(err, want) {
+		t.Helper()
 		t.Errorf("%s: got the error %v, want %v", fmt.Sprintf(format, args...), err, want)
 	}
 }
 
 // Fails reports an error if err does not wrap want, or if the text of err does not contain part.
 func Fails(t T, err, want error, part, format string, args ...any) {
-	t.Helper()
 	if !errors.Is(err, want) || err != nil && !strings.Contains(err.Error(), part) {
+		t.Helper()
 		t.Errorf("%s: got the error %v, want %v with %q", fmt.Sprintf(format, args...), err, want, part)
 	}
 }
 
 // NoError reports an error if err is not nil.
 func NoError(t T, err error, format string, args ...any) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)
 	}
 }

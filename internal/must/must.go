@@ -22,8 +22,8 @@ func Get[V any](v V, err error) V {
 
 // Do ends the test if err is not nil.
 func Do(t T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }
@@ -33,16 +33,16 @@ func Err[V any](_ V, err error) error { return err }
 
 // That ends the test with the text of format and args if holds is false.
 func That(t T, holds bool, format string, args ...any) {
-	t.Helper()
 	if !holds {
+		t.Helper()
 		t.Fatal(fmt.Sprintf(format, args...))
 	}
 }
 
 // Equal ends the test if got is not want. The text of the error begins with the formatted args.
 func Equal[V comparable](t T, got, want V, format string, args ...any) {
-	t.Helper()
 	if got != want {
+		t.Helper()
 		t.Fatal(fmt.Sprintf(format, args...)+": got", got, "want", want)
 	}
 }
@@ -50,8 +50,8 @@ func Equal[V comparable](t T, got, want V, format string, args ...any) {
 // Whole skips the test in a short run, with the reason why it takes long. The gate runs short tests with the race
 // detector, and then whole tests without it.
 func Whole(t *testing.T, reason string) {
-	t.Helper()
 	if testing.Short() {
+		t.Helper()
 		t.Skip(reason)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 	"sheaf/model/hashed"
@@ -22,7 +23,6 @@ func TestTextsThatShareWordsAreNear(t *testing.T) {
 	if near, far := dot(v[0], v[1]), dot(v[0], v[2]); near < 0.4 || far > 0.3 {
 		t.Errorf("similar texts are at %v, others at %v", near, far)
 	}
-	if math.Abs(dot(v[0], v[0])-1) > 1e-6 || v[3] != nil {
-		t.Errorf("length %v; a text without words has %v", dot(v[0], v[0]), v[3])
-	}
+	check.That(t, math.Abs(dot(v[0], v[0])-1) <= 1e-6 && v[3] == nil, "length %v; a text without words has %v",
+		dot(v[0], v[0]), v[3])
 }

@@ -71,9 +71,8 @@ func TestServerFailsOnTexts(t *testing.T) {
 							t.Errorf("text %d: %v", i, out[i])
 						}
 					}
-					if took := time.Since(began); took > 3*time.Minute || count.Load() > c.requests {
-						t.Errorf("%d requests in %v", count.Load(), took)
-					}
+					took := time.Since(began)
+					check.That(t, took <= 3*time.Minute && count.Load() <= c.requests, "%d requests in %v", count.Load(), took)
 					if _, err := e.Embed(t.Context(), model.Query, []string{"heron"}); err != nil {
 						t.Errorf("query: %v", err)
 					}
@@ -91,10 +90,9 @@ func TestServerTakesNoText(t *testing.T) {
 		})
 		o.Batch = 8
 		_, err := embedder(t, o).Embed(t.Context(), model.Passage, texts)
-		if most := int64(8 * (len(texts) - 1)); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no") ||
-			count.Load() > most {
-			t.Errorf("%d requests for %d texts, at most %d: %v", count.Load(), len(texts), most, err)
-		}
+		most := int64(8 * (len(texts) - 1))
+		check.That(t, errors.Is(err, ErrUnavailable) && strings.Contains(err.Error(), "no") && count.Load() <= most,
+			"%d requests for %d texts, at most %d: %v", count.Load(), len(texts), most, err)
 	}
 }
 
@@ -167,10 +165,9 @@ func TestServerClosesEveryConnection(t *testing.T) {
 	o.Batch = 64
 	e := embedder(t, o)
 	_, err := e.Embed(t.Context(), model.Passage, []string{"a", "b", strings.Repeat("c", 4000)})
-	if !errors.Is(err, ErrUnavailable) || !strings.HasSuffix(err.Error(), "closed the connection without an answer") ||
-		count.Load() > 2*defaultAttempts {
-		t.Errorf("%d requests: %v", count.Load(), err)
-	}
+	check.That(t, errors.Is(err, ErrUnavailable) &&
+		strings.HasSuffix(err.Error(), "closed the connection without an answer") && count.Load() <= 2*defaultAttempts,
+		"%d requests: %v", count.Load(), err)
 }
 
 // TestMessages checks that each error says what the server did and what to set.

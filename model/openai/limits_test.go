@@ -29,15 +29,11 @@ func TestRerankServerTakesFewerTexts(t *testing.T) {
 		}
 		scores, err := r.Rerank(context.Background(), "cat", texts)
 		if most.texts == 0 {
-			if !errors.Is(err, errRerank) || count.Load() > 20 {
-				t.Errorf("%v after %d requests", err, count.Load())
-			}
+			check.That(t, errors.Is(err, errRerank) && count.Load() <= 20, "%v after %d requests", err, count.Load())
 			continue
 		}
-		if err != nil || len(scores) != len(texts) || scores[3] != 300 || scores[19] > float64(most.chars) ||
-			count.Load() > 24 {
-			t.Errorf("%v, %v after %d requests", scores, err, count.Load())
-		}
+		check.That(t, err == nil && len(scores) == len(texts) && scores[3] == 300 && scores[19] <= float64(most.chars) &&
+			count.Load() <= 24, "%v, %v after %d requests", scores, err, count.Load())
 	}
 }
 
@@ -86,10 +82,8 @@ func TestSlowBody(t *testing.T) {
 	e := embedder(t, o)
 	for range 2 {
 		_, err := e.Embed(context.Background(), model.Query, []string{"x"})
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not answer in time") ||
-			count.Load() > 1 {
-			t.Errorf("%v after %d requests", err, count.Load())
-		}
+		check.That(t, errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "did not answer in time") &&
+			count.Load() <= 1, "%v after %d requests", err, count.Load())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(30*time.Millisecond, cancel)

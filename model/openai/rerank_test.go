@@ -53,9 +53,8 @@ func TestRerank(t *testing.T) {
 			lengths(shape, texts, w)
 		})
 		scores, err := r.Rerank(context.Background(), "cat", []string{"four", " ", strings.Repeat("x", 9000), "tw", "\xff"})
-		if err != nil || fmt.Sprint(scores) != "[4 1 8000 2 1]" || count.Load() != 3 {
-			t.Errorf("%s: %v, %v, %d requests", shape, scores, err, count.Load())
-		}
+		check.That(t, err == nil && fmt.Sprint(scores) == "[4 1 8000 2 1]" && count.Load() == 3, "%s: %v, %v, %d requests",
+			shape, scores, err, count.Load())
 		if scores, err := r.Rerank(context.Background(), "cat", nil); err != nil || len(scores) != 0 {
 			t.Errorf("no texts: %v, %v", scores, err)
 		}
@@ -77,9 +76,8 @@ func TestRerankInvalidAnswers(t *testing.T) {
 			fmt.Fprint(w, answer)
 		})
 		_, err := r.Rerank(context.Background(), "cat", []string{"a", "b"})
-		if !errors.Is(err, errRerank) || !strings.Contains(err.Error(), want) || count.Load() != 1 {
-			t.Errorf("%s: %v after %d requests, want %q", answer, err, count.Load(), want)
-		}
+		check.That(t, errors.Is(err, errRerank) && strings.Contains(err.Error(), want) && count.Load() == 1,
+			"%s: %v after %d requests, want %q", answer, err, count.Load(), want)
 	}
 	r, _ := rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) {
 		w.Header().Set("Content-Length", "100")

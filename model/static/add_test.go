@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestKernelsEqualGo checks that the kernels and Go give the same bits, for all lengths around a block.
@@ -24,9 +26,8 @@ func TestKernelsEqualGo(t *testing.T) {
 		kernel(a, row, scale)
 		plain(b, row, scale)
 		for i := range a {
-			if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
-				t.Fatalf("%s, seed %d, length %d: number %d is %v, plain Go gives %v", name, seed, n, i, a[i], b[i])
-			}
+			must.That(t, math.Float32bits(a[i]) == math.Float32bits(b[i]),
+				"%s, seed %d, length %d: number %d is %v, plain Go gives %v", name, seed, n, i, a[i], b[i])
 		}
 	}
 	for n := range 300 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model"
 )
@@ -31,9 +32,8 @@ func encoderOf(t testing.TB, m *Model, others *Unigram) *encoder {
 func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
 	m := must.Get(Open(small(t)))
 	must.Do(t, m.Verify())
-	if m.Name() != "small-1" || m.Dims() != 4 || m.Vocabulary().Len() != 5 {
-		t.Fatalf("name %q, %d dims, %d pieces", m.Name(), m.Dims(), m.Vocabulary().Len())
-	}
+	must.That(t, m.Name() == "small-1" && m.Dims() == 4 && m.Vocabulary().Len() == 5, "name %q, %d dims, %d pieces",
+		m.Name(), m.Dims(), m.Vocabulary().Len())
 	e := encoderOf(t, m, nil)
 	for _, c := range []struct {
 		text string
@@ -99,14 +99,12 @@ func TestEveryFlipIsSeen(t *testing.T) {
 			}
 			flipped := bytes.Clone(c.data)
 			flipped[i] ^= 1 << (i % 8)
-			if err := c.open(flipped, sentences[i%len(sentences)]); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("%s, byte %d flipped: %v", name, i, err)
-			}
+			err := c.open(flipped, sentences[i%len(sentences)])
+			must.That(t, errors.Is(err, ErrCorrupt), "%s, byte %d flipped: %v", name, i, err)
 		}
 		for n := 0; n < len(c.data); n += 1 + len(c.data)/2000 {
-			if err := c.open(c.data[:n], ""); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("%s, cut to %d bytes: %v", name, n, err)
-			}
+			err := c.open(c.data[:n], "")
+			must.That(t, errors.Is(err, ErrCorrupt), "%s, cut to %d bytes: %v", name, n, err)
 		}
 	}
 }
@@ -123,9 +121,8 @@ func TestWriteRefuses(t *testing.T) {
 		"has 2 dims":    {"m", [][]float32{{1}, {1, 2}}},
 		"1 to 40 bytes": {"", [][]float32{{1}, {1}}},
 	} {
-		if _, err := Write(c.name, v, c.rows); err == nil || !strings.Contains(err.Error(), say) {
-			t.Errorf("got %v, want an error with %q", err, say)
-		}
+		_, err := Write(c.name, v, c.rows)
+		check.That(t, err != nil && strings.Contains(err.Error(), say), "got %v, want an error with %q", err, say)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/search/snippet"
 )
 
@@ -25,9 +27,7 @@ func TestSnippetEndsWithEllipsis(t *testing.T) {
 	} {
 		span := sheaf.Span{End: strings.Index(c.content, c.part) + len(c.part)}
 		got := highlighter(t, sheaf.Match{Text: "harbor"}).Best([]byte(c.content), []sheaf.Span{span}, 1, snippet.Width)
-		if got.Text != c.want {
-			t.Errorf("%q of %q is shown as %q, want %q", c.part, c.content, got.Text, c.want)
-		}
+		check.Equal(t, got.Text, c.want, "shown for %q of %q", c.part, c.content)
 	}
 }
 
@@ -85,9 +85,7 @@ func TestSnippetOfOwnText(t *testing.T) {
 	for query, want := range map[string]string{"harbor lighthouse": "The harbor.",
 		"lighthouse": "The harbor. Below The harbor and the lighthouse."} {
 		h := highlighter(t, sheaf.Match{Text: query})
-		if got := h.Best([]byte(content), []sheaf.Span{own, all}, 1, snippet.Width); got.Text != want {
-			t.Errorf("%q is shown as %q, want %q", query, got.Text, want)
-		}
+		check.Equal(t, h.Best([]byte(content), []sheaf.Span{own, all}, 1, snippet.Width).Text, want, "shown for %q", query)
 	}
 }
 
@@ -115,13 +113,11 @@ func TestHeadingRowOfTable(t *testing.T) {
 			t.Errorf("%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
 		}
 		for _, m := range got.Matches {
-			if got.Text[m.Start:m.End] != "zebra" {
-				t.Errorf("%s: %q is marked in %q", c.name, got.Text[m.Start:m.End], got.Text)
-			}
+			check.That(t, got.Text[m.Start:m.End] == "zebra", "%s: %q is marked in %q", c.name, got.Text[m.Start:m.End],
+				got.Text)
 		}
-		if len(got.Matches) == 0 || !strings.HasPrefix(c.content[got.At:], "zebra") {
-			t.Errorf("%s: the matches are %v, the place is %d", c.name, got.Matches, got.At)
-		}
+		check.That(t, len(got.Matches) != 0 && strings.HasPrefix(c.content[got.At:], "zebra"),
+			"%s: the matches are %v, the place is %d", c.name, got.Matches, got.At)
 	}
 }
 
@@ -140,9 +136,8 @@ func TestWordOfHeadingRow(t *testing.T) {
 			for _, m := range got.Matches {
 				marked = append(marked, got.Text[m.Start:m.End])
 			}
-			if !slices.Equal(marked, []string{"price", word}) || !strings.HasPrefix(table[got.At:], word) {
-				t.Errorf("%s in %d spans: %q is marked in %q, at byte %d", word, len(spans), marked, got.Text, got.At)
-			}
+			check.That(t, slices.Equal(marked, []string{"price", word}) && strings.HasPrefix(table[got.At:], word),
+				"%s in %d spans: %q is marked in %q, at byte %d", word, len(spans), marked, got.Text, got.At)
 		}
 	}
 }
@@ -183,12 +178,9 @@ func TestSnippetShowsRarestWord(t *testing.T) {
 	} {
 		h := highlighterFor(t, sheaf.Match{Text: c.query}, rare)
 		s := h.Snippet(c.text, snippet.Width)
-		if !strings.Contains(s.Text, c.word) {
-			t.Errorf("%s: the snippet %q does not show %q", c.name, s.Text, c.word)
-		}
-		if line := lineOf(c.text, s.At); !strings.Contains(line, c.word) {
-			t.Errorf("%s: the place is the line %q, want that of %q", c.name, line, c.word)
-		}
+		check.That(t, strings.Contains(s.Text, c.word), "%s: the snippet %q does not show %q", c.name, s.Text, c.word)
+		line := lineOf(c.text, s.At)
+		check.That(t, strings.Contains(line, c.word), "%s: the place is the line %q, want that of %q", c.name, line, c.word)
 	}
 }
 
@@ -201,9 +193,8 @@ func TestSnippetBeginsOutsideMarkup(t *testing.T) {
 		for n := range 30 {
 			text := markup + strings.Repeat(" far", n) + " eland " + strings.Repeat("and more words ", 40)
 			s := highlighterFor(t, sheaf.Match{Text: "eland"}, nil).Snippet(text, snippet.Width)
-			if strings.Contains(s.Text, "title") || strings.Contains(s.Text, "target") || !strings.Contains(s.Text, "eland") {
-				t.Fatalf("%s and %d words: %q", markup, n, s.Text)
-			}
+			must.That(t, !strings.Contains(s.Text, "title") && !strings.Contains(s.Text, "target") &&
+				strings.Contains(s.Text, "eland"), "%s and %d words: %q", markup, n, s.Text)
 		}
 	}
 }
@@ -245,23 +236,16 @@ func TestHighlighterWords(t *testing.T) {
 			}
 			got = append(got, strings.Join(parts, ""))
 		}
-		if got := strings.Join(got, " "); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		check.Equal(t, strings.Join(got, " "), c.want, "%s", c.name)
 	}
-	if got := highlighter(t, sheaf.Prefix{Text: "a"}).Words(t.Context(), "a ab ac ad", 3); len(got) != 3 {
-		t.Errorf("at most three: %q", got)
-	}
+	check.Equal(t, len(highlighter(t, sheaf.Prefix{Text: "a"}).Words(t.Context(), "a ab ac ad", 3)), 3, "at most three")
 	// A long run of letters takes no longer than as many words, and is skipped.
 	run := strings.Repeat("commit", 400_000)
-	if got := highlighter(t, sheaf.Match{Text: "commit"}).Words(t.Context(), run+" commit "+run, 10); len(got) != 1 ||
-		got[0][1] != "commit" {
-		t.Errorf("beside long runs: %d words", len(got))
-	}
+	got := highlighter(t, sheaf.Match{Text: "commit"}).Words(t.Context(), run+" commit "+run, 10)
+	check.That(t, len(got) == 1 && got[0][1] == "commit", "beside long runs: %d words", len(got))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := highlighter(t, sheaf.Match{Text: "commit"}).Words(ctx, strings.Repeat("one ", 1000)+"commit",
-		10); got != nil {
-		t.Errorf("for nobody: %q", got)
-	}
+	got = highlighter(t, sheaf.Match{Text: "commit"}).Words(ctx, strings.Repeat("one ", 1000)+"commit",
+		10)
+	check.That(t, got == nil, "for nobody: %q", got)
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search/snippet"
 	"sheaf/text/analysis"
@@ -186,9 +187,7 @@ func TestSnippet(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := highlighter(t, c.query).Snippet(c.text, snippet.Width)
-			if got := marked(s); got != c.want {
-				t.Errorf("got  %q\nwant %q", got, c.want)
-			}
+			check.Equal(t, marked(s), c.want, "marked")
 		})
 	}
 }
@@ -199,12 +198,8 @@ func TestRareWordsTellMore(t *testing.T) {
 	}
 	h := highlighterFor(t, sheaf.Match{Text: "how do borrow value"}, rarity)
 	text := "How we do it: how do others do a value. " + strings.Repeat("Nothing stands here. ", 30) + "You borrow."
-	if got := marked(h.Snippet(text, 60)); got != "…You <borrow>." {
-		t.Errorf("got %q", got)
-	}
-	if got := marked(h.Snippet("How do you borrow a value?", 60)); got != "How do you <borrow> a <value>?" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, marked(h.Snippet(text, 60)), "…You <borrow>.", "marked")
+	check.Equal(t, marked(h.Snippet("How do you borrow a value?", 60)), "How do you <borrow> a <value>?", "marked")
 }
 
 func TestSnippetOfRandomText(t *testing.T) {
@@ -218,26 +213,19 @@ func TestSnippetOfRandomText(t *testing.T) {
 			rapid.SampledFrom([]string{" ", ""}).Draw(t, "between"))
 		width := rapid.IntRange(0, 300).Draw(t, "width")
 		s := h.Snippet(text, width)
-		if !utf8.ValidString(s.Text) || strings.ContainsAny(s.Text, "\r\n\t") {
-			t.Fatalf("not one clean line: %q", s.Text)
-		}
+		must.That(t, utf8.ValidString(s.Text) && !strings.ContainsAny(s.Text, "\r\n\t"), "not one clean line: %q", s.Text)
 		last := 0
 		for _, m := range s.Matches {
-			if m.Start < last || m.End <= m.Start || m.End > len(s.Text) {
-				t.Fatalf("matches %v in %q", s.Matches, s.Text)
-			}
+			must.That(t, m.Start >= last && m.End > m.Start && m.End <= len(s.Text), "matches %v in %q", s.Matches, s.Text)
 			if hit := s.Text[m.Start:m.End]; !strings.ContainsAny(hit, "数据") && !strings.Contains(hit, "red") &&
 				!strings.Contains(hit, "fox") && !strings.Contains(hit, "User") {
 				t.Fatalf("%q is marked in %q", hit, s.Text)
 			}
 			last = m.End
 		}
-		if n := utf8.RuneCountInString(s.Text); n > 2*max(width, 20)+40 {
-			t.Fatalf("%d characters for width %d", n, width)
-		}
-		if s.At < 0 || s.At > len(text) {
-			t.Fatalf("at %d of %d", s.At, len(text))
-		}
+		n := utf8.RuneCountInString(s.Text)
+		must.That(t, n <= 2*max(width, 20)+40, "%d characters for width %d", n, width)
+		must.That(t, s.At >= 0 && s.At <= len(text), "at %d of %d", s.At, len(text))
 	})
 }
 
@@ -272,12 +260,8 @@ func TestSnippetOfLongTextIsBounded(t *testing.T) {
 		s = h.Snippet(text, snippet.Width)
 		took = min(took, time.Since(start))
 	}
-	if took > 250*time.Millisecond {
-		t.Errorf("took %v for %d bytes", took, len(text))
-	}
-	if !strings.Contains(marked(s), "<Zebra>") {
-		t.Errorf("got %q", marked(s))
-	}
+	check.That(t, took <= 250*time.Millisecond, "took %v for %d bytes", took, len(text))
+	check.Contains(t, marked(s), "<Zebra>")
 }
 
 func BenchmarkSnippet(b *testing.B) {
@@ -311,13 +295,9 @@ func FuzzSnippet(f *testing.F) {
 		s := highlighter(t, q).Snippet(text, width)
 		last := 0
 		for _, m := range s.Matches {
-			if m.Start < last || m.End <= m.Start || m.End > len(s.Text) {
-				t.Fatalf("matches %v in %q", s.Matches, s.Text)
-			}
+			must.That(t, m.Start >= last && m.End > m.Start && m.End <= len(s.Text), "matches %v in %q", s.Matches, s.Text)
 			last = m.End
 		}
-		if !utf8.ValidString(s.Text) {
-			t.Fatalf("not UTF-8: %q", s.Text)
-		}
+		must.That(t, utf8.ValidString(s.Text), "not UTF-8: %q", s.Text)
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -107,14 +108,11 @@ func TestHeadingsOfSpecification(t *testing.T) {
 		Example  int
 	}
 	must.Do(t, json.Unmarshal(raw, &examples))
-	if len(examples) < 600 {
-		t.Fatalf("only %d examples", len(examples))
-	}
+	must.That(t, len(examples) >= 600, "only %d examples", len(examples))
 	for _, e := range examples {
 		got, want := ours(e.Markdown, 0), reference(gfm, []byte(e.Markdown))
-		if strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("example %d %q: scanner %v, goldmark %v", e.Example, e.Markdown, got, want)
-		}
+		check.That(t, strings.Join(got, " ") == strings.Join(want, " "), "example %d %q: scanner %v, goldmark %v", e.Example,
+			e.Markdown, got, want)
 	}
 }
 
@@ -160,12 +158,10 @@ func TestLineEndings(t *testing.T) {
 			crlf.WriteString(part + "\r\n")
 		}
 		want := ours(lf.String(), 0)
-		if got := ours(cr.String(), 0); !slices.Equal(got, want) {
-			t.Fatalf("seed %d: %q: %v, with LF %v", seed, cr.String(), got, want)
-		}
-		if got := ours(crlf.String(), 0); len(got) != len(want) {
-			t.Fatalf("seed %d: %q: %v, with LF %v", seed, crlf.String(), got, want)
-		}
+		got := ours(cr.String(), 0)
+		must.That(t, slices.Equal(got, want), "seed %d: %q: %v, with LF %v", seed, cr.String(), got, want)
+		must.Equal(t, len(ours(crlf.String(), 0)), len(want), "seed %d: chunks of %q, and with LF %v", seed, crlf.String(),
+			want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
@@ -25,13 +26,9 @@ func TestLinksInFrontmatter(t *testing.T) {
 	}{{chunk.Options{}, want}, {chunk.Options{Chunker: "sections"}, want[8:]}} {
 		chunker := must.Get(chunk.New(c.options))
 		doc := chunker.Chunk("t", "a.md", []byte(text))
-		if err := chunk.Verify(&doc, []byte(text)); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, chunk.Verify(&doc, []byte(text)))
 		links, at := doc.Chunks[0].Links, 0
-		if len(links) != len(c.want) {
-			t.Fatalf("%s: links %v", chunker.Name(), links)
-		}
+		must.That(t, len(links) == len(c.want), "%s: links %v", chunker.Name(), links)
 		for i, l := range links {
 			if got := text[l.Span.Start:l.Span.End]; got != c.want[i] || l.Kind != sheaf.LinkWiki || l.Span.Start < at {
 				t.Errorf("%s: link %d is %s (%v)", chunker.Name(), i, got, l)
@@ -43,14 +40,12 @@ func TestLinksInFrontmatter(t *testing.T) {
 	for _, before := range []string{"# as in [[Ann]]\n", "with: \"see [[Ann]]\"\n"} {
 		text := "---\n" + before + "author: '[[Ann]]'\n---\n"
 		doc := chunker.Chunk("t", "a.md", []byte(text))
-		if l := doc.Chunks[0].Links; len(l) != 1 || l[0].Span.Start != strings.LastIndex(text, "[[Ann]]") {
-			t.Errorf("%q has the links %v", text, l)
-		}
+		l := doc.Chunks[0].Links
+		check.That(t, len(l) == 1 && l[0].Span.Start == strings.LastIndex(text, "[[Ann]]"), "%q has the links %v", text, l)
 	}
 	doc := chunker.Chunk("t", "a.md", []byte(text))
-	if l := doc.Chunks[0].Links[0]; l.Target != "People/Ann" || l.Text != "A" {
-		t.Errorf("the first is %v", l)
-	}
+	l := doc.Chunks[0].Links[0]
+	check.That(t, l.Target == "People/Ann" && l.Text == "A", "the first is %v", l)
 }
 
 // TestMalformedTenant checks documents with any kind of tenant entry. They never count as
@@ -87,14 +82,11 @@ func TestMalformedTenant(t *testing.T) {
 		for _, p := range doc.Properties {
 			if strings.EqualFold(p.Name, "tenant") {
 				said = true
-				if len(p.Values) != 1 || p.Values[0].Text != want {
-					t.Errorf("%s: tenant %v, want %q", front[max(0, len(front)-40):], p.Values, want)
-				}
+				check.That(t, len(p.Values) == 1 && p.Values[0].Text == want, "%s: tenant %v, want %q",
+					front[max(0, len(front)-40):], p.Values, want)
 			}
 		}
-		if !said {
-			t.Errorf("%s: no tenant is said", front[max(0, len(front)-40):])
-		}
+		check.That(t, said, "%s: no tenant is said", front[max(0, len(front)-40):])
 		if want == "" && len(doc.Warnings) == 0 {
 			t.Errorf("%s: no warning", front)
 		}
@@ -193,8 +185,7 @@ func TestDateOf(t *testing.T) {
 		chunker := must.Get(chunk.New(chunk.Options{}))
 		doc := chunker.Chunk("t", c.name, []byte(c.text))
 		got := chunk.DateOf(&doc, modified)
-		if got.Time.Format(time.DateOnly) != c.want || got.Source != c.source {
-			t.Errorf("%s %q: %s from %v, want %s from %v", c.name, c.text, got.Time, got.Source, c.want, c.source)
-		}
+		check.That(t, got.Time.Format(time.DateOnly) == c.want && got.Source == c.source,
+			"%s %q: %s from %v, want %s from %v", c.name, c.text, got.Time, got.Source, c.want, c.source)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
@@ -99,14 +100,10 @@ func TestBase64Data(t *testing.T) {
 		for i := range doc.Chunks {
 			got += chunk.IndexedText(&doc, &doc.Chunks[i], c.text).Text
 			for _, l := range doc.Chunks[i].Links {
-				if strings.Contains(l.Target, long[:40]) {
-					t.Errorf("%s: the link %.60q holds data", c.name, l.Target)
-				}
+				check.That(t, !strings.Contains(l.Target, long[:40]), "%s: the link %.60q holds data", c.name, l.Target)
 			}
 		}
-		if got != want {
-			t.Errorf("%s: indexed is %.200q, want %.200q", c.name, got, want)
-		}
+		check.Equal(t, got, want, "indexed text of %s", c.name)
 		if r := chunk.Readable(c.text); strings.Count(r, "\n") != strings.Count(c.text, "\n") ||
 			(c.want != "" && strings.Contains(r, long[:40])) {
 			t.Errorf("%s: readable is %.200q", c.name, r)
@@ -125,15 +122,12 @@ func TestPositionsWithoutData(t *testing.T) {
 	text := "One ![a](data:image/png;base64," + data(500) + ") two ![b](data:image/png;base64," + data(500) + ") three"
 	left := chunk.WithoutPayloads(text)
 	for i := range len(left.Text) {
-		if text[left.At(i)] != left.Text[i] {
-			t.Fatalf("byte %d of %q is %q in the whole, want %q", i, left.Text, text[left.At(i)], left.Text[i])
-		}
+		must.That(t, text[left.At(i)] == left.Text[i], "byte %d of %q is %q in the whole, want %q", i, left.Text,
+			text[left.At(i)], left.Text[i])
 	}
 	doc := cut(t, "a.md", text)
 	span := chunk.Passages{Words: 1, Stride: 1}.Span(&doc, &doc.Chunks[0], []byte(text), 4)
-	if got := text[span.Start:span.End]; got != "three" {
-		t.Errorf("the last passage is %.60q, want %q", got, "three")
-	}
+	check.Equal(t, text[span.Start:span.End], "three", "the last passage")
 }
 
 // TestDataInPieces checks that the chunks of a document may begin and end inside data.
@@ -172,9 +166,8 @@ func TestDataIsReadInLinearTime(t *testing.T) {
 	} {
 		start := time.Now()
 		left := chunk.WithoutPayloads(text)
-		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("%s: it took %v", name, took)
-		}
+		took := time.Since(start)
+		check.That(t, took <= 20*time.Second, "%s: it took %v", name, took)
 		if strings.HasPrefix(text, "Grey") && strings.ReplaceAll(left.Text, "\n", "") != "Grey ![r]() end" {
 			t.Errorf("%s: left is %.80q", name, left.Text)
 		}
@@ -188,8 +181,7 @@ func TestDataInFrontmatter(t *testing.T) {
 	} {
 		text := "---\n" + strings.ReplaceAll(values, "@", "data:image/png;base64,"+data(500)) + "\n---\n\ntext\n"
 		doc := cut(t, "a.md", text)
-		if got := fmt.Sprint(doc); strings.Contains(got, data(500)[:40]) {
-			t.Errorf("%s: %s", values, got)
-		}
+		got := fmt.Sprint(doc)
+		check.That(t, !strings.Contains(got, data(500)[:40]), "%s: %s", values, got)
 	}
 }

@@ -2,10 +2,10 @@ package chunk_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
@@ -43,15 +43,10 @@ func TestWithoutComments(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := chunk.WithoutComments("n.md", []byte(c.text))
-			if len(got) != len(c.text) || strings.Count(string(got), "\n") != strings.Count(c.text, "\n") {
-				t.Fatalf("%d bytes are %d: %q", len(c.text), len(got), got)
-			}
-			if shown := words(string(got)); shown != words(c.want) {
-				t.Errorf("got  %q\nwant %q", shown, words(c.want))
-			}
-			if other := chunk.WithoutComments("a.html", []byte(c.text)); string(other) != c.text {
-				t.Errorf("another kind of file: %q", other)
-			}
+			must.That(t, len(got) == len(c.text) && strings.Count(string(got), "\n") == strings.Count(c.text, "\n"),
+				"%d bytes are %d: %q", len(c.text), len(got), got)
+			check.Equal(t, words(string(got)), words(c.want), "words")
+			check.Equal(t, string(chunk.WithoutComments("a.html", []byte(c.text))), c.text, "another kind of file")
 		})
 	}
 }
@@ -74,16 +69,13 @@ func TestCommentsChangeNoBlock(t *testing.T) {
 		"2026-01-01\n%%\n"
 	cut := must.Get(chunk.New(chunk.Options{}))
 	doc := cut.Chunk("t", "n.md", chunk.WithoutComments("n.md", []byte(text)))
-	if len(doc.Chunks) != 1 || len(doc.Tags) != 1 || doc.Tags[0] != "tag" || len(doc.Chunks[0].Links) != 1 ||
-		len(doc.Fields) != 0 {
-		t.Errorf("chunks %d, tags %q, links %v, fields %v", len(doc.Chunks), doc.Tags, doc.Chunks[0].Links, doc.Fields)
-	}
+	check.That(t, len(doc.Chunks) == 1 && len(doc.Tags) == 1 && doc.Tags[0] == "tag" && len(doc.Chunks[0].Links) == 1 &&
+		len(doc.Fields) == 0, "chunks %d, tags %q, links %v, fields %v", len(doc.Chunks), doc.Tags, doc.Chunks[0].Links,
+		doc.Fields)
 }
 
 func TestSqueezed(t *testing.T) {
-	if got := chunk.Squeezed("a" + strings.Repeat(" ", 100) + "b  c\n"); got != "a b  c\n" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, chunk.Squeezed("a"+strings.Repeat(" ", 100)+"b  c\n"), "a b  c\n", "Squeezed")
 }
 
 func FuzzComments(f *testing.F) {
@@ -91,13 +83,9 @@ func FuzzComments(f *testing.F) {
 	f.Add("%%\n- ```\n  <!--\n%%\n\\<!-->")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := chunk.WithoutComments("a.md", []byte(text))
-		if len(got) != len(text) {
-			t.Fatalf("%d bytes are %d", len(text), len(got))
-		}
+		must.That(t, len(got) == len(text), "%d bytes are %d", len(text), len(got))
 		for i := range got {
-			if (text[i] == '\n') != (got[i] == '\n') {
-				t.Fatalf("line at %d of %q is %q", i, text, got)
-			}
+			must.That(t, (text[i] == '\n') == (got[i] == '\n'), "line at %d of %q is %q", i, text, got)
 		}
 	})
 }
@@ -107,14 +95,11 @@ func TestTagFields(t *testing.T) {
 	doc := must.Get(chunk.New(chunk.Options{})).Chunk("t", "a.md", []byte("tags:: a, [[b c]], a\n\n# One\n\n"+
 		"- Tag:: d, #e\n- tag:: f\n\n# Two\n\n#g [tags:: a]\n\n# Three\n\n- tags:: [[h]] [[i, j]], [k, \"l\"], m [[n]]\n"+
 		"- tags:: [o](x.md), p, [[q]\n\n# Four\n\n- tags:: C#, dotnet, F#\n- tags:: #x, y #z, #[[two words]]\n"))
-	if got := strings.Join(doc.Tags, ";"); got != "a;b c;d;e;f;g;h;i, j;k;l;m;n;p;q;C#;dotnet;F#;y;two words;x;z" {
-		t.Errorf("document: %v", got)
-	}
+	check.Equal(t, strings.Join(doc.Tags, ";"), "a;b c;d;e;f;g;h;i, j;k;l;m;n;p;q;C#;dotnet;F#;y;two words;x;z",
+		"tags of the document")
 	for i, want := range []string{"[a b c]", "[d e f]", "[g a]", "[h i, j k l m n p q]",
 		"[C# dotnet F# y two words x z]"} {
-		if got := fmt.Sprint(doc.Chunks[i].Tags); got != want {
-			t.Errorf("chunk %d: %v, want %v", i, got, want)
-		}
+		check.Equal(t, fmt.Sprint(doc.Chunks[i].Tags), want, "tags of chunk %d", i)
 	}
 }
 
@@ -183,9 +168,7 @@ func TestFields(t *testing.T) {
 		for _, f := range doc.Fields {
 			got = append(got, f.Name+"="+f.Value.String())
 		}
-		if g := strings.Join(got, " "); g != c.want {
-			t.Errorf("%s: the fields are %q, want %q", c.name, g, c.want)
-		}
+		check.Equal(t, strings.Join(got, " "), c.want, "%s: the fields", c.name)
 	}
 }
 
@@ -202,17 +185,14 @@ func TestFieldsOfSections(t *testing.T) {
 		}
 		got += " "
 	}
-	if want := ":DUE=2026-01-01 a:status=one b:status=two c: "; got != want {
-		t.Errorf("the fields are %q, want %q", got, want)
-	}
-	if len(doc.Properties) != 2 || doc.Properties[1].Name != "DUE" || len(doc.Properties[1].Values) != 0 {
-		t.Errorf("the properties are %+v", doc.Properties)
-	}
+	want := ":DUE=2026-01-01 a:status=one b:status=two c: "
+	check.That(t, got == want, "the fields are %q, want %q", got, want)
+	check.That(t, len(doc.Properties) == 2 && doc.Properties[1].Name == "DUE" && len(doc.Properties[1].Values) == 0,
+		"the properties are %+v", doc.Properties)
 	for _, o := range []chunk.Options{{Chunker: "sections"}, {Chunker: "window"}} {
 		c := must.Get(chunk.New(o))
-		if doc := c.Chunk("t", "a.md", []byte(text)); len(doc.Fields) != 3 {
-			t.Errorf("%s: the fields are %v", o.Chunker, doc.Fields)
-		}
+		doc := c.Chunk("t", "a.md", []byte(text))
+		check.That(t, len(doc.Fields) == 3, "%s: the fields are %v", o.Chunker, doc.Fields)
 	}
 }
 
@@ -251,9 +231,7 @@ func TestLinkLists(t *testing.T) {
 		for _, l := range chunk.LinkLists(c.text) {
 			got = append(got, c.text[l.Start:l.End])
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		check.List(t, got, c.want, "%s", c.name)
 	}
 }
 
@@ -270,9 +248,8 @@ func TestBlockLines(t *testing.T) {
 		for name, want := range map[string][2]int{"head": {1, 1}, "abc": {4, 5}, "one": {7, 7}, "two": {8, 11},
 			"inner": {10, 11}, "tab": {14, 18}, "quote": {20, 21}, "code": {23, 26}, "last": {28, 28}} {
 			first, last, ok := chunk.BlockLines(strings.ReplaceAll(text, "\n", ending), name)
-			if got := [2]int{first, last}; !ok || got != want {
-				t.Errorf("%q: the lines of ^%s are %v, %v, want %v", ending, name, got, ok, want)
-			}
+			got := [2]int{first, last}
+			check.That(t, ok && got == want, "%q: the lines of ^%s are %v, %v, want %v", ending, name, got, ok, want)
 		}
 	}
 	if first, last, ok := chunk.BlockLines(text, "ABC"); !ok || first != 4 || last != 5 {
@@ -282,9 +259,8 @@ func TestBlockLines(t *testing.T) {
 		t.Errorf("^kiwi is on line %d, want 3, where it is called exactly so", first)
 	}
 	for _, name := range []string{"none", "ab", "bc", ""} {
-		if first, last, ok := chunk.BlockLines(text, name); ok {
-			t.Errorf("there is a block %q in the lines %d to %d", name, first, last)
-		}
+		first, last, ok := chunk.BlockLines(text, name)
+		check.That(t, !ok, "there is a block %q in the lines %d to %d", name, first, last)
 	}
 }
 
@@ -298,14 +274,10 @@ func TestBlockAt(t *testing.T) {
 		for word, want := range map[string]string{"Free": "", "Two": "abc", "egret": "abc", "one ": "one", "goes": "two",
 			"inner ": "inner", "more": "inner",
 			"three": "", "cell": "tab", "A quote": "quote", "and y": "", "code ": ""} {
-			if got := chunk.BlockAt(text, strings.Index(text, word)); got != want {
-				t.Errorf("%q: %q is in block %q, want %q", ending, word, got, want)
-			}
+			check.Equal(t, chunk.BlockAt(text, strings.Index(text, word)), want, "%q: block of %q", ending, word)
 		}
 	}
-	if got := chunk.BlockAt("a ^b", 100); got != "" {
-		t.Errorf("behind the end: %q", got)
-	}
+	check.Equal(t, chunk.BlockAt("a ^b", 100), "", "behind the end")
 }
 
 // TestCodeHyphens checks that a hyphen at a line end splits no word in code.
@@ -320,11 +292,8 @@ func TestCodeHyphens(t *testing.T) {
 		chunker := must.Get(chunk.For(c.path, chunk.Options{}))
 		doc := chunker.Chunk("t", c.path, []byte(c.text))
 		left := chunk.IndexedText(&doc, &doc.Chunks[0], c.text)
-		if left.Text != c.want {
-			t.Errorf("%s: the text of %q is %q, want %q", c.path, c.text, left.Text, c.want)
-		}
-		if i := strings.Index(left.Text, "bar"); c.text[left.At(i):][:3] != "bar" {
-			t.Errorf("%s: bar is at %d", c.path, left.At(i))
-		}
+		check.Equal(t, left.Text, c.want, "%s: the text of %q", c.path, c.text)
+		i := strings.Index(left.Text, "bar")
+		check.That(t, c.text[left.At(i):][:3] == "bar", "%s: bar is at %d", c.path, left.At(i))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
@@ -22,12 +23,9 @@ func TestPassagesOfSevenWords(t *testing.T) {
 		w := p.Window(starts, len(text), n)
 		got = append(got, strings.TrimSpace(text[w.Start:w.End]))
 	}
-	if want := "one two three four|four five six seven"; strings.Join(got, "|") != want {
-		t.Errorf("passages are %q, want %q", got, want)
-	}
-	if starts := p.AppendStarts(nil, "数据库x 存储"); len(starts) != 4 {
-		t.Errorf("words start at %v", starts)
-	}
+	want := "one two three four|four five six seven"
+	check.That(t, strings.Join(got, "|") == want, "passages are %q, want %q", got, want)
+	check.Equal(t, len(p.AppendStarts(nil, "数据库x 存储")), 4, "starts of words")
 }
 
 // TestStartsOfWords checks that words begin after white space, for any characters, also with a limit.
@@ -42,17 +40,14 @@ func TestStartsOfWords(t *testing.T) {
 			}
 			inWord = !unicode.IsSpace(r)
 		}
-		if got := (chunk.Passages{}).AppendStarts(nil, text); !slices.Equal(got, want) {
-			t.Fatalf("words of %q start at %v, want %v", text, got, want)
-		}
+		got := (chunk.Passages{}).AppendStarts(nil, text)
+		must.That(t, slices.Equal(got, want), "words of %q start at %v, want %v", text, got, want)
 		p := chunk.Passages{Words: 3, Stride: 2}
 		doc := sheaf.Document{Chunks: []sheaf.Chunk{{Body: sheaf.Span{End: len(text)}}}}
 		for n := range p.Count(len(want)) {
 			w := p.Window(want, len(text), n)
 			w.End = max(w.Start, len(strings.TrimRight(text[:w.End], " \t\r\n")))
-			if got := p.Span(&doc, &doc.Chunks[0], []byte(text), n); got != w {
-				t.Fatalf("passage %d of %q is %v, want %v", n, text, got, w)
-			}
+			must.Equal(t, p.Span(&doc, &doc.Chunks[0], []byte(text), n), w, "passage %d of %q", n, text)
 		}
 	})
 }
@@ -76,17 +71,13 @@ func TestPassagesCoverEveryWord(t *testing.T) {
 					inside++
 				}
 			}
-			if inside > words {
-				t.Fatalf("passage %d has %d words", i, inside)
-			}
+			must.That(t, inside <= words, "passage %d has %d words", i, inside)
 			if i == n-1 && w.End != len(text) {
 				t.Fatalf("the last passage ends at %d of %d", w.End, len(text))
 			}
 		}
 		for j := range covered {
-			if !covered[j] {
-				t.Fatalf("word %d is in no passage", j)
-			}
+			must.That(t, covered[j], "word %d is in no passage", j)
 		}
 	})
 }

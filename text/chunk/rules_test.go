@@ -1,7 +1,6 @@
 package chunk_test
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/model/static/english"
 	"sheaf/text/chunk"
@@ -38,27 +38,19 @@ func TestRules(t *testing.T) {
 		head, rest, _ := strings.Cut(part, "\n")
 		quoted, want, _ := strings.Cut(rest, "\n-- expected\n")
 		input, err := unquote(quoted)
-		if err != nil {
-			t.Fatalf("%s: %v", head, err)
-		}
+		must.That(t, err == nil, "%s: %v", head, err)
 		file, o := options(t, head)
 		k, err := chunk.For(file, o)
-		if err != nil {
-			t.Fatalf("%s: %v", head, err)
-		}
+		must.That(t, err == nil, "%s: %v", head, err)
 		doc := k.Chunk("t", file, []byte(input))
-		if err := chunk.Verify(&doc, []byte(input)); err != nil {
-			t.Errorf("%s: %v", head, err)
-		}
+		check.NoError(t, chunk.Verify(&doc, []byte(input)), "%s", head)
 		got := show(&doc, input)
 		if got != strings.TrimRight(want, "\n")+"\n" && !*update {
 			t.Errorf("%s:\n%s\ngot:\n%s\nwant:\n%s", head, quoted, got, want)
 		}
 		fmt.Fprintf(&out, "\n== %s\n%s\n-- expected\n%s", head, quoted, got)
 	}
-	if cases < 30 {
-		t.Fatalf("only %d cases", cases)
-	}
+	must.That(t, cases >= 30, "only %d cases", cases)
 	if *update {
 		must.Do(t, os.WriteFile(name, []byte(out.String()), 0o644))
 	}
@@ -212,17 +204,12 @@ func TestParse(t *testing.T) {
 	}
 	for _, name := range []string{"", "pages", "tree cap=1", "sections cap=x", "sections cap=1", "window size=5 overlap=9",
 		"window tokens=sheaf-en-0", "window bold"} {
-		if _, err := chunk.Parse(name, tokensNamed); !errors.Is(err, sheaf.ErrUnsupported) {
-			t.Errorf("%q: %v", name, err)
-		}
+		check.Is(t, must.Err(chunk.Parse(name, tokensNamed)), sheaf.ErrUnsupported, "%q", name)
 	}
-	if _, err := chunk.Parse("window tokens=sheaf-en-1", nil); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("unknown tokens: %v", err)
-	}
+	check.Is(t, must.Err(chunk.Parse("window tokens=sheaf-en-1", nil)), sheaf.ErrUnsupported, "unknown tokens")
 	one := func(text string, yield func(start, end int) bool) { yield(0, len(text)) }
 	for _, o := range []chunk.WindowOptions{{TokensName: "sheaf-en-1"}, {Tokens: one, TokensName: "two words"}} {
-		if _, err := chunk.New(chunk.Options{Chunker: "window", Window: o}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("tokens %q: %v", o.TokensName, err)
-		}
+		check.Is(t, must.Err(chunk.New(chunk.Options{Chunker: "window", Window: o})), sheaf.ErrInvalid,
+			"tokens %q", o.TokensName)
 	}
 }

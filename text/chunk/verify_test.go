@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/chunk"
 )
@@ -55,9 +56,8 @@ func TestVerifyFindsFaults(t *testing.T) {
 		}, "does not follow"},
 	} {
 		doc := cut(c.chunker)
-		if err := chunk.Verify(&doc, content); err != nil {
-			t.Fatalf("%s: before: %v", c.name, err)
-		}
+		err := chunk.Verify(&doc, content)
+		must.That(t, err == nil, "%s: before: %v", c.name, err)
 		c.spoil(&doc)
 		if err := chunk.Verify(&doc, content); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
@@ -78,9 +78,8 @@ func TestWindowsOfHiddenProperties(t *testing.T) {
 		return all
 	}
 	open, closed := lengths(""), lengths("access: [ann, bob, carl, dora, emil]\n")
-	if !slices.Equal(open, closed) || len(open) < 2 {
-		t.Errorf("windows of %v bytes, and of %v with an access list", open, closed)
-	}
+	check.That(t, slices.Equal(open, closed) && len(open) >= 2, "windows of %v bytes, and of %v with an access list", open,
+		closed)
 }
 
 func chunkers(tb testing.TB) []chunk.Chunker {
@@ -123,15 +122,13 @@ func FuzzChunk(f *testing.F) {
 				name = "n.go"
 			}
 			doc := k.Chunk("t", name, content)
-			if err := chunk.Verify(&doc, content); err != nil {
-				t.Fatalf("%s: %v", k.Name(), err)
-			}
+			err := chunk.Verify(&doc, content)
+			must.That(t, err == nil, "%s: %v", k.Name(), err)
 			for i := range doc.Chunks {
 				chunk.IndexedText(&doc, &doc.Chunks[i], string(content))
 				for _, l := range doc.Chunks[i].Links {
-					if l.Span.Start < 0 || l.Span.End > len(content) || l.Span.Start >= l.Span.End {
-						t.Fatalf("%s: link %+v of %d bytes", k.Name(), l, len(content))
-					}
+					must.That(t, l.Span.Start >= 0 && l.Span.End <= len(content) && l.Span.Start < l.Span.End,
+						"%s: link %+v of %d bytes", k.Name(), l, len(content))
 				}
 			}
 		}
@@ -162,14 +159,10 @@ func TestVerifyFolder(t *testing.T) {
 	for i, content := range files {
 		for _, k := range chunkers(t) {
 			doc := k.Chunk("t", filepath.ToSlash(paths[i]), content)
-			if err := chunk.Verify(&doc, content); err != nil {
-				t.Errorf("%s: %s: %v", paths[i], k.Name(), err)
-			}
+			check.NoError(t, chunk.Verify(&doc, content), "%s: %s", paths[i], k.Name())
 		}
 	}
-	if len(files) == 0 {
-		t.Fatal("no Markdown files there")
-	}
+	must.That(t, len(files) != 0, "no Markdown files there")
 }
 
 // TestLarge checks that files which are large in any way are cut in linear time. A quadratic step
@@ -203,9 +196,7 @@ func TestLarge(t *testing.T) {
 	} {
 		for _, k := range chunkers(t) {
 			doc := k.Chunk("t", "n.md", []byte(content))
-			if err := chunk.Verify(&doc, []byte(content)); err != nil {
-				t.Errorf("%s, %s: %v", name, k.Name(), err)
-			}
+			check.NoError(t, chunk.Verify(&doc, []byte(content)), "%s, %s", name, k.Name())
 		}
 	}
 }
@@ -219,20 +210,17 @@ func TestManyProperties(t *testing.T) {
 	}
 	b.WriteString("---\n# H\nx\n")
 	doc := chunkers(t)[0].Chunk("t", "n.md", []byte(b.String()))
-	if len(doc.Properties) != 1000 || len(doc.Warnings) != 1 || len(doc.Chunks) != 2 {
-		t.Errorf("%d properties, warnings %v, %d chunks", len(doc.Properties), doc.Warnings, len(doc.Chunks))
-	}
+	check.That(t, len(doc.Properties) == 1000 && len(doc.Warnings) == 1 && len(doc.Chunks) == 2,
+		"%d properties, warnings %v, %d chunks", len(doc.Properties), doc.Warnings, len(doc.Chunks))
 }
 
 // TestLongValue checks that a value of megabytes is cut between characters, with a warning.
 func TestLongValue(t *testing.T) {
 	content := "---\nnote: x" + strings.Repeat("é", 1<<20) + "\n---\n# H\nx\n"
 	doc := chunkers(t)[0].Chunk("t", "n.md", []byte(content))
-	if len(doc.Properties) != 1 || len(doc.Warnings) != 1 {
-		t.Fatalf("%d properties, warnings %v", len(doc.Properties), doc.Warnings)
-	}
+	must.That(t, len(doc.Properties) == 1 && len(doc.Warnings) == 1, "%d properties, warnings %v", len(doc.Properties),
+		doc.Warnings)
 	got := doc.Properties[0].Values[0].String()
-	if want := "x" + strings.Repeat("é", (32<<10-1)/2); got != want {
-		t.Errorf("a value of %d bytes, want %d", len(got), len(want))
-	}
+	want := "x" + strings.Repeat("é", (32<<10-1)/2)
+	check.That(t, got == want, "a value of %d bytes, want %d", len(got), len(want))
 }

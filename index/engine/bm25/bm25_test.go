@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"sheaf/index/engine/bm25"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // TestWorkedExample checks a score computed by hand. 2 of 10 chunks have the term 3 times; the field has 12 terms,
@@ -20,9 +22,8 @@ func TestWorkedExample(t *testing.T) {
 	if math.Abs(norm-1.65) > 1e-15 { // 1.2 x (0.25 + 0.75 x 1.5)
 		t.Errorf("norm is %v, want 1.65", norm)
 	}
-	if got := bm25.Saturation(3, norm); math.Abs(got-3/4.65) > 1e-15 {
-		t.Errorf("saturation is %v, want %v", got, 3/4.65)
-	}
+	got := bm25.Saturation(3, norm)
+	check.That(t, math.Abs(got-3/4.65) <= 1e-15, "saturation is %v, want %v", got, 3/4.65)
 }
 
 // TestBoundsHold checks the assumptions of pruning. Scores grow with the frequency and fall with the length, and idf
@@ -34,16 +35,13 @@ func TestBoundsHold(t *testing.T) {
 		average, length := 1+rng.Float64()*200, float64(rng.IntN(5000))
 		frequency := float64(1 + rng.IntN(100))
 		score := bm25.Saturation(frequency, p.Norm(length, average))
-		if more := bm25.Saturation(frequency+1, p.Norm(length, average)); more < score {
-			t.Fatalf("%+v: frequency %v scores %v, one more %v", p, frequency, score, more)
-		}
-		if longer := bm25.Saturation(frequency, p.Norm(length+1, average)); longer > score {
-			t.Fatalf("%+v: length %v scores %v, one more %v", p, length, score, longer)
-		}
+		more := bm25.Saturation(frequency+1, p.Norm(length, average))
+		must.That(t, more >= score, "%+v: frequency %v scores %v, one more %v", p, frequency, score, more)
+		longer := bm25.Saturation(frequency, p.Norm(length+1, average))
+		must.That(t, longer <= score, "%+v: length %v scores %v, one more %v", p, length, score, longer)
 		n := 1 + rng.IntN(1_000_000)
-		if idf := bm25.IDF(1+rng.IntN(n), n); !(idf > 0) {
-			t.Fatalf("idf is %v", idf)
-		}
+		idf := bm25.IDF(1+rng.IntN(n), n)
+		must.That(t, idf > 0, "idf is %v", idf)
 	}
 }
 
@@ -63,9 +61,7 @@ func TestLengths(t *testing.T) {
 	}
 	kept, last, above := map[uint32]bool{}, uint32(0), uint32(0)
 	for n := range uint32(20_000) {
-		if bm25.LengthsExact.Of(n) != n {
-			t.Fatalf("%d terms count as %d", n, bm25.LengthsExact.Of(n))
-		}
+		must.That(t, bm25.LengthsExact.Of(n) == n, "%d terms count as %d", n, bm25.LengthsExact.Of(n))
 		got := bm25.LengthsLucene.Of(n)
 		if above < n {
 			for above = n; floor(above) != above; above++ {
@@ -80,26 +76,19 @@ func TestLengths(t *testing.T) {
 		}
 		kept[got], last = true, got
 	}
-	if len(kept) > 256 {
-		t.Errorf("%d different lengths", len(kept))
-	}
+	check.That(t, len(kept) <= 256, "%d different lengths", len(kept))
 	for _, n := range []uint32{math.MaxUint32, math.MaxUint32 - 1, 1 << 31, 1<<31 - 1} {
-		if got := bm25.LengthsLucene.Of(n); got < n-n/16 {
-			t.Errorf("%d terms count as %d", n, got)
-		}
+		got := bm25.LengthsLucene.Of(n)
+		check.That(t, got >= n-n/16, "%d terms count as %d", n, got)
 	}
 }
 
 func TestStatistics(t *testing.T) {
 	var f bm25.Field
-	if f.Average() != 1 {
-		t.Errorf("the average of nothing is %v, want 1", f.Average())
-	}
+	check.Equal(t, f.Average(), 1, "the average of nothing")
 	f.Add(bm25.Field{Chunks: 3, Tokens: 30})
 	f.Remove(bm25.Field{Chunks: 1, Tokens: 4})
-	if f.Average() != 13 {
-		t.Errorf("the average is %v, want 13", f.Average())
-	}
+	check.Equal(t, f.Average(), 13, "the average")
 }
 
 func ExampleParameters_Norm() {

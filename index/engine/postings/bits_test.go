@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sheaf/internal/must"
 )
 
 // TestBits writes and reads numbers and sets of all shapes. It checks that a number below n takes
@@ -33,23 +35,18 @@ func TestBits(t *testing.T) {
 			entries = append(entries, e)
 		}
 		w.flush()
-		if len(w.out) > most/8+1 {
-			t.Fatalf("%d bytes for at most %d bits", len(w.out), most)
-		}
+		must.That(t, len(w.out) <= most/8+1, "%d bytes for at most %d bits", len(w.out), most)
 		r := bitReader{src: w.out}
 		for i, e := range entries {
 			v := r.readBelow(e.n)
 			numbers := make([]uint64, len(e.numbers))
 			readSet(&r, numbers, e.lo, e.hi)
-			if v != e.v || !slices.Equal(numbers, e.numbers) || !r.ok() {
-				t.Fatalf("entry %d: %d below %d is read as %d; %v as %v; ok %v", i, e.v, e.n, v, e.numbers, numbers, r.ok())
-			}
+			must.That(t, v == e.v && slices.Equal(numbers, e.numbers) && r.ok(),
+				"entry %d: %d below %d is read as %d; %v as %v; ok %v", i, e.v, e.n, v, e.numbers, numbers, r.ok())
 		}
 		for range 9 {
 			r.get(56)
 		}
-		if r.ok() {
-			t.Fatal("bits beyond the end are not noticed")
-		}
+		must.That(t, !r.ok(), "bits beyond the end are not noticed")
 	}
 }

@@ -1,6 +1,10 @@
 package postings
 
-import "testing"
+import (
+	"testing"
+
+	"sheaf/internal/check"
+)
 
 // TestPositionsRelease checks that an idle reader releases the memory of a block with very many
 // positions. A reader that gets another list keeps it.
@@ -16,9 +20,7 @@ func TestPositionsRelease(t *testing.T) {
 	}{{"nothing", nil, 0}, {"another list", func(uint32) uint32 { return 1 }, 2 * mostKept}} {
 		r := large()
 		r.Reset(c.lengths)
-		if cap(r.positions) != c.want || cap(r.numbers) != c.want {
-			t.Errorf("%s: room for %d positions and %d numbers is kept, want %d", c.name, cap(r.positions), cap(r.numbers),
-				c.want)
-		}
+		check.That(t, cap(r.positions) == c.want && cap(r.numbers) == c.want,
+			"%s: room for %d positions and %d numbers is kept, want %d", c.name, cap(r.positions), cap(r.numbers), c.want)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sheaf/index/engine/postings"
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 type posting struct {
@@ -77,10 +79,9 @@ func TestRoundTrip(t *testing.T) {
 			positions.Reset(lengthsOf(list))
 			got := c.Seek(0)
 			for i, want := range list {
-				if got != want.ordinal || c.Frequency() != uint32(len(want.positions)) {
-					t.Fatalf("n %d gap %d: posting %d is %d x %d, want %d x %d", n, gap, i, got, c.Frequency(), want.ordinal,
-						len(want.positions))
-				}
+				must.That(t, got == want.ordinal && c.Frequency() == uint32(len(want.positions)),
+					"n %d gap %d: posting %d is %d x %d, want %d x %d", n, gap, i, got, c.Frequency(), want.ordinal,
+					len(want.positions))
 				if rng.IntN(3) > 0 {
 					if p := positions.Append(nil, &c); !slices.Equal(p, want.positions) {
 						t.Fatalf("n %d gap %d: positions of posting %d are %v, want %v", n, gap, i, p, want.positions)
@@ -88,9 +89,8 @@ func TestRoundTrip(t *testing.T) {
 				}
 				got = c.Next()
 			}
-			if got != postings.End || c.Err() != nil {
-				t.Fatalf("n %d gap %d: after the last posting: %d, %v", n, gap, got, c.Err())
-			}
+			must.That(t, got == postings.End && c.Err() == nil, "n %d gap %d: after the last posting: %d, %v", n, gap, got,
+				c.Err())
 		}
 	}
 }
@@ -136,15 +136,12 @@ func TestImpacts(t *testing.T) {
 	}
 	for i, p := range list {
 		last := c.SkipTo(p.ordinal)
-		if last < p.ordinal {
-			t.Fatalf("posting %d at %d: its block ends at %d", i, p.ordinal, last)
-		}
+		must.That(t, last >= p.ordinal, "posting %d at %d: its block ends at %d", i, p.ordinal, last)
 		var whole, block postings.Impacts
 		c.Impacts(&whole)
 		c.BlockImpacts(&block, c.CurrentBlock())
-		if !bounded(p, block) || !bounded(p, whole) {
-			t.Fatalf("posting %d: frequency %d, length %d is above %v or %v", i, len(p.positions), p.length, block, whole)
-		}
+		must.That(t, bounded(p, block) && bounded(p, whole), "posting %d: frequency %d, length %d is above %v or %v", i,
+			len(p.positions), p.length, block, whole)
 	}
 }
 
@@ -163,24 +160,20 @@ func TestRewind(t *testing.T) {
 			at := rng.IntN(n)
 			for ; at < n; at += 1 + rng.IntN(n) {
 				want := list[at]
-				if got := c.Seek(want.ordinal); got != want.ordinal {
-					t.Fatalf("n %d: seek %d gives %d", n, want.ordinal, got)
-				}
+				got := c.Seek(want.ordinal)
+				must.That(t, got == want.ordinal, "n %d: seek %d gives %d", n, want.ordinal, got)
 				if got := positions.Append(nil, &c); !slices.Equal(got, want.positions) {
 					t.Fatalf("n %d: positions of %d are %v, want %v", n, want.ordinal, got, want.positions)
 				}
-				if int(c.Frequency()) != len(want.positions) {
-					t.Fatalf("n %d: frequency of %d is %d", n, want.ordinal, c.Frequency())
-				}
+				must.That(t, int(c.Frequency()) == len(want.positions), "n %d: frequency of %d is %d", n, want.ordinal,
+					c.Frequency())
 				if rng.IntN(4) == 0 {
 					c.Seek(postings.End)
 					c.Rewind()
 				}
 			}
 		}
-		if c.Err() != nil {
-			t.Fatal(c.Err())
-		}
+		must.Do(t, c.Err())
 	}
 }
 
@@ -211,9 +204,7 @@ func TestAddOccurrences(t *testing.T) {
 			for _, piece := range pieces {
 				e.AddOccurrences(piece, lengths)
 			}
-			if diff := cmp.Diff(want, e.Finish()); diff != "" {
-				t.Fatalf("%d postings in %d pieces: %s", len(list), len(pieces), diff)
-			}
+			must.Equal(t, cmp.Diff(want, e.Finish()), "", "%d postings in %d pieces", len(list), len(pieces))
 		}
 		for _, p := range list {
 			e.AddCount(p.ordinal, uint32(len(p.positions)))
@@ -221,9 +212,7 @@ func TestAddOccurrences(t *testing.T) {
 		counted := e.Finish()
 		counted.Postings, counted.Positions = slices.Clone(counted.Postings), slices.Clone(counted.Positions)
 		e.AddCounts(occurrences)
-		if diff := cmp.Diff(counted, e.Finish()); diff != "" {
-			t.Fatalf("%d postings, counted: %s", len(list), diff)
-		}
+		must.Equal(t, cmp.Diff(counted, e.Finish()), "", "%d postings, counted", len(list))
 	}
 }
 
@@ -291,9 +280,7 @@ func BenchmarkBlock(b *testing.B) {
 func TestDocumentedExample(t *testing.T) {
 	var e postings.Encoder
 	l := encode(&e, []posting{{3, 10, []uint32{0, 4}}, {7, 20, []uint32{2}}})
-	if got := fmt.Sprintf("%x %x", l.Postings, l.Positions); got != "060107 8600" {
-		t.Errorf("the example is %s", got)
-	}
+	check.Equal(t, fmt.Sprintf("%x %x", l.Postings, l.Positions), "060107 8600", "the example")
 }
 
 // BenchmarkPositions reads the positions of the last posting of each block, which decodes all positions. The texts

@@ -62,9 +62,7 @@ func TestRun(t *testing.T) {
 			once.AddOccurrences(occurrencesOf(left), lengths)
 		}
 		must.Do(t, again.AddRun(runs.Finish(), counted, limit, base, to, lengths))
-		if diff := cmp.Diff(once.Finish(), again.Finish()); diff != "" {
-			t.Fatalf("%d postings, counted: %v\n%s", n, counted, diff)
-		}
+		must.Equal(t, cmp.Diff(once.Finish(), again.Finish()), "", "%d postings, counted: %v", n, counted)
 	}
 }
 
@@ -92,8 +90,6 @@ func FuzzRun(f *testing.F) {
 		for o := c.Seek(0); o != postings.End; o = c.Next() {
 			count++
 		}
-		if c.Err() != nil || count != list.DF {
-			t.Fatalf("%d postings of %d: %v", count, list.DF, c.Err())
-		}
+		must.That(t, c.Err() == nil && count == list.DF, "%d postings of %d: %v", count, list.DF, c.Err())
 	})
 }

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // compareUnpack compares the loops for this processor with plain Go.
@@ -15,9 +18,7 @@ func compareUnpack(t *testing.T, src []byte, n int, width uint, add, next uint32
 	got[n], want[n] = 7, 7 // unpack does not write it
 	unpack(got[:n], src, width, add)
 	unpackGo(want[:n], src, width, add)
-	if !slices.Equal(got, want) {
-		t.Fatalf("%d values of %d bits, plus %d: %v, want %v", n, width, add, got, want)
-	}
+	must.That(t, slices.Equal(got, want), "%d values of %d bits, plus %d: %v, want %v", n, width, add, got, want)
 	gotLast, wantLast := sumUp(got[:n], next), sumUpGo(want[:n], next)
 	if gotLast != wantLast || wantLast != End && !slices.Equal(got, want) {
 		t.Fatalf("%d gaps of %d bits from %d: %d %v, want %d %v", n, width, next, gotLast, got, wantLast, want)
@@ -45,12 +46,10 @@ func TestReadFrameBounds(t *testing.T) {
 		append(make([]uint32, 127), most)} {
 		frame := append(appendFrame(nil, values), make([]byte, slack)...)
 		got := make([]uint32, len(values))
-		if _, ok := readFrame(got, frame, 0); !ok || !slices.Equal(got, values) {
-			t.Errorf("%v became %v", values, got)
-		}
-		if _, ok := readFrame(got, frame, 1); ok {
-			t.Errorf("one more than %v is %v", values, got)
-		}
+		_, ok := readFrame(got, frame, 0)
+		check.That(t, ok && slices.Equal(got, values), "%v became %v", values, got)
+		_, ok = readFrame(got, frame, 1)
+		check.That(t, !ok, "one more than %v is %v", values, got)
 	}
 }
 
@@ -58,13 +57,10 @@ func TestReadFrameBounds(t *testing.T) {
 func TestDocumentedFrame(t *testing.T) {
 	values := []uint32{1, 5, 2, 1, 40}
 	frame := packFrame(nil, values, 2)
-	if got := fmt.Sprintf("%x", frame); got != "820165000101040a" {
-		t.Errorf("the frame is %s", got)
-	}
+	check.Equal(t, fmt.Sprintf("%x", frame), "820165000101040a", "the frame")
 	got := make([]uint32, len(values))
-	if rest, ok := readFrame(got, frame, 0); !ok || len(rest) > 0 || !slices.Equal(got, values) {
-		t.Errorf("%v became %v, %x are left", values, got, rest)
-	}
+	rest, ok := readFrame(got, frame, 0)
+	check.That(t, ok && len(rest) == 0 && slices.Equal(got, values), "%v became %v, %x are left", values, got, rest)
 }
 
 // FuzzFrame checks that no bytes make a frame panic or give a value below the added number.

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -33,9 +34,7 @@ func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	for i := range 1 + rng.IntN(most) {
-		if _, err := b.Begin(fmt.Sprintf("%d/%d", seed, i), fmt.Sprint(seed, i/5)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(b.Begin(fmt.Sprintf("%d/%d", seed, i), fmt.Sprint(seed, i/5))))
 		for position := range rng.IntN(30) {
 			addToken(b, rng.IntN(2), fmt.Appendf(nil, "t%d", rng.IntN(100+10*int(seed))), uint32(position))
 		}
@@ -95,9 +94,7 @@ func TestBuilderMemory(t *testing.T) {
 	before := live()
 	for field := range fields {
 		for i := 0; b.Bytes() < 8<<20; i++ {
-			if _, err := b.Begin(fmt.Sprint(field, "/", i), "d"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, must.Err(b.Begin(fmt.Sprint(field, "/", i), "d")))
 			for at := range tokens {
 				tokens[at] = Token{term, uint32(at)}
 			}
@@ -124,13 +121,10 @@ func TestTooManyOccurrences(t *testing.T) {
 	fillBuilder(t, b, 3, 50)
 	more := int64(maxOccurrences) + 1 // not a constant: an int may have 32 bits
 	b.texts[1].counted = int(more)
-	if _, err := b.Begin("id", "doc"); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("one chunk more: %v, want ErrTooLarge", err)
-	}
+	check.Is(t, must.Err(b.Begin("id", "doc")), ErrTooLarge, "one chunk more")
 	b.Reset()
-	if _, err := b.Begin("id", "doc"); err != nil {
-		t.Error(err)
-	}
+	_, err := b.Begin("id", "doc")
+	check.That(t, err == nil, "%v", err)
 }
 
 // TestNames checks that each name has one number in any order, and that other names do not change it.
@@ -152,22 +146,17 @@ func TestNames(t *testing.T) {
 		numbers[string(name)] = got
 		name[0] = 'x' // the slice belongs to the caller
 	}
-	if len(n.list.Items) != len(numbers) {
-		t.Fatalf("%d names have %d numbers", len(numbers), len(n.list.Items))
-	}
+	must.That(t, len(n.list.Items) == len(numbers), "%d names have %d numbers", len(numbers), len(n.list.Items))
 }
 
 // TestFlushTwice checks that a chunk added twice without being removed is an error.
 func TestFlushTwice(t *testing.T) {
 	b := NewBuilder([]string{"a"})
 	for range 2 {
-		if _, err := b.Begin("id", "doc"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(b.Begin("id", "doc")))
 	}
-	if err := Flush(vfs.Disk{}, filepath.Join(t.TempDir(), "s"), b); err == nil || b.Len() != 2 {
-		t.Errorf("%d chunks, %v", b.Len(), err)
-	}
+	err := Flush(vfs.Disk{}, filepath.Join(t.TempDir(), "s"), b)
+	check.That(t, err != nil && b.Len() == 2, "%d chunks, %v", b.Len(), err)
 }
 
 // TestSeveralBuildersWriteOneFile checks that several builders write the file that one builder writes for all chunks.
@@ -212,9 +201,8 @@ func TestGoroutinesEncodeSameFile(t *testing.T) {
 			files = append(files, flushed(t, builders...))
 			runtime.GOMAXPROCS(before)
 		}
-		if !bytes.Equal(files[0], files[1]) || !bytes.Equal(files[0], files[2]) {
-			t.Fatalf("round %d: the files of one, two and four goroutines differ", round)
-		}
+		must.That(t, bytes.Equal(files[0], files[1]) && bytes.Equal(files[0], files[2]),
+			"round %d: the files of one, two and four goroutines differ", round)
 	}
 }
 
@@ -254,9 +242,7 @@ func TestEachShared(t *testing.T) {
 		}
 		got := map[[2]uint32]bool{}
 		must.Do(t, EachShared(readers[0], readers[1], func(a, b uint32) { got[[2]uint32{a, b}] = true }))
-		if !maps.Equal(got, want) {
-			t.Fatalf("round %d: %d are shared, want %d", round, len(got), len(want))
-		}
+		must.That(t, maps.Equal(got, want), "round %d: %d are shared, want %d", round, len(got), len(want))
 	}
 }
 
@@ -276,11 +262,8 @@ func TestNoSpace(t *testing.T) {
 		}
 		addToken(b, 0, []byte("word"), 0)
 		err := Flush(faulty, "s.seg", b)
-		if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), "s.seg") != 1 {
-			t.Errorf("%s fails: %v", failing, err)
-		}
-		if _, err := mem.Stat("s.seg"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s fails: the file is there: %v", failing, err)
-		}
+		check.That(t, errors.Is(err, syscall.ENOSPC) && strings.Count(err.Error(), "s.seg") == 1, "%s fails: %v", failing,
+			err)
+		check.Is(t, must.Err(mem.Stat("s.seg")), fs.ErrNotExist, "%s fails: the file", failing)
 	}
 }

@@ -18,9 +18,7 @@ func smallSegment(t testing.TB, fs vfs.FS, path string) {
 	t.Helper()
 	b := NewBuilder([]string{"title", "body"})
 	for i, id := range []string{"a", "a#1", "b"} {
-		if _, err := b.Begin(id, id[:1]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(b.Begin(id, id[:1])))
 		for p := range 3 + 150*i {
 			addToken(b, 1, []byte{'a' + byte(p%7*(i+1))}, uint32(p))
 		}
@@ -52,9 +50,7 @@ func writeSections(t testing.TB, fs vfs.FS, path string, sections map[string][]b
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		w.section(name, sections[name])
 	}
-	if _, err := w.file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, must.Err(w.file.Close()))
 }
 
 // FuzzSegment checks that no bytes of a section, under valid checksums, make a reader of a segment
@@ -76,9 +72,7 @@ func FuzzSegment(f *testing.F) {
 		writeSections(t, mem, "s", sections)
 		r, err := Open(mem, "s")
 		if err != nil {
-			if !errors.Is(err, vfs.ErrCorrupt) {
-				t.Fatalf("section %s: %v", name, err)
-			}
+			must.That(t, errors.Is(err, vfs.ErrCorrupt), "section %s: %v", name, err)
 			return
 		}
 		defer r.Close()

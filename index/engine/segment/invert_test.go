@@ -107,9 +107,8 @@ func TestInversion(t *testing.T) {
 				}
 			}
 		}
-		if !maps.EqualFunc(c.want, got, slices.Equal) {
-			t.Fatalf("round %d: occurrences differ: %s", round, cmp.Diff(c.want, got))
-		}
+		must.That(t, maps.EqualFunc(c.want, got, slices.Equal), "round %d: occurrences differ: %s", round,
+			cmp.Diff(c.want, got))
 		checkRanges(t, c, ranges)
 	}
 }
@@ -129,9 +128,8 @@ func checkRanges(t *testing.T, c *invertedCase, ranges []termRange) {
 		first, most := "", last
 		for i, b := range r.parts {
 			p := &c.parts[i]
-			if b.from != at[i] || b.to-b.from > rangeTerms {
-				t.Fatalf("range %d of part %d is %v, after %d", number, i, b, at[i])
-			}
+			must.That(t, b.from == at[i] && b.to-b.from <= rangeTerms, "range %d of part %d is %v, after %d", number, i, b,
+				at[i])
 			if at[i] = b.to; b.from == b.to {
 				continue
 			}
@@ -140,14 +138,11 @@ func checkRanges(t *testing.T, c *invertedCase, ranges []termRange) {
 			}
 			most = max(most, p.name(b.to-1))
 		}
-		if first <= last {
-			t.Fatalf("range %d begins with %q, the one before ends with %q", number, first, last)
-		}
+		must.That(t, first > last, "range %d begins with %q, the one before ends with %q", number, first, last)
 		last = most
 	}
 	for i := range c.parts {
-		if at[i] != len(c.parts[i].sorted.Items) {
-			t.Fatalf("%d of %d terms of part %d are in a range", at[i], len(c.parts[i].sorted.Items), i)
-		}
+		must.That(t, at[i] == len(c.parts[i].sorted.Items), "%d of %d terms of part %d are in a range", at[i],
+			len(c.parts[i].sorted.Items), i)
 	}
 }

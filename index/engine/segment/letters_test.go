@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // TestLetters checks that texts of any bytes survive encoding, with letters made for any other text.
@@ -24,9 +27,8 @@ func TestLetters(t *testing.T) {
 			text := random(rng.IntN(40))
 			data := l.append([]byte("before"), string(text))
 			got, ok := l.appendText([]byte("dst"), data[6:])
-			if !ok || string(got) != "dst"+string(text) {
-				t.Fatalf("round %d, letters %+v: %q came back as %q, %v", round, l.order, text, got, ok)
-			}
+			must.That(t, ok && string(got) == "dst"+string(text), "round %d, letters %+v: %q came back as %q, %v", round,
+				l.order, text, got, ok)
 		}
 	}
 }
@@ -40,30 +42,24 @@ func TestLettersAreChosen(t *testing.T) {
 	l := newLetters(&counts)
 	one, two, three := len(l.append(nil, "\x00\x01\x02\x03")), len(l.append(nil, "\x20\x21\x22\x23")),
 		len(l.append(nil, "\xfc\xfd\xfe\xff"))
-	if one != 2 || two != 4 || three != 6 {
-		t.Errorf("four bytes take %d, %d and %d", one, two, three)
-	}
+	check.That(t, one == 2 && two == 4 && three == 6, "four bytes take %d, %d and %d", one, two, three)
 }
 
 // TestLettersWithoutAll checks that units without a meaning are a fault.
 func TestLettersWithoutAll(t *testing.T) {
 	l := makeLetters(1, []byte("ab"))
 	for data, want := range map[string]string{"": "", "\x10": "ab", "\xf1": "b", "\x1f\x06": "aa"} {
-		if text, ok := l.appendText(nil, []byte(data)); !ok || string(text) != want {
-			t.Errorf("%x is %q, %v", data, text, ok)
-		}
+		text, ok := l.appendText(nil, []byte(data))
+		check.That(t, ok && string(text) == want, "%x is %q, %v", data, text, ok)
 	}
 	for _, data := range [][]byte{{0x02}, {0x0e}, {0xe0}, {0x0f}} {
-		if text, ok := l.appendText(nil, data); ok {
-			t.Errorf("%x is %q", data, text)
-		}
+		text, ok := l.appendText(nil, data)
+		check.That(t, !ok, "%x is %q", data, text)
 	}
 }
 
 // TestDocumentedLetters checks the worked example of doc/formats/segment.md.
 func TestDocumentedLetters(t *testing.T) {
 	l := makeLetters(1, []byte("etaoinshrdlucm.-"))
-	if got := fmt.Sprintf("%x", l.append(nil, "team-7")); got != "01d21e7ff3" {
-		t.Errorf("the example is %s", got)
-	}
+	check.Equal(t, fmt.Sprintf("%x", l.append(nil, "team-7")), "01d21e7ff3", "the example")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/offheap"
 )
@@ -19,9 +20,7 @@ func fillLarge(t *testing.T, b *Builder, rng *rand.Rand, names int, allowed int6
 	t.Helper()
 	vector := make([]float32, 64)
 	for i := 0; b.Bytes() < allowed; i++ {
-		if _, err := b.Begin(fmt.Sprintf("%p/%d", b, i), fmt.Sprintf("%p/%d", b, i/7)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(b.Begin(fmt.Sprintf("%p/%d", b, i), fmt.Sprintf("%p/%d", b, i/7))))
 		for field := range b.fields {
 			tokens := make([]Token, rng.IntN(300))
 			for k := range tokens {
@@ -69,9 +68,8 @@ func TestMemoryIsCounted(t *testing.T) {
 			most = 0
 			must.Do(t, FlushWithin(disk, filepath.Join(t.TempDir(), "s"), spare, builders...))
 			t.Logf("%+v, %d to spare: said %d, held %d, at most %d", c, spare, said, took, most)
-			if most-spare > said+said/8 || most < said/2 {
-				t.Errorf("%+v: %d bytes are taken while builders are written that say %d, with %d to spare", c, most, said, spare)
-			}
+			check.That(t, most-spare <= said+said/8 && most >= said/2,
+				"%+v: %d bytes are taken while builders are written that say %d, with %d to spare", c, most, said, spare)
 			if spare == 0 {
 				without = most
 			} else if spare == 1<<30 && c.names == 1000 && most <= without { // other cases read everything once anyway
@@ -84,9 +82,8 @@ func TestMemoryIsCounted(t *testing.T) {
 		for _, b := range builders {
 			b.Forget()
 		}
-		if now := offheap.InUse() - before; now != 0 {
-			t.Fatalf("%+v: %d bytes are not given back", c, now)
-		}
+		now := offheap.InUse() - before
+		must.That(t, now == 0, "%+v: %d bytes are not given back", c, now)
 	}
 }
 
@@ -98,9 +95,7 @@ func TestMemoryIsFreed(t *testing.T) {
 	build := func(part, chunks int) *Builder {
 		b := NewBuilder([]string{"a", "b"})
 		for i := range chunks {
-			if _, err := b.Begin(fmt.Sprintf("%d/%d", part, i), fmt.Sprintf("%d/%d", part, i/3)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, must.Err(b.Begin(fmt.Sprintf("%d/%d", part, i), fmt.Sprintf("%d/%d", part, i/3))))
 			addToken(b, i%2, fmt.Appendf(nil, "%d", rng.IntN(500)), 0)
 			b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(50))}))
 			must.Do(t, b.Vectors("v", [][]float32{{1, rng.Float32()}}))
@@ -127,9 +122,8 @@ func TestMemoryIsFreed(t *testing.T) {
 				return syscall.ENOSPC
 			}})
 			cancel()
-			if left := offheap.InUse() - before; left != 0 {
-				t.Fatalf("%s, stopped after %d calls: %d bytes are not given back (%v)", name, n, left, err)
-			}
+			left := offheap.InUse() - before
+			must.That(t, left == 0, "%s, stopped after %d calls: %d bytes are not given back (%v)", name, n, left, err)
 			if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
@@ -140,9 +134,7 @@ func TestMemoryIsFreed(t *testing.T) {
 				break
 			}
 		}
-		if failed == 0 {
-			t.Errorf("%s was never stopped", name)
-		}
+		check.That(t, failed != 0, "%s was never stopped", name)
 	}
 	atEach("flush", false, func(_ context.Context, disk vfs.FS) error {
 		one, two := build(0, 100), build(1, 100)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/offheap"
 )
@@ -37,9 +38,7 @@ func mergeMemory(t *testing.T, own int) {
 			if part < own {
 				doc = id
 			}
-			if _, err := b.Begin(id, doc); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, must.Err(b.Begin(id, doc)))
 			addToken(b, 0, fmt.Appendf(nil, "%d", rng.IntN(20_000)), 0)
 			b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(20_000))}))
 		}
@@ -64,9 +63,8 @@ func mergeMemory(t *testing.T, own int) {
 		})
 	must.Do(t, err)
 	t.Logf("%d bytes of %d, looked at %d times", most, said, calls)
-	if most > said || calls < 50 {
-		t.Errorf("a merge of %d bytes by its sources took %d (looked at %d times)", said, most, calls)
-	}
+	check.That(t, most <= said && calls >= 50, "a merge of %d bytes by its sources took %d (looked at %d times)", said,
+		most, calls)
 }
 
 // TestDocumentsOfOneChunk checks a segment whose chunks are documents of the same identifier. Such
@@ -78,9 +76,7 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 		defer b.Forget()
 		for _, id := range chunks {
 			doc, _, _ := strings.Cut(id, "#")
-			if _, err := b.Begin(id, doc); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, must.Err(b.Begin(id, doc)))
 			addToken(b, 0, []byte("word"), 0)
 		}
 		path := filepath.Join(dir, name)
@@ -114,12 +110,10 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 		{"all", merged("all", single, mixed, other), 5,
 			map[string][]uint32{"a": {1}, "b": {0}, "c": {5}, "d": {2, 3}, "e": {4}, "gone": nil}},
 	} {
-		if faults := c.reader.Check(t.Context()); len(faults) > 0 {
-			t.Errorf("%s: %v", c.name, faults)
-		}
-		if c.reader.docs.count != c.table {
-			t.Errorf("%s: a table of %d documents, want %d", c.name, c.reader.docs.count, c.table)
-		}
+		faults := c.reader.Check(t.Context())
+		check.That(t, len(faults) == 0, "%s: %v", c.name, faults)
+		check.That(t, c.reader.docs.count == c.table, "%s: a table of %d documents, want %d", c.name, c.reader.docs.count,
+			c.table)
 		for doc, want := range c.want {
 			set := NewBitset(c.reader.Chunks())
 			found := must.Get(c.reader.Document(set, doc))
@@ -127,12 +121,10 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 			for _, o := range want {
 				wanted.Set(o)
 			}
-			if found != (want != nil) || !slices.Equal(set, wanted) {
-				t.Errorf("%s: document %q is %x, want %x", c.name, doc, set, wanted)
-			}
+			check.That(t, found == (want != nil) && slices.Equal(set, wanted), "%s: document %q is %x, want %x", c.name, doc,
+				set, wanted)
 		}
 	}
-	if n := single.Documents(); n != 3 {
-		t.Errorf("%d documents of single chunks, want 3", n)
-	}
+	n := single.Documents()
+	check.That(t, n == 3, "%d documents of single chunks, want 3", n)
 }

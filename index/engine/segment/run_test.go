@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -27,15 +28,13 @@ func TestMergeRuns(t *testing.T) {
 		name := filepath.Join(dir, fmt.Sprint(i))
 		must.Do(t, Flush(vfs.Disk{}, name, b))
 		must.Do(t, FlushRun(vfs.Disk{}, name+"run", b))
-		if _, err := Open(vfs.Disk{}, name+"run"); err == nil {
-			t.Error("a run is taken for a segment")
-		}
+		_, err := Open(vfs.Disk{}, name+"run")
+		check.That(t, err != nil, "a run is taken for a segment")
 		run := must.Get(OpenRun(vfs.Disk{}, name+"run"))
 		defer run.Close()
 		segment := openSegment(t, name)
-		if !run.Run() || segment.Run() || run.Chunks() != segment.Chunks() {
-			t.Fatalf("a run of %d chunks, a segment of %d", run.Chunks(), segment.Chunks())
-		}
+		must.That(t, run.Run() && !segment.Run() && run.Chunks() == segment.Chunks(), "a run of %d chunks, a segment of %d",
+			run.Chunks(), segment.Chunks())
 		var deleted Bitset
 		if i != 1 {
 			deleted = NewBitset(run.Chunks())
@@ -60,9 +59,8 @@ func TestMergeRuns(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s, %d goroutines: %d bytes that are not the %d that were made of segments by one", c.name, c.goroutines,
-				len(got), len(want))
-		}
+		check.That(t, bytes.Equal(got, want),
+			"%s, %d goroutines: %d bytes that are not the %d that were made of segments by one", c.name, c.goroutines, len(got),
+			len(want))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sheaf/index/engine/postings"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -22,9 +23,7 @@ func trusted(t testing.TB, data []byte) *sectionfile.Paged {
 	mem := vfs.NewMem()
 	w := must.Get(sectionfile.Create(mem, "f", kind, Version))
 	w.Section("x", data)
-	if _, err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, must.Err(w.Close()))
 	file := must.Get(sectionfile.Open(mem, "f", kind, Version))
 	section := must.Get(file.Paged("x"))
 	return section
@@ -50,27 +49,20 @@ func TestTable(t *testing.T) {
 		var c tableCursor
 		c.reset(table)
 		for i, k := range sorted {
-			if !c.next() || string(c.key) != k || string(c.payload) != "="+k || c.at != i {
-				t.Fatalf("entry %d is %q=%q, want %q", i, c.key, c.payload, k)
-			}
+			must.That(t, c.next() && string(c.key) == k && string(c.payload) == "="+k && c.at == i, "entry %d is %q=%q, want %q",
+				i, c.key, c.payload, k)
 		}
-		if c.next() || c.err != nil {
-			t.Fatalf("an entry after the last: %v", c.err)
-		}
+		must.That(t, !c.next() && c.err == nil, "an entry after the last: %v", c.err)
 		for range 200 {
 			target := fmt.Sprintf("%x/%d", rng.IntN(42), rng.IntN(6000))
 			i := sort.SearchStrings(sorted, target)
 			if ok := c.seek([]byte(target)); ok != (i < n) || ok && string(c.key) != sorted[i] {
 				t.Fatalf("seek %q gives %q, %v", target, c.key, ok)
 			}
-			if c.find([]byte(target)) != keys[target] {
-				t.Fatalf("find %q", target)
-			}
+			must.That(t, c.find([]byte(target)) == keys[target], "find %q", target)
 		}
 		for i, k := range sorted {
-			if !c.seekEntry(i) || string(c.key) != k {
-				t.Fatalf("entry %d is %q, want %q", i, c.key, k)
-			}
+			must.That(t, c.seekEntry(i) && string(c.key) == k, "entry %d is %q, want %q", i, c.key, k)
 		}
 	}
 }
@@ -88,13 +80,9 @@ func TestRuns(t *testing.T) {
 			}
 		}
 		runs := set.AppendRuns(nil)
-		if !bytes.Equal(runs, w.finish()) {
-			t.Fatalf("runs are %v one way, %v the other", runs, w.out)
-		}
+		must.That(t, bytes.Equal(runs, w.finish()), "runs are %v one way, %v the other", runs, w.out)
 		got := NewBitset(n)
-		if !got.ReadRuns(runs, n) || !slices.Equal(got, set) {
-			t.Fatalf("read back %v, want %v", got, set)
-		}
+		must.That(t, got.ReadRuns(runs, n) && slices.Equal(got, set), "read back %v, want %v", got, set)
 	}
 }
 
@@ -103,9 +91,8 @@ func TestSortable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 2000 {
 		a, b := Value{Kind: 2, Number: rng.NormFloat64() * 100}, Value{Kind: 2, Number: rng.NormFloat64()}
-		if got := bytes.Compare(appendValue(nil, a), appendValue(nil, b)) < 0; got != (a.Number < b.Number) {
-			t.Fatalf("%v < %v is %v", a.Number, b.Number, got)
-		}
+		must.Equal(t, bytes.Compare(appendValue(nil, a), appendValue(nil, b)) < 0, a.Number < b.Number,
+			"%v < %v", a.Number, b.Number)
 	}
 }
 
@@ -115,9 +102,7 @@ func filled(t testing.TB, rng *rand.Rand, prefix string, n int) *Builder {
 	for i := range n {
 		id := fmt.Sprintf("%s%05d", prefix, rng.IntN(3*n))
 		b.RemoveChunk(id)
-		if _, err := b.Begin(id, fmt.Sprintf("%sd%d", prefix, i/4)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(b.Begin(id, fmt.Sprintf("%sd%d", prefix, i/4))))
 		length := rng.IntN(8)
 		if i%50 == 0 {
 			length = 70_000 // longer than two bytes can count
@@ -141,13 +126,11 @@ func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Rea
 	must.Do(t, Flush(vfs.Disk{}, path, filled(t, rng, prefix, n)))
 	r := must.Get(Open(vfs.Disk{}, path))
 	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		err := r.Close()
+		check.That(t, err == nil, "%v", err)
 	})
-	if faults := r.Check(context.Background()); len(faults) > 0 {
-		t.Fatal(faults)
-	}
+	faults := r.Check(context.Background())
+	must.That(t, len(faults) == 0, "%v", faults)
 	return r
 }
 
@@ -155,12 +138,10 @@ func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Rea
 func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 	t.Helper()
 	names := make([]string, r.Chunks())
-	if err := r.EachID(func(id []byte, ordinal uint32) error {
+	must.Do(t, r.EachID(func(id []byte, ordinal uint32) error {
 		names[ordinal] = string(id)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	var c postings.Cursor
 	var p postings.PositionReader
 	terms := r.Terms()
@@ -184,9 +165,7 @@ func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 			}
 		}
 	}
-	if terms.Err() != nil {
-		t.Fatal(terms.Err())
-	}
+	must.Do(t, terms.Err())
 }
 
 // TestMerge checks that a merged segment has the same content for each remaining chunk as its sources.
@@ -213,24 +192,18 @@ func TestMerge(t *testing.T) {
 	must.Do(t, Merge(context.Background(), vfs.Disk{}, path, 3, sources, nil))
 	r := must.Get(Open(vfs.Disk{}, path))
 	defer r.Close()
-	if faults := r.Check(context.Background()); len(faults) > 0 {
-		t.Fatal(faults)
-	}
+	faults := r.Check(context.Background())
+	must.That(t, len(faults) == 0, "%v", faults)
 	got := map[string][]string{}
 	dump(t, r, nil, got)
-	if len(got) != len(want) {
-		t.Fatalf("%d chunks with terms, want %d", len(got), len(want))
-	}
+	must.That(t, len(got) == len(want), "%d chunks with terms, want %d", len(got), len(want))
 	for id := range want {
-		if !slices.Equal(got[id], want[id]) {
-			t.Fatalf("%s:\n got %v\nwant %v", id, got[id], want[id])
-		}
+		must.That(t, slices.Equal(got[id], want[id]), "%s:\n got %v\nwant %v", id, got[id], want[id])
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if err := Merge(ctx, vfs.Disk{}, filepath.Join(dir, "stopped"), 2, sources, nil); err == nil {
-		t.Error("a merge whose context has ended succeeds")
-	}
+	err := Merge(ctx, vfs.Disk{}, filepath.Join(dir, "stopped"), 2, sources, nil)
+	check.That(t, err != nil, "a merge whose context has ended succeeds")
 	if _, err := (vfs.Disk{}).Stat(filepath.Join(dir, "stopped")); err == nil {
 		t.Error("a merge that was stopped leaves a file")
 	}
@@ -256,9 +229,7 @@ func TestTableKinds(t *testing.T) {
 		var c tableCursor
 		c.reset(table)
 		for _, i := range []int{0, 1, 2, 23, 24, 25, 39, 3} {
-			if !c.seekEntry(i) {
-				t.Fatalf("kind %d: entry %d: %v", kind, i, c.err)
-			}
+			must.That(t, c.seekEntry(i), "kind %d: entry %d: %v", kind, i, c.err)
 			switch kind {
 			case tableOfNumbers:
 				if c.number != int64(i*i%41) {
@@ -290,9 +261,8 @@ func TestRanks(t *testing.T) {
 			}
 			g := trusted(t, appendRanks(nil, ranks))
 			for i, want := range ranks {
-				if got, err := rankOf(g, i, n); err != nil || got != want {
-					t.Fatalf("rank %d of %d is %d, %v, want %d", i, n, got, err, want)
-				}
+				got, err := rankOf(g, i, n)
+				must.That(t, err == nil && got == want, "rank %d of %d is %d, %v, want %d", i, n, got, err, want)
 			}
 		}
 	}
@@ -338,9 +308,8 @@ func FuzzTable(f *testing.F) {
 			}
 			if table.kind != tableOfTerms {
 				c.eachRun(len(target), func(start, end int) {
-					if start < 0 || end > len(target) || start >= end {
-						t.Fatalf("a run of %d to %d below %d", start, end, len(target))
-					}
+					must.That(t, start >= 0 && end <= len(target) && start < end, "a run of %d to %d below %d", start, end,
+						len(target))
 				})
 			}
 		}
@@ -359,9 +328,8 @@ func seekAll(t *testing.T, keys []string, target string, l *letters) {
 	var c tableCursor
 	c.reset(table)
 	for i, key := range keys {
-		if !c.next() || string(c.key) != key || c.number != int64(i) {
-			t.Fatalf("entry %d is %q: %d (%v), want %q", i, c.key, c.number, c.err, key)
-		}
+		must.That(t, c.next() && string(c.key) == key && c.number == int64(i), "entry %d is %q: %d (%v), want %q", i, c.key,
+			c.number, c.err, key)
 	}
 	for _, key := range append(keys, target) {
 		c.reset(table)
@@ -398,7 +366,5 @@ func TestDocumentedTable(t *testing.T) {
 	var w tableWriter
 	w.addNumber("a", 1)
 	w.addNumber("ab", 0)
-	if got := fmt.Sprintf("%x", w.finish()); got != "016102"+"116201"+"00000000"+"02000000"+"01000000" {
-		t.Errorf("the example is %s", got)
-	}
+	check.Equal(t, fmt.Sprintf("%x", w.finish()), "016102"+"116201"+"00000000"+"02000000"+"01000000", "the example")
 }

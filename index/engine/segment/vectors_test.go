@@ -12,6 +12,7 @@ import (
 
 	"sheaf/index/engine/vector"
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -21,9 +22,7 @@ func vectorSegment(t *testing.T, rng *rand.Rand, name string, n, dims int) *Read
 	t.Helper()
 	b := NewBuilder([]string{"body"})
 	for i := range n {
-		if _, err := b.Begin(fmt.Sprintf("%s%05d", name, i), name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(b.Begin(fmt.Sprintf("%s%05d", name, i), name)))
 		var passages [][]float32
 		for range rng.IntN(3) {
 			passage := make([]float32, dims)
@@ -46,9 +45,8 @@ func openSegment(t *testing.T, path string) *Reader {
 	t.Helper()
 	r := must.Get(Open(vfs.Disk{}, path))
 	t.Cleanup(func() { _ = r.Close() })
-	if faults := r.Check(t.Context()); len(faults) > 0 {
-		t.Fatal(faults)
-	}
+	faults := r.Check(t.Context())
+	must.That(t, len(faults) == 0, "%v", faults)
 	return r
 }
 
@@ -93,9 +91,8 @@ func TestSearchVectors(t *testing.T) {
 	}
 	for _, k := range []int{1, 10, 500, 5000} {
 		got, err := r.VectorField("v").Search(t.Context(), nil, query, allowed, k, vector.Options{})
-		if err != nil || len(got) < min(k, len(want)) || !slices.Equal(got, want[:len(got)]) {
-			t.Fatalf("k %d: %d found, %v:\n%v\nwant\n%v", k, len(got), err, got, want[:min(len(got), len(want))])
-		}
+		must.That(t, err == nil && len(got) >= min(k, len(want)) && slices.Equal(got, want[:len(got)]),
+			"k %d: %d found, %v:\n%v\nwant\n%v", k, len(got), err, got, want[:min(len(got), len(want))])
 		if len(got) < len(want) && want[len(got)].Score == got[len(got)-1].Score {
 			t.Fatalf("k %d: a chunk that scores the same as the last is left out", k)
 		}
@@ -117,10 +114,8 @@ func TestMergeVectors(t *testing.T) {
 		query[i] = float32(rng.NormFloat64())
 	}
 	path := filepath.Join(t.TempDir(), "merged")
-	if err := Merge(t.Context(), vfs.Disk{}, path, 1, []Source{{Reader: a, Deleted: deleted}, {Reader: b}},
-		nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Merge(t.Context(), vfs.Disk{}, path, 1, []Source{{Reader: a, Deleted: deleted}, {Reader: b}},
+		nil))
 	merged := openSegment(t, path)
 	want := map[string]vector.Neighbor{}
 	for _, in := range []struct {
@@ -136,9 +131,8 @@ func TestMergeVectors(t *testing.T) {
 		}
 	}
 	got := alone(t, merged, query)
-	if len(got) != len(want) || merged.VectorField("v").Field().Owned != len(want) {
-		t.Errorf("%d chunks have vectors, want %d", len(got), len(want))
-	}
+	check.That(t, len(got) == len(want) && merged.VectorField("v").Field().Owned == len(want),
+		"%d chunks have vectors, want %d", len(got), len(want))
 	for _, n := range got {
 		id, err := merged.ID(nil, n.Ordinal)
 		if w := want[string(id)]; err != nil || w.Score != n.Score || w.Passage != n.Passage {
@@ -164,9 +158,7 @@ func TestHostileVectorSections(t *testing.T) {
 		buffer := vector.NewBuffer(5)
 		b := NewBuilder([]string{"body"})
 		for i := range 100 {
-			if _, err := b.Begin(fmt.Sprint(i), "d"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, must.Err(b.Begin(fmt.Sprint(i), "d")))
 			buffer.Add(uint32(i), []float32{1, float32(i), 2, 3, 4})
 		}
 		set := buffer.Set(100)
@@ -198,9 +190,7 @@ func TestVectorSize(t *testing.T) {
 	b := NewBuilder([]string{"body"})
 	const n = 1000
 	for i := range n {
-		if _, err := b.Begin(fmt.Sprint(i), "d"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(b.Begin(fmt.Sprint(i), "d")))
 		v := make([]float32, 256)
 		for j := range v {
 			v[j] = float32(rng.NormFloat64() / math.Sqrt(256))
@@ -214,7 +204,5 @@ func TestVectorSize(t *testing.T) {
 	for _, name := range []string{"vectors", "codes", "scales", "owners", "firsts"} {
 		size += parts[name]
 	}
-	if size > 300*n || size < 256*n {
-		t.Errorf("%d vectors take %d bytes", n, size)
-	}
+	check.That(t, size <= 300*n && size >= 256*n, "%d vectors take %d bytes", n, size)
 }

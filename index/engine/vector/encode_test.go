@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -45,17 +46,12 @@ func TestRotation(t *testing.T) {
 		turn := newRotation(padded)
 		turn.apply(x)
 		turn.apply(y)
-		if math.Abs(product(x, x)-1) > 1e-5 || math.Abs(product(x, y)-product(a, b)) > 1e-5 {
-			t.Errorf("%d: lengths %v, products %v and %v", padded, product(x, x), product(x, y), product(a, b))
-		}
-		if maxAbs(x) > 0.7*maxAbs(a) {
-			t.Errorf("%d: the largest number was %v and is %v", padded, maxAbs(a), maxAbs(x))
-		}
+		check.That(t, math.Abs(product(x, x)-1) <= 1e-5 && math.Abs(product(x, y)-product(a, b)) <= 1e-5,
+			"%d: lengths %v, products %v and %v", padded, product(x, x), product(x, y), product(a, b))
+		check.That(t, maxAbs(x) <= 0.7*maxAbs(a), "%d: the largest number was %v and is %v", padded, maxAbs(a), maxAbs(x))
 		turn.undo(x)
 		for i := range x {
-			if math.Abs(float64(x[i]-a[i])) > 1e-6 {
-				t.Fatalf("%d: number %d was %v and came back as %v", padded, i, a[i], x[i])
-			}
+			must.That(t, math.Abs(float64(x[i]-a[i])) <= 1e-6, "%d: number %d was %v and came back as %v", padded, i, a[i], x[i])
 		}
 	}
 }
@@ -67,18 +63,16 @@ func TestDocumentedVector(t *testing.T) {
 	b.Add(3, []float32{0.6, -0.8})
 	s := b.Set(4)
 	got := fmt.Sprintf("%x %x %x %x %x", s.Rows[:4], s.Codes[:9], s.Scales, s.Owners, s.Firsts)
-	if got != "24ff24ff aaaaaaaaaaaaaaaa00 f2f1333a 030000 00000000" || len(s.Rows) != 64 || len(s.Codes) != 64 {
-		t.Errorf("the example is %s", got)
-	}
+	check.That(t, got == "24ff24ff aaaaaaaaaaaaaaaa00 f2f1333a 030000 00000000" && len(s.Rows) == 64 && len(s.Codes) == 64,
+		"the example is %s", got)
 	var signs uint64
 	for i, x := range flips(192, 1)[64:128] {
 		if x < 0 {
 			signs |= 1 << i
 		}
 	}
-	if signs != splitmix64(3) || splitmix64(0) != 0xe220a8397b1dcdaf {
-		t.Errorf("signs %x, generator %x", signs, splitmix64(0))
-	}
+	check.That(t, signs == splitmix64(3) && splitmix64(0) == 0xe220a8397b1dcdaf, "signs %x, generator %x", signs,
+		splitmix64(0))
 }
 
 // TestEncoding checks that a stored vector gives back numbers within 0.005, and similarities within 0.002. The
@@ -90,15 +84,12 @@ func TestEncoding(t *testing.T) {
 		v, q := unit(r, dims), unit(r, dims)
 		e := NewEncoder(dims)
 		row, code, scale := e.Encode(nil, nil, v)
-		if len(row) != e.RowBytes() || len(code) != e.Words() {
-			t.Fatalf("%d dimensions: %d bytes, %d words", dims, len(row), len(code))
-		}
+		must.That(t, len(row) == e.RowBytes() && len(code) == e.Words(), "%d dimensions: %d bytes, %d words", dims, len(row),
+			len(code))
 		again := make([]float32, dims)
 		e.Decode(again, row, code, scale)
 		for i := range v {
-			if math.Abs(float64(again[i]-v[i])) > 0.005 {
-				t.Fatalf("seed %d: %v is kept as %v", seed, v[i], again[i])
-			}
+			must.That(t, math.Abs(float64(again[i]-v[i])) <= 0.005, "seed %d: %v is kept as %v", seed, v[i], again[i])
 		}
 		for _, x := range [][]float32{q, v} {
 			var made query
@@ -110,14 +101,12 @@ func TestEncoding(t *testing.T) {
 			if &x[0] == &v[0] {
 				allowed = 2e-5
 			}
-			if math.Abs(got-exact) > allowed {
-				t.Errorf("seed %d, %d dimensions: similarity %v, exactly %v", seed, dims, got, exact)
-			}
+			check.That(t, math.Abs(got-exact) <= allowed, "seed %d, %d dimensions: similarity %v, exactly %v", seed, dims, got,
+				exact)
 		}
 	}
-	if n := Padded(256) + CodeBytes(256, 8)/8 + ScaleBytes + OwnerBytes + 1; n > 300 {
-		t.Errorf("%d bytes for a vector of 256 dimensions", n)
-	}
+	n := Padded(256) + CodeBytes(256, 8)/8 + ScaleBytes + OwnerBytes + 1
+	check.That(t, n <= 300, "%d bytes for a vector of 256 dimensions", n)
 }
 
 // groupOf returns a group with this code as its first.
@@ -138,9 +127,7 @@ func TestHostileVectors(t *testing.T) {
 		back := make([]float32, 3)
 		e.Decode(back, row, code, scale)
 		for _, x := range back {
-			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-				t.Errorf("%v is kept as %v", v, back)
-			}
+			check.That(t, !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0), "%v is kept as %v", v, back)
 		}
 	}
 	row, code, scale := e.Encode(nil, nil, []float32{0.6, 0, -0.8})
@@ -151,9 +138,8 @@ func TestHostileVectors(t *testing.T) {
 		dotGo(out, row, []uint32{0}, groupOf(code), q.numbers)
 		got := float64(out[0]) * q.scale * float64(scale)
 		want := 0.6*float64(v[0]) - 0.8*float64(v[2])
-		if math.Abs(got-want) > 0.01*math.Max(math.Abs(float64(v[0])), math.Abs(float64(v[2]))) {
-			t.Errorf("%v scores %v, want %v", v, got, want)
-		}
+		check.That(t, math.Abs(got-want) <= 0.01*math.Max(math.Abs(float64(v[0])), math.Abs(float64(v[2]))),
+			"%v scores %v, want %v", v, got, want)
 	}
 }
 
@@ -226,9 +212,8 @@ func TestMeasurementOfEqualVectors(t *testing.T) {
 		p.Encoder.prepare(&q.query, v)
 		q.counts = make([]int32, 2*planeMost*p.Encoder.padded+1)
 		must.Do(t, p.sample(t.Context().Err, []*sample{q}))
-		if len(q.near) != 100 || cap(q.nearest.merged) > 1000 || cap(q.nearest.scores) > 1000 {
-			t.Errorf("%d chunks are kept, in memory for %d and %d", len(q.near), cap(q.nearest.merged), cap(q.nearest.scores))
-		}
+		check.That(t, len(q.near) == 100 && cap(q.nearest.merged) <= 1000 && cap(q.nearest.scores) <= 1000,
+			"%d chunks are kept, in memory for %d and %d", len(q.near), cap(q.nearest.merged), cap(q.nearest.scores))
 	}
 }
 

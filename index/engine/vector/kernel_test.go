@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // kernelSample is random input for kernels: codes, rows and a query.
@@ -56,10 +59,8 @@ func (s *kernelSample) compare(t *testing.T, k kernel) {
 	wantMask, gotMask := make([]byte, s.groups), make([]byte, s.groups)
 	scanGo(want, wantMask, s.codes, &s.q, s.least)
 	k.scan(got, gotMask, s.codes, &s.q, s.least)
-	if !slices.Equal(got, want) || !slices.Equal(gotMask, wantMask) {
-		t.Fatalf("%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want,
-			wantMask)
-	}
+	must.That(t, slices.Equal(got, want) && slices.Equal(gotMask, wantMask),
+		"%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want, wantMask)
 	words := make([]int32, (count+wordBits-1)/wordBits*wordBits)
 	copy(words, want)
 	wantMask, gotMask = make([]byte, len(words)/8), make([]byte, len(words)/8)
@@ -72,9 +73,7 @@ func (s *kernelSample) compare(t *testing.T, k kernel) {
 	want, got = make([]int32, len(s.index)), make([]int32, len(s.index))
 	dotGo(want, s.rows, s.index, s.codes, s.q.numbers)
 	k.dot(got, s.rows, s.index, s.codes, s.q.numbers)
-	if !slices.Equal(got, want) {
-		t.Fatalf("%s: %d words: products %v, want %v", k.name, s.words, got, want)
-	}
+	must.That(t, slices.Equal(got, want), "%s: %d words: products %v, want %v", k.name, s.words, got, want)
 }
 
 // TestKernels checks that each kernel of this machine returns the same numbers as the plain one.
@@ -103,9 +102,7 @@ func TestKernelBounds(t *testing.T) {
 		for _, index := range [][]uint32{{count}, {0, count, 1}, {math.MaxUint32, 0}} {
 			func() {
 				defer func() {
-					if recover() == nil {
-						t.Errorf("%s: rows %d of %d", k.name, index, count)
-					}
+					check.That(t, recover() != nil, "%s: rows %d of %d", k.name, index, count)
 				}()
 				k.dot(make([]int32, len(index)), s.rows, index, s.codes, s.q.numbers)
 			}()
@@ -124,9 +121,8 @@ func TestPlainKernel(t *testing.T) {
 		for p, weight := range []int32{1, 2, 4, -8} {
 			small[i] += weight * int32(s.q.planes[i/wordBits*planeCount+p]>>(i%wordBits)&1)
 		}
-		if want := int32(math.RoundToEven(float64(-s.q.x[i]) / float64(maxAbs(s.q.x)) * planeMost)); small[i] != want {
-			t.Fatalf("number %d is %d in planes, want %d", i, small[i], want)
-		}
+		want := int32(math.RoundToEven(float64(-s.q.x[i]) / float64(maxAbs(s.q.x)) * planeMost))
+		must.That(t, small[i] == want, "number %d is %d in planes, want %d", i, small[i], want)
 	}
 	marked := make([]byte, 8)
 	aboveGo(marked, append(slices.Clone(out), make([]int32, 32)...), s.least)
@@ -148,14 +144,10 @@ func TestPlainKernel(t *testing.T) {
 				looked += int32(s.q.tables[w*tableBytes+16*at+int(word>>(8*b+4*half)&15)]) - tableBias
 			}
 		}
-		if looked != sum {
-			t.Errorf("row %d is estimated as %d by tables, want %d", row, looked, sum)
-		}
-		if out[row] != sum || estimate(s.q.planes, code) != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) ||
-			mask[row/8] != marked[row/8] {
-			t.Errorf("row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum,
-				mask[row/8])
-		}
+		check.That(t, looked == sum, "row %d is estimated as %d by tables, want %d", row, looked, sum)
+		check.That(t, out[row] == sum && estimate(s.q.planes, code) == sum &&
+			(mask[row/8]>>(row%8)&1 != 0) == (sum > s.least) && mask[row/8] == marked[row/8],
+			"row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum, mask[row/8])
 		got := make([]int32, 1)
 		if dotGo(got, s.rows, []uint32{uint32(row)}, s.codes, s.q.numbers); got[0] != product {
 			t.Errorf("row %d times the query is %d, want %d", row, got[0], product)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"sheaf/index/engine/vector"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -130,9 +131,8 @@ func TestSearch(t *testing.T) {
 		k := 1 + r.IntN(60)
 		want := s.bruteForce(q, allowed)
 		got := must.Get(s.Search(t.Context(), nil, q, allowed, k, vector.Options{Exact: true}))
-		if len(got) < min(k, len(want)) || len(got) > len(want) {
-			t.Fatalf("seed %d: %d found, want %d of %d", *seed+n, len(got), k, len(want))
-		}
+		must.That(t, len(got) >= min(k, len(want)) && len(got) <= len(want), "seed %d: %d found, want %d of %d", *seed+n,
+			len(got), k, len(want))
 		exact := map[uint32]vector.Neighbor{}
 		for _, w := range want {
 			exact[w.Ordinal] = w
@@ -140,9 +140,8 @@ func TestSearch(t *testing.T) {
 		for i, g := range got {
 			w, ok := exact[g.Ordinal]
 			delete(exact, g.Ordinal)
-			if !ok || math.Abs(g.Score-w.Score) > lost || math.Abs(g.Score-want[i].Score) > lost {
-				t.Fatalf("seed %d: place %d is %+v, exactly %+v; want about %+v", *seed+n, i, g, w, want[i])
-			}
+			must.That(t, ok && math.Abs(g.Score-w.Score) <= lost && math.Abs(g.Score-want[i].Score) <= lost,
+				"seed %d: place %d is %+v, exactly %+v; want about %+v", *seed+n, i, g, w, want[i])
 			if i > 0 && (got[i-1].Score < g.Score || got[i-1].Score == g.Score && got[i-1].Ordinal > g.Ordinal) {
 				t.Fatalf("seed %d: %+v stands before %+v", *seed+n, got[i-1], g)
 			}
@@ -160,9 +159,7 @@ func TestTwoSteps(t *testing.T) {
 		r := rand.New(rand.NewPCG(*seed+n, 2))
 		s := newRandom(r, 18000+r.IntN(12000), 33+r.IntN(100), 1+int(n%3))
 		depth, err := vector.Measure(t.Context().Err, []vector.Part{{Set: s.Set}}, 24)
-		if err != nil || depth.Ten < 10 || depth.Hundred < depth.Ten {
-			t.Fatalf("depth %v, %v", depth, err)
-		}
+		must.That(t, err == nil && depth.Ten >= 10 && depth.Hundred >= depth.Ten, "depth %v, %v", depth, err)
 		s.Depth = depth
 		missing, wanted := 0, 0
 		for i := range 20 {
@@ -178,9 +175,8 @@ func TestTwoSteps(t *testing.T) {
 			before := runtime.GOMAXPROCS(1)
 			one, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{})
 			runtime.GOMAXPROCS(before)
-			if err != nil || !slices.Equal(one, got) {
-				t.Fatalf("seed %d: one core finds %v, several %v, %v", *seed+n, one, got, err)
-			}
+			must.That(t, err == nil && slices.Equal(one, got), "seed %d: one core finds %v, several %v, %v", *seed+n, one, got,
+				err)
 			found := map[uint32]vector.Neighbor{}
 			for _, g := range got {
 				found[g.Ordinal] = g
@@ -203,9 +199,8 @@ func TestTwoSteps(t *testing.T) {
 				}
 			}
 		}
-		if float64(missing) > 0.03*float64(wanted) {
-			t.Errorf("seed %d: %d of %d missing at depth %v", *seed+n, missing, wanted, depth)
-		}
+		check.That(t, float64(missing) <= 0.03*float64(wanted), "seed %d: %d of %d missing at depth %v", *seed+n, missing,
+			wanted, depth)
 		t.Logf("%d rows of %d dimensions: depth %v, %d of %d missing", s.Count, s.Encoder.Dims(), depth, missing, wanted)
 	}
 }
@@ -275,9 +270,8 @@ func TestRowsAtEqualDistance(t *testing.T) {
 		}
 		recall := float64(found) / float64(k*len(queries))
 		t.Logf("%s: recall %.3f, %d rows are compared, at most %d", c.name, recall, compared/len(queries), most)
-		if recall < 0.96 || most > max(4*s.Depth.Ten, 2*s.Depth.Ten+rows/40)+2*c.passages*k {
-			t.Errorf("seed %d, %s: recall %.3f, up to %d rows are compared", *seed, c.name, recall, most)
-		}
+		check.That(t, recall >= 0.96 && most <= max(4*s.Depth.Ten, 2*s.Depth.Ten+rows/40)+2*c.passages*k,
+			"seed %d, %s: recall %.3f, up to %d rows are compared", *seed, c.name, recall, most)
 	}
 }
 
@@ -306,9 +300,7 @@ func TestSurvivors(t *testing.T) {
 	last := -1
 	for _, n := range []int{50, 200, 1000, 4999, 5000, 1 << 30} {
 		got, err := s.Search(t.Context(), nil, q, nil, 50, vector.Options{Survivors: n})
-		if err != nil || len(got) < 50 {
-			t.Fatalf("%d found, %v", len(got), err)
-		}
+		must.That(t, err == nil && len(got) >= 50, "%d found, %v", len(got), err)
 		same := 0
 		for _, w := range want {
 			if slices.Contains(got, w) {
@@ -329,13 +321,11 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, o := range []vector.Options{{}, {Exact: true}} {
-		if got, err := s.Search(ctx, nil, s.vectors[0], nil, 10, o); !errors.Is(err, context.Canceled) || len(got) > 0 {
-			t.Errorf("%+v: %d found, %v", o, len(got), err)
-		}
+		got, err := s.Search(ctx, nil, s.vectors[0], nil, 10, o)
+		check.That(t, errors.Is(err, context.Canceled) && len(got) == 0, "%+v: %d found, %v", o, len(got), err)
 	}
-	if _, err := vector.Measure(ctx.Err, []vector.Part{{Set: s.Set}}, 5); !errors.Is(err, context.Canceled) {
-		t.Errorf("measuring: %v", err)
-	}
+	check.Is(t, must.Err(vector.Measure(ctx.Err, []vector.Part{{Set: s.Set}}, 5)), context.Canceled,
+		"a measurement that is canceled")
 }
 
 // TestVerify checks that rows are verified before use, and only the used rows.
@@ -357,14 +347,11 @@ func TestVerify(t *testing.T) {
 	s.Verify = func([]uint32) error { return broken }
 	dst := []vector.Neighbor{{Ordinal: 7}}
 	for _, o := range []vector.Options{{}, {Exact: true}} {
-		if got, err := s.Search(t.Context(), dst, s.vectors[0], nil, 10, o); !errors.Is(err, broken) ||
-			!slices.Equal(got, dst) {
-			t.Errorf("%+v: %v, %v", o, got, err)
-		}
+		got, err := s.Search(t.Context(), dst, s.vectors[0], nil, 10, o)
+		check.That(t, errors.Is(err, broken) && slices.Equal(got, dst), "%+v: %v, %v", o, got, err)
 	}
-	if _, err := vector.Measure(t.Context().Err, []vector.Part{{Set: s.Set}}, 5); !errors.Is(err, broken) {
-		t.Errorf("measuring: %v", err)
-	}
+	check.Is(t, must.Err(vector.Measure(t.Context().Err, []vector.Part{{Set: s.Set}}, 5)), broken,
+		"a measurement of a broken set")
 }
 
 // TestMeasureParts checks that measuring parts gives the same as measuring one set, without deleted chunks.
@@ -388,9 +375,7 @@ func TestMeasureParts(t *testing.T) {
 	want := must.Get(vector.Measure(t.Context().Err, []vector.Part{{Set: whole.Set(30000)}}, 8))
 	got, err := vector.Measure(t.Context().Err, []vector.Part{{Set: left.Set(10000)}, {Set: right.Set(20000), Live: live}},
 		8)
-	if err != nil || got != want {
-		t.Errorf("parts need %v, the whole %v, %v", got, want, err)
-	}
+	check.That(t, err == nil && got == want, "parts need %v, the whole %v, %v", got, want, err)
 	if d, err := vector.Measure(t.Context().Err,
 		[]vector.Part{{Set: left.Kept(func(i uint32) (uint32, bool) { return i, i < 4000 }).Set(10000)}},
 		8); d != (vector.Depth{}) || err != nil {
@@ -412,26 +397,19 @@ func TestNoAllocations(t *testing.T) {
 		fewest := math.Inf(1) // the race detector empties pools at random
 		for range 20 {
 			fewest = min(fewest, testing.AllocsPerRun(1, func() {
-				if _, err := s.Search(t.Context(), dst, s.vectors[5], nil, 10, o); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, must.Err(s.Search(t.Context(), dst, s.vectors[5], nil, 10, o)))
 			}))
 		}
-		if fewest > 0 {
-			t.Errorf("%+v: %v allocations", o, fewest)
-		}
+		check.That(t, fewest <= 0, "%+v: %v allocations", o, fewest)
 	}
 }
 
 // TestDepthAt checks that depths rise with k, equal the measured values, and are at least k.
 func TestDepthAt(t *testing.T) {
 	d := vector.Depth{Ten: 200, Hundred: 1700}
-	if d.At(1) != 200 || d.At(10) != 200 || d.At(100) != 1700 || d.At(1000) != 17000 || (vector.Depth{}).At(50) < 50 {
-		t.Errorf("%d %d %d %d", d.At(1), d.At(10), d.At(100), d.At(1000))
-	}
+	check.That(t, d.At(1) == 200 && d.At(10) == 200 && d.At(100) == 1700 && d.At(1000) == 17000 &&
+		(vector.Depth{}).At(50) >= 50, "%d %d %d %d", d.At(1), d.At(10), d.At(100), d.At(1000))
 	for k := 1; k < 2000; k++ {
-		if d.At(k) < d.At(max(1, k-1)) || d.At(k) < k {
-			t.Fatalf("depth for %d is %d", k, d.At(k))
-		}
+		must.That(t, d.At(k) >= d.At(max(1, k-1)) && d.At(k) >= k, "depth for %d is %d", k, d.At(k))
 	}
 }

@@ -81,9 +81,8 @@ func TestConfigurationPaths(t *testing.T) {
 	}
 	p := assistant.PlacesOn("linux", home, "project", env("CLAUDE_CONFIG_DIR", filepath.Join(home, "cc")))
 	must.Do(t, os.Mkdir(filepath.Join(home, "cc"), 0o755))
-	if a := find(t, p, "claude-code"); !a.Present() || a.File != filepath.Join("project", ".mcp.json") {
-		t.Errorf("%+v", a)
-	}
+	a := find(t, p, "claude-code")
+	check.That(t, a.Present() && a.File == filepath.Join("project", ".mcp.json"), "%+v", a)
 }
 
 // again is an entry that replaces an earlier one.
@@ -216,9 +215,8 @@ func TestLinks(t *testing.T) {
 	if c, err = a.Add(server); err == nil {
 		err = c.Write()
 	}
-	if info, missing := os.Lstat(a.File); err != nil || missing != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("%v, %v, %v", err, info, missing)
-	}
+	info, missing := os.Lstat(a.File)
+	check.That(t, err == nil && missing == nil && info.Mode()&os.ModeSymlink != 0, "%v, %v, %v", err, info, missing)
 	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), server.Command) {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -253,9 +251,8 @@ func TestRefusedFileStaysUnchanged(t *testing.T) {
 	} {
 		a := find(t, places(t), "cursor")
 		put(t, a.File, text)
-		if c, err := a.Add(server); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %+v, %v, want %s", text, c, err, want)
-		}
+		c, err := a.Add(server)
+		check.That(t, err != nil && strings.Contains(err.Error(), want), "%q: %+v, %v, want %s", text, c, err, want)
 	}
 }
 

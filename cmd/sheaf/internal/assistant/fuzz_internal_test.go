@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tailscale/hujson"
+
 	"sheaf/internal/must"
 )
 
@@ -41,9 +42,8 @@ func FuzzChange(f *testing.F) {
 			return
 		}
 		want, after := says(t, content), says(t, added.content)
-		if list, ok := after[a.list].(map[string]any); !ok || list[s.Name] == nil {
-			t.Fatalf("%q became %q: the entry is not there", content, added.content)
-		}
+		list, ok := after[a.list].(map[string]any)
+		must.That(t, ok && list[s.Name] != nil, "%q became %q: the entry is not there", content, added.content)
 		without(want, a.list, s.Name)
 		without(after, a.list, s.Name)
 		must.That(t, reflect.DeepEqual(want, after), "%q became %q: %v is %v", content, added.content, want, after)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -21,8 +22,7 @@ func TestConfigurationIsPipeOrFolder(t *testing.T) {
 	} {
 		a := find(t, places(t), "cursor")
 		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(a.File), 0o700), make(a.File)))
-		if c, err := a.Add(server); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("a %s is changed: %+v, %v", what, c, err)
-		}
+		c, err := a.Add(server)
+		check.That(t, errors.Is(err, sheaf.ErrInvalid), "a %s is changed: %+v, %v", what, c, err)
 	}
 }

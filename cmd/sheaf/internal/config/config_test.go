@@ -133,9 +133,8 @@ func TestUnsetOfMissingKey(t *testing.T) {
 	const content = "language: en"
 	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 	check.Is(t, config.Unset(path, "limit"), sheaf.ErrNotFound, "unset twice")
-	if got, err := os.ReadFile(path); err != nil || string(got) != content {
-		t.Errorf("the file is %q, %v", got, err)
-	}
+	got, err := os.ReadFile(path)
+	check.That(t, err == nil && string(got) == content, "the file is %q, %v", got, err)
 }
 
 func TestSetKeepsOtherKeys(t *testing.T) {

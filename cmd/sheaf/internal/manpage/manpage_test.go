@@ -69,9 +69,8 @@ work in this FOLDER
 .SH SEE ALSO
 .BR tool (1)
 `
-	if diff := cmp.Diff(want, string(Page(cmd, "1.2", date))); diff != "" {
-		t.Error(diff)
-	}
+	diff := cmp.Diff(want, string(Page(cmd, "1.2", date)))
+	check.That(t, diff == "", "%v", diff)
 }
 
 var date = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

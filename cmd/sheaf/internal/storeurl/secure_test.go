@@ -205,9 +205,8 @@ func use(t *testing.T, address string, secrets Secrets) {
 	target, st, err := opened(t, address, secrets)
 	must.Do(t, err)
 	defer func() {
-		if err := errors.Join(st.Close(), target.Drop(t.Context())); err != nil {
-			t.Error(err)
-		}
+		err := errors.Join(st.Close(), target.Drop(t.Context()))
+		check.That(t, err == nil, "%v", err)
 	}()
 	must.Do(t, st.Write(t.Context(), storetest.Library()))
 	if found, err := st.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"})); err != nil ||
@@ -248,11 +247,10 @@ func TestAuthSchemes(t *testing.T) {
 		}))
 		_, _, err := opened(t, fmt.Sprintf(address, strings.TrimPrefix(server.URL, "http://")), Secrets{Key: "sesame"})
 		server.Close()
-		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is " +
-			"in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(fmt.Sprint(err), says) {
-			t.Errorf("%s: %q, want %q; %v", address, got, want, err)
-		}
+		says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is " +
+			"in the address, the secret where store_key_env"}[want == ""]
+		check.That(t, got == want && errors.Is(err, sheaf.ErrInvalid) && strings.Contains(fmt.Sprint(err), says),
+			"%s: %q, want %q; %v", address, got, want, err)
 	}
 }
 

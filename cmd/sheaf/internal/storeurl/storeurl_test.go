@@ -62,9 +62,8 @@ func TestBM25(t *testing.T) {
 	for options, want := range map[string][2]float64{"": {}, "?k1=0.9": {0.9, 0.75}, "?b=0.4": {1.2, 0.4},
 		"?k1=0.9&b=0": {0.9, 0}} {
 		target := must.Get(Parse("opensearch://h/x"+options, "x", Secrets{}))
-		if o, err := target.common(nil, nil, store.Make); err != nil || o.K1 != want[0] || o.B != want[1] {
-			t.Errorf("%q: %+v, %v: want %v", options, o, err, want)
-		}
+		o, err := target.common(nil, nil, store.Make)
+		check.That(t, err == nil && o.K1 == want[0] && o.B == want[1], "%q: %+v, %v: want %v", options, o, err, want)
 	}
 }
 
@@ -145,8 +144,7 @@ func TestCertificates(t *testing.T) {
 	check.NoError(t, get(Secrets{CAFile: cert, CertFile: cert, CertKeyFile: keyFile}), "with all files")
 	for what, s := range map[string]Secrets{"no authority": {CertFile: cert, CertKeyFile: keyFile},
 		"no certificate": {CAFile: cert}, "no key": {CAFile: cert, CertFile: cert}, "nothing": {}} {
-		if err := get(s); err == nil {
-			t.Errorf("%s: the server answers", what)
-		}
+		err := get(s)
+		check.That(t, err != nil, "%s: the server answers", what)
 	}
 }

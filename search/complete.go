@@ -39,8 +39,8 @@ func candidatesOf(outcomes []outcome) candidates {
 	return all
 }
 
-// lacks returns the IDs that a branch did not find.
-func (f *candidates) lacks(branch int) []sheaf.ID {
+// missingIDs returns the IDs that a branch did not find.
+func (f *candidates) missingIDs(branch int) []sheaf.ID {
 	out := make([]sheaf.ID, 0, len(f.ids))
 	for at, id := range f.ids {
 		if !f.by[branch][at] {
@@ -54,7 +54,7 @@ func (f *candidates) lacks(branch int) []sheaf.ID {
 // the branch retrieved itself. So the ranks of the retrieved hits stay the same.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates) error {
 	faults := make([]error, len(outcomes))
-	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.lacks(i)) })
+	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.missingIDs(i)) })
 	for i, err := range faults {
 		if errors.Is(ctx.Err(), context.Canceled) { // the caller stopped waiting
 			return ctx.Err()

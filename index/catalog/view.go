@@ -19,9 +19,9 @@ import (
 // view returns b as a string that shares the memory of b.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// View is a snapshot of a catalog. It is safe for concurrent use and implements rank.Facts.
-// Documents, chunks and texts are shared, and the caller must not change them; other results belong
-// to the caller. Errors wrap sheaf.ErrNotFound or sheaf.ErrCorrupt.
+// View is a snapshot of a catalog. It is safe for concurrent use and implements rank.Facts. Documents, chunks and texts
+// are shared, and the caller must not change them; other results belong to the caller. Errors wrap sheaf.ErrNotFound or
+// sheaf.ErrCorrupt.
 type View struct {
 	catalog  *Catalog
 	manifest manifest.Manifest
@@ -270,8 +270,8 @@ func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// SharedDocument returns what Document returns, but makes no copy: the caller must not change the
-// result. It returns nil if there is no such document.
+// SharedDocument returns what Document returns, but makes no copy: the caller must not change the result. It returns
+// nil if there is no such document.
 func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 	r, err := v.Record(id)
 	if err != nil {

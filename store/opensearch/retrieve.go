@@ -262,8 +262,8 @@ type scoredPart struct {
 	match storekit.Node
 }
 
-// scoring makes the parts of n optional, for the score of one field. A field that has only some parts scores these. A
-// nested Bool scores only if the whole Bool matches.
+// scoring makes the parts of n optional, to score one field. A field with only some of the parts scores those. A nested
+// Bool scores only if the whole Bool matches.
 func (w *words) scoring(n storekit.Node) storekit.Node {
 	b, ok := n.(storekit.Bool)
 	if !ok {

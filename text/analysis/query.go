@@ -135,7 +135,7 @@ func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }
 
-// pieces returns the raw words of text, cut at hyphens, as only terms of names have hyphens. It folds inexact pieces.
+// pieces returns the raw words of text, cut at hyphens. Only names have terms with hyphens. It folds inexact pieces.
 func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {
 		for piece := range strings.SplitSeq(text[start:end], "-") {

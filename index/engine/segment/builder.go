@@ -132,8 +132,8 @@ func (b *Builder) Begin(id, doc string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// know adds all chunks to byID and byDoc. Only removing chunks needs these maps, and few loads remove their own chunks.
-func (b *Builder) know() {
+// addToMaps adds all chunks to byID and byDoc. Only removals need these maps, and few loads remove their own chunks.
+func (b *Builder) addToMaps() {
 	for ; b.known < len(b.ids.Items); b.known++ {
 		i := b.known
 		id, doc := b.ids.Items[i], b.docs.Items[i]
@@ -212,7 +212,7 @@ func (b *Builder) Vectors(name string, passages [][]float32) error {
 
 // RemoveChunk removes the earlier chunk with this ID, if there is one.
 func (b *Builder) RemoveChunk(id string) {
-	b.know()
+	b.addToMaps()
 	if ordinal, ok := b.byID[id]; ok {
 		b.dead[ordinal] = struct{}{}
 		delete(b.byID, id)
@@ -221,7 +221,7 @@ func (b *Builder) RemoveChunk(id string) {
 
 // RemoveDocument removes every earlier chunk of a document.
 func (b *Builder) RemoveDocument(doc string) {
-	b.know()
+	b.addToMaps()
 	bounds := b.byDoc[doc]
 	for i := 0; i < len(bounds); i += 2 {
 		for ordinal := bounds[i]; ordinal < bounds[i+1]; ordinal++ {

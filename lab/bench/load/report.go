@@ -63,7 +63,7 @@ func (l *load) reportWork(answers []answer, clients, server time.Duration) {
 	fmt.Println()
 }
 
-// durations are sorted.
+// durations are the times of answers, the shortest first.
 type durations []time.Duration
 
 func measured(answers []answer) durations {

@@ -69,9 +69,8 @@ func TestMappingsAreAligned(t *testing.T) {
 			path := filepath.Join(c.dir, "f")
 			write(t, c.fs, path, strings.Repeat("x", size), false)
 			m := must.Get(c.fs.Map(path))
-			if at := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes()))); at%64 != 0 || len(m.Bytes()) != size {
-				t.Errorf("%s: %d bytes at %x", name, len(m.Bytes()), at)
-			}
+			at := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes())))
+			check.That(t, at%64 == 0 && len(m.Bytes()) == size, "%s: %d bytes at %x", name, len(m.Bytes()), at)
 			must.Do(t, m.Close())
 		}
 	}

@@ -25,8 +25,7 @@ func TestSweep(t *testing.T) {
 	}
 	must.Do(t, vfs.Sweep(dir, time.Minute))
 	left, err := vfs.Disk{}.List(dir)
-	if err != nil || len(left) != 3 || left[0] != ".new-2" || left[1] != ".other" || left[2] != "whole" {
-		t.Errorf("left are %q, %v", left, err)
-	}
+	check.That(t, err == nil && len(left) == 3 && left[0] == ".new-2" && left[1] == ".other" && left[2] == "whole",
+		"left are %q, %v", left, err)
 	check.NoError(t, vfs.Sweep(filepath.Join(dir, "none"), 0), "sweep a missing folder")
 }

@@ -51,10 +51,9 @@ func TestChatReasons(t *testing.T) {
 		fmt.Fprint(w, `{"choices":[{"message":{"content":"the reply"}}]}`)
 	})
 	for want := int64(2); want <= 3; want++ {
-		if reply, err := c.Complete(context.Background(), "s", "u"); err != nil || reply != "the reply" ||
-			count.Load() != want {
-			t.Errorf("%q, %v after %d requests, want %d", reply, err, count.Load(), want)
-		}
+		reply, err := c.Complete(context.Background(), "s", "u")
+		check.That(t, err == nil && reply == "the reply" && count.Load() == want, "%q, %v after %d requests, want %d", reply,
+			err, count.Load(), want)
 	}
 }
 

@@ -27,10 +27,9 @@ func answering[T any](t *testing.T, path string,
 	count := new(atomic.Int64)
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body T
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != path ||
-			!strings.HasPrefix(r.Header.Get("Authorization"), "Bearer secret") {
-			t.Errorf("request %s %v %+v, %v", r.URL.Path, r.Header, body, err)
-		}
+		err := json.NewDecoder(r.Body).Decode(&body)
+		check.That(t, err == nil && r.URL.Path == path && strings.HasPrefix(r.Header.Get("Authorization"), "Bearer secret"),
+			"request %s %v %+v, %v", r.URL.Path, r.Header, body, err)
 		handle(count.Add(1), body, w, r)
 	}, count
 }
@@ -165,9 +164,8 @@ func TestFaults(t *testing.T) {
 				c.status > 500 && strings.Contains(err.Error(), "address of an API") {
 				t.Errorf("got %v", err)
 			}
-			if want := int64(map[bool]int{true: defaultAttempts, false: 1}[c.status > 500]); count.Load() != want {
-				t.Errorf("%d requests, want %d", count.Load(), want)
-			}
+			want := int64(map[bool]int{true: defaultAttempts, false: 1}[c.status > 500])
+			check.That(t, count.Load() == want, "%d requests, want %d", count.Load(), want)
 		})
 	}
 }
@@ -178,15 +176,11 @@ func TestTextWithoutVector(t *testing.T) {
 	answer := `{"data":[{"index":1,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
 	o, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
 	e := embedder(t, o)
-	if v, err := e.Embed(t.Context(), model.Passage, []string{"known", "unknown"}); err != nil ||
-		fmt.Sprint(v) != "[[0 1] []]" || v[1] != nil {
-		t.Errorf("%v, %v", v, err)
-	}
+	v, err := e.Embed(t.Context(), model.Passage, []string{"known", "unknown"})
+	check.That(t, err == nil && fmt.Sprint(v) == "[[0 1] []]" && v[1] == nil, "%v, %v", v, err)
 	answer = `{"data":[{"index":0,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
-	if v, err := e.Embed(t.Context(), model.Passage, []string{"a", "b"}); err == nil ||
-		!strings.Contains(err.Error(), "wrongly: 0 of 2") {
-		t.Errorf("numbered twice: %v, %v", v, err)
-	}
+	v, err = e.Embed(t.Context(), model.Passage, []string{"a", "b"})
+	check.That(t, err != nil && strings.Contains(err.Error(), "wrongly: 0 of 2"), "numbered twice: %v, %v", v, err)
 	o.Dims, answer = 0, `{"data":[{"embedding":[0,0]}]}`
 	check.Fails(t, must.Err(New(t.Context(), o)), ErrUnavailable, "vector of zeros", "a vector of zeros")
 }
@@ -203,9 +197,8 @@ func TestRetries(t *testing.T) {
 	var waits []time.Duration
 	o.sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
 	e := embedder(t, o)
-	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); err != nil || count.Load() != 3 {
-		t.Errorf("%v after %d requests", err, count.Load())
-	}
+	_, err := e.Embed(context.Background(), model.Passage, []string{"x"})
+	check.That(t, err == nil && count.Load() == 3, "%v after %d requests", err, count.Load())
 	check.That(t, len(waits) == 2 && waits[0] == time.Second, "waits %v", waits)
 }
 
@@ -233,9 +226,7 @@ func TestUnknownAuthority(t *testing.T) {
 func TestConfig(t *testing.T) {
 	check := func(what any, err error) {
 		t.Helper()
-		if !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "sec") {
-			t.Errorf("%+v: %v", what, err)
-		}
+		check.That(t, errors.Is(err, ErrConfig) && !strings.Contains(err.Error(), "sec"), "%+v: %v", what, err)
 	}
 	right := Server{URL: "http://x/rerank", Model: "m"}
 	for _, s := range []Server{{}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://x/", Model: "m"}, {URL: "http://x"},

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 // pieces returns the result of Pieces as text between bars; empty ranges show as "".
@@ -53,10 +54,9 @@ func checkPieces(t *testing.T, tokenizer, other *tokenizer, text string) {
 	t.Helper()
 	last, count := 0, 0
 	tokenizer.Pieces(text, func(start, end int) bool {
-		if start < last || end < start || end > len(text) {
-			t.Fatalf("piece %d is [%d, %d) of %d bytes, the one before ends at %d: %q", count, start, end, len(text), last,
-				around(text, start))
-		}
+		must.That(t, start >= last && end >= start && end <= len(text),
+			"piece %d is [%d, %d) of %d bytes, the one before ends at %d: %q", count, start, end, len(text), last,
+			around(text, start))
 		for _, at := range []int{start, end} {
 			if at < len(text) && !utf8.RuneStart(text[at]) && utf8.ValidString(text) {
 				t.Fatalf("piece %d is [%d, %d), which is inside a character: %q", count, start, end, around(text, start))
@@ -69,12 +69,10 @@ func checkPieces(t *testing.T, tokenizer, other *tokenizer, text string) {
 		count++
 		return true
 	})
-	if rest := text[last:]; len(other.Encode(nil, rest)) > 0 {
-		t.Fatalf("%q at the end is in no piece", around(rest, 0))
-	}
-	if want := len(other.Encode(nil, text)); count != want {
-		t.Fatalf("%d ranges and %d pieces: %q", count, want, around(text, 0))
-	}
+	rest := text[last:]
+	must.That(t, len(other.Encode(nil, rest)) == 0, "%q at the end is in no piece", around(rest, 0))
+	want := len(other.Encode(nil, text))
+	must.That(t, count == want, "%d ranges and %d pieces: %q", count, want, around(text, 0))
 }
 
 // around returns the text around a position.
@@ -93,9 +91,7 @@ func TestPiecesEqualEncode(t *testing.T) {
 		checkPieces(t, tokenizer, other, c[0].(string))
 		all.WriteString(c[0].(string))
 	}
-	if all.Len() < 2*16<<10 {
-		t.Fatalf("only %d bytes", all.Len())
-	}
+	must.That(t, all.Len() >= 2*16<<10, "only %d bytes", all.Len())
 	checkPieces(t, tokenizer, other, all.String())
 	checkPieces(t, tokenizer, other, strings.Repeat("\u4e2d", 20_000)+"\u0301 "+strings.Repeat("x", 40_000)+
 		strings.Repeat("\uac00", 20_000)+"!")

@@ -242,16 +242,14 @@ func TestTrie(t *testing.T) {
 			t.Fatalf("%q: leaf %x, %v", text, leaf, ok)
 		}
 		if other := text + "a"; texts[other].text == "" {
-			if _, ok := find(other); ok {
-				t.Fatalf("%q is found", other)
-			}
+			_, ok := find(other)
+			must.That(t, !ok, "%q is found", other)
 		}
 	}
 	for say, list := range map[string][]leafText{"appears twice": {{text: "a"}, {text: "b"}, {text: "a"}},
 		"zero byte": {{text: "a\x00b"}}} {
-		if _, err := newTrie(list); err == nil || !strings.Contains(err.Error(), say) {
-			t.Errorf("%v: %v, want %q", list, err, say)
-		}
+		_, err := newTrie(list)
+		check.That(t, err != nil && strings.Contains(err.Error(), say), "%v: %v, want %q", list, err, say)
 	}
 }
 
@@ -273,10 +271,8 @@ func TestWriteUnigramRefuses(t *testing.T) {
 			0},
 		"for unknown characters": {"t", nil, 0},
 	} {
-		if _, err := WriteUnigram(c.name, c.pieces, c.unknown, v); err == nil ||
-			!strings.Contains(err.Error(), say) {
-			t.Errorf("got %v, want an error with %q", err, say)
-		}
+		_, err := WriteUnigram(c.name, c.pieces, c.unknown, v)
+		check.That(t, err != nil && strings.Contains(err.Error(), say), "got %v, want an error with %q", err, say)
 	}
 }
 

@@ -132,9 +132,8 @@ func TestQueryPositions(t *testing.T) {
 			indexed[fmt.Sprint(token.Term, token.Position)] = true
 		}
 		for _, token := range a.QueryTokens(text) {
-			if !indexed[fmt.Sprint(token.Term, token.Position)] {
-				t.Errorf("%q: %s is not indexed at position %d: %s", text, token.Term, token.Position, show(a.Tokens(text)))
-			}
+			check.That(t, indexed[fmt.Sprint(token.Term, token.Position)], "%q: %s is not indexed at position %d: %s", text,
+				token.Term, token.Position, show(a.Tokens(text)))
 		}
 	}
 }
@@ -158,9 +157,8 @@ func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
 				tokens := a.PhraseTokens(typed)
 				check.Equal(t, show(tokens), want, "%s: terms of %q, as of %q", language, typed, text)
 				for _, token := range tokens {
-					if !indexed[fmt.Sprint(token.Term, token.Position)] {
-						t.Errorf("%s: %q has no %s at %d: %s", language, text, token.Term, token.Position, show(a.Tokens(text)))
-					}
+					check.That(t, indexed[fmt.Sprint(token.Term, token.Position)], "%s: %q has no %s at %d: %s", language, text,
+						token.Term, token.Position, show(a.Tokens(text)))
 				}
 			}
 		}
@@ -316,9 +314,8 @@ func TestStopWordsLeaveGaps(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	again, err := analysis.Parse(a.Name())
-	if err != nil || again.Name() != a.Name() || show(again.Tokens("the x")) != "1:x" {
-		t.Errorf("Parse(%q) = %v, %v", a.Name(), again, err)
-	}
+	check.That(t, err == nil && again.Name() == a.Name() && show(again.Tokens("the x")) == "1:x", "Parse(%q) = %v, %v",
+		a.Name(), again, err)
 	for raw, want := range map[string]bool{"the": true, "The": true, "to-do": true, "_": true, "end": false,
 		"To-Do": false, "getThe": false, "the.x": false} {
 		check.Equal(t, a.Stops(raw), want, "Stops(%q)", raw)

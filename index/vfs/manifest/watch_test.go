@@ -93,9 +93,7 @@ func TestWatchMissesNothing(t *testing.T) {
 		fmt.Fprintln(stdin, n)
 		must.That(t, answers.Scan(), "the other process is gone")
 		g, err := strconv.ParseUint(answers.Text(), 10, 64)
-		if err != nil {
-			t.Fatal(answers.Text())
-		}
+		must.That(t, err == nil, "%v", answers.Text())
 		published.Store(g)
 	}
 	step(1)
@@ -164,9 +162,8 @@ func TestWatchOpensOnce(t *testing.T) {
 		}
 		look := func(want uint64) {
 			t.Helper()
-			if got, err := w.Generation(); got != want || err != nil {
-				t.Errorf("%s: generation %d, %v, want %d", name, got, err, want)
-			}
+			got, err := w.Generation()
+			check.That(t, got == want && err == nil, "%s: generation %d, %v, want %d", name, got, err, want)
 		}
 		put(7)
 		f := must.Get(c.fs.Open(filepath.Join(c.dir, manifest.Name)))
@@ -213,18 +210,16 @@ func BenchmarkLook(b *testing.B) {
 	publish(b, dir, manifest.Manifest{Generation: 1, Payload: []byte(strings.Repeat("x", 4096))})
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := manifest.Generation(vfs.Disk{}, dir); err != nil {
-				b.Fatal(err)
-			}
+			_, err := manifest.Generation(vfs.Disk{}, dir)
+			must.That(b, err == nil, "%v", err)
 		}
 	})
 	b.Run("watch", func(b *testing.B) {
 		w := manifest.NewWatch(vfs.Disk{}, dir)
 		defer w.Close()
 		for b.Loop() {
-			if _, err := w.Generation(); err != nil {
-				b.Fatal(err)
-			}
+			_, err := w.Generation()
+			must.That(b, err == nil, "%v", err)
 		}
 	})
 }

@@ -27,9 +27,7 @@ func pages(t testing.TB, data []byte) []byte {
 	mem := vfs.NewMem()
 	w := must.Get(sectionfile.Create(mem, "/f", "example", 7))
 	w.Section("numbers", data)
-	if _, err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, must.Err(w.Close()))
 	m := must.Get(mem.Map("/f"))
 	return bytes.Clone(m.Bytes())
 }
@@ -38,9 +36,7 @@ func openBytes(t testing.TB, file []byte) (*sectionfile.Reader, error) {
 	t.Helper()
 	mem := vfs.NewMem()
 	f := must.Get(mem.Create("/f"))
-	if _, err := f.Write(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, must.Err(f.Write(file)))
 	must.Do(t, f.Close())
 	return sectionfile.Open(mem, "/f", "example", 7)
 }
@@ -210,9 +206,7 @@ func TestRecords(t *testing.T) {
 			check.NoError(t, p.Records([]uint32{0, 1, last / 2, last}, size), "records of %d bytes", size)
 			check.Is(t, p.Records([]uint32{0, last + 1}, size), vfs.ErrCorrupt, "record %d of %d bytes", last+1, size)
 		}
-		if _, err := p.All(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(p.All()))
 	}
 }
 

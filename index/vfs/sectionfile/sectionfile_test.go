@@ -21,9 +21,7 @@ func write(t testing.TB, path string, sections map[string][]byte, names ...strin
 	for _, name := range names {
 		w.Section(name, sections[name])
 	}
-	if _, err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, must.Err(w.Close()))
 }
 
 // TestWorkedExample checks the example of doc/formats/sectionfile.md.
@@ -70,12 +68,10 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
-	if _, ok := r.Section("none"); ok {
-		t.Error("a section that is not there")
-	}
-	if faults := r.Check(); len(faults) > 0 || strings.Join(r.Names(), " ") != "a empty b" {
-		t.Errorf("%v %v", faults, r.Names())
-	}
+	_, ok := r.Section("none")
+	check.That(t, !ok, "a section that is not there")
+	faults := r.Check()
+	check.That(t, len(faults) == 0 && strings.Join(r.Names(), " ") == "a empty b", "%v %v", faults, r.Names())
 	check.Is(t, must.Err(sectionfile.Open(vfs.Disk{}, path, "other", 7)), vfs.ErrCorrupt, "another kind")
 	check.Fails(t, must.Err(sectionfile.Open(vfs.Disk{}, path, "example", 9, 8)), vfs.ErrVersion,
 		"version 7, this program reads 8 and 9", "another version")
@@ -116,9 +112,8 @@ func TestWriterErrors(t *testing.T) {
 		path := filepath.Join(dir, name)
 		w := must.Get(sectionfile.Create(vfs.Disk{}, path, "example", 1))
 		use(w)
-		if _, err := w.Close(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		_, err := w.Close()
+		check.That(t, err != nil, "%s: no error", name)
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("%s: the file is still there", name)
 		}

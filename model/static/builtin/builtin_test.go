@@ -40,10 +40,8 @@ func dot(a, b []float32) (sum float64) {
 func TestBuiltinModel(t *testing.T) {
 	e := open(t)
 	must.Do(t, e.Verify())
-	if e.Dims() != 256 || e.Model() != builtin.Name || !builtin.Made(e.Model()) || !builtin.Made("sheaf-en-1") ||
-		builtin.Made("other") {
-		t.Errorf("%s has %d dimensions", e.Model(), e.Dims())
-	}
+	check.That(t, e.Dims() == 256 && e.Model() == builtin.Name && builtin.Made(e.Model()) && builtin.Made("sheaf-en-1") &&
+		!builtin.Made("other"), "%s has %d dimensions", e.Model(), e.Dims())
 	check.That(t, slices.IsSorted(builtin.Languages) && slices.Contains(builtin.LanguagesOf(e.Model()), "ja") &&
 		builtin.LanguagesOf("other") == nil, "languages: %v", builtin.Languages)
 }

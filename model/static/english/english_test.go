@@ -14,9 +14,7 @@ import (
 func TestMeaning(t *testing.T) {
 	e := must.Get(english.New())
 	must.Do(t, e.Verify())
-	if e.Dims() != 256 || e.Model() != "sheaf-en-1" {
-		t.Errorf("%s has %d dimensions", e.Model(), e.Dims())
-	}
+	check.That(t, e.Dims() == 256 && e.Model() == "sheaf-en-1", "%s has %d dimensions", e.Model(), e.Dims())
 	for _, c := range []struct{ query, right, wrong string }{
 		{"how do I delete a file", "remove documents from the disk", "write a new song"},
 		{"automobile repair", "fixing a broken car engine", "baking bread at home"},
@@ -35,14 +33,11 @@ func TestMeaning(t *testing.T) {
 			t.Errorf("%q: %q is at %.2f, %q at %.2f", c.query, c.right, right, c.wrong, wrong)
 		}
 	}
-	if v, err := e.Embed(context.Background(), model.Passage, []string{"", "x"}); err != nil || v[0] != nil ||
-		v[1] == nil {
-		t.Errorf("an empty text: %v, %v", v, err)
-	}
-	if v, err := e.Embed(context.Background(), model.Query,
-		[]string{"the quick brown fox", "быстрая коричневая лиса"}); err != nil || v[0] == nil || v[1] != nil {
-		t.Errorf("queries in English and Russian: %v, %v", v, err)
-	}
+	v, err := e.Embed(context.Background(), model.Passage, []string{"", "x"})
+	check.That(t, err == nil && v[0] == nil && v[1] != nil, "an empty text: %v, %v", v, err)
+	v, err = e.Embed(context.Background(), model.Query,
+		[]string{"the quick brown fox", "быстрая коричневая лиса"})
+	check.That(t, err == nil && v[0] != nil && v[1] == nil, "queries in English and Russian: %v, %v", v, err)
 	n := 0
 	e.Pieces("unbelievable embeddings", func(_, _ int) bool { n++; return true })
 	check.Equal(t, n, 5, "pieces")

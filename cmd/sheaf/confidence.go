@@ -236,7 +236,8 @@ func (a *app) printConfidence(r *confidence.Report) {
 	fmt.Fprintf(a.stdout, "profile %s: %s with an answer, %s without one; the first result was right %d times\n",
 		r.Profile,
 		wording.Plural(q.Questions, "question", "questions"), wording.Count(q.Unanswerable.Queries), q.Right)
-	rows := [][]string{{"", "error, first", "by chance", "error, first five", "Brier", "found: answerable", "no answer: answerable"}}
+	rows := [][]string{{"", "error, first", "by chance", "error, first five", "Brier", "found: answerable",
+		"no answer: answerable"}}
 	rows = append(rows, append([]string{"learned"}, qualityCells(&q)...))
 	if r.Shipped != nil {
 		rows = append(rows, append([]string{"shipped"}, qualityCells(r.Shipped)...))

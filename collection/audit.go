@@ -330,7 +330,9 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 	}
 }
 
-// answer looks in the JSON of an answer for IDs of hidden documents, and for paths of this machine's folders.
+// answer searches the JSON of the answer out for IDs of hidden documents. If the caller may not see everything, it also
+// searches for paths of this machine's folders. Each find becomes a leak in the report, under the name door. answer
+// returns an error only if out cannot be written as JSON.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {

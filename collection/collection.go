@@ -174,7 +174,7 @@ func New(o Options) (*Collection, error) {
 const closeWait = 10 * time.Second
 
 // Close releases what the collection itself holds. The catalog and the store stay open; close them afterwards. Close
-// waits for open Readers, 10 s at most. After Close, For returns an error.
+// waits for open Readers, 10 s at most. After Close, [Collection.For] returns an error.
 func (c *Collection) Close() error {
 	c.closed.Store(true)
 	for began := time.Now(); time.Since(began) < closeWait; time.Sleep(time.Millisecond) {

@@ -35,7 +35,8 @@ func (x *Index) removeLost(ctx context.Context) error {
 	return nil
 }
 
-// removeStrays asks the person, and removes the documents that no file here can restore. It returns other faults.
+// removeStrays removes the documents on the server that no file here can restore. It asks the person before. The first
+// result has the faults that remain. The second is an error of the removal, or of a person who refused.
 func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {
 	lost, err := x.strays(ctx)
 	if err != nil || len(lost.ours) == 0 {

@@ -315,8 +315,8 @@ func (x *Index) mark(ctx context.Context, mark string) error {
 	return x.reload()
 }
 
-// finish does the last step of remaking: it indexes given documents that the catalog lost, from intake.db. Then it
-// records that remaking is finished.
+// finish does the last step of remaking. Documents that programs wrote (given documents) are in intake.db. finish
+// indexes those that the catalog lost. Then it records that remaking is finished. Without remaking, it does nothing.
 func (x *Index) finish(ctx context.Context) error {
 	if err := x.reload(); err != nil {
 		return err

@@ -272,8 +272,9 @@ func ownLast(ignores []ignoreFile) {
 // excludes is the path of a repository's own rules, relative to the folder of git.
 const excludes = "info/exclude"
 
-// gitFolder returns the folder where git keeps the excludes of a repository that begins in folder full. It is "" when
-// git would find no repository there. In a worktree and in a submodule, .git is a file with the path of that folder.
+// gitFolder returns the folder where git keeps the excludes of a repository. The repository begins in the folder with
+// the full path full. In a worktree and in a submodule, .git is a file with the path of git's folder. gitFolder returns
+// "" when git would find no repository there.
 func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
 	if to, leads := strings.CutPrefix(readSmall(git), "gitdir:"); leads {

@@ -260,7 +260,8 @@ type watch struct {
 	polls bool
 }
 
-// runUntil runs at once, and again whenever a run is due, until ctx ends.
+// runUntil calls the method look at once, and again whenever it is due, until ctx ends. An event makes it due soon, and
+// so does a folder that another process added or removed.
 func (w *watch) runUntil(ctx context.Context) {
 	due := time.NewTimer(w.look())
 	defer due.Stop()
@@ -292,8 +293,9 @@ func (w *watch) runUntil(ctx context.Context) {
 	}
 }
 
-// look runs, and returns how long to wait before the next run without an event. After a failed run the wait is short. A
-// run fails, for example, when another process writes the index, a folder is missing, or the disk is full.
+// look calls the function run, and returns how long to wait before the next call without an event. After an error of
+// run the wait is short. run fails, for example, when another process writes the index, a folder is missing, or the
+// disk is full.
 func (w *watch) look() time.Duration {
 	began := time.Now()
 	err := w.run()

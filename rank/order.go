@@ -7,9 +7,9 @@ import (
 	"sheaf"
 )
 
-// ReadingOrder sorts hits of the same document by their position in the document if their scores are nearly equal.
-// Scores are nearly equal if they are at most Within below the best of these scores. The hits only exchange places
-// among themselves, and each place keeps its score.
+// ReadingOrder sorts hits of the same document by their position in the document if their scores are nearly equal. It
+// cuts the ranking into groups of neighbors. The scores of a group are at most Within below its first score. Inside a
+// group, hits of the same document exchange places, and each place keeps its score.
 //
 // Example, Within 0.01: a#3 0.500, b#0 0.498, a#1 0.495, a#2 0.3 becomes a#1 0.500, b#0 0.498, a#3 0.495, a#2 0.3.
 //

@@ -99,7 +99,8 @@ func requiredOf(f sheaf.Filter) (column, value string) {
 	return column, value
 }
 
-// named returns the name of a column in the query language. It returns "" when no value of the column can be suggested.
+// named returns the word of the query language that asks for a column, such as "tag" or "path". It returns "" when a
+// message cannot suggest values of the column.
 func named(column string) string {
 	switch column {
 	case sheaf.ColumnTag:

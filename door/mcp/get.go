@@ -279,7 +279,7 @@ func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shownID(o.Collection, p.Doc), line, count)
 }
 
-// nextSize estimates the largest number of tokens that an ID of next takes.
+// nextSize estimates how many tokens the member "next" of an answer takes at most, for the passage p.
 func (o *getOut) nextSize(p *collection.Part) float64 {
 	return size(map[string]string{"next": o.next(p, p.Line+p.Lines, p.Lines)})
 }

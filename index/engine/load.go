@@ -414,7 +414,8 @@ func (l *Load) keptWords() int64 {
 	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
 }
 
-// spare returns how much memory is unused while no goroutine adds chunks. It returns 0 if GatherMemory is set.
+// spare returns how many bytes the workers may still take. No goroutine may add chunks meanwhile. spare returns 0 if
+// the option GatherMemory is set.
 func (l *Load) spare() int64 {
 	if l.index.options.GatherMemory > 0 {
 		return 0

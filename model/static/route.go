@@ -77,7 +77,8 @@ func (e *encoder) readStart(b *block) {
 	}
 }
 
-// read reads a block up to byte end, which must be white space or the end of the block.
+// read reads a block with a table, englishTable or othersTable, up to byte end of the block's text. It adds the pieces,
+// and their language numbers, to the block's part of this table. At byte end, the text must have white space or end.
 func (e *encoder) read(b *block, table, end int) {
 	p := &b.parts[table]
 	text, first := b.text[p.read:end], len(p.pieces)

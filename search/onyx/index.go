@@ -296,8 +296,9 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// KeywordQuery returns the query by words of later versions of Onyx. Its clauses for the title are words (weight 0.1)
-// and phrase (0.2). Its clauses for the content are words (1) and phrase (1.5). At least one clause must match.
+// KeywordQuery returns a query for the words of text, as later versions of Onyx build it. At least one of four clauses
+// must match. The title may have any of the words (weight 0.1), or the phrase (0.2). The content may have any of the
+// words (1), or the phrase (1.5).
 func KeywordQuery(text string) sheaf.TextQuery {
 	var q sheaf.Bool
 	for _, c := range []struct {
@@ -310,8 +311,8 @@ func KeywordQuery(text string) sheaf.TextQuery {
 	return q
 }
 
-// Plain finds chunks by words with equal weights for title and content, for queries with weights such as
-// [KeywordQuery].
+// Plain finds the best n chunks for the query words, and weighs title and content alike. It suits queries with weights
+// of their own, such as those of [KeywordQuery].
 func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n, Text: &store.TextRequest{Query: words,
 		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}},

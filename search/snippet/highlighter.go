@@ -82,8 +82,9 @@ type wordMatch struct{ start, end, term int }
 const mostKnown = 4096
 
 // New returns a highlighter for the words of query. It skips excluded words. It skips function words outside phrases
-// when there are other words. a is the analyzer of the indexed texts. rarity returns the rarity of a word, for
-// example its idf. Words below a fifth of the best value are not shown. If rarity is nil, all words count the same.
+// when there are other words. a is the analyzer of the indexed texts. rarity returns the rarity of a word, for example
+// its idf. Outside phrases, the highlighter ignores words with less than a fifth of the largest rarity. If rarity is
+// nil, all words count the same.
 func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
 	h := &Highlighter{analyzer: a, numbers: map[string]int{}, known: map[string][]wordMatch{}}
 	r := reader{h, rarity, true}

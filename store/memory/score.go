@@ -310,7 +310,7 @@ func (f *field) hasShiftsWithin(tokens []storekit.Token, low, slop int) bool {
 }
 
 // expand finds, in each field, the accepted term with the highest score, and adds its score to the parameter out. Of
-// terms with equal scores, expand takes the first in byte order.
+// terms with equal scores, expand takes the first in byte order. It returns false if no field has an accepted term.
 func (s *scorer) expand(out *parts, e storekit.Expand, c *chunk) bool {
 	accepted := map[string]float64{}
 	for _, i := range e.Fields {

@@ -52,8 +52,9 @@ func (s *statement) allowedRelation(req *store.Request) string {
 	return s.withTable("allowed", "SELECT c.ord, c.lens FROM chunk c WHERE "+strings.Join(conditions, " AND "))
 }
 
-// grow returns the terms of the dictionary that e accepts. For edits, it reads only terms of about the right length
-// with one of 2d+1 pieces of the word. d edits change at most 2d pieces, as a swap of neighbors may change two.
+// grow returns the terms of the dictionary that e accepts. With Distance edits, it reads only terms of about the right
+// length. It cuts the word into 2*Distance+1 pieces, and a term must contain at least one of the pieces. The edits
+// change at most 2*Distance pieces, as a swap of neighbors may change two.
 func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storekit.Grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {

@@ -26,7 +26,8 @@ func Connected(began time.Time) store.Finding {
 	return store.Finding{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}
 }
 
-// Chunks returns the result of the check of an opened store. chunks is the number of its chunks.
+// Chunks returns a finding named check: an opened store has this many chunks and the configured settings. If err is not
+// nil, the check failed.
 func Chunks(check string, chunks int, err error) store.Finding {
 	return store.Finding{Check: check, Err: err,
 		Found: fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", chunks)}

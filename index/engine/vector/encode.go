@@ -166,7 +166,7 @@ type query struct {
 	x      []float32
 	// vector is the vector that was prepared last. A search compares the same vector in several fields and segments.
 	vector []float32
-	// reach relates estimates to similarities.
+	// reach tells, for a wanted similarity, the lowest estimate that a row so similar can have.
 	reach estimateReach
 }
 
@@ -239,7 +239,8 @@ func (q *query) tabulate() {
 	}
 }
 
-// bitSums has eight bytes for each set of three bits. Byte i says how many bits of i are in the set.
+// bitSums has a number of eight bytes for each of the eight sets of three bits. Byte i of the number, from the lowest,
+// counts the bits that are in the set and in i.
 var bitSums = func() (out [8]uint64) {
 	for set := range out {
 		for i := range 8 {

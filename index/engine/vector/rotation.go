@@ -74,8 +74,8 @@ func (r *rotation) undo(v []float32) {
 	}
 }
 
-// transform computes the Walsh-Hadamard transform of x, divided by the square root of len(x). len(x) is a power of
-// two, at least 64. transform does two stages at a time.
+// transform computes, in place, the Walsh-Hadamard transform of v, divided by the square root of len(v). len(v) is a
+// power of two, at least 64. transform does two stages at a time.
 func (r *rotation) transform(v []float32) {
 	for i := 0; i+4 <= len(v); i += 4 {
 		q := v[i : i+4 : i+4]

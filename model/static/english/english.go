@@ -14,10 +14,11 @@ var file []byte
 // Family is the beginning of the names of all versions of the model.
 const Family = "sheaf-en-"
 
-// Open returns the table. It returns an error only when the program is damaged.
+// Open returns the model's table: its word pieces and their vectors. It returns an error only when the program is
+// damaged.
 func Open() (*static.Model, error) { return static.Open(file) }
 
-// New returns the model. It returns an error only when the program is damaged.
+// New returns the model as an embedder. It returns an error only when the program is damaged.
 func New() (*static.Embedder, error) {
 	m, err := Open()
 	if err != nil {

@@ -129,8 +129,8 @@ func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample i
 	return compared, err
 }
 
-// compare checks that the store to has the chunks of picked: it searches for them by ID, then by their first vectors.
-// If a chunk is missing, or its vector is another one, the error wraps sheaf.ErrCorrupt.
+// compare checks that the copy has the chunks of picked. It searches for them by ID, then by their first vectors. If a
+// chunk is missing, or its vector is another one, the error wraps sheaf.ErrCorrupt.
 func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error {
 	if len(picked) == 0 {
 		return nil

@@ -372,8 +372,8 @@ func (g *guard) FolderSize(tree, folder string) int {
 	return n
 }
 
-// Resolve returns the target of a link, and considers only visible documents. If it found hidden documents first, a
-// link without a target would reveal that they exist.
+// Resolve returns the target of a link, and considers only visible documents. It returns false if there is no target.
+// If it found hidden documents first, a link without a target would reveal that they exist.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.visibleTest(), from, link)
 }

@@ -49,8 +49,9 @@ type requestKey struct {
 // errOtherRequest means that a different request already used the key.
 var errOtherRequest = conflict(errors.New("the Idempotency-Key belongs to another request: send a new one"))
 
-// useKey starts a request with the first of the keys, if there is one. If the same request was done before, the result
-// before is its record. Otherwise, call release on the key when the request ends.
+// useKey starts a request with the first of the keys. Without keys, all results are nil. If the same request was done
+// before, the result before is its record. Otherwise, call the method release of the result key when the request ends.
+// useKey fails if the key belongs to another request, or to a request that still runs.
 func (c *Collection) useKey(ctx context.Context, keys []Key) (key *requestKey, before *keyRecord, err error) {
 	if len(keys) == 0 {
 		return nil, nil, nil

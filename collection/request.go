@@ -226,7 +226,7 @@ func requireBoth(a, b sheaf.Filter) sheaf.Filter {
 	return sheaf.And{a, b}
 }
 
-// prepare checks a request, parses its query, and loads its profile and parameters.
+// prepare checks a request. It returns the parsed query, and the profile with its parameters.
 func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 	p, err := r.c.load(q.Profile)
 	local := r.c.o.Local != nil

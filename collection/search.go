@@ -39,8 +39,8 @@ type question struct {
 	filter     sheaf.Filter // of the caller, with the dates that it means now
 }
 
-// answer answers a request. The answer may be cached, or come from a concurrent request with the same question.
-// Otherwise answer computes it. The result took holds the timings of this call only.
+// answer searches with a request that was checked and parsed, and returns the answer. The answer may be cached, or come
+// from a concurrent request with the same question. The result took holds the timings of this call only.
 func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {

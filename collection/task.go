@@ -438,7 +438,7 @@ func (c *Collection) giveUp(id string, why error) {
 	}
 }
 
-// work reads a waiting task and its changes. If the task does not wait, k is nil.
+// work reads a waiting task and its changes. If no task with this ID waits, k is nil.
 func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) (err error) {
 		if k, err = readTask(tx, id); err == nil && k != nil {

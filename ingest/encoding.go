@@ -74,7 +74,8 @@ var wide = [...]wideEncoding{
 	{"UTF-16", "\xfe\xff", 2, "\x00\n", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)},
 }
 
-// decodeMarked reads encodings that bytes identify: UTF-32 and UTF-16, even beside UTF-8, and ISO-2022-JP by escapes.
+// decodeMarked decodes UTF-32 and UTF-16, even beside UTF-8, and ISO-2022-JP, which has escapes. It returns the text as
+// UTF-8, and the name of the encoding for people. ok is false if data has none of these encodings.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	text, name, ok = decodeWide(data)
 	if ok && len(data)%2 == 0 && isClean(text) {
@@ -98,7 +99,8 @@ func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	return nil, "", false
 }
 
-// decodeWide reads a text that is in UTF-32 or UTF-16 from its beginning. It replaces invalid characters by U+FFFD.
+// decodeWide decodes a text that is in UTF-32 or UTF-16 from its beginning. It replaces invalid characters by U+FFFD.
+// name is the name of the encoding. ok is false for other texts.
 func decodeWide(data []byte) (text []byte, name string, ok bool) {
 	for _, e := range wide {
 		if rest, marked := bytes.CutPrefix(data, []byte(e.mark)); marked && (e.unit == 2 || len(data)%e.unit == 0) {

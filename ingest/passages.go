@@ -306,7 +306,8 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 	return words
 }
 
-// withoutLists returns the body of a chunk without lists of links that share a word. words has these lists' words.
+// withoutLists returns the body of a chunk without lists of links that share a word. The result words has the words of
+// these lists, or "" if there are none.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0

@@ -256,7 +256,8 @@ func (w *worker) index(ctx context.Context, it *item) error {
 // pieceChunks is how many chunks of a document are embedded and written at once, to limit memory.
 const pieceChunks = 256
 
-// add adds vectors to the chunks of a document, writes and counts them. fault says why vectors are missing.
+// add adds vectors to the chunks of a document, writes the chunks and counts them. fault says why vectors are missing.
+// err says why the chunks were not written.
 func (w *worker) add(ctx context.Context, it *item, doc *sheaf.Document,
 	from *entries) (chunks int, fault, err error) {
 	size := len(doc.Chunks)

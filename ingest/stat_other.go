@@ -19,5 +19,5 @@ func deviceOf(string) uint64 { return 0 }
 // isMount returns false: here a folder of an unmounted disk does not exist.
 func isMount(string) bool { return false }
 
-// isApart is never called where devices are unknown.
+// isApart returns false. It is never called where devices are unknown.
 func isApart(_, _ string) bool { return false }

@@ -28,7 +28,8 @@ type Source func(name string) (file string, text []byte, err error)
 // maxExtends is how many profiles may extend each other in a chain.
 const maxExtends = 8
 
-// Builtin is the [Source] of the profiles that are built into the program.
+// Builtin is the [Source] of the profiles that are built into the program. If name is not such a profile, the error
+// lists their names.
 func Builtin(name string) (file string, text []byte, err error) {
 	file = name + ".yaml"
 	if validName.MatchString(name) {
@@ -53,7 +54,8 @@ func In(dirs ...string) Source {
 	}
 }
 
-// inFolders reads the profile from the first folder that has it. If no folder has it, file is "".
+// inFolders reads the profile from the first folder that has it. It returns the file's path and content. If no folder
+// has the profile, file is "". err is an error of reading.
 func inFolders(name string, dirs []string) (file string, text []byte, err error) {
 	if !validName.MatchString(name) {
 		return "", nil, nil

@@ -33,8 +33,8 @@ func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir
 
 // LoadTuned reads the profile that the index in dir uses for name. This is the tuned version, called NAME-tuned, or
 // else the profile that [Load] reads from find. fault says why an existing tuned version is not used. For example, the
-// version sets a parameter that NAME no longer has. A version that was tuned for the previous default ranking is not
-// used either, because names had another meaning there. The errors are the errors of [Load].
+// version sets a parameter that the profile no longer has. A version that was tuned for the previous default ranking is
+// not used either, because parameters had another meaning there. err is an error of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	if dir != "" && validName.MatchString(name) {
 		text, err := TunedText(dir, name)

@@ -234,7 +234,8 @@ type analyzedText struct {
 	tokens, contentWords []analysis.Token
 }
 
-// tokens returns the tokens of a text of the query. It caches them for several steps. It needs an analyzer.
+// tokens returns the tokens of a text of the query. The result telling has only those that content words have. tokens
+// caches both for several steps. It needs an analyzer.
 func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	if s.analyzed == nil || s.analyzed.text != text {
 		a := s.searcher.Analyzer

@@ -91,7 +91,8 @@ func (a *app) completeValues(cmd *cobra.Command) {
 // languages returns the values that --language and the setting of the same name accept.
 func languages() []string { return append([]string{"auto", "none"}, analysis.Languages()...) }
 
-// completeParameters completes names of parameters. The profile that the command uses has these parameters.
+// completeParameters completes names of parameters. The profile that the command uses has these parameters. It tells
+// the shell to offer no files, and to add no space.
 func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	name := ""

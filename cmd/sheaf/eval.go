@@ -439,7 +439,8 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	return out, nil
 }
 
-// cutParam splits a value of --param into the parameter's name and its values.
+// cutParam splits a value of --param into the parameter's name and its values. It fails with sheaf.ErrInvalid if param
+// is not NAME=VALUE,VALUE.
 func cutParam(param string) (name string, values []string, err error) {
 	name, list, ok := strings.Cut(param, "=")
 	if !ok || name == "" || list == "" {

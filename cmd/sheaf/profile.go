@@ -194,7 +194,8 @@ func profileSource(name string) (file string, text []byte, err error) {
 	return profile.In(profileFolder())(name)
 }
 
-// bind loads a profile and computes its numbers for the limit in force.
+// bind returns the profile called name and its plan. The plan has the numbers for the limit in force and the parameters
+// in set.
 func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Profile, *profile.Plan, error) {
 	_, c, err := a.folderSettings(cmd)
 	if err != nil {

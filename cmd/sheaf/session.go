@@ -311,8 +311,8 @@ func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int
 	return c.Limit
 }
 
-// profileOf loads the profile in force, and reads the values of its parameters from the list set. If no setting gives
-// a limit, it changes the limit in the settings to the profile's limit.
+// profileOf returns the profile in force, and the values of its parameters that the list set has. If no setting gives a
+// limit, it changes the limit in the settings to the profile's limit.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {

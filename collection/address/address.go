@@ -50,7 +50,8 @@ func readings(text string) []meaning {
 	return all
 }
 
-// cutNumber splits text at its last colon and parses the number after the colon: "a:12" gives "a" and 12.
+// cutNumber splits text at its last colon and parses the number after the colon: "a:12" gives "a" and 12. ok is false
+// if no number of at least 1 follows, or nothing precedes the colon.
 func cutNumber(text string) (before string, number int, ok bool) {
 	i := strings.LastIndexByte(text, ':')
 	if i <= 0 {
@@ -275,7 +276,7 @@ func (r *Resolver) nearestPath(path string) string {
 }
 
 // Heading finds the chunk of doc that fragment names. fragment is the end of the chunk's ID, a heading as in a wiki
-// link, or the heading's text.
+// link, or the heading's text. Heading returns false if fragment names no chunk.
 func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 	names := []sheaf.ID{sheaf.ChunkID(doc.ID, fragment), catalog.Place(doc, fragment)}
 	if !strings.HasPrefix(fragment, "^") { // a block

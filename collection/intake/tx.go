@@ -108,7 +108,7 @@ func (tx *Tx) drop(bucket, key []byte) error { return tx.tx.Bucket(bucket).Delet
 // Document returns the stored form of a given document, or nil if there is no such document.
 func (tx *Tx) Document(id sheaf.ID) []byte { return slices.Clone(tx.get(documents, []byte(id))) }
 
-// Hash returns the hash of a given document's stored form.
+// Hash returns the hash of a given document's stored form. ok is false if there is no such document.
 func (tx *Tx) Hash(id sheaf.ID) (hash catalog.Hash, ok bool) {
 	return hash, copy(hash[:], tx.get(hashes, []byte(id))) > 0
 }

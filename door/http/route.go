@@ -157,7 +157,8 @@ func (r *route) match(path string) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// bindParameters reads the path, query and headers of a request into the input v.
+// bindParameters reads the path, query and headers of a request into the input v. list has the parameters that are
+// wrong. err says that the query cannot be read.
 func (r *route) bindParameters(req *http.Request, path map[string]string) (v reflect.Value, list faults, err error) {
 	v = reflect.New(r.input).Elem()
 	query, err := url.ParseQuery(req.URL.RawQuery)

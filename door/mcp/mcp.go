@@ -380,7 +380,8 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	return nil
 }
 
-// nullIn finds a null in a value. It returns the path of the null inside the value, or "" if the value is null.
+// nullIn finds a null in a value. It returns the path of the null inside the value, or "" if the value is null. isNull
+// is false if there is no null.
 func nullIn(value any) (below string, isNull bool) {
 	switch value := value.(type) {
 	case nil:

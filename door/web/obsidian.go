@@ -259,7 +259,8 @@ func parseBlockName(block text.Reader, _ parser.Context) ast.Node {
 // maxLabel limits the label of a footnote.
 const maxLabel = 100
 
-// footnoteLabel splits a line that begins with "[^" into the label of the footnote and the rest of the line.
+// footnoteLabel splits a line that begins with "[^" into the label of the footnote and the rest of the line. ok is
+// false if the line does not begin with a label.
 func footnoteLabel(line []byte) (label, rest []byte, ok bool) {
 	line, ok = bytes.CutPrefix(line, []byte("[^"))
 	end := bytes.IndexByte(line[:min(len(line), maxLabel+1)], ']')

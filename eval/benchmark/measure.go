@@ -63,7 +63,9 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f askFunc)
 	return nil
 }
 
-// runTogether runs the queries with several clients at the same time. Each client starts at a different query.
+// runTogether runs the queries of list with several clients at the same time. Each client takes the next query. It ends
+// after limit, or after every query ran twice. qps is the rate of queries; micros has the microseconds of each query.
+// err is the last error of a query.
 func runTogether(ctx context.Context, list []int, clients int, limit time.Duration, f askFunc) (qps float64,
 	micros []float64, err error) {
 	var mu sync.Mutex

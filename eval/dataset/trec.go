@@ -102,7 +102,8 @@ func (t *topics) record(text, name string, line int) error {
 	return nil
 }
 
-// cutTag splits text before and after its first tag.
+// cutTag splits text at its first tag. It returns the text before the tag, the tag's name in small letters, and the
+// text after the tag. Without a tag, before is the whole text.
 func cutTag(text string) (before, tag, rest string) {
 	open := strings.IndexByte(text, '<')
 	if open < 0 {

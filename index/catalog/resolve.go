@@ -41,7 +41,8 @@ type Among func(doc sheaf.ID) bool
 // includes reports whether a document counts. Callers make all cheaper checks before, because a may read the document.
 func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
-// ResolveAmong returns what Resolve would return if only the documents in among existed.
+// ResolveAmong returns what Resolve would return if only the documents in among existed. ok is false if the link has no
+// target.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
@@ -150,7 +151,7 @@ func address(link sheaf.Link) string {
 	return target
 }
 
-// cutMarkdown splits a folded name before the ending of Markdown files.
+// cutMarkdown splits a folded name before the ending of Markdown files. suffix is "" if the name has no such ending.
 func cutMarkdown(name string) (plain, suffix string) {
 	for _, suffix := range wikilink.MarkdownEndings {
 		if plain, ok := strings.CutSuffix(name, suffix); ok && plain != "" && !strings.HasSuffix(plain, "/") {
@@ -160,7 +161,8 @@ func cutMarkdown(name string) (plain, suffix string) {
 	return name, ""
 }
 
-// cutPage returns the folded path of the Markdown file from which a site generator makes this page.
+// cutPage returns the folded path of the Markdown file from which a site generator makes the page plain. It returns
+// false if plain and suffix cannot be such a page.
 func cutPage(plain, suffix string) (string, bool) {
 	source, ok := strings.CutSuffix(plain, ".html")
 	if !ok || suffix != "" || source == "" || strings.HasSuffix(source, "/") {
@@ -253,7 +255,8 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 	return found
 }
 
-// fromSite returns the document for a link whose path begins at the root of a site. file is the linking file.
+// fromSite returns the document for a link whose path begins at the root of a site. file is the linking file. ok is
+// false if no document fits.
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {
@@ -293,7 +296,7 @@ func sharedFolders(a, b string) (n int) {
 	}
 }
 
-// byName returns the note for a folded name in a wiki link of file.
+// byName returns the note for a folded name in a wiki link of file. It returns false if no note has this name or alias.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	named := v.documentsNamed(nameKey(tree, path.Base(name)), kindName)
 	if id, ok := named.nearest(among, file, name); ok { // a file's own name wins over an alias
@@ -375,8 +378,8 @@ func sameText(title, called string) bool {
 	return called != "" && (strings.EqualFold(title, called) || fold.Text(title) == fold.Text(called))
 }
 
-// sameWords does what sameText does, but ignores signs between words. Obsidian writes the signs of
-// a heading as spaces in links and keeps the markup. Renderers other than GitHub's turn signs into
+// sameWords reports whether a link means a heading, as sameText does, but ignores signs between words. Obsidian writes
+// the signs of a heading as spaces in links and keeps the markup. Renderers other than GitHub's turn signs into
 // hyphens, join several hyphens, or append "_1" to a repeated heading.
 func sameWords(title, called string) bool {
 	a, b := strings.FieldsFunc(fold.Text(title), isSign), strings.FieldsFunc(fold.Text(called), isSign)

@@ -42,7 +42,7 @@ func (c *places) put(id string, at place) {
 	c.ids[at], c.byID[id] = id, at
 }
 
-// id returns the identifier of the chunk at a place if the cache has it.
+// id returns the identifier of the chunk at a place. ok is false if the cache lacks it.
 func (c *places) id(at place) (id string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *places) id(at place) (id string, ok bool) {
 	return id, ok
 }
 
-// placeOf returns the place of the chunk with this id if the cache has it.
+// placeOf returns the place of the chunk with this id. ok is false if the cache lacks it.
 func (c *places) placeOf(id string) (at place, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

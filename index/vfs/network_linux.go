@@ -54,7 +54,7 @@ func silentOf(magic int64, mount string) string {
 	return networkTypes[magic]
 }
 
-// systemOf returns the type of f's file system. For FUSE it also returns the type of the mount.
+// systemOf returns the type of f's file system, or 0 if unknown. For FUSE, mount is the type of the mount.
 func systemOf(f *os.File) (magic int64, mount string) {
 	var s unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &s) != nil {

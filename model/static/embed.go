@@ -43,7 +43,8 @@ func (e *encoder) Embed(dst []float32, text string) bool {
 	return e.vector(dst)
 }
 
-// vector is [encoder.Embed] for the current text. It keeps the sums of blocks for the next text with these blocks.
+// vector writes the vector of the current text to dst. Its result is the result of [encoder.Embed]. It keeps the sums
+// of blocks for the next text with these blocks.
 func (e *encoder) vector(dst []float32) bool {
 	table := e.table()
 	clear(dst)
@@ -62,7 +63,8 @@ func (e *encoder) vector(dst []float32) bool {
 	return normalize(dst)
 }
 
-// EmbedWeighted is [encoder.Embed] with a weight, 0 or more, for every word of text. White space separates words.
+// EmbedWeighted is [encoder.Embed] with a weight, 0 or more, for every word of text. White space separates words. It
+// returns false in the same cases as Embed.
 func (e *encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {
 	e.begin(text)
 	table := e.table()

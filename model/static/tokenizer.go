@@ -328,7 +328,8 @@ func dropped(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && unicode.Is(reference, r)
 }
 
-// isMark and isPunctuation name the characters whose kind changed after Unicode 8.
+// isMark reports whether the reference tokenizer reads r as a mark without width of its own. Its switch names the
+// characters whose kind changed after Unicode 8.
 func isMark(r rune) bool {
 	switch r {
 	case 0x1734:

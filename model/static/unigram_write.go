@@ -119,7 +119,8 @@ func languageNumbers(v *Vocabulary, u *Unigram) []byte {
 	return numbers
 }
 
-// quantize rounds row to levels of -8 to 7 times a step. It tries 41 steps and takes the smallest squared error.
+// quantize rounds row to levels of -8 to 7 times a step. It returns the step and the levels. It tries 41 steps and
+// takes the smallest squared error. It fails if row has a number that is not finite.
 func quantize(row []float32) (float32, []int8, error) {
 	largest := 0.0
 	for _, x := range row {

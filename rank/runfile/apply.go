@@ -133,7 +133,7 @@ func Placed(r sheaf.Ranking) sheaf.Ranking {
 // follows, it is the position in the document. An ID without # is a document.
 type Facts struct{}
 
-// Chunk implements rank.Facts.
+// Chunk implements rank.Facts. It makes the chunk from the ID, so it always returns true.
 func (Facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	at := strings.LastIndexByte(string(id), '#')
 	if at <= 0 {
@@ -143,7 +143,7 @@ func (Facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return sheaf.Chunk{ID: id, Doc: id[:at], Parent: id[:at], Depth: 1, Position: position, Slug: string(id[at+1:])}, true
 }
 
-// Document implements rank.Facts.
+// Document implements rank.Facts. It makes the document from the ID, so it always returns true.
 func (Facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{ID: id, Tree: id.Tree(), Path: string(id)}, true
 }

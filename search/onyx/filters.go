@@ -184,8 +184,8 @@ func (w Window) filter(column string, undated bool) sheaf.Filter {
 	return sheaf.Or{within, sheaf.Not{Filter: sheaf.Exists{Column: column}}}
 }
 
-// ActiveIn returns the windows for documents that were edited within a period. It sets no end for updates. The index
-// stores only the last update, so an end would exclude documents that were edited again later.
+// ActiveIn returns two windows, for [Filters], that select documents that were edited within a period. It sets no end
+// for updates. The index stores only the last update, so an end would exclude documents that were edited again later.
 func ActiveIn(period Window) (created, updated Window) {
 	return Window{End: period.End}, Window{Start: period.Start}
 }

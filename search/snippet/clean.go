@@ -93,8 +93,8 @@ var plainBytes = func() (plain [256]bool) {
 	return plain
 }()
 
-// plain copies plain characters, and single spaces between them, up to the next match. The result is the same as
-// with put. While a highlight or comment is open, mark handles each space.
+// plain copies plain characters, and single spaces between them, up to the next match. The result is the same as with
+// put. While a highlight or comment is open, mark handles each space. plain returns false if it copied nothing.
 func (c *cleaner) plain() bool {
 	rest := c.text[c.pos:]
 	if len(c.matches) > 0 {
@@ -135,7 +135,7 @@ func (c *cleaner) put(r rune) {
 	c.line.columns += runeColumns(r)
 }
 
-// matchAhead copies the whole match that starts here.
+// matchAhead copies the whole match that starts here. It returns false if no match starts here.
 func (c *cleaner) matchAhead() bool {
 	for len(c.matches) > 0 && c.matches[0].end <= c.pos {
 		c.matches = c.matches[1:]
@@ -382,7 +382,7 @@ func blockName(text string, i int) int {
 	return end - i
 }
 
-// mark drops a mark inside a line.
+// mark drops a mark inside a line. It returns false if no mark begins here.
 func (c *cleaner) mark() bool {
 	rest := c.text[c.pos:]
 	if n := len(c.open.signs); n > 0 && c.pos >= c.open.signs[n-1] {
@@ -489,7 +489,8 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
-// picture drops a picture with its text if the address is missing because it was data.
+// picture drops a picture with its text if the address is missing because it was data. It returns false if it dropped
+// nothing. rest is the text from the picture's sign on.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')

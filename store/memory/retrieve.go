@@ -105,7 +105,8 @@ func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ran
 	return out, nil
 }
 
-// best returns the similarity and the index of the best passage. Of equally similar passages it returns the first.
+// best returns the similarity and the index of the best passage. Of equally similar passages it returns the first. ok
+// is false if the chunk has no passages in the request's field.
 func (c *chunk) best(req *store.VectorRequest) (score float64, passage int, ok bool) {
 	for _, v := range c.vectors {
 		if v.Name != req.Field {

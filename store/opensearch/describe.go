@@ -50,7 +50,8 @@ func (d *mappingParts) index() (m meta, ours bool) {
 	return m, ours
 }
 
-// ourIndex describes the store's index. It fails with sheaf.ErrInvalid if this program did not make the index.
+// ourIndex returns the mapping of the store's index and what this program recorded in it. It fails with
+// sheaf.ErrInvalid if this program did not make the index.
 func (s *Store) ourIndex(ctx context.Context) (mappingParts, meta, error) {
 	d, err := s.describe(ctx, s.index())
 	if err != nil {

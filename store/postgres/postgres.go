@@ -159,7 +159,7 @@ func (o *Options) prepare() error {
 	return made.PrepareMade("postgres", maxDims)
 }
 
-// withTimeout limits the time of a call to Options.Timeout.
+// withTimeout returns a context that limits a call to Options.Timeout, and a function that releases it.
 func (s *Store) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.o.Timeout)
 }

@@ -52,7 +52,8 @@ func writeTimeout(ctx context.Context) time.Duration {
 	return timeout
 }
 
-// bounded limits the time of one request if ctx belongs to a write.
+// bounded returns a context for one request, and a function that releases it. If ctx belongs to a write, the context
+// limits the time of the request.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if timeout := writeTimeout(ctx); timeout > 0 {
 		return context.WithTimeout(ctx, timeout)

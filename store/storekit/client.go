@@ -156,7 +156,8 @@ func OutOfTime(ctx context.Context, err error) error {
 	return store.Late(err)
 }
 
-// sendOnce sends a request once. pause is the time before the next attempt, 0 for the usual one, negative if useless.
+// sendOnce sends a request once and returns the server's answer. pause is the time before the next attempt: 0 means the
+// usual time. It is negative if another attempt is useless.
 func (c *Client) sendOnce(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
 	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))

@@ -98,7 +98,7 @@ func readValue(word string) (sheaf.Value, bool) {
 	return sheaf.TextValue(string(raw)), err == nil
 }
 
-// ReadNumber reverses ValueWord for values that are not texts.
+// ReadNumber reverses ValueWord for values that are not texts. It returns false if word is not such a value.
 func ReadNumber(word string) (sheaf.Value, bool) {
 	for kind, letter := range letters {
 		digits, ok := strings.CutPrefix(word, letter)

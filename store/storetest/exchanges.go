@@ -133,7 +133,7 @@ func (e *Exchanges) keep(one exchange) {
 	e.exchanges = append(e.exchanges, one)
 }
 
-// take finds the first unused answer to a request, and marks it as used.
+// take finds the first unused answer to a request, and marks it as used. It returns false if there is none.
 func (e *Exchanges) take(want exchange) (exchange, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

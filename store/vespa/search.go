@@ -96,7 +96,7 @@ func (s *Store) read(h hit) (sheaf.Hit, hitFields, error) {
 	return out, fields, nil
 }
 
-// number returns the value of a numeric match feature.
+// number returns the value of a numeric match feature. It returns false if the hit lacks it.
 func (f hitFields) number(name string) (float64, bool) {
 	var v float64
 	err := json.Unmarshal(f.Features[name], &v)

@@ -348,7 +348,8 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 	return false
 }
 
-// setext turns the open paragraph into a heading when the text rest underlines it.
+// setext turns the open paragraph into a heading when the text rest underlines it. It returns false if there is no
+// heading.
 func (s *scanner) setext(rest string, l line) bool {
 	level := setextLevel(rest)
 	if level == 0 {
@@ -387,7 +388,7 @@ func (s *scanner) opensMath(rest string, l line) bool {
 }
 
 // atxHeading reads a heading such as "## Title ##". It returns the level and the range of the title in s, without
-// closing hashes and spaces at its ends.
+// closing hashes and spaces at its ends. ok is false if s is no heading.
 func atxHeading(s string) (level, from, to int, ok bool) {
 	if level = runOf(s, '#'); level > 6 || level < len(s) && s[level] != ' ' && s[level] != '\t' {
 		return 0, 0, 0, false
@@ -594,7 +595,8 @@ func skipTagSpace(s string, i int) (next int, skipped bool) {
 	return next, next > i
 }
 
-// attributeValue returns the byte after the value that begins at byte i.
+// attributeValue returns the byte after the value that begins at byte i. ok is false if the value is empty or its quote
+// is not closed.
 func attributeValue(s string, i int) (end int, ok bool) {
 	if i == len(s) {
 		return i, false
@@ -621,8 +623,8 @@ var blockHTMLNames = wordsOf(`address article aside base basefont blockquote bod
 	hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary
 	table tbody td tfoot th thead title tr track ul`)
 
-// tableStart makes the open paragraph's last line a table if s is a delimiter row with equally many cells. A line of
-// only hyphens is never a delimiter row: it underlines a heading.
+// tableStart makes the open paragraph's last line a table if rest is a delimiter row with equally many cells. It
+// reports whether it did. A line of only hyphens is never a delimiter row: it underlines a heading.
 func (s *scanner) tableStart(rest string) bool {
 	cells := delimiterRow(rest)
 	if cells == 0 {

@@ -208,8 +208,8 @@ func (r *inline) findTicks(i int) {
 	}
 }
 
-// angle reads the construct that the '<' at byte i opens: an address in angle brackets, or HTML. For HTML, address
-// is "". ok is false when the '<' is text.
+// angle reads the construct that the '<' at byte i opens: an address in angle brackets, or HTML. For HTML, address is
+// "". The result end is the byte after the construct. ok is false when the '<' is text.
 func (r *inline) angle(i int) (address string, end int, ok bool) {
 	t := r.text
 	if i+1 == len(t) {
@@ -259,8 +259,9 @@ func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end
 	return "", from + at + len(ending), true
 }
 
-// tag reads an HTML tag or an address at byte i. In some texts every '<' begins a tag that turns out invalid only
-// far after it. When such failures have cost several times the text's length, tag stops looking for tags.
+// tag reads an HTML tag or an address at byte i; its results are the results of angle. In some texts every '<' begins a
+// tag that turns out invalid only far after it. When such failures have cost several times the text's length, tag stops
+// looking for tags.
 func (r *inline) tag(i int) (address string, end int, ok bool) {
 	t := r.text
 	if r.spent > 8*len(t)+4096 {
@@ -371,8 +372,8 @@ func (b *brackets) pop() (k bracket, ok bool) {
 func (b *brackets) recordLink() { b.barrier = len(b.open) }
 
 // destination returns the target of the link whose text is between bracket k and the ']' at byte to. The target is
-// "(target)" or a definition's target for "[label]". Without both, the link's text is the label. end is the byte after
-// the link.
+// "(target)" or a definition's target for "[label]". Without both, the link's text is the label. The result end is the
+// byte after the link. ok is false if there is no target.
 func (r *inline) destination(k bracket, to int) (target string, end int, ok bool) {
 	t := r.text
 	if to+1 < len(t) && t[to+1] == '(' {
@@ -399,7 +400,8 @@ func (r *inline) destination(k bracket, to int) (target string, end int, ok bool
 	return target, end, ok
 }
 
-// inlineTarget reads "target 'title')" from byte i on.
+// inlineTarget reads "target 'title')" from byte i on. The result end is the byte after the parenthesis. ok is false if
+// t has no target there.
 func inlineTarget(t string, i int) (target string, end int, ok bool) {
 	i = skipSpace(t, i)
 	if i < len(t) && t[i] == ')' {

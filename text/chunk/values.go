@@ -123,7 +123,7 @@ func Writable(t time.Time) bool {
 const maxDateBytes = 64
 
 // parseDate reads a day in the form 2018-11-20. A time of day and a zone may follow, as in 2018-11-20 16:33 +0100 or
-// 2001-12-14t21:59:43.10-5.
+// 2001-12-14t21:59:43.10-5. parseDate returns false for other texts.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
 		return time.Time{}, false
@@ -141,7 +141,7 @@ var clock = regexp.MustCompile(`(?:[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
 // timed reads a day with parseDay, and the time of day after it. The zone is the zone in the text, or UTC. Second 60
-// counts as 59. The time is [Writable].
+// counts as 59. timed returns false if day or time are invalid, or if the time is not [Writable].
 func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
 	m := clock.FindStringSubmatch(s)
 	if m == nil || m[2]+m[5] == "" { // neither minutes nor pm
@@ -177,7 +177,7 @@ func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) 
 	return t, Writable(t)
 }
 
-// parseZone reads Z, -5, +0100 or +01:00.
+// parseZone reads Z, -5, +0100 or +01:00. It returns false if the zone is a day or more from UTC, or has 60 minutes.
 func parseZone(s string) (*time.Location, bool) {
 	if s == "" || s[0] != '+' && s[0] != '-' {
 		return time.UTC, true
@@ -224,7 +224,7 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 }
 
 // documentDate returns the date of a value that dates a document. Digits alone are also a date here: 20240531,
-// 202405311630, or seconds or milliseconds since 1970.
+// 202405311630, or seconds or milliseconds since 1970. It returns false for a value that is no date.
 func documentDate(v sheaf.Value) (time.Time, bool) {
 	digits := linked(v).String()
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -248,7 +248,7 @@ var dayLayouts = [...]string{
 }
 
 // dateOf returns the date of a value. A text may be a date in many forms, or a link to a day's note, as in
-// "[[2024-05-31]]". If the value has no zone, the zone is UTC.
+// "[[2024-05-31]]". If the value has no zone, the zone is UTC. dateOf returns false for a value that is no date.
 func dateOf(v sheaf.Value) (time.Time, bool) {
 	switch v = linked(v); v.Kind {
 	case sheaf.KindDate:
@@ -290,8 +290,8 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	return parseDate(compact.ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
 }
 
-// parseSlashed reads a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It does not read
-// 1/5/2024, which may be a day in January or in May.
+// parseSlashed reads a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It returns false for
+// other texts, and for 1/5/2024, which may be a day in January or in May.
 func parseSlashed(day string) (time.Time, bool) {
 	day = strings.ReplaceAll(day, "-", "/")
 	american, err := time.Parse("1/2/2006", day)
@@ -372,8 +372,9 @@ var dateWords = func() map[string]string {
 	return words
 }()
 
-// dateInName finds the first date in a file's name. The date is written 2024-05-31, 2024_05_31, 2024.05.31 or
-// 20240531, without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds.
+// dateInName finds the first date in a file's name. The date is written 2024-05-31, 2024_05_31, 2024.05.31 or 20240531,
+// without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds. dateInName returns
+// false if the name has no date.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {

@@ -13,8 +13,8 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// parse reads a block with a full YAML parser. It drops aliases, except aliases of scalars, so nothing expands. A
-// fault has its line in the block.
+// parse reads the entries of a block with a full YAML parser. It drops aliases, except aliases of scalars, so nothing
+// expands. If the block is no YAML, parse returns a fault, with its line in the block.
 func (f *frontmatter) parse(inner string) ([]yamlEntry, *yamlfile.Fault) {
 	limits := yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}
 	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), limits, parser.AllowDuplicateMapKey())
@@ -207,8 +207,8 @@ func (r *yamlReader) bare(n ast.Node) ast.Node {
 	return nil
 }
 
-// scalar reads a text, a number or a truth value. An unquoted wiki link, as in "day: [[2024-05-31]]", is also a
-// scalar, although YAML reads nested lists.
+// scalar reads a text, a number or a truth value. It returns false for other nodes. An unquoted wiki link, as in "day:
+// [[2024-05-31]]", is also a scalar, although YAML reads nested lists.
 func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	switch n := n.(type) {
 	case *ast.SequenceNode:

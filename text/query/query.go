@@ -103,7 +103,8 @@ func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// inWord is like searchable, but excludes signs of every script, such as emoji with their joiners and colors.
+// inWord reports whether r is searchable, but excludes signs of every script, such as emoji with their joiners and
+// colors.
 func inWord(r rune) bool {
 	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) ||
 		!unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
@@ -242,7 +243,7 @@ func isQuote(r rune) bool { return quotes[r] != "" }
 
 // inBrackets reads a property as Obsidian writes it: [status:draft], or with several values [status:draft OR in
 // review]. Name and values may be in quotation marks and contain spaces. Each value becomes a token. The result rest is
-// the text after the closing bracket.
+// the text after the closing bracket. ok is false if text does not begin with such a property.
 func (p *parser) inBrackets(text string, depth int) (values []token, rest string, ok bool) {
 	inner, ok := strings.CutPrefix(text, "[")
 	if !ok || strings.HasPrefix(inner, "[") {
@@ -293,7 +294,8 @@ const (
 	maxValues  = 100
 )
 
-// cutQuoted returns the text in quotation marks at the start of text.
+// cutQuoted cuts the text in quotation marks from the start of text. ok is false if text does not begin with such a
+// text.
 func cutQuoted(text string) (inside, rest string, ok bool) {
 	if r, size := utf8.DecodeRuneInString(text); isQuote(r) {
 		inner := text[size:]
@@ -321,8 +323,8 @@ func valueEnd(text string) int {
 	return min(len(text), maxBracket)
 }
 
-// bracketName returns the column for a name in brackets, of tags or a property. A built-in field of that name does not
-// count.
+// bracketName returns the column for a name in brackets: tags or a property. ok is false for another name, and a
+// built-in field of that name does not count.
 func (p *parser) bracketName(name string) (field string, ok bool) {
 	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true
@@ -345,7 +347,8 @@ func isExpression(text string) bool {
 	return len(inner) == end+1 || unicode.IsSpace(r)
 }
 
-// operand reads a word or a phrase, with the field before it.
+// operand reads a word or a phrase, with the field before it. It returns t with the word or phrase, and the rest of
+// text.
 func (p *parser) operand(t token, text string, depth int) (token, string) {
 	if isExpression(text) {
 		p.note("regular expressions do not work, their words were searched: conf* finds words with this beginning, " +
@@ -490,7 +493,8 @@ func (p *parser) isProperty(name string) bool {
 	return is
 }
 
-// fieldName returns the field, filter or property for a name before a colon.
+// fieldName returns the field, filter or property for a name before a colon. It returns false for a name that is none
+// of them.
 func (p *parser) fieldName(name string) (string, bool) {
 	low := fold.Text(name)
 	switch low {

@@ -272,7 +272,7 @@ func writtenSo(name, value string, number float64) sheaf.Filter {
 	return sheaf.Or{written, sheaf.And{usual, sheaf.Not{Filter: sheaf.Exists{Column: written.Column}}}}
 }
 
-// parseNumber reads a decimal number, or a whole one written as 0x1F or 0o17.
+// parseNumber reads a decimal number, or a whole one written as 0x1F or 0o17. It returns false for other texts.
 func parseNumber(s string) (float64, bool) {
 	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0o") {
 		n, err := strconv.ParseInt(s, 0, 64)
@@ -362,7 +362,7 @@ func (p *parser) date(t token) part {
 }
 
 // dates reads a year, a month, a day, a minute, a second, or a time ago, as a half-open range. All are times of the
-// clock in the document's own zone, stored as UTC: see [sheaf.Clock].
+// clock in the document's own zone, stored as UTC: see [sheaf.Clock]. ok is false for other texts.
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch strings.ToLower(s) {

@@ -48,7 +48,7 @@ func InSets(names []string) (sheaf.Filter, error) {
 }
 
 // windowOf reads START..END. The window includes its start, but not its end. The zero time means no limit; both times
-// are zero when the text is empty.
+// are zero when the text is empty. Errors wrap sheaf.ErrInvalid.
 func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {

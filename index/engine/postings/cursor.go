@@ -383,7 +383,7 @@ func (c *Cursor) decodeTail() {
 	c.n = c.tailN
 }
 
-// readVarints reads the ordinal gaps and frequencies of a short tail.
+// readVarints reads the ordinal gaps and frequencies of a short tail from b. It returns false if b is damaged.
 func (c *Cursor) readVarints(gaps []uint32, b []byte) bool {
 	for i := range gaps {
 		v, n := binary.Uvarint(b)
@@ -415,7 +415,7 @@ func (c *Cursor) decodeFrequencies() {
 	c.hasFreq = true
 }
 
-// uvarint removes an unsigned 32-bit varint from the front of src.
+// uvarint removes an unsigned 32-bit varint from the front of src. It returns false if src begins with none.
 func uvarint(src *[]byte) (uint32, bool) {
 	b := *src
 	if len(b) > 0 && b[0] < 0x80 {

@@ -160,7 +160,7 @@ func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	return append(dst, p.positions[p.starts[c.i]:p.starts[c.i+1]]...)
 }
 
-// begin finds where the positions of c's block start.
+// begin finds where the positions of c's block start. It returns false if the list is damaged.
 func (p *PositionReader) begin(c *Cursor) bool {
 	p.pending, p.block = c, c.current
 	p.positions, p.decoded = p.positions[:0], 0
@@ -175,7 +175,8 @@ func (p *PositionReader) begin(c *Cursor) bool {
 	return p.how.read(&p.bits)
 }
 
-// decode reads the positions of the block's postings, up to posting number last.
+// decode reads the positions of the block's postings, up to posting number last. It returns false if the list is
+// damaged.
 func (p *PositionReader) decode(c *Cursor, last int) bool {
 	if c.decodeFrequencies(); last >= c.n { // c may have left the block and returned
 		return false

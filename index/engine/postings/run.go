@@ -136,7 +136,7 @@ func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, renumbered
 	return nil
 }
 
-// runPosting reads the ordinal and the frequency of a posting.
+// runPosting removes the ordinal and the frequency of a posting from the front of b. ok is false if b is damaged.
 func runPosting(b *[]byte, next uint32) (ordinal, frequency uint32, ok bool) {
 	v, ok := uvarint(b)
 	if !ok || v>>1 > MaxOrdinal {
@@ -149,7 +149,8 @@ func runPosting(b *[]byte, next uint32) (ordinal, frequency uint32, ok bool) {
 	return next + v>>1, frequency, ok
 }
 
-// readPositions appends the positions of a posting to the positions of the open block.
+// readPositions removes the n positions of a posting from the front of b, and appends them to the open block. It
+// returns false if b is damaged.
 func (e *Encoder) readPositions(b *[]byte, n uint32) bool {
 	if uint64(n) > uint64(len(*b)) { // each takes at least a byte
 		return false

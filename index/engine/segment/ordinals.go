@@ -129,7 +129,8 @@ func (s Bitset) ReadRuns(b []byte, n int) bool {
 	return eachRun(b, n, s.setRange)
 }
 
-// eachRun calls f with the bounds of every run in b. The bounds must not exceed n.
+// eachRun calls f with the bounds of every run in b. The bounds must not exceed n. eachRun returns false if b is
+// damaged.
 func eachRun(b []byte, n int, f func(start, end int)) bool {
 	at := uint64(0)
 	for len(b) > 0 {

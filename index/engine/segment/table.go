@@ -226,7 +226,7 @@ func (c *tableCursor) reset(t *table) { *c = tableCursor{table: t, at: -1, key: 
 // next moves to the next entry. It returns false at the end and after a fault.
 func (c *tableCursor) next() bool { return c.step() && c.read() }
 
-// step moves to the next entry, but does not read it.
+// step moves to the next entry, but does not read it. It returns false at the end and after an error.
 func (c *tableCursor) step() bool {
 	if c.err != nil || c.at+1 >= c.table.count {
 		c.at = c.table.count
@@ -253,7 +253,7 @@ func (c *tableCursor) read() bool {
 	return c.readRest()
 }
 
-// readRest reads the part of an entry after the key.
+// readRest reads the part of an entry after the key. If the part is damaged, it sets c.err and returns false.
 func (c *tableCursor) readRest() bool {
 	switch c.table.kind {
 	case tableOfTerms:
@@ -275,7 +275,7 @@ func (c *tableCursor) readRest() bool {
 	return true
 }
 
-// appendEnd decodes the stored end of a key and appends it to dst.
+// appendEnd decodes the stored end of a key and appends it to dst. ok is false if the end is damaged.
 func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	if t.letters != nil {
 		return t.letters.appendText(dst, end)
@@ -283,7 +283,8 @@ func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	return append(dst, end...), true
 }
 
-// keyBytes reads one key: how many bytes it shares with the previous key, and its encoded end.
+// keyBytes removes one key from the front of b. shared is how many bytes the key shares with the previous key. The
+// result end is the rest of the key, encoded. ok is false if b is damaged.
 func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	if len(*b) == 0 {
 		return 0, nil, false
@@ -307,7 +308,7 @@ func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	return shared, end, true
 }
 
-// add reads a difference and adds it to the cursor's number.
+// add reads a difference and adds it to the cursor's number. It returns false if the difference or the sum is damaged.
 func (c *tableCursor) add() bool {
 	v, ok := uvarint(&c.rest)
 	c.number += int64(v>>1) ^ -int64(v&1)
@@ -338,7 +339,8 @@ func (c *tableCursor) readPayload() bool {
 }
 
 // eachRun calls f with the bounds of every run of the current entry. In a table of bytes, the payload is runs. In a
-// table of numbers, the number is the only run. The bounds must not exceed n.
+// table of numbers, the number is the only run. The bounds must not exceed n. eachRun returns false if the entry is
+// damaged.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
 	switch c.table.kind {
 	case tableOfBytes:
@@ -484,7 +486,7 @@ func (t *table) firstKey(dst []byte, block int) ([]byte, error) {
 	return dst, t.bytes.Corrupt(0, "first key of block %d", block)
 }
 
-// uvarint removes a varint from the front of b.
+// uvarint removes a varint from the front of b. It returns false if b begins with none.
 func uvarint(b *[]byte) (uint64, bool) {
 	s := *b
 	if len(s) > 0 && s[0] < 0x80 {

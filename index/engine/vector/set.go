@@ -53,7 +53,8 @@ func (s *Set) scale(row int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.Scales[ScaleBytes*row:])))
 }
 
-// rows returns the range of rows that a chunk has, or an empty range. It begins to search at row from.
+// rows returns the range of rows that a chunk has, or an empty range. The search begins at row from. The result end is
+// the row after the last.
 func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	if s.single() {
 		return int(ordinal), int(ordinal) + 1
@@ -72,7 +73,7 @@ func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	return low, end
 }
 
-// rowsAround returns the range of rows of the chunk that a row belongs to.
+// rowsAround returns the range of rows of the chunk that a row belongs to. The result end is the row after the last.
 func (s *Set) rowsAround(row int) (first, end int) {
 	first, end = row, row+1
 	if s.single() {

@@ -159,9 +159,10 @@ func write(fsys vfs.FS, path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Open reads the current generation and passes it to the function open, which opens the files. If a file is gone
-// because the writer has published a newer generation meanwhile, Open tries again. If a file of the current generation
-// is missing, the error wraps vfs.ErrCorrupt. If the folder has no generation, the error wraps fs.ErrNotExist.
+// Open reads the current generation and passes it to the function open, which opens the files. It returns the result of
+// open and the generation. If a file is gone because the writer has published a newer generation meanwhile, Open tries
+// again. If a file of the current generation is missing, the error wraps vfs.ErrCorrupt. If the folder has no
+// generation, the error wraps fs.ErrNotExist.
 func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Manifest, error) {
 	var none T
 	m, err := Read(fsys, dir)

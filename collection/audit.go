@@ -459,8 +459,7 @@ func (t *trial) explain() error {
 	return t.checkAnswer("explain", e.Answer, e)
 }
 
-// target picks a document, or a chunk of it, and returns its ID and the document. It picks a hidden one more often than
-// a visible one.
+// target picks a document, or a chunk of it, more often a hidden one than a visible one. It returns both.
 func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
 	i := t.random.IntN(len(t.docs))
 	if len(t.hidden) > 0 && t.random.IntN(3) > 0 {

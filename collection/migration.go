@@ -21,9 +21,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Earlier versions stored each given document, each task and the results of idempotent requests in
-// separate files. This file moves them to intake.db. It repeats changes that an earlier version
-// began and did not end before it was killed.
+// Earlier versions stored each given document, each task and the results of idempotent requests in separate files. This
+// file moves them to intake.db. It repeats changes that an earlier version began and did not end before it was killed.
 
 // These are the files and folders of earlier versions in the folder of an index. They are moved to movedName.
 const (

@@ -134,8 +134,7 @@ func patternOf(pattern string) *regexp.Regexp {
 		case c == '*':
 			rest := strings.TrimLeft(pattern[i:], "*")
 			size = len(pattern) - i - len(rest)
-			// Git compares the plain beginning first, so the first stars match as if a slash came
-			// before them.
+			// Git compares the plain beginning first, so the first stars match as if a slash came before them.
 			switch whole := size > 1 && (i == strings.IndexAny(pattern, special) || pattern[i-1] == '/'); {
 			case whole && rest == "":
 				b.WriteString(`.*`)

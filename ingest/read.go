@@ -59,8 +59,7 @@ func read(name string) (content, error) {
 	return content{}, errChanging
 }
 
-// openFile opens a regular file and returns it with its properties. It fails for anything else, such as a folder or a
-// pipe.
+// openFile opens a regular file and returns its properties. It fails for anything else, such as a folder or a pipe.
 func openFile(name string) (f vfs.File, info fs.FileInfo, err error) {
 	if f, err = (vfs.Disk{}).Open(name); err != nil {
 		return nil, nil, err

@@ -28,8 +28,8 @@ type Source func(name string) (file string, text []byte, err error)
 // maxExtends is how many profiles may extend each other in a chain.
 const maxExtends = 8
 
-// Builtin is the [Source] of the profiles that are built into the program. If name is not such a profile, the error
-// lists their names.
+// Builtin is the [Source] of the profiles that are built into the program. For another name, the error lists their
+// names.
 func Builtin(name string) (file string, text []byte, err error) {
 	file = name + ".yaml"
 	if validName.MatchString(name) {

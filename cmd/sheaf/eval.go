@@ -439,8 +439,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	return out, nil
 }
 
-// cutParam splits a value of --param into the parameter's name and its values. It fails with sheaf.ErrInvalid if param
-// is not NAME=VALUE,VALUE.
+// cutParam splits a value of --param into the parameter's name and its values. Other forms than NAME=VALUE,VALUE fail.
 func cutParam(param string) (name string, values []string, err error) {
 	name, list, ok := strings.Cut(param, "=")
 	if !ok || name == "" || list == "" {

@@ -186,8 +186,7 @@ func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	return &out, nil
 }
 
-// phasesOf returns the numbers of a plan for Vespa. If Vespa cannot rank like the plan, reason says why; otherwise it
-// is "".
+// phasesOf returns the numbers of a plan for Vespa. If Vespa cannot rank like the plan, reason says why, else it is "".
 func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	if plan.Candidates == nil || len(plan.Candidates.Branches) != 4 || plan.Candidates.Limit < 1 {
 		return out, "there is no first phase of four branches"

@@ -194,8 +194,7 @@ func profileSource(name string) (file string, text []byte, err error) {
 	return profile.In(profileFolder())(name)
 }
 
-// bind returns the profile called name and its plan. The plan has the numbers for the limit in force and the parameters
-// in set.
+// bind returns the profile called name, and its plan for the limit in force and the parameters in set.
 func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Profile, *profile.Plan, error) {
 	_, c, err := a.folderSettings(cmd)
 	if err != nil {

@@ -28,8 +28,8 @@ type object struct {
 }
 
 // parseJSON parses a body. The body must be valid UTF-8 and one JSON value, at most maxDepth deep, without repeated
-// names. Values are nil, bool, string, json.Number, []any and *object. If the body is invalid, parseJSON adds the fault
-// to out and returns false.
+// names. Values are nil, bool, string, json.Number, []any and *object. For other bodies, parseJSON adds a fault to out
+// and returns false.
 func parseJSON(body []byte, out *faults) (any, bool) {
 	root := fault{Pointer: "#"}
 	if !utf8.Valid(body) {
@@ -232,8 +232,7 @@ func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	}
 }
 
-// scalarOf converts a JSON scalar to a Go value. It returns false for other values, and for a number that no float64
-// can hold.
+// scalarOf converts a JSON scalar to a Go value. It returns false for other values, and for numbers that are too large.
 func scalarOf(in any) (any, bool) {
 	switch in := in.(type) {
 	case string, bool:

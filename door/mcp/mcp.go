@@ -380,8 +380,7 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	return nil
 }
 
-// nullIn finds a null in a value. It returns the path of the null inside the value, or "" if the value is null. isNull
-// is false if there is no null.
+// nullIn finds a null in a value. It returns the null's path, or "" if value is null. Without a null, isNull is false.
 func nullIn(value any) (below string, isNull bool) {
 	switch value := value.(type) {
 	case nil:

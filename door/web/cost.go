@@ -111,8 +111,7 @@ func columnsOf(line []byte) int {
 // linkLength limits the address and title of a link, in bytes.
 const linkLength = 300
 
-// linksIn counts the link addresses that begin in a line. The result open counts the addresses that do not end within
-// linkLength.
+// linksIn counts the link addresses that begin in a line. open counts the addresses that do not end within linkLength.
 func linksIn(line []byte) (all, open int) {
 	for {
 		_, rest, found := bytes.Cut(line, []byte("]("))

@@ -41,8 +41,7 @@ type Among func(doc sheaf.ID) bool
 // includes reports whether a document counts. Callers make all cheaper checks before, because a may read the document.
 func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
-// ResolveAmong returns what Resolve would return if only the documents in among existed. ok is false if the link has no
-// target.
+// ResolveAmong returns what Resolve would return if only the documents in among existed. Without a target, ok is false.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
@@ -255,8 +254,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 	return found
 }
 
-// fromSite returns the document for a link whose path begins at the root of a site. file is the linking file. ok is
-// false if no document fits.
+// fromSite returns the document for a link whose path begins at the root of a site, if ok. file is the linking file.
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {

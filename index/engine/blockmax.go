@@ -12,12 +12,11 @@ import (
 )
 
 // For a query with many postings, a segment is cut into windows of ordinals. The block impacts of a window bound the
-// scores of its chunks, without decoding any block. The few windows with the largest bounds are evaluated first,
-// which raises the threshold nearly to its final value (Mallia, Suel and Tonellotto, Faster Learned Sparse Retrieval
-// with Block-Max Pruning, 2024). Then the other windows follow in order, except those with a bound below the
-// threshold. Inside a window MaxScore finds the essential clauses, with bounds by block (Ding and Suel, Faster Top-k
-// Document Retrieval Using Block-Max Indexes, 2011). The other clauses filter the candidates, one clause after
-// another.
+// scores of its chunks, without decoding any block. The few windows with the largest bounds are evaluated first, which
+// raises the threshold nearly to its final value (Mallia, Suel and Tonellotto, Faster Learned Sparse Retrieval with
+// Block-Max Pruning, 2024). Then the other windows follow in order, except those with a bound below the threshold.
+// Inside a window MaxScore finds the essential clauses, with bounds by block (Ding and Suel, Faster Top-k Document
+// Retrieval Using Block-Max Indexes, 2011). The other clauses filter the candidates, one clause after another.
 //
 // The order of windows does not change the answer: skipped windows are below the threshold, and
 // identifiers decide ties.
@@ -541,8 +540,7 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 	return kept
 }
 
-// countBelow returns how many elements of docs are less than o. The elements rise, and ordinals have less than 32
-// bits.
+// countBelow returns how many elements of docs are less than o. The elements rise, and ordinals have less than 32 bits.
 func countBelow(docs *[8]uint32, o uint32) int {
 	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
 	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// A load leaves several segments, and background merges join them only when there are many. A
-// program that indexes and then ends would leave them unjoined. So Close spends a small part of the
-// loads' time on joining the small segments.
+// A load leaves several segments, and background merges join them only when there are many. A program that indexes and
+// then ends would leave them unjoined. So Close spends a small part of the loads' time on joining the small segments.
 
 const (
 	// settleShare limits the time that Close spends on merges: the time of the loads divided by settleShare.

@@ -69,8 +69,7 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	return hits, nil
 }
 
-// firstOf returns the first limit chunks of a set in the order by. The set has chunks of one view; firstOf empties
-// it.
+// firstOf returns the first limit chunks of a set in the order by. The set has chunks of one view; firstOf empties it.
 func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order,
 	limit int) ([]keyedChunk, error) {
 	r := s.views[view].reader

@@ -155,9 +155,8 @@ func appendTokens(found, tokens []segment.Token, position uint32) []segment.Toke
 	return found
 }
 
-// learn analyzes a raw word that the cache lacks, and caches its tokens. head is the result of wordHead for the word.
-// The positions of the tokens are relative to the word's position. The result positions is how many positions the word
-// takes.
+// learn analyzes and caches a raw word that the cache lacks. head is the result of wordHead for the word. The positions
+// of the tokens are relative to the word's position. The result positions is how many positions the word takes.
 func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positions uint32) {
 	w.terms = w.analyzer.Terms(w.terms[:0], raw)
 	first := len(w.words.tokens.Items)

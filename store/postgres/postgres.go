@@ -114,8 +114,7 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	defaults := map[string]string{
 		"application_name": "sheaf",
 		"search_path":      path,
-		// Each statement serves one request: generic plans and compiled code cost more than they
-		// save.
+		// Each statement serves one request: generic plans and compiled code cost more than they save.
 		"plan_cache_mode": "force_custom_plan",
 		"jit":             "off",
 	}

@@ -107,8 +107,7 @@ func (s *Store) prepare(req *store.Request) (*growingRequest, error) {
 	for field, weight := range w.weights {
 		q.body["input.query(weight_"+field+")"] = weight
 	}
-	// Vespa's scores have the factor k1+1. Repeated terms add the factor scale, which makes their
-	// factors integers.
+	// Vespa's scores have the factor k1+1. Repeated terms add the factor scale, which makes their factors integers.
 	by := (s.o.K1 + 1) * w.scale
 	a.score = func(h *sheaf.Hit, _ hitFields) { h.Score /= by }
 	return a, nil

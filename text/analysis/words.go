@@ -43,8 +43,8 @@ func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// nextWord returns the range of the first raw word at or after byte i, which is not inside a word. At the end the range
-// is empty.
+// nextWord returns the range of the first raw word at or after byte i, which is not inside a word. At the end it is
+// empty.
 func nextWord(text string, i int) (start, end int) {
 	for i < len(text) {
 		c := text[i]

@@ -348,8 +348,7 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 	return false
 }
 
-// setext turns the open paragraph into a heading when the text rest underlines it. It returns false if there is no
-// heading.
+// setext turns the open paragraph into a heading when the text rest underlines it. It returns false without a heading.
 func (s *scanner) setext(rest string, l line) bool {
 	level := setextLevel(rest)
 	if level == 0 {
@@ -595,8 +594,7 @@ func skipTagSpace(s string, i int) (next int, skipped bool) {
 	return next, next > i
 }
 
-// attributeValue returns the byte after the value that begins at byte i. ok is false if the value is empty or its quote
-// is not closed.
+// attributeValue returns the byte after the value that begins at byte i. ok is false for an empty or unclosed value.
 func attributeValue(s string, i int) (end int, ok bool) {
 	if i == len(s) {
 		return i, false

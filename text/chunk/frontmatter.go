@@ -90,8 +90,7 @@ func (f *frontmatter) read(src string) {
 			f.useless = true
 			text, _, _ := strings.Cut(fault.Text, "\n")
 			f.warn(fault.Line+1, "%s; it is indexed as text", text)
-			// Access rights in malformed frontmatter may hide the document from callers, but
-			// never show it.
+			// Access rights in malformed frontmatter may hide the document from callers, but never show it.
 			entries = slices.DeleteFunc(entries, func(e yamlEntry) bool {
 				return IsAccessProperty(e.key) && !strings.EqualFold(e.key, "tenant")
 			})

@@ -259,9 +259,9 @@ func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end
 	return "", from + at + len(ending), true
 }
 
-// tag reads an HTML tag or an address at byte i; its results are the results of angle. In some texts every '<' begins a
-// tag that turns out invalid only far after it. When such failures have cost several times the text's length, tag stops
-// looking for tags.
+// tag reads an HTML tag or an address at byte i, and has the results of angle. In some texts every '<' begins a tag
+// that turns out invalid only far after it. When such failures have cost several times the text's length, tag stops
+// looking.
 func (r *inline) tag(i int) (address string, end int, ok bool) {
 	t := r.text
 	if r.spent > 8*len(t)+4096 {
@@ -400,8 +400,7 @@ func (r *inline) destination(k bracket, to int) (target string, end int, ok bool
 	return target, end, ok
 }
 
-// inlineTarget reads "target 'title')" from byte i on. The result end is the byte after the parenthesis. ok is false if
-// t has no target there.
+// inlineTarget reads "target 'title')" from byte i on. end is the byte after it. Without such a target, ok is false.
 func inlineTarget(t string, i int) (target string, end int, ok bool) {
 	i = skipSpace(t, i)
 	if i < len(t) && t[i] == ')' {

@@ -103,8 +103,7 @@ func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// inWord reports whether r is searchable, but excludes signs of every script, such as emoji with their joiners and
-// colors.
+// inWord is like searchable, but returns false for signs of every script, such as emoji with their joiners and colors.
 func inWord(r rune) bool {
 	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) ||
 		!unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
@@ -294,8 +293,7 @@ const (
 	maxValues  = 100
 )
 
-// cutQuoted cuts the text in quotation marks from the start of text. ok is false if text does not begin with such a
-// text.
+// cutQuoted cuts the text in quotation marks from the start of text. ok is false if text begins with no such text.
 func cutQuoted(text string) (inside, rest string, ok bool) {
 	if r, size := utf8.DecodeRuneInString(text); isQuote(r) {
 		inner := text[size:]
@@ -347,8 +345,7 @@ func isExpression(text string) bool {
 	return len(inner) == end+1 || unicode.IsSpace(r)
 }
 
-// operand reads a word or a phrase, with the field before it. It returns t with the word or phrase, and the rest of
-// text.
+// operand reads a word or a phrase, with the field before it. It returns them as a token, and the rest of text.
 func (p *parser) operand(t token, text string, depth int) (token, string) {
 	if isExpression(text) {
 		p.note("regular expressions do not work, their words were searched: conf* finds words with this beginning, " +
@@ -493,8 +490,7 @@ func (p *parser) isProperty(name string) bool {
 	return is
 }
 
-// fieldName returns the field, filter or property for a name before a colon. It returns false for a name that is none
-// of them.
+// fieldName returns the field, filter or property for a name before a colon. It returns false for any other name.
 func (p *parser) fieldName(name string) (string, bool) {
 	low := fold.Text(name)
 	switch low {

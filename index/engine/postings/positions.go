@@ -175,8 +175,7 @@ func (p *PositionReader) begin(c *Cursor) bool {
 	return p.how.read(&p.bits)
 }
 
-// decode reads the positions of the block's postings, up to posting number last. It returns false if the list is
-// damaged.
+// decode reads the positions of the block's postings, up to posting number last. It returns false if they are damaged.
 func (p *PositionReader) decode(c *Cursor, last int) bool {
 	if c.decodeFrequencies(); last >= c.n { // c may have left the block and returned
 		return false

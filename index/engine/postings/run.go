@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// A RunEncoder writes lists that [Encoder.AddRun] reads once, from front to back, and encodes for searches. Writing
-// and reading such a list takes a fraction of the time of encoding. The zero value is ready. Not safe for concurrent
-// use.
+// A RunEncoder writes lists that [Encoder.AddRun] reads once, from front to back, and encodes for searches. Writing and
+// reading such a list takes a fraction of the time of encoding. The zero value is ready. Not safe for concurrent use.
 //
 // A posting begins with a uvarint: twice the gap to the previous ordinal, plus 1 if the frequency is 1. A frequency
 // above 1 follows as a uvarint. The positions come next. The first position is written as it is, and every later one as

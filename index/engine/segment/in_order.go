@@ -39,8 +39,7 @@ func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists
 	for range goroutines {
 		encoding.Go(func() {
 			encode := begin()
-			// A goroutine takes memory before a range, so that the next range to write always has
-			// some.
+			// A goroutine takes memory before a range, so that the next range to write always has some.
 			for lists := range free {
 				i := int(next.Add(1)) - 1
 				if i >= n {

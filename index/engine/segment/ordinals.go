@@ -123,14 +123,12 @@ func appendRun(dst []byte, gap, length int) []byte {
 	return binary.AppendUvarint(dst, uint64(length-1))
 }
 
-// ReadRuns reads what AppendRuns wrote and adds it to s, a set of ordinals below n. It returns false for invalid
-// bytes.
+// ReadRuns reads what AppendRuns wrote and adds it to s, a set of ordinals below n. It returns false for invalid bytes.
 func (s Bitset) ReadRuns(b []byte, n int) bool {
 	return eachRun(b, n, s.setRange)
 }
 
-// eachRun calls f with the bounds of every run in b. The bounds must not exceed n. eachRun returns false if b is
-// damaged.
+// eachRun calls f with the bounds of every run in b. They must not exceed n. It returns false if b is damaged.
 func eachRun(b []byte, n int, f func(start, end int)) bool {
 	at := uint64(0)
 	for len(b) > 0 {

@@ -510,9 +510,8 @@ func (t *Terms) Find(key []byte) bool {
 	return t.Seek(key) && string(t.cursor.key) == string(key)
 }
 
-// List returns the verified posting list of a term in a field. If the parameter positions is set, the list includes
-// the positions. If the field lacks the term, the list has no postings. Its slices are valid until Close of the
-// reader.
+// List returns the verified posting list of a term in a field. If the parameter positions is set, the list includes the
+// positions. If the field lacks the term, the list has no postings. Its slices are valid until Close of the reader.
 func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error) {
 	ref := t.list(field)
 	if ref == nil {

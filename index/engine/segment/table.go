@@ -338,9 +338,8 @@ func (c *tableCursor) readPayload() bool {
 	return true
 }
 
-// eachRun calls f with the bounds of every run of the current entry. In a table of bytes, the payload is runs. In a
-// table of numbers, the number is the only run. The bounds must not exceed n. eachRun returns false if the entry is
-// damaged.
+// eachRun calls f with the bounds of every run of the current entry; they must not exceed n. In a table of bytes, the
+// payload is runs. In a table of numbers, the number is the only run. eachRun returns false if the entry is damaged.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
 	switch c.table.kind {
 	case tableOfBytes:

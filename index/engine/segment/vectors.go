@@ -86,8 +86,7 @@ func (c *codeWriter) finish() {
 	}
 }
 
-// VectorIndex finds the chunks nearest to a vector in one vector field. It is safe for concurrent
-// use.
+// VectorIndex finds the chunks nearest to a vector in one vector field. It is safe for concurrent use.
 type VectorIndex struct {
 	field  VectorField
 	set    vector.Set

@@ -119,9 +119,8 @@ func (s *Set) comparePassages(w *worker) error {
 	return s.compare(&w.query, &w.scanner, &w.nearest)
 }
 
-// nearest keeps the best of many chunks. It collects more than twice as many chunks as wanted, and then drops the
-// worse ones at once. Rows come in rounds. Within a round the row numbers rise, so the passages of a chunk are
-// adjacent.
+// nearest keeps the best of many chunks. It collects more than twice as many chunks as wanted, and then drops the worse
+// ones at once. Rows come in rounds. Within a round the row numbers rise, so the passages of a chunk are adjacent.
 type nearest struct {
 	set *Set
 	// list has the hits that the caller already had, then the found hits. The hits of earlier rounds begin at index

@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// A vector is stored rotated, as sign and magnitude, nine bits for each dimension. The signs are
-// its code, which a scan reads; the magnitudes are its row, which is read for few vectors. Nothing
-// is stored twice.
+// A vector is stored rotated, as sign and magnitude, nine bits for each dimension. The signs are its code, which a scan
+// reads; the magnitudes are its row, which is read for few vectors. Nothing is stored twice.
 
 const (
 	// GroupRows is the number of codes in a group. A group has the first words of all its codes, then the second
@@ -24,8 +23,7 @@ const (
 // MaxDims is the largest supported number of dimensions.
 const MaxDims = 1 << 16
 
-// Encoder turns vectors with the same number of dimensions into codes and rows and back. It is safe for concurrent
-// use.
+// Encoder turns vectors with the same number of dimensions into codes and rows and back. It is safe for concurrent use.
 type Encoder struct {
 	dims   int
 	padded int

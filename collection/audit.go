@@ -242,7 +242,7 @@ func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	}
 }
 
-// ask makes at most most checks for a round. It returns the state of the index that the checks saw.
+// ask makes the checks of a round, at most the number most. It returns the state of the index that the checks saw.
 func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, err error) {
 	a.random = rand.New(rand.NewPCG(a.seed, 0xacce55+number))
 	g := a.grant()

@@ -406,7 +406,7 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 // that changed before the collection opened.
 func (c *Collection) Looking() bool { return c.willWatch.Load() && c.watching.Load() == nil }
 
-// filling reports whether the first indexing of the folder still runs.
+// filling reports whether the first indexing of the folder has not ended.
 func (c *Collection) filling() bool {
 	return c.fresh && c.Looking()
 }

@@ -255,7 +255,7 @@ func inChange(i int, err error) error {
 }
 
 // take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time.
-// If a long run over the folders has the right, take waits for its end, or until ctx ends. give returns the right.
+// If a long run over the folders has the right, take waits for its end, or until ctx ends. Call give to return it.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:

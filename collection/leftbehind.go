@@ -43,7 +43,7 @@ func eachGiven(dir string, yield func(sheaf.ID)) error {
 }
 
 // LeftBehindText returns a message for the user. The message lists the documents that [LeftBehind] found, and shows the
-// command that copies them. The parameter folder is the covered folder; from and to are the addresses of the stores.
+// command that copies them. folder is the covered folder. The parameters from and to are the addresses of the stores.
 func LeftBehindText(ids []sheaf.ID, folder, from, to string) string {
 	return fmt.Sprintf("%s in %s: %s; to copy what stays: sheaf copy --given --from %s --to %s --in %s",
 		wording.Plural(len(ids), "document that came over HTTP stays", "documents that came over HTTP stay"), from,
@@ -98,9 +98,8 @@ func (x *Index) noteLeftBehind() {
 	}
 }
 
-// TakeGiven copies the documents of [LeftBehind] into this store and indexes them. from is the folder of the other
-// store. TakeGiven returns the copied documents. If another process takes documents for this store, the error is
-// [ErrTaken].
+// TakeGiven copies the documents of [LeftBehind] into this store, indexes them and returns them. The parameter from is
+// the folder of the other store. If another process takes documents for this store, the error is [ErrTaken].
 func (x *Index) TakeGiven(ctx context.Context, from string) ([]sheaf.ID, error) {
 	ids, err := LeftBehind(from, x.Where.Dir)
 	if err != nil || len(ids) == 0 {

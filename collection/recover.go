@@ -77,7 +77,7 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 	return nil
 }
 
-// recoverSome indexes some of the documents that the index lacks. If more is true, call it again. Others can write
+// recoverSome indexes some of the documents that the index lacks. If it returns true, call it again. Others can write
 // between two calls.
 func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {

@@ -385,7 +385,7 @@ func (c *Collection) notice(err error) {
 	}
 }
 
-// insist calls work again while the error is temporary, until ctx ends. It returns the last error.
+// insist calls the function work again while its error is temporary, until ctx ends. It returns the last error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
 	for wait := 100 * time.Millisecond; forNow(err) && pause(ctx, wait) == nil; wait = min(2*wait, 5*time.Second) {

@@ -127,8 +127,8 @@ func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed
 }
 
 // dropRejected removes from the update the documents that the store refused. The store no longer has their earlier
-// versions. The next run reads a refused file again when the file has changed. given is true when a program sent one of
-// the refused documents. Then commit records the other documents and fails, because the sender waits for an answer.
+// versions. The next run reads a refused file again when the file has changed. The result given says that a program
+// sent a refused document. Then commit records the other documents and fails, because the sender waits for an answer.
 func (r *runner) dropRejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.commits.written[doc]

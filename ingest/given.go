@@ -97,9 +97,9 @@ func (g *Given) content() content {
 	return c
 }
 
-// dateOf returns the date of g. doc is g with the given properties; found is the date in its text or name. The
-// frontmatter's date comes first, then the given date, the properties and the name. It ignores given dates that JSON
-// cannot write.
+// dateOf returns the date of g. doc is g with the given properties; the parameter found is the date in its text or
+// name. The frontmatter's date comes first, then the given date, the properties and the name. dateOf ignores given
+// dates that JSON cannot write.
 func (g *Given) dateOf(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}

@@ -271,9 +271,8 @@ func ownLast(ignores []ignoreFile) {
 // excludes is the path of a repository's own rules, relative to the folder of git.
 const excludes = "info/exclude"
 
-// gitFolder returns the folder where git keeps the excludes of a repository. The repository begins in the folder with
-// the full path full. In a worktree and in a submodule, .git is a file with the path of git's folder. gitFolder returns
-// "" when git would find no repository there.
+// gitFolder returns the folder where git keeps the excludes of the repository that begins at the path full, or "". In a
+// worktree and in a submodule, .git is a file with the path of git's folder.
 func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
 	if to, leads := strings.CutPrefix(readSmall(git), "gitdir:"); leads {
@@ -307,8 +306,8 @@ func leading(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// repository reports whether a repository begins in folder full. It returns the folder of the repository's excludes, or
-// "" when the process has no right to read them. It fails when it cannot find out whether a repository begins there.
+// repository reports whether a repository begins at the path full. It returns the folder of the repository's excludes,
+// or "" when the process has no right to read them. It fails when it cannot find out whether a repository begins there.
 func repository(full string) (git string, begins bool, err error) {
 	git = filepath.Join(full, ".git")
 	switch _, err := os.Stat(git); {

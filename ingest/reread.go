@@ -100,7 +100,7 @@ func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o 
 }
 
 // takeStored prepares the item of a given document. It uses the document as the program sent it. If that is not stored,
-// a rebuild uses the text in the catalog. whole is false if the document must stay unchanged.
+// a rebuild uses the text in the catalog. If the result whole is false, the document must stay unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()

@@ -337,7 +337,7 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 }
 
 // cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be indexed, reason says why. A
-// given text always makes a document. shown is the text that is indexed.
+// given text always makes a document. The result shown is the text that is indexed.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
 		return it.given.cut(it.doc), r.visibleText(it, c), ""

@@ -130,7 +130,7 @@ type watchFindings struct {
 	unseen string          // why the last complete walk could not
 }
 
-// begin must be called before a walk. The result again reports whether the walk must subscribe to all events again.
+// Call begin before a walk. The result again reports whether the walk must subscribe to all events again.
 func (f *watchFindings) begin() (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -28,7 +28,7 @@ type Source func(name string) (file string, text []byte, err error)
 // maxExtends is how many profiles may extend each other in a chain.
 const maxExtends = 8
 
-// Builtin is the [Source] of the profiles that are built into the program. For another name, the error lists their
+// Builtin is the [Source] of the profiles that are built into the program. For another name, the error lists these
 // names.
 func Builtin(name string) (file string, text []byte, err error) {
 	file = name + ".yaml"

@@ -75,7 +75,8 @@ func (p *Profile) planSources(plan *Plan, v values) {
 	}
 }
 
-// limit returns the default, 0 if there is none, and the most results of a query with these parameters.
+// limit returns two numbers of results for a query with these parameters. standard is the default, or 0 without one.
+// The result most is the largest that the profile allows.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
 		return 0, MaxLimit, nil

@@ -206,7 +206,7 @@ func (n *node) saying(text string) *node {
 	return &at
 }
 
-// unknown returns the error for the text of n, which is not one of the allowed texts. what is the kind of name in it.
+// unknown returns the error for the text of n, which is not one of the allowed texts. The text what says what n names.
 func (n *node) unknown(what string, allowed []string) error {
 	kind, _, _ := strings.Cut(what, " ")
 	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, prefixed(": ", Hint(kind, n.text, allowed)),

@@ -100,7 +100,7 @@ type sum struct {
 	parts   []sheaf.Explanation
 }
 
-// add adds a value to the sum. If an explanation is needed, it calls part to make one.
+// add adds a value to the sum. If an explanation is needed, it calls the function part to make one.
 func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	s.value += value
 	if value != 0 && s.explain {

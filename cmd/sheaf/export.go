@@ -219,7 +219,7 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	return out, reason
 }
 
-// factorsOf reads the numbers of the second phase into out. If Vespa cannot rank like the plan, it returns the reason.
+// factorsOf reads the numbers of the second phase into *out. If Vespa cannot rank like the plan, it returns the reason.
 func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	var stages []rank.Stage
 	for _, step := range plan.Main.Then {

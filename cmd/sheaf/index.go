@@ -225,8 +225,7 @@ func saveMemory(files int64) (adjust, restore func()) {
 	}
 }
 
-// showIndexing shows the progress of an indexing run, and saves memory during a large run. Call update after each step,
-// and done at the end.
+// showIndexing shows the progress of an indexing run, and saves memory during a large run. Call done after all updates.
 func (a *app) showIndexing() (update func(ingest.Progress), done func()) {
 	progress := terminal.NewProgress(a.err, "indexing")
 	var adjust, restore func()

@@ -41,7 +41,7 @@ func (a *app) workFolder(folder string) string {
 }
 
 // openOrScan opens the index for the command's folder. If the profile scans files, it opens a session without an index.
-// set has the parameters of the profile. openOrScan returns an error if the store cannot rank like the profile.
+// The list set has the profile's parameters. openOrScan returns an error if the store cannot rank like the profile.
 func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*session, error) {
 	folder, c, err := a.folderSettings(cmd)
 	if err != nil {

@@ -41,7 +41,7 @@ func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 // Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls the function read with a transaction. If the file is missing or in is nil, the transaction is empty.
+// View calls the function read with a transaction. Without a file or with a nil Intake, the transaction is empty.
 func (in *Intake) View(read func(*Tx) error) error {
 	if in == nil {
 		return read(&Tx{})

@@ -28,8 +28,8 @@ type object struct {
 }
 
 // parseJSON parses a body. The body must be valid UTF-8 and one JSON value, at most maxDepth deep, without repeated
-// names. Values are nil, bool, string, json.Number, []any and *object. For other bodies, parseJSON adds a fault to out
-// and returns false.
+// names. Values are nil, bool, string, json.Number, []any and *object. It reports faults in out, and then returns
+// false.
 func parseJSON(body []byte, out *faults) (any, bool) {
 	root := fault{Pointer: "#"}
 	if !utf8.Valid(body) {

@@ -71,7 +71,7 @@ func jsonSize(value any) int {
 	return len(text)
 }
 
-// shortText writes an answer without details as text. The first line uses full, the answer with details.
+// shortText writes the answer out, without details, as text. The first line comes from full, the answer with details.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)

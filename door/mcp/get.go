@@ -227,7 +227,7 @@ func (o *getOut) leastTokens(p *collection.Part) float64 {
 // listShare is the budget's share for lists of a passage. The rest is for text, even with thousands of headings.
 const listShare = 0.25
 
-// take returns a passage with as much text as the budget allows. It subtracts the tokens from left, the rest of it.
+// take returns a passage with as much text as the budget allows. It subtracts the tokens from *left, the rest of it.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.leastTokens(p)
@@ -263,8 +263,8 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	return one
 }
 
-// listed appends an item to a list and subtracts its price from the variable left, the rest of the budget. If the
-// budget is too small, it appends nothing and returns 1, otherwise 0.
+// listed appends an item to a list and subtracts its price from *left, the rest of the budget. If the budget is too
+// small, it appends nothing and returns 1, otherwise 0.
 func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1

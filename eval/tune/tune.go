@@ -162,8 +162,8 @@ func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fo
 	return &Fold{Set: set, Chosen: chosen, HeldOut: s.meanOf(values, held), Default: s.meanOf(defaults, held)}, nil
 }
 
-// climb changes one parameter at a time, as long as the mean over the queries that the function in accepts grows. It
-// returns the changed parameters and their mean. err is an error of a search.
+// climb changes one parameter at a time, as long as the mean over the queries grows. The function in says which queries
+// count. climb returns the changed parameters and their mean. err is an error of a search.
 func (s *searcher) climb(in func(i int) bool) (set map[string]string, mean float64, err error) {
 	set = map[string]string{}
 	if mean, err = s.mean(set, in); err != nil {

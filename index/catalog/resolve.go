@@ -38,7 +38,7 @@ func (v *View) Resolve(source sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) 
 // Among reports whether a document counts. If Among is nil, all documents count.
 type Among func(doc sheaf.ID) bool
 
-// includes reports whether a document counts. Callers make all cheaper checks before, because a may read the document.
+// includes reports whether a document counts. Callers make all cheaper checks before: this test may read the document.
 func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
 // ResolveAmong returns what Resolve would return if only the documents in among existed. Without a target, ok is false.

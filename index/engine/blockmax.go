@@ -361,9 +361,9 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany adds the scores of the clauses from index first on, for the ordinals from begin up to end. A candidate needs
-// a sum that reaches the threshold together with rest, the most that the other clauses add. scanMany returns the number
-// of candidates.
+// scanMany adds the scores of the clauses from index first on, from the ordinal begin up to the ordinal end. A
+// candidate needs a sum that reaches the threshold together with rest, the most that the other clauses add. scanMany
+// returns the number of candidates.
 func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
@@ -394,8 +394,8 @@ func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) i
 	return m.keepAllowed(s.gather(start, need, full))
 }
 
-// gather makes candidates of the marked sums that are at least need. The window begins at ordinal start. It returns the
-// number of candidates.
+// gather makes candidates of the marked sums that are at least the number need. The window begins at ordinal start. It
+// returns the number of candidates.
 func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {

@@ -50,8 +50,8 @@ func (ix *Index) stopIdleTimer() {
 	}
 }
 
-// idleSegments returns the segments that an idle index joins, smallest first, together at most most bytes. The list is
-// empty if no merge pays off.
+// idleSegments returns the segments that an idle index joins, smallest first. Together they have no more bytes than the
+// parameter most. The list is empty if no merge pays off.
 func (ix *Index) idleSegments(views []*view, most int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())

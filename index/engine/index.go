@@ -332,8 +332,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer, until it has called give as often. Between loads and merges another process may
-// write.
+// take makes this process the writer, until [Index.give] was called as often. Between loads and merges another process
+// may write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

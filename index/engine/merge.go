@@ -204,8 +204,8 @@ func goroutines(limit int, memory, taken int64) int {
 	return int(max(1, min(int64(limit), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that the function choose picks. slow limits the rate. It uses at most limit goroutines,
-// fewer if memory is short. again reports whether it merged any segments.
+// mergeOnce merges the segments that the function choose picks. The parameter slow limits the rate. mergeOnce uses at
+// most limit goroutines, fewer if memory is short. The result again reports whether it merged any segments.
 func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choose func([]*view) []*view) (again bool,
 	err error) {
 	if err := ix.pause(ctx); err != nil {

@@ -26,8 +26,8 @@ type keyedChunk struct {
 	score   float64
 }
 
-// Sorted returns the first req.Limit chunks that match a word request, in the order by. Their scores are those of
-// Search.
+// Sorted returns the first req.Limit chunks that match a word request, in the order that by names. Their scores are the
+// scores that Search gives.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	p, err := s.planOf(&req)
 	if err != nil {
@@ -69,7 +69,8 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	return hits, nil
 }
 
-// firstOf returns the first limit chunks of a set in the order by. The set has chunks of one view; firstOf empties it.
+// firstOf returns the first limit chunks of a set, in the order that by names. The set has chunks of one view; firstOf
+// empties it.
 func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order,
 	limit int) ([]keyedChunk, error) {
 	r := s.views[view].reader

@@ -81,8 +81,8 @@ func (r *outage) learn(fault error) {
 	r.failed.Store(&silence{fault, time.Now().Add(r.length)})
 }
 
-// open checks the address, adds path to it when path is missing, and sets defaults. Errors put what, for example "chat
-// ", before the name of a setting. Errors wrap ErrConfig.
+// open checks the address, adds path to it when path is missing, and sets defaults. Errors put the text what, for
+// example "chat ", before the name of a setting. Errors wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.URL)
 	switch {

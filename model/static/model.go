@@ -68,8 +68,8 @@ func Open(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// openHeader reads the header of a file. n has the eight numbers after the magic. Errors wrap ErrCorrupt: data has
-// another magic or version.
+// openHeader reads the header of a file. n has the eight numbers after the magic. Another version or magic is
+// ErrCorrupt.
 func openHeader(data []byte, magic string, version uint32) (h header, n [8]uint32, err error) {
 	if len(data) < headerBytes+4 || string(data[:len(magic)]) != magic {
 		return h, n, fmt.Errorf("%w: it does not begin with %s", ErrCorrupt, magic)

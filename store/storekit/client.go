@@ -61,8 +61,8 @@ type Bytes struct {
 	Data []byte
 }
 
-// Call sends body and decodes the answer into out. It sends Lines and Bytes unchanged, and everything else as JSON. If
-// body is nil, it sends none; if out is nil, it decodes nothing. An error names the store and the request.
+// Call sends body and decodes the answer into the variable out. It sends Lines and Bytes unchanged, and everything else
+// as JSON. A nil body sends nothing, and a nil out decodes nothing. An error names the store and the request.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
 	var data []byte

@@ -171,7 +171,7 @@ func (s *Store) passages(ctx context.Context, field string, indexes map[string]i
 	return nil
 }
 
-// timed runs call with the whole time limit of one store call, for all requests that it sends.
+// timed calls the function call with the whole time limit of one store call, for all requests that it sends.
 func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {

@@ -227,7 +227,7 @@ func (s *Store) classes() []string {
 	return out
 }
 
-// deleteSome deletes as many objects as the server deletes in one request. If more is true, objects may be left.
+// deleteSome deletes as many objects as the server deletes in one request. It returns true if objects may be left.
 func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
 	var said struct {
 		Results *struct{ Matches, Successful, Failed, Limit int }

@@ -133,7 +133,7 @@ type brokenWord struct {
 	text          []byte
 }
 
-// appendJoined appends the terms of a broken word. end is the byte after its last part, last the offset of this part.
+// appendJoined appends the terms of a broken word. Its last part ends before byte end, and has the offset last.
 func (a *Analyzer) appendJoined(dst []Term, w brokenWord, end, last int) []Term {
 	text := string(w.text)
 	if !isPlain(text) {

@@ -43,8 +43,7 @@ func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// nextWord returns the range of the first raw word at or after byte i, which is not inside a word. At the end it is
-// empty.
+// nextWord returns the range of the first raw word at or after byte i, or an empty range. i must not be inside a word.
 func nextWord(text string, i int) (start, end int) {
 	for i < len(text) {
 		c := text[i]

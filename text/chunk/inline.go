@@ -260,8 +260,7 @@ func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end
 }
 
 // tag reads an HTML tag or an address at byte i, and has the results of angle. In some texts every '<' begins a tag
-// that turns out invalid only far after it. When such failures have cost several times the text's length, tag stops
-// looking.
+// that turns out invalid only far after it. When such failures cost several times the text's length, tag stops looking.
 func (r *inline) tag(i int) (address string, end int, ok bool) {
 	t := r.text
 	if r.spent > 8*len(t)+4096 {

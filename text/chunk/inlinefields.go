@@ -167,7 +167,7 @@ func closing(text string, opening byte) int {
 	return -1
 }
 
-// cutField splits text such as "name:: value". If line is set, text is a line of its own: a space must follow the
+// cutField splits text such as "name:: value". If line is set, text is a line of its own. A space must then follow the
 // colons, and the name may be bold. Names in programs also have colons. ok is false if text is no such property.
 func cutField(text string, line bool) (name, value string, ok bool) {
 	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")

@@ -80,9 +80,9 @@ func (r *Reader) addRuns(set Bitset, c *tableCursor) error {
 	return nil
 }
 
-// EachValue calls f with every value of a column in rising order, or with descending in falling order. f gets the
-// kind and content of the value, as DecodeValue reads them, and the chunks with the value. The chunks come as bounds
-// of runs: start, end, start, end ... Both arguments are valid only during the call. f returns false to stop.
+// EachValue calls f with every value of a column, in rising order, or in falling order if descending is set. f gets the
+// kind and content of the value, as DecodeValue reads them, and the chunks with the value. The chunks come as bounds of
+// runs: start, end, start, end ... Both arguments are valid only during the call. f returns false to stop.
 func (r *Reader) EachValue(column string, descending bool, f func(value []byte, runs []uint32) bool) error {
 	prefix := appendColumn(nil, column)
 	var c tableCursor

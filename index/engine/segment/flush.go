@@ -141,8 +141,8 @@ func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live returns the data of all remaining chunks, as one slice. It collects it in out, unless one part has exactly this
-// data.
+// live returns the data of all remaining chunks, as one slice. It collects the data in the list out, unless one part
+// has exactly this data.
 func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
 		return of(p.Builder)

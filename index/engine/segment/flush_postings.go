@@ -90,7 +90,7 @@ func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
 	return e
 }
 
-// encode writes to out the lists of the terms in one range, by name. It walks the terms of all parts together.
+// encode writes to *out the lists of the terms in one range, by name. It walks the terms of all parts together.
 func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	copy(e.at, r.parts)
 	for i, b := range r.parts {

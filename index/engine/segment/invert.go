@@ -149,7 +149,7 @@ func (v *inversion) place(number int, b ordinalRange) (occurrences int) {
 	return occurrences
 }
 
-// make sorts occurrences into the ranges of their terms, for part number i. first is the number of the first range.
+// make sorts occurrences into the ranges of their terms, for part number i. The first range has the number first.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {

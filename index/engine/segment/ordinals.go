@@ -30,7 +30,7 @@ func (s Bitset) Count() int {
 	return n
 }
 
-// CountRange returns the number of ordinals in s from start up to end.
+// CountRange returns the number of ordinals in s that are at least start and below end.
 func (s Bitset) CountRange(start, end uint32) int {
 	n := 0
 	for start < end {
@@ -47,7 +47,7 @@ func (s Bitset) CountRange(start, end uint32) int {
 // Fill adds every ordinal below n.
 func (s Bitset) Fill(n int) { s.setRange(0, n) }
 
-// setRange adds the ordinals from start up to end.
+// setRange adds the ordinals that are at least start and below end.
 func (s Bitset) setRange(start, end int) {
 	if start >= end {
 		return

@@ -152,7 +152,8 @@ func (c *scanner) limit(n, padded, known int) int {
 	return known
 }
 
-// run selects the best rows from start, a multiple of blockRows, up to end. It compares them or keeps them in c.list.
+// run selects the best rows from row start, a multiple of blockRows, up to row end. It compares them or keeps them in
+// c.list.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found *nearest, start, end int) error {
 	c.list, c.lost = c.list[:0], math.MinInt32
 	c.sampled.reset(s.Encoder.padded, countedEvery)
@@ -292,7 +293,7 @@ func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	}
 }
 
-// choose writes to c.index the waiting, allowed rows of a stretch whose estimate is at least low. They no longer wait.
+// choose moves to c.index the waiting, allowed rows of a stretch whose estimate is not below low. They no longer wait.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, nextLower(low))
 	index, n := c.index[:cap(c.index)], 0

@@ -53,8 +53,8 @@ func (s *Set) scale(row int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.Scales[ScaleBytes*row:])))
 }
 
-// rows returns the first row of a chunk and the row after the last; they are equal if the chunk has none. It begins to
-// search at row from.
+// rows returns the first row of a chunk and the row after the last: the same without rows. The search begins at row
+// from.
 func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	if s.single() {
 		return int(ordinal), int(ordinal) + 1

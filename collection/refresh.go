@@ -217,8 +217,8 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 	return report, err
 }
 
-// ingestWhenFree waits until no other process indexes, and then indexes what is left. If another process began to
-// remake the index meanwhile, the error is ingest.ErrRebuilt.
+// ingestWhenFree waits until no other process indexes, at most for the time need. Then it indexes the files that still
+// changed. If another process began to remake the index meanwhile, the error is ingest.ErrRebuilt.
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need time.Duration, o ingest.Options,
 ) (report *ingest.Report, err error) {

@@ -65,9 +65,9 @@ func isDisk(root, dir string) bool {
 	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
 }
 
-// findUnmounted finds folders of trees that are missing although others exist, for example because
-// a disk is not mounted. It also finds empty folders where a disk was mounted. Their indexed
-// documents and skipped files stay. If all folders are missing, the walk reports the error.
+// findUnmounted finds trees whose folder is missing while another tree's folder exists, for example because a disk is
+// not mounted. It also finds empty folders where a disk was mounted. Their indexed documents and skipped files stay. If
+// all folders are missing, the walk reports the error.
 func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 	var unmounted []catalog.Tree
 	there := false

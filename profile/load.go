@@ -98,7 +98,7 @@ func newMissing(name string, names, looked []string) *missingProfile {
 	return &missingProfile{name, slices.Compact(names), looked}
 }
 
-// Error returns a message for users of other machines. It names no folder.
+// Error returns a message that callers on other machines may see. It names no folder.
 func (m *missingProfile) Error() string {
 	return fmt.Sprintf("profile %q%s (profiles: %s): %v", m.name, m.hint(), strings.Join(m.names, ", "), sheaf.ErrNotFound)
 }

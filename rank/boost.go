@@ -12,7 +12,7 @@ type Blend uint8
 
 // These are the ways to blend a factor in.
 const (
-	// Multiply gives score x factor. A negative score is divided, so that a factor above 1 always raises it.
+	// Multiply gives score * factor. A negative score is divided, so that a factor above 1 always raises it.
 	Multiply Blend = iota
 	// Add gives score + factor - 1.
 	Add

@@ -47,7 +47,7 @@ func isWhole(c *sheaf.Node, facts Facts) bool {
 
 // MMR orders the first N hits by marginal relevance. It repeatedly takes the hit with the largest
 //
-//	Lambda x relevance - (1 - Lambda) x (largest similarity to a hit taken before)
+//	Lambda * relevance - (1 - Lambda) * (largest similarity to a hit taken before)
 //
 // where relevance is the score mapped to 0..1 over these N hits. This value becomes the score of the hit. The values
 // never rise, so the hits stay sorted. MMR drops the hits after the first N.

@@ -15,7 +15,7 @@ import (
 // cited together with it, or share a tag. It skips a count whose weight is 0. The sum of the counts times their
 // weights is c. All hits of the document get the factor
 //
-//	1 + Strength x ln(1 + c), at most Max
+//	1 + Strength * ln(1 + c), at most Max
 //
 // If a vector branch ran and MinSimilarity is above 0, a candidate needs a hit with at least this similarity.
 //

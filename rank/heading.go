@@ -12,7 +12,7 @@ import (
 //
 // Example, Max 1.3, Decay 0.9: levels 0 and 1 get 1.3, level 2 gets 1.17, level 3 gets 1.053.
 //
-// Source: ra's heading boost, which is 5 x 0.7^(depth-1) and may be below 1.
+// Source: ra's heading boost, which is 5 * 0.7^(depth-1) and may be below 1.
 type HeadingBoost struct {
 	Max   float64 // at least 1
 	Decay float64 // above 0, at most 1

@@ -19,9 +19,9 @@ type NameMatch struct {
 
 // Names raises hits if the query names their document or their heading. It adds to the score of a hit
 //
-//	Document x name(document) + Heading x name(heading of the section) + equal
+//	Document * name(document) + Heading * name(heading of the section) + equal
 //
-//	name(t) = asked(t) x said(t), in 0..1
+//	name(t) = asked(t) * said(t), in 0..1
 //	asked(t) = sum of the idf of the query's words in t / sum of the idf of all words of the query
 //	said(t)  = content words of t in the query / content words of t
 //	name(document) = the largest value among its title, its aliases and its file name; a file
@@ -37,8 +37,8 @@ type NameMatch struct {
 // equals the query. If several names equal the query, the largest value counts.
 //
 // Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of them and one other
-// content word, so name(document) = 0.5 x 0.5. The heading consists of the two words, so name(heading) = 1. Names
-// adds 0.3 x 0.25 + 0.3 x 1 = 0.375.
+// content word, so name(document) = 0.5 * 0.5. The heading consists of the two words, so name(heading) = 1. Names
+// adds 0.3 * 0.25 + 0.3 * 1 = 0.375.
 //
 // Over the words of a name, said is precision and asked is recall: coordination level matching with idf (Spärck Jones
 // 1972).

@@ -13,7 +13,7 @@ type AgeCurve uint8
 
 // These are the curves.
 const (
-	// Hyperbolic is 1/(1 + Decay x age in years), as in Onyx and Vespa.
+	// Hyperbolic is 1/(1 + Decay * age in years), as in Onyx and Vespa.
 	Hyperbolic AgeCurve = iota
 	// HalfLife halves the factor each time the age grows by [Recency.HalfLife].
 	HalfLife

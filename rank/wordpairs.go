@@ -18,12 +18,12 @@ type Pair struct {
 
 // WordPairs raises a hit that has words side by side which are side by side in the query. It adds to the score of a hit
 //
-//	Strength x pairs
+//	Strength * pairs
 //	pairs = sum of the worth of the pairs in the hit / sum of the worth of all pairs, in 0..1
 //
 // A pair counts once in a hit. WordPairs reads only the hit, not the rest of its document.
 //
-// Example, Strength 0.3: with "a commit" (worth 3) but without "undo a" (worth 2), a hit gets 0.3 x 3/5.
+// Example, Strength 0.3: with "a commit" (worth 3) but without "undo a" (worth 2), a hit gets 0.3 * 3/5.
 //
 // Source: the sequential dependence model's ordered windows (Metzler and Croft 2005), with idf instead of a language
 // model.

@@ -117,7 +117,8 @@ func named(column string) string {
 	return name
 }
 
-// unmet returns a message: no document has the wanted value, but these exist. Folders below scope are relative to it.
+// unmet returns a message: no document has the wanted value. The message suggests values of the list there. Folders
+// below scope are relative to it.
 func (w requiredValue) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))

@@ -5,8 +5,8 @@ import (
 	"sheaf/rank"
 )
 
-// Part returns the chunk with this ID. For a document of pieces, Part returns one chunk that covers all of it: see
-// [sheaf.Document.Part]. ok is false for an unknown ID.
+// Part returns the chunk with this ID, or false for an unknown ID. For a document of pieces, Part returns one chunk
+// that covers all of it: see [sheaf.Document.Part].
 func Part(facts rank.Facts, id sheaf.ID) (sheaf.Chunk, bool) {
 	if c, ok := facts.Chunk(id); ok {
 		return c, true

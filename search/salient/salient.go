@@ -41,7 +41,7 @@ type Collection struct {
 }
 
 // Query returns a query for the words that are frequent in text and rare in the collection. A word weighs (1 + ln
-// tf) x idf, scaled so that the largest weight is 1. If two words weigh the same, the first wins. Query skips words
+// tf) * idf, scaled so that the largest weight is 1. If two words weigh the same, the first wins. Query skips words
 // that the collection lacks. It returns nil when no word is left.
 func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, error) {
 	words := candidates(a, text)

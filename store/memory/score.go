@@ -103,7 +103,7 @@ func (p *parts) addAll(q *parts) {
 	}
 }
 
-// hit scores a chunk; ok is false when it does not match.
+// hit scores a chunk. It returns false when the chunk does not match.
 func (s *scorer) hit(c *chunk) (sheaf.Hit, bool) {
 	p := s.parts()
 	if !s.node(p, s.plan.Root, c) {

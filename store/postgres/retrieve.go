@@ -134,8 +134,8 @@ func vectorStatement(req *store.Request, field vectorTable, count bool) (string,
 	return sql, st.args, err
 }
 
-// vectorField returns the field of a request; ok is false if the field has no vectors. The caller must read fields
-// for each request, because another process may recreate the tables with other numbers.
+// vectorField returns the field of a request, or false if the field has no vectors. The caller must read fields for
+// each request, because another process may recreate the tables with other numbers.
 func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vectorTable, bool, error) {
 	field := fields[req.Field]
 	ok, err := field.Answers(req)

@@ -332,7 +332,7 @@ func isLetters(raw string) bool {
 	})
 }
 
-// withoutMarks returns 1000000 for 1,000,000 and usa for u.s.a; ok is false for anything else.
+// withoutMarks returns 1000000 for 1,000,000 and usa for u.s.a. It returns false for anything else.
 func withoutMarks(s string) (string, bool) {
 	if strings.ContainsAny(s, ",'") && strings.Trim(s, "0123456789,'") == "" {
 		digits := digitMarks.Replace(s)

@@ -19,7 +19,7 @@ const slack = 16
 //	                 more than one bit beyond the width
 //	ones    1 byte   how many values have one bit beyond the width, most of those that
 //	                 have any
-//	values  ceil(n x width / 8) bytes, little endian, the lowest bits of each
+//	values  ceil(n * width / 8) bytes, little endian, the lowest bits of each
 //	ones    the index of each, 1 byte
 //	more    when width says so: how many values have more bits (1 byte), and for
 //	        each its index (1 byte), uvarint of the value shifted right by width

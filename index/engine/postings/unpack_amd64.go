@@ -74,12 +74,12 @@ func sumUpFast(gaps []uint32, next uint32) uint32 {
 	return last
 }
 
-// unpackAVX2 reads 8 x groups values.
+// unpackAVX2 reads 8 * groups values.
 //
 //go:noescape
 func unpackAVX2(dst *uint32, src *byte, groups, width int, at *lanes, add uint32)
 
-// sumUpAVX2 makes ordinals of 8 x groups gaps. It returns the bitwise OR of the gaps.
+// sumUpAVX2 makes ordinals of 8 * groups gaps. It returns the bitwise OR of the gaps.
 //
 //go:noescape
 func sumUpAVX2(gaps *uint32, groups int, next uint32) (any uint32)

@@ -25,10 +25,10 @@ func deviations(k int) float64 {
 	return 3
 }
 
-// estimateReach relates the estimates of one query to similarities.
+// estimateReach has the numbers that turn the estimates of one query into similarities, with their errors.
 type estimateReach struct {
 	length float64 // of the query
-	// An estimate e means the similarity length x (offset + slope e). Its error has two parts: deviation x sqrt(1 -
+	// An estimate e means the similarity length * (offset + slope * e). Its error has two parts: deviation * sqrt(1 -
 	// similarity^2), and rounding.
 	offset, slope       float64
 	deviation, rounding float64

@@ -95,7 +95,8 @@ func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	return ctx.Err()
 }
 
-// scanPart scans range i of n ranges of rows. It uses the memory of c.
+// scanPart scans range i of the rows. Each range has the parameter rows as its length, the last perhaps less. It uses
+// the memory of c.
 func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob, i, rows int) {
 	p := &w.parts[i]
 	p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored

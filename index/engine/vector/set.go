@@ -200,7 +200,7 @@ func (s *Set) countAllowed(allowed []uint64) int {
 	return int(int64(chunks)*int64(s.Count)/int64(s.Owned)) + 1
 }
 
-// At decodes row i into dst. The length of dst is the number of dimensions.
+// At decodes a row into dst. The length of dst is the number of dimensions.
 func (s *Set) At(dst []float32, row int) error {
 	if err := s.verify(uint32(row)); err != nil {
 		return err

@@ -134,7 +134,7 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the files in movable away, the batch file last: it names the document files that must not be used.
+// move moves the files in movable away, the batch file last. That file names the document files that must not be used.
 func (t *takeOver) move() error {
 	if len(t.movable) == 0 {
 		return nil

@@ -38,8 +38,8 @@ const (
 // one of them indexes a saved file. The other processes and given documents wait.
 const lockPatience = 5 * time.Second
 
-// Watch keeps the index up to date until ctx ends, then returns nil. It runs at the start, after a change in the
-// folders, and after another process adds or removes a folder. It also runs every minute, as the system may lose
+// Watch keeps the index up to date until ctx ends, then returns nil. It indexes at the start, after a change in the
+// folders, and after another process adds or removes a folder. It also indexes every minute, as the system may lose
 // events. Where the system does not report changes (too many folders, a network drive), Watch polls, up to twice a
 // second.
 //
@@ -249,7 +249,7 @@ func (f *watchFindings) matters(name string) bool {
 	return f.whole[name] || f.whole[filepath.Dir(name)] || f.files[name]
 }
 
-// watch decides when to run. It uses no file system, so tests run it with a simulated clock.
+// watch decides when to index. It uses no file system, so tests give it a simulated clock.
 type watch struct {
 	events chan struct{} // something changed, or some events were lost
 	run    func() error

@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// NameMatch says how well a name matches the query. Both are compared as sets of words.
+// NameMatch says how well a name matches the query. Name and query are compared as sets of words.
 type NameMatch struct {
 	// Asked is the share, 0..1, of the query's words that are in the name. Words are weighted by idf.
 	Asked float64

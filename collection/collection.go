@@ -131,7 +131,8 @@ func (h *health) watchHealth() {
 type watch struct {
 	watching atomic.Pointer[watchState]
 	indexing atomic.Pointer[ingest.Progress] // progress of a run; nil without a run
-	// fresh means that the index had no documents at the start. willWatch means that the program calls Watch, or will.
+	// fresh means that the index had no documents at the start. willWatch means that the program calls Watch now or
+	// later.
 	fresh     bool
 	willWatch atomic.Bool
 }

@@ -30,7 +30,8 @@ const (
 // errEmptying means that the store must still be emptied.
 var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", ErrRebuilt)
 
-// The process that rebuilds an index empties the store at once, unless that process ends too early.
+// The process that rebuilds an index empties the store at once, unless that process ends too early. whenEmptied waits
+// for it, at most emptyingWait, and tries again after each emptyingStep.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond

@@ -19,7 +19,7 @@ import (
 
 // Times of Watch. After the last event of a burst, Watch waits quietTime, because editors write, rename and remove
 // files in one save. In an endless burst, Watch waits at most patience. A run takes some tens of milliseconds, so
-// search finds a saved note well within a second. Without events, Watch runs once in each period rescan, because the
+// search finds a saved note well within a second. Without events, Watch indexes once in each period rescan, because the
 // system may lose an event.
 const (
 	quietTime = 50 * time.Millisecond
@@ -27,8 +27,8 @@ const (
 	rescan    = time.Minute
 )
 
-// Where the system does not report changes, Watch runs once in each period poll. If runs take long, Watch waits longer
-// between them: runs take at most one part in pollShare of the time.
+// Where the system does not report changes, Watch indexes once in each period poll. If runs take long, Watch waits
+// longer between them: runs take at most one part in pollShare of the time.
 const (
 	poll      = 500 * time.Millisecond
 	pollShare = 20

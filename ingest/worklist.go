@@ -68,7 +68,7 @@ type knownTime struct {
 // waitingDocuments has the documents that wait to be indexed, with the reasons.
 type waitingDocuments struct {
 	pending map[sheaf.ID]string // reasons
-	// The field earlier has the content that pending had before all documents had to be read again.
+	// The field earlier has an older state of pending: its content before all documents had to be read again.
 	earlier map[sheaf.ID]string
 	// begun are documents that the catalog lacks. The store may have a part of them, because a run
 	// was stopped or the record was lost. The run first removes this part.

@@ -18,7 +18,7 @@ const (
 	// leastMisspelt is the length, in letters, from which a word may have one typing error. mostEdited is the length
 	// from which it may have two.
 	leastMisspelt, mostEdited = 4, 6
-	// likeIt is how many chunks with similar words are read to find the intended word.
+	// mostSimilar is how many chunks with similar words are read to find the intended word.
 	mostSimilar = 3
 )
 

@@ -139,9 +139,9 @@ type Combine uint8
 
 // Ways to combine fields. score(f,t) is the BM25 score of query term t in field f, and w(f) is the weight of f.
 const (
-	// CombineSum: the sum over f and t of w(f) * score(f,t).
+	// CombineSum: the sum over the fields f and the terms t of w(f) * score(f,t).
 	CombineSum Combine = iota
-	// CombineBest: the largest s(f) plus TieBreaker times the others, where s(f) is the sum over t of w(f) x
+	// CombineBest: the largest s(f) plus TieBreaker times the others; s(f) is the sum over the terms t of w(f) *
 	// score(f,t).
 	CombineBest
 	// CombineBM25F: one BM25 over a virtual field. Its frequency and length are weighted sums (Robertson, Zaragoza,

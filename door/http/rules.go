@@ -93,7 +93,7 @@ const (
 // memberName matches the names of an object's members, if callers can choose these names.
 var memberName = regexp.MustCompile(patterns["name"].expression)
 
-// maxMemberName limits the length of such a name, in characters.
+// maxMemberName limits the length of a member's name that callers choose, in characters.
 const maxMemberName = 64
 
 // descriptions are the descriptions that are too long for a tag. A field names its description in its tag: doc:"@name".

@@ -55,7 +55,7 @@ type bound struct {
 	block   int     // the block of bMost, -1 for none
 	bMost   float64
 	blocks  []float64 // the maximum of every block, if all were computed
-	// The maximum of every window, if boundWindows computed it.
+	// windows has the maximum of every window, if boundWindows computed it.
 	windows []float64
 	wMost   float64 // of the window
 	rare    float64 // one divided by the number of postings
@@ -194,7 +194,8 @@ type maxScore struct {
 	touched   int         // number of scored postings
 	scratch   *scratch
 
-	// The results of other evaluations of the same segment. Each evaluates another range of ordinals.
+	// brought and elsewhere have the results of other evaluations of the same segment. Each evaluates another range of
+	// ordinals.
 	bringing  sync.Mutex // guards the fields below
 	brought   []candidate
 	elsewhere int

@@ -22,8 +22,8 @@ import (
 const (
 	tierFactor = 8
 	tierFloor  = 64
-	// mergeChunks limits the chunks of a segment that an automatic merge of several segments makes. Memory limits
-	// such merges too: while one runs, a load keeps one mergeShare-th of the memory.
+	// mergeChunks limits the chunks of a segment that an automatic merge of several segments makes. Memory limits such
+	// merges too: while one runs, a load keeps its memory divided by mergeShare.
 	mergeChunks = 4 << 20
 	mergeShare  = 2
 )

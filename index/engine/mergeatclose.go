@@ -12,7 +12,7 @@ import (
 const (
 	// settleShare limits the time that Close spends on merges: the time of the loads divided by settleShare.
 	settleShare = 30
-	// settleMost also limits that time, because callers may wait for Close.
+	// settleMost limits the time that Close spends on merges, because callers may wait for Close.
 	settleMost = 2 * time.Second
 	// mergeRate is the rate, in bytes of segments in a second, that a merge surely reaches. settle does not begin a
 	// merge that would take too long at this rate.

@@ -118,7 +118,7 @@ func (r *Reader) EachValue(column string, descending bool, f func(value []byte, 
 	return cmp.Or(walk.err, c.err)
 }
 
-// columnWalk calls f for each entry of a table.
+// columnWalk calls the function f for each entry of a table.
 type columnWalk struct {
 	r      *Reader
 	prefix int // bytes of a key before the value

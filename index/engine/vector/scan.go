@@ -31,7 +31,7 @@ const (
 	// cancelBlocks is the number of blocks after which a scan checks for cancellation. These blocks take about 0.1 ms.
 	cancelBlocks = 64
 	// A scan counts one of countedEvery estimates, to predict how many rows an estimate selects. countedEvery is a
-	// power of two. countedShift keeps the same number of the top bits of a 32-bit number.
+	// power of two. A shift of a 32-bit number by countedShift leaves its top bits, a number below countedEvery.
 	countedEvery = 32
 	countedShift = 27
 )

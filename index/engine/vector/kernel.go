@@ -12,7 +12,7 @@ type kernel struct {
 	// scan estimates groups of GroupRows vectors. It writes their estimates to out. In mask, it sets one bit for each
 	// vector whose estimate is above the number least. There are len(mask) groups.
 	scan func(out []int32, mask []byte, codes []byte, q *query, least int32)
-	// above sets the bits of estimates above the number least, and clears the other bits. There are 8 len(mask)
+	// above sets the bits of estimates above the number least, and clears the other bits. There are 8*len(mask)
 	// estimates. Their number must be a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
 	// dot computes the dot products of a query with the rows in index. The row numbers in index must rise. The slices

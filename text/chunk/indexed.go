@@ -1,7 +1,6 @@
 package chunk
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -251,49 +250,8 @@ type Left struct {
 	cut []sheaf.Span
 }
 
-// WithoutPayloads returns text without the data in it, and without the HTML within words.
-func WithoutPayloads(text string) Left {
-	return withoutParts(text, addParts(payloads(text), htmlInWords(text)))
-}
-
-// inWord matches HTML that does not end a word: soft hyphens, places for line ends, and the tags of H<sub>2</sub>O.
-var inWord = regexp.MustCompile(`[\pL\d](?:(&(?:shy|ZeroWidthSpace|#173|#xAD|#8203|#x200B);|<wbr ?/?>)` +
-	`|(<sub>)[\pL\d]{1,20}(</sub>))`)
-
-// inWordSigns are the signs of inWord. A text without them has no match.
-var inWordSigns = [...]string{"&shy;", "&Zero", "&#", "<wbr", "<sub>"}
-
-// htmlInWords returns the parts of text that match inWord, in order.
-func htmlInWords(text string) (parts []sheaf.Span) {
-	if !slices.ContainsFunc(inWordSigns[:], func(sign string) bool { return strings.Contains(text, sign) }) {
-		return nil
-	}
-	for _, at := range inWord.FindAllStringSubmatchIndex(text, -1) {
-		for i := 2; i < len(at); i += 2 {
-			if at[i] >= 0 {
-				parts = append(parts, sheaf.Span{Start: at[i], End: at[i+1]})
-			}
-		}
-	}
-	return parts
-}
-
-// addParts adds more parts of a text to parts, except overlapping ones. Both lists are in order, as is the result.
-func addParts(parts, more []sheaf.Span) []sheaf.Span {
-	if len(more) == 0 {
-		return parts
-	}
-	all := make([]sheaf.Span, 0, len(parts)+len(more))
-	for _, m := range more {
-		for len(parts) > 0 && parts[0].End <= m.Start {
-			all, parts = append(all, parts[0]), parts[1:]
-		}
-		if len(parts) == 0 || m.End <= parts[0].Start {
-			all = append(all, m)
-		}
-	}
-	return append(all, parts...)
-}
+// WithoutPayloads returns text without the data in it.
+func WithoutPayloads(text string) Left { return withoutParts(text, payloads(text)) }
 
 // withoutParts returns text without the given parts, which are in order and do not overlap.
 func withoutParts(text string, parts []sheaf.Span) Left {
@@ -325,9 +283,9 @@ func (l Left) At(i int) int {
 	return i
 }
 
-// IndexedText returns the indexed text of a chunk: its body without four kinds of bytes. The first is frontmatter
+// IndexedText returns the indexed text of a chunk: its body without three kinds of bytes. The first is frontmatter
 // that has entries, because their values become fields. The second is data, such as a picture in base64. The third
-// is hyphens at the ends of code lines, because these would join words. The fourth is HTML within words.
+// is hyphens at the ends of code lines, because these would join words.
 func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	body, front := c.Body, doc.Frontmatter
 	text := content[body.Start:body.End]
@@ -343,8 +301,13 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 		parts = slices.Insert(parts, i, at)
 		from = at.End
 	}
-	parts = addParts(parts, codeHyphens(text, from, KindOf(doc.Path) == KindCode))
-	parts = addParts(parts, htmlInWords(text))
+	hyphens := slices.DeleteFunc(codeHyphens(text, from, KindOf(doc.Path) == KindCode), func(h sheaf.Span) bool {
+		return slices.ContainsFunc(parts, func(p sheaf.Span) bool { return p.Start < h.End && h.Start < p.End })
+	})
+	if len(hyphens) > 0 {
+		parts = append(parts, hyphens...)
+		slices.SortFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
+	}
 	return withoutParts(text, parts)
 }
 

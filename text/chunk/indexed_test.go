@@ -74,11 +74,6 @@ func TestBase64Data(t *testing.T) {
 		{"behind frontmatter", "a.md", "---\nstatus: open\n---\n![a](data:image/png;base64," + long + ") End.",
 			"![a]() End."},
 
-		{"marks within words", "a.md", "Donau&shy;dampf&#173;schiff<wbr>fahrt", "Donaudampfschifffahrt"},
-		{"formulas", "a.md", "H<sub>2</sub>O, SO<sub>4</sub><sup>2-</sup>", "H2O, SO4<sup>2-</sup>"},
-		{"formulas and data", "a.md", "H<sub>2</sub>O ![r](data:image/png;base64," + long + ") CO<sub>2</sub>",
-			"H2O ![r]() CO2"},
-		{"words about tags", "a.md", "Use `<sub>` and `</sub>`, <sub>so</sub>, &shy; and AT&T; 2023<sup>1</sup>.", ""},
 		{"words about data", "a.md", "The data: image/png, base64, and more. data:image is a scheme; metadata:a/b,c too.",
 			""},
 		{"a long path", "a.md", "In modules/BillingService2/" +
@@ -160,8 +155,6 @@ func TestDataIsReadInLinearTime(t *testing.T) {
 		"beginning": strings.Repeat("data:a/b;base64,", size/16),
 		"no end":    strings.Repeat("data:", size/5),
 		"drawings":  strings.Repeat("(data:image/svg+xml,((( ", size/24),
-		"entities":  strings.Repeat("a&shy;", size/6),
-		"formulas":  strings.Repeat("H<sub>2<sub>", size/12),
 		"quotes":    strings.Repeat("\"data:image/svg+xml,' ", size/22),
 	} {
 		start := time.Now()

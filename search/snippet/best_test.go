@@ -142,6 +142,20 @@ func TestWordOfHeadingRow(t *testing.T) {
 	}
 }
 
+// TestMarksShownHeadingRow checks that the words of a heading row are marked when the snippet shows this row.
+func TestMarksShownHeadingRow(t *testing.T) {
+	table := "Zulu is a word.\n\n| Zulu | Other |\n|---|---|\n| quagga | nothing |\n" +
+		strings.Repeat("| a long row of a table | with words |\n", 40)
+	h := highlighter(t, sheaf.Match{Text: "quagga zulu"})
+	got := h.Best([]byte(table), []sheaf.Span{{End: len(table)}}, 1, snippet.Width)
+	marked := []string{}
+	for _, m := range got.Matches {
+		marked = append(marked, got.Text[m.Start:m.End])
+	}
+	check.List(t, marked, []string{"Zulu", "Zulu", "quagga"}, "marks of %q", got.Text)
+	check.That(t, strings.HasPrefix(table[got.At:], "quagga"), "the snippet is at byte %d", got.At)
+}
+
 // TestSnippetShowsRarestWord checks that place and snippet show the rarest word, not a common word or a name's part.
 // An error names the kind of fault.
 func TestSnippetShowsRarestWord(t *testing.T) {

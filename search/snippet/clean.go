@@ -37,8 +37,9 @@ type markedMatches struct {
 	ranges  []sheaf.Span
 	weights []float64 // the weight of each term of matches
 	terms   uint64    // the terms in ranges
-	most    float64   // the weight of the rarest of them
-	rarest  int       // where the first range of that term begins in the text
+	begin   int       // earlier matches cannot be the rarest
+	most    float64   // the weight of the rarest match
+	rarest  int       // where the rarest match begins in the text
 }
 
 // openConstructs holds the constructs that started and have not ended.
@@ -145,7 +146,7 @@ func (c *cleaner) matchAhead() bool {
 	}
 	m := c.matches[0]
 	c.marked.terms |= 1 << m.term
-	if w := c.marked.weights[m.term]; len(c.marked.ranges) == 0 || w > c.marked.most*(1+1e-9) {
+	if w := c.marked.weights[m.term]; c.pos >= c.marked.begin && w > c.marked.most*(1+1e-9) {
 		c.marked.most, c.marked.rarest = w, c.pos
 	}
 	start := -1

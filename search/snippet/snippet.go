@@ -66,10 +66,10 @@ func (h *Highlighter) Snippet(text string, width int) Snippet {
 func (h *Highlighter) cut(text string, width int) Snippet {
 	matches := h.find(text, width)
 	if len(matches) == 0 {
-		return h.clip(text, skipSpace(text), nil, nil, width)
+		return h.clip(text, skipSpace(text), 0, nil, nil, width)
 	}
 	weights := h.weigh(matches)
-	start, shown := skipSpace(text), matches
+	start, begin, shown := skipSpace(text), matches[0].start, matches
 	if columns(text, 0, len(text), width) > width {
 		rows := matches
 		if strings.IndexByte(text, '|') >= 0 {
@@ -82,14 +82,13 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 		for _, m := range rows[first+1 : last+1] {
 			used += m.gap
 		}
-		begin := rows[first].start
+		begin = rows[first].start
 		start, shown = snippetStart(text, begin, max((width-used)/3, 10)), rows[first:last+1]
 		for end := markupEnd(text, start); start < end && end <= begin; end = markupEnd(text, start) {
 			start = end // show no second half of a link or tag
 		}
-		matches = rows[first:]
 	}
-	s := h.clip(text, start, matches, weights, width)
+	s := h.clip(text, start, begin, matches, weights, width)
 	s.phrase = h.holdsPhrase(shown)
 	return s
 }

@@ -99,10 +99,11 @@ func skipSpace(text string) int {
 	return 0
 }
 
-// clip cleans text from byte number start on until width columns are full, and maps the matches to the output.
-func (h *Highlighter) clip(text string, start int, matches []match, weights []float64, width int) Snippet {
+// clip cleans text from byte number start on until width columns are full, and maps the matches to the output. The
+// place of the snippet is that of the rarest match at byte number begin or later.
+func (h *Highlighter) clip(text string, start, begin int, matches []match, weights []float64, width int) Snippet {
 	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width},
-		marked: markedMatches{weights: weights}}
+		marked: markedMatches{weights: weights, begin: begin, rarest: begin}}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
 	if cut && start > 0 && text[start-1] != '\n' {
 		c.line.text = append(c.line.text, ellipsis...)
@@ -135,7 +136,7 @@ const ellipsis = "…"
 // Plain returns the beginning of a Markdown text as a reader sees it, about width columns wide.
 func Plain(text string, width int) string {
 	h := &Highlighter{}
-	return h.clip(text, skipSpace(text), nil, nil, width).Text
+	return h.clip(text, skipSpace(text), 0, nil, nil, width).Text
 }
 
 // wordEnd returns the end of the last whole word of out. It is the last space, unless that drops more than a third.

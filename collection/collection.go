@@ -121,7 +121,7 @@ type health struct {
 	replace, damage   context.CancelCauseFunc
 }
 
-// watchHealth makes the contexts that seen cancels.
+// watchHealth makes the contexts that the method seen cancels.
 func (h *health) watchHealth() {
 	h.replaced, h.replace = context.WithCancelCause(context.Background())
 	h.damaged, h.damage = context.WithCancelCause(context.Background())

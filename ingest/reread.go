@@ -64,7 +64,7 @@ func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
 	return n
 }
 
-// planReread finds the documents to read again.
+// planReread finds the documents to read again, and adds them to w.pending.
 func (w *waitingDocuments) planReread(view *catalog.View) {
 	w.newer, w.remaking = Newer(view), view.Settings().Extra[RemakingKey] != ""
 	w.hidesNow = w.hides && !HidesComments(view)

@@ -201,7 +201,7 @@ func (r *runner) tell(phase Phase, now bool) {
 	p.tell(out)
 }
 
-// count adds a document that was read to the report.
+// count counts a file that was read, in the progress and in the report.
 func (r *runner) count(c *content) {
 	r.progress.files++
 	r.progress.bytes += c.state.Size

@@ -400,7 +400,7 @@ func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignore
 	out.byRule = append(out.byRule, s)
 }
 
-// file adds a file that no rule excludes.
+// file adds a file that no rule excludes to the result out, or calls the function skip with the reason.
 func (w *walker) file(full string, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *Walk,
 	skip func(path, reason, detail string)) {
 	name := e.Name()

@@ -336,7 +336,7 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 	return true, err
 }
 
-// handleIndexed handles a file that is in the catalog.
+// handleIndexed adds a file in the catalog to the work list, if it changed or waits. Otherwise it counts the file.
 func (c *comparison) handleIndexed(it *item) {
 	same := it.size == it.old.Size && it.modTime == it.old.ModTime
 	switch {
@@ -351,7 +351,7 @@ func (c *comparison) handleIndexed(it *item) {
 	}
 }
 
-// handleNew handles a file that is not in the catalog.
+// handleNew adds a file that the catalog lacks to the work list, unless an earlier run skipped the unchanged file.
 func (c *comparison) handleNew(it *item) error {
 	if !c.o.Rebuild && !c.rereads {
 		before, err := c.refused()

@@ -329,7 +329,7 @@ func (r *run) learnSimilarity(outcomes []outcome) {
 	}
 }
 
-// leg applies the stages of a branch.
+// leg applies the stages of branch i to its ranking, and returns the branch as a leg of the fusion.
 func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank.Leg, error) {
 	o := &outcomes[i]
 	at.branch = o.branch.Name

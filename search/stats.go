@@ -127,7 +127,7 @@ type place struct {
 	factor, share float64
 }
 
-// add lists the parts of q.
+// add adds the parts of q to the list.
 func (l *queryParts) add(q sheaf.TextQuery) {
 	for part, factor := range sheaf.Wanted(q) {
 		switch part := part.(type) {

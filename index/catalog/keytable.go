@@ -109,7 +109,7 @@ func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 // listsOffset returns where the lists start in a table of n keys.
 func listsOffset(n int) int { return 8 + 8*n + 4*((n+keyGroup-1)/keyGroup) }
 
-// list returns the list of key i of n.
+// list returns the encoded list of key number i. The table has n keys.
 func (t *keyTable) list(n, i int) ([]byte, error) {
 	start, err := t.number(8+8*n+4*(i/keyGroup), 4)
 	if err != nil {

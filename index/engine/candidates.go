@@ -129,7 +129,7 @@ func (p *plan) matchingChunks(ctx context.Context) ([]segment.Bitset, error) {
 	return sets, nil
 }
 
-// matchFlat adds the chunks that have at least one of the terms.
+// matchFlat adds to set the chunks of a view that have at least one of the terms.
 func (p *plan) matchFlat(set segment.Bitset, terms []*planTerm, view int) error {
 	clauses, err := p.appendClauses(nil, terms, view)
 	if err != nil {
@@ -151,7 +151,7 @@ func (p *plan) matchFlat(set segment.Bitset, terms []*planTerm, view int) error 
 	return faultOf(p.snapshot.views[view], clauses)
 }
 
-// matchNodes adds the chunks that the query's node finds.
+// matchNodes adds to set the chunks of a view that the query's node finds.
 func (p *plan) matchNodes(ctx context.Context, set segment.Bitset, view int) error {
 	root, err := p.root.node(p, view)
 	if err != nil {

@@ -38,7 +38,7 @@ func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengt
 	return made, nil
 }
 
-// add adds the weighted lengths of one field.
+// add adds to the virtual lengths the lengths of one field, times weight.
 func (l *virtualLengths) add(lengths *segment.Lengths, weight float32) {
 	for ordinal := range l.sums {
 		if n := lengths.Of(uint32(ordinal)); n > 0 {

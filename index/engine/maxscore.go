@@ -62,7 +62,7 @@ type bound struct {
 	key     float64 // sort key of clauses: most, or in a window wMost x rare
 }
 
-// seek moves to the first posting at target or later.
+// seek moves to the first posting at target or later, and returns its ordinal, or End.
 func (b *bound) seek(target uint32) uint32 {
 	b.ordinal, b.found = b.cursor.Seek(target), true
 	return b.ordinal

@@ -37,7 +37,8 @@ func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
 	return o
 }
 
-// offer adds a chunk and its similarity with the query.
+// offer gives a chunk's similarity with the query. It is kept if the search found the chunk, or if it is one of the
+// best.
 func (o *original) offer(chunk string, score float32) {
 	if _, found := o.scores[sheaf.ID(chunk)]; found {
 		o.scores[sheaf.ID(chunk)] = score

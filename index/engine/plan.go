@@ -86,7 +86,7 @@ func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error)
 	return p, err
 }
 
-// addFields adds the fields that appear only inside the query.
+// addFields adds to the plan the fields that only parts of the query name.
 func (p *plan) addFields(q sheaf.TextQuery) {
 	name := ""
 	switch q := q.(type) {

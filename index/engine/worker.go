@@ -147,7 +147,7 @@ func (w *worker) inOrder(found, tokens []segment.Token, position, next uint32) [
 	return found
 }
 
-// appendTokens appends the tokens of a word at a position.
+// appendTokens appends to found the tokens of a word at a position.
 func appendTokens(found, tokens []segment.Token, position uint32) []segment.Token {
 	for _, t := range tokens {
 		found = append(found, segment.Token{Term: t.Term, Position: position + t.Position})

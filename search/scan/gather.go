@@ -130,7 +130,7 @@ func (s *Scanner) gather(ctx context.Context, f *needleMatches, req search.ScanR
 	return g.out, nil
 }
 
-// batch processes further matches in order.
+// batch cuts further matches and writes their chunks to the store, in order.
 func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	start := time.Now()
 	took := func(step string) {

@@ -78,7 +78,7 @@ func (c *collector) add(text string) {
 	c.seen |= 1 << at
 }
 
-// words adds the wanted words of a query.
+// words adds the wanted words of a query to the needles.
 func (c *collector) words(q sheaf.TextQuery) {
 	for part := range sheaf.Wanted(q) {
 		switch q := part.(type) {
@@ -108,7 +108,7 @@ func (c *collector) words(q sheaf.TextQuery) {
 	}
 }
 
-// match adds the content words of a text.
+// match adds the content words of a text to the needles.
 func (c *collector) match(text string) {
 	for _, t := range c.analyzer.MatchTokens(text) {
 		c.add(beginning(t.Term, c.analyzer.Fold(text[t.Start:t.End])))

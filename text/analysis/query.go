@@ -70,7 +70,7 @@ func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
 
-// Telling returns the MatchTokens of a text from its QueryTokens.
+// Telling returns the [Analyzer.MatchTokens] of a text from its QueryTokens.
 func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens

@@ -76,7 +76,7 @@ type textRun struct {
 	more bool
 }
 
-// scan reads src from byte begin, the end of the frontmatter.
+// scan reads src from byte begin, the end of the frontmatter. It fills the fields of s.
 func (s *scanner) scan(src string, begin int) {
 	s.src = src
 	all := linesFrom(src, begin)
@@ -411,7 +411,7 @@ func withoutClosingHashes(s string, from, to int) int {
 	return end
 }
 
-// trimSpan returns s[from:to] without spaces and tabs at its ends.
+// trimSpan returns the bounds of s[from:to] without spaces and tabs at its ends.
 func trimSpan(s string, from, to int) (int, int) {
 	for from < to && (s[from] == ' ' || s[from] == '\t') {
 		from++

@@ -305,7 +305,7 @@ func (c *Cursor) Frequency() uint32 {
 	return c.frequencies[c.i]
 }
 
-// Next moves to the posting after Seek's current posting.
+// Next moves to the posting after Seek's current posting. It returns the ordinal, or End.
 func (c *Cursor) Next() uint32 {
 	if c.i+1 < c.n && c.current == c.shallow {
 		c.i++

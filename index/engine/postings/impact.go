@@ -73,7 +73,7 @@ type Frontier struct {
 // Reset empties f.
 func (f *Frontier) Reset() { f.impacts = f.impacts[:0] }
 
-// Add adds a posting.
+// Add adds the impact of a posting.
 func (f *Frontier) Add(frequency, length uint32) {
 	list := f.impacts
 	// i is the first impact with at least this frequency.

@@ -44,7 +44,7 @@ func (s Bitset) CountRange(start, end uint32) int {
 	return n
 }
 
-// Fill adds every ordinal below n.
+// Fill adds to s every ordinal below n.
 func (s Bitset) Fill(n int) { s.setRange(0, n) }
 
 // setRange adds the ordinals that are at least start and below end.
@@ -65,21 +65,21 @@ func (s Bitset) setRange(start, end int) {
 	s[last] |= tail
 }
 
-// And removes the ordinals that are not in t.
+// And removes from s the ordinals that are not in t.
 func (s Bitset) And(t Bitset) {
 	for i := range s {
 		s[i] &= t[i]
 	}
 }
 
-// AndNot removes the ordinals that are in t.
+// AndNot removes from s the ordinals that are in t.
 func (s Bitset) AndNot(t Bitset) {
 	for i := range s {
 		s[i] &^= t[i]
 	}
 }
 
-// Or adds the ordinals of t.
+// Or adds to s the ordinals of t.
 func (s Bitset) Or(t Bitset) {
 	for i := range s {
 		s[i] |= t[i]

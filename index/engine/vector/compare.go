@@ -58,7 +58,7 @@ func (s *Set) verify(rows ...uint32) error {
 	return s.Verify(rows)
 }
 
-// compareAllowed compares every allowed row.
+// compareAllowed compares every allowed row with the query of w, and adds the results to w.nearest.
 func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) error {
 	w.index = w.index[:0]
 	from := 0

@@ -60,7 +60,7 @@ func (r *rotation) apply(v []float32) {
 	r.transform(v[len(v)-r.power:])
 }
 
-// undo reverses apply. Every step is its own inverse.
+// undo reverses the method apply, in place. Every step is its own inverse.
 func (r *rotation) undo(v []float32) {
 	if r.power < len(v) {
 		r.transform(v[len(v)-r.power:])

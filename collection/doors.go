@@ -19,7 +19,8 @@ func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	}
 }
 
-// MaxValues counts brackets and commas in a JSON text, valid or not: an upper bound for its values and names.
+// MaxValues returns an upper bound for the number of values and names in a JSON text, valid or not. It counts the
+// commas, colons and opening brackets outside strings, and adds 1.
 func MaxValues(text []byte) int64 {
 	n := int64(1)
 	for i := 0; i < len(text); i++ {

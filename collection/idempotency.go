@@ -14,7 +14,8 @@ import (
 	"sheaf/collection/intake"
 )
 
-// Key makes it safe to repeat a request: within a day, a request with this key gets the first results.
+// Key makes it safe to repeat a request. If the same request comes again with this key within a day, the caller gets
+// the first results. Another request with this key fails.
 type Key struct {
 	// Name is a hash of two things: who the caller is, and the key that the caller chose.
 	Name [sha256.Size]byte

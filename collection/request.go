@@ -54,7 +54,7 @@ type SearchRequest struct {
 	// Facets names columns: "tag", "folder", "tree", "ext", or "prop.NAME". The answer counts the matches of each
 	// value.
 	Facets []string
-	// Sort orders matches by a column, not by rank: "date", "path" or "prop.NAME". A leading dash puts the largest
+	// Sort orders all matches by a column, not by rank: "date", "path" or "prop.NAME". A leading dash puts the largest
 	// first.
 	Sort string
 	// Terms are words that are added to the query. They score like words of the query.

@@ -2,7 +2,7 @@ package search
 
 import "sheaf"
 
-// Signals repeat a hit's explanation in the flat form of the tiered search specification.
+// Signals say again why a hit has its rank, in the flat form of the tiered search specification.
 type Signals struct {
 	// Engine says how the hit was found: fulltext or semantic by one branch, rrf by several.
 	Engine           string         `json:"engine"`

@@ -159,7 +159,7 @@ func (a *app) withIndex(cmd *cobra.Command, o openOptions, run func(*session) er
 	return run(s)
 }
 
-// onIndex returns a RunE function that does no more than call the function run with the index.
+// onIndex returns a RunE function that opens the index and calls the function run.
 func (a *app) onIndex(o openOptions, run func(*cobra.Command, *session, []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {

@@ -54,7 +54,8 @@ type Grant struct {
 	Access []string `json:"access,omitempty"`
 	// Sets are the visible document sets. If the list is empty, all documents are visible, in a set or not.
 	Sets []string `json:"sets,omitempty"`
-	// Baked, if not "", is a filter of every search of this caller, in the query language: "path:handbook/ -tag:draft".
+	// Baked is a filter in the query language that every search of this caller applies: "path:handbook/ -tag:draft". ""
+	// applies no filter.
 	Baked string `json:"filter,omitempty"`
 	// Tree is the visible tree; with "", all trees are visible. Folder is the visible folder in each visible tree. The
 	// grant of a key sets neither field.

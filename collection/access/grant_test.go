@@ -72,15 +72,16 @@ func within(tree, folder string) access.Grant {
 func TestGrantValidate(t *testing.T) {
 	ok := []access.Scope{access.ScopeSearch}
 	for name, g := range map[string]access.Grant{
-		"no scope":       {},
-		"another scope":  {Scopes: []access.Scope{"root"}},
-		"control":        {Scopes: ok, Tenant: "a\nb"},
-		"long":           {Scopes: ok, Access: []string{strings.Repeat("a", 257)}},
-		"empty entry":    {Scopes: ok, Sets: []string{""}},
-		"invalid UTF-8":  {Scopes: ok, Sets: []string{"\xff"}},
-		"white space":    {Scopes: ok, Access: []string{" ann"}},
-		"words":          {Scopes: ok, Baked: "tag:a word"},
-		"no such filter": {Scopes: ok, Baked: "tagged"},
+		"no scope":          {},
+		"another scope":     {Scopes: []access.Scope{"root"}},
+		"control":           {Scopes: ok, Tenant: "a\nb"},
+		"long":              {Scopes: ok, Access: []string{strings.Repeat("a", 257)}},
+		"empty entry":       {Scopes: ok, Sets: []string{""}},
+		"invalid UTF-8":     {Scopes: ok, Sets: []string{"\xff"}},
+		"white space":       {Scopes: ok, Access: []string{" ann"}},
+		"words":             {Scopes: ok, Baked: "tag:a word"},
+		"no such filter":    {Scopes: ok, Baked: "tagged"},
+		"a writer's filter": {Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Baked: "tag:a"},
 	} {
 		check.Is(t, g.Validate(), sheaf.ErrInvalid, "%s", name)
 	}

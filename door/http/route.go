@@ -52,7 +52,8 @@ type endpoint struct {
 	id, summary, about string
 	scope              access.Scope // "" admits every caller
 	example            string       // an accepted body in JSON
-	// media is the content type of a non-JSON answer. A route with media needs no slot, even if the server is busy.
+	// media is the content type of a non-JSON answer. A route with media answers
+	// without a slot, even if the server is busy.
 	media  string
 	status int
 	// statuses lists other statuses of success, and statuses of problems that only some routes have.

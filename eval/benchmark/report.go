@@ -140,7 +140,8 @@ func megabytes(n int64) string {
 	return digits(float64(n) / 1e6)
 }
 
-// writeTable writes a Markdown table with columns of equal width. A row with fewer cells than the header may be wider.
+// writeTable writes a Markdown table. Each column is as wide as its widest cell. A row with fewer cells than the header
+// may be wider.
 func writeTable(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -101,7 +101,8 @@ const exactPairs = 16
 // mean is at least as far from 0 as the observed mean. If at most 16 pairs differ, Randomization counts all choices.
 // Otherwise it draws rounds choices at random, and counts the observed choice too.
 //
-// Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of signs. The sums 4 and -4 occur once, so P = 2/8.
+// Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of signs. The sums 4 and -4 occur once
+// each, so P = 2/8.
 func Randomization(a, b []float64, rounds int, seed uint64) float64 {
 	var d []float64
 	var observed float64

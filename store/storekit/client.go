@@ -32,7 +32,8 @@ type Client struct {
 	Authorize func(*http.Request)
 	// Refusal returns the error for an unsuccessful answer, with a category of package sheaf. Nil means [Refusal].
 	Refusal func(status int, body []byte) error
-	// Attempts limits the attempts of a request; 0 means 5. A write to a busy server has a time limit: see [WaitsFor].
+	// Attempts limits the attempts of a request; 0 means 5. A write to a busy server has a time limit instead: see
+	// [WaitsFor].
 	Attempts int
 }
 

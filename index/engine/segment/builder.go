@@ -26,7 +26,7 @@ type Builder struct {
 	docs    offheap.List[string]
 	lengths []offheap.List[uint32] // [field][ordinal]
 	dead    map[uint32]struct{}
-	known   int                 // number of chunks in byID and byDoc: see know
+	known   int                 // number of chunks in byID and byDoc: see addToMaps
 	byID    map[string]uint32   // remaining chunks
 	byDoc   map[string][]uint32 // bounds of runs of ordinals
 
@@ -34,7 +34,7 @@ type Builder struct {
 	runs    []runs
 	key     []byte
 	vectors map[string]*vector.Buffer
-	heap    int64 // bytes owned by the garbage collector: columns, and the result of know
+	heap    int64 // bytes owned by the garbage collector: columns, byID and byDoc
 }
 
 // runs is a set of ordinals. bounds has the start and end of each run of adjacent ordinals: start, end, start, end ...
@@ -51,8 +51,8 @@ func (r *runs) add(ordinal uint32) {
 	}
 }
 
-// NewBuilder returns an empty builder for chunks with at most MaxFields text fields. The caller must not change the
-// list.
+// NewBuilder returns an empty builder for chunks with these text fields, at most MaxFields. The caller must not change
+// the parameter fields.
 func NewBuilder(fields []string) *Builder {
 	b := &Builder{fields: fields}
 	b.Forget()

@@ -66,7 +66,7 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-// explain explains how a factor changed a score. before is the old score, and score the new one.
+// explain explains how a factor changed a score. The parameter before is the old score; score is the new score.
 func (b Blend) explain(
 	stage string, why *sheaf.Explanation, before, score float64, by sheaf.Explanation,
 ) *sheaf.Explanation {

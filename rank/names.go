@@ -87,7 +87,7 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// addEqual adds the largest value of the names of c that equal the query.
+// addEqual adds to s the largest value of the names of c that equal the query.
 func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	best, of := 0.0, ""
 	names(facts, c, func(name string, kind nameKind) {

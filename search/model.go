@@ -107,7 +107,8 @@ func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, 
 	return vectors[0], nil
 }
 
-// vectorOf returns the vector of a query, as vectorsOf does. counted has the words counted for it, or nil.
+// vectorOf returns the vector of a query, as vectorsOf does. The result counted has the words that were counted, or
+// nil.
 func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *wordCounts, err error) {
 	if s.modelWords.embed == nil {
 		vectors, err := s.vectorsOf(ctx, []string{text})

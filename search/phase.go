@@ -238,7 +238,7 @@ func (o *outcome) isFull() bool {
 	return len(o.ranking) > 0 && len(o.ranking) >= o.request.Limit
 }
 
-// larger adds the hits of another request. If both have a hit, the larger score counts.
+// larger returns hits together with the hits of another request. If both have a hit, the larger score counts.
 func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store.Request) (sheaf.Ranking, error) {
 	others, err := st.Retrieve(ctx, req)
 	if err != nil {

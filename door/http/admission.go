@@ -21,7 +21,7 @@ func newAdmission(l Limits) *admission {
 	return &admission{limits: l, slots: make(chan struct{}, l.Running), byCaller: map[string]int{}}
 }
 
-// slot waits for a slot, at most Limits.Patience. leave gives the slot back. The error is a problem, or ctx's error.
+// slot waits for a slot, at most Limits.Patience. Call leave to give it back. The error is a problem, or ctx's error.
 func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	leave = func() { <-a.slots }
 	select {

@@ -82,7 +82,7 @@ func (w *walk) choose() {
 	}
 }
 
-// bytes returns the current ID, valid until the next step. key returns a copy.
+// bytes returns the current ID, valid until the next step. The method key returns a copy.
 func (w *walk) bytes() []byte { return w.cursors[w.newest].key }
 
 func (w *walk) key() string { return string(w.bytes()) }

@@ -130,8 +130,8 @@ func probe(segments []*maxScore) {
 	}
 }
 
-// unprobedBound returns the largest bound of the windows that were not probed. It is 0 if all were, or if this
-// evaluation bounds no windows.
+// unprobedBound returns the largest bound of the windows that were not probed. It is 0 if all windows were probed, or
+// if this evaluation bounds no windows.
 func (m *maxScore) unprobedBound() float64 {
 	if m.most == nil || len(m.scratch.heap) == 0 {
 		return 0

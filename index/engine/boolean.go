@@ -100,8 +100,8 @@ func (n *boolNode) seek(target uint32) uint32 {
 	}
 }
 
-// next returns the first match at or after target. A match has all Must parts, or one Should part if there are no Must
-// parts.
+// next returns the first match at or after target, or End. A match has all Must parts, or one Should part if there are
+// no Must parts.
 func (n *boolNode) next(target uint32) uint32 {
 	switch {
 	case n.everything:

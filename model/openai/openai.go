@@ -275,7 +275,8 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// unit returns v at unit length, or nil when all numbers are zero. Sums of word vectors are zero for unknown words.
+// unit returns v at unit length, or nil when all numbers are zero. Sums of word vectors are zero for unknown words. The
+// error names text number at.
 func (e *Embedder) unit(v []component, at int) ([]float32, error) {
 	var square float64
 	for _, x := range v {

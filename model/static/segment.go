@@ -121,7 +121,7 @@ func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	return s.flush(dst)
 }
 
-// block adds a text. The text starts and ends at boundaries of NFKC normalization.
+// block appends the pieces of a text. The text starts and ends at boundaries of NFKC normalization.
 func (s *Segmenter) block(dst []int32, raw string) []int32 {
 	s.normal = norm.NFKC.AppendString(s.normal[:0], raw)
 	for text := s.normal; len(text) > 0; {

@@ -131,7 +131,7 @@ func (f *Filters) check() error {
 	return nil
 }
 
-// tenantFilter finds the documents of a tenant; "" finds documents without a tenant.
+// tenantFilter returns a filter for the documents of a tenant; "" means documents without a tenant.
 func tenantFilter(tenant string) sheaf.Filter {
 	if tenant == "" {
 		return sheaf.Not{Filter: sheaf.Exists{Column: sheaf.ColumnTenant}}

@@ -126,7 +126,7 @@ func (s *statement) filters(list []sheaf.Filter, join, none string) string {
 	return "(" + strings.Join(parts, join) + ")"
 }
 
-// hasValue returns the condition that chunk c has a value in the column for which condition is true.
+// hasValue returns an SQL condition: chunk c has a value in the column that meets the SQL condition in the parameter.
 func (s *statement) hasValue(column, condition string) string {
 	name := []byte(column)
 	short := name[:min(len(name), keyBytes)]

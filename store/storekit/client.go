@@ -111,7 +111,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	}
 }
 
-// decode decodes an answer into the variable out, unless this is nil.
+// decode decodes an answer into the variable out, unless out is nil.
 func (c *Client) decode(what string, answer []byte, out any) error {
 	if out == nil {
 		return nil

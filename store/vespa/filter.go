@@ -47,7 +47,8 @@ func (q *query) yql() string {
 	return out
 }
 
-// The functions and, or and not remove the conditions everything and nothing from a combination.
+// and() joins conditions, like or() and not(). Their results never contain the constants everything and nothing as
+// parts.
 func and(list ...string) string { return combined(list, " and ", everything, nothing) }
 
 func or(list ...string) string { return combined(list, " or ", nothing, everything) }

@@ -28,7 +28,8 @@ func test(path, operator, value string) condition {
 	return condition{where: fmt.Sprintf("{path:[%q] operator:%s valueText:%s}", path, operator, value)}
 }
 
-// The functions and, or and not remove the conditions everything and nothing from a combination.
+// and() joins conditions, like or() and not(). Their results never contain the constants everything and nothing as
+// parts.
 func and(list ...condition) condition {
 	var parts []string
 	loose := false

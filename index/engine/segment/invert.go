@@ -128,7 +128,7 @@ func (f *flusher) ranges() []termRange {
 	}
 }
 
-// reach returns the end of the range of sorted terms that begins at from.
+// reach returns the end of the range of sorted terms that begins at term number from.
 func (v *inversion) reach(from int) int {
 	to, n := from, 0
 	for to < len(v.places.Items) && to-from < rangeTerms {

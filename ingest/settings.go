@@ -67,9 +67,9 @@ func checkTrees(trees []catalog.Tree) error {
 	return nil
 }
 
-// treesNow decides which trees to index. These are the chosen trees, with another process's later changes, and trees
-// without a folder, whose given documents stay. Trees keep their recorded order. Otherwise two processes would change
-// the order again and again.
+// treesNow sets o.Trees to the trees to index. These are the chosen trees, with another process's later changes, and
+// trees without a folder, whose given documents stay. Trees keep their recorded order. Otherwise two processes would
+// change the order again and again.
 func (o *Options) treesNow(view *catalog.View) error {
 	find := func(trees []catalog.Tree, name string) int {
 		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })

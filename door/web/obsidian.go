@@ -36,7 +36,7 @@ func obsidianBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
 
-// inlineParser calls parse at each of its signs in a line.
+// inlineParser calls the function parse at each of its signs in a line.
 type inlineParser struct {
 	signs string
 	parse func(block text.Reader, pc parser.Context) ast.Node

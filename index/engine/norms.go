@@ -5,7 +5,7 @@ import "sheaf/index/engine/bm25"
 // norms has the BM25 norm of each length below longField, for certain parameters and an average length.
 type norms [longField]float64
 
-// normsOf names norms, as a key of the cache.
+// normsOf is the key of norms in the cache: the parameters and the average length for which they were computed.
 type normsOf struct {
 	parameters bm25.Parameters
 	average    float64

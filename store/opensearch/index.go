@@ -311,7 +311,7 @@ func (s *Store) vectorMapping(dims int) object {
 	return object{"type": "nested", "properties": object{"p": p}}
 }
 
-// verify compares the existing index with the options.
+// verify reads the settings of the existing index, and fails if they do not fit the options.
 func (s *Store) verify(ctx context.Context) error {
 	index, m, err := s.ourIndex(ctx)
 	if err != nil {

@@ -126,7 +126,7 @@ func (s *statement) filters(list []sheaf.Filter, join, none string) string {
 	return "(" + strings.Join(parts, join) + ")"
 }
 
-// hasValue returns an SQL condition: chunk c has a value in the column that meets the SQL condition in the parameter.
+// hasValue returns a condition on chunk c: it has a value in the column, and the value meets the parameter condition.
 func (s *statement) hasValue(column, condition string) string {
 	name := []byte(column)
 	short := name[:min(len(name), keyBytes)]

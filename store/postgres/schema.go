@@ -237,7 +237,8 @@ func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds 
 	return ours, holds, err
 }
 
-// verify compares the tables with the options. The result made is false if the schema has no tables.
+// verify reads the tables, and fails if they do not fit the options. The result made is false if the schema has no
+// tables.
 func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
 	ours, others, err := look(ctx, conn, s.o.Schema)
 	switch {

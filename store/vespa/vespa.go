@@ -166,7 +166,7 @@ func (s *Store) aboutPath() string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "_about/docid/about"
 }
 
-// verify compares the record of the settings with the options.
+// verify reads the record of the settings, and fails if it does not fit the options.
 func (s *Store) verify(ctx context.Context) error {
 	var said struct {
 		Fields struct{ About string }

@@ -201,7 +201,7 @@ func askServer(err error) error {
 	return err
 }
 
-// verify compares the existing classes with the options.
+// verify reads the existing classes, and fails if they do not fit the options.
 func (s *Store) verify(ctx context.Context) error {
 	var all struct{ Classes []class }
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {

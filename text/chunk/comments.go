@@ -118,7 +118,7 @@ func (c *commenter) line(l line) {
 	c.findComments(l)
 }
 
-// extend moves the end of the last comment.
+// extend moves the end of the last comment to byte end.
 func (c *commenter) extend(end int) {
 	if n := len(c.found); n > 0 {
 		c.found[n-1].end = max(c.found[n-1].end, end)

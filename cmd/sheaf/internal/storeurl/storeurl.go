@@ -177,7 +177,7 @@ func (t *Target) timeout() time.Duration {
 	return d
 }
 
-// cutHosts returns an address with only its first host, and the list of all hosts, which is nil if there is only one.
+// cutHosts returns an address with only its first host, and the list of all hosts. The list is nil for a single host.
 func cutHosts(address string) (first string, hosts []string) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {

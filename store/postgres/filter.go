@@ -126,7 +126,8 @@ func (s *statement) filters(list []sheaf.Filter, join, none string) string {
 	return "(" + strings.Join(parts, join) + ")"
 }
 
-// hasValue returns a condition on chunk c: it has a value in the column, and the value meets the parameter condition.
+// hasValue returns the condition that chunk c has a fitting value in the column. The parameter condition is SQL that is
+// true for fitting values.
 func (s *statement) hasValue(column, condition string) string {
 	name := []byte(column)
 	short := name[:min(len(name), keyBytes)]

@@ -29,7 +29,8 @@ type Options struct {
 	Vectors []store.VectorField
 	// K1 and B are the parameters of the store's BM25. If both are 0, the defaults of package store apply.
 	K1, B float64
-	// Timeout limits every call without an earlier deadline, in a write the time between two answers. 0 means 30 s.
+	// Timeout limits every call without an earlier deadline. In a write, it limits the time between two answers. 0
+	// means 30 s.
 	Timeout time.Duration
 	// Access says whether Open may create the store, and whether calls may write to it.
 	Access store.Access

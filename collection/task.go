@@ -37,8 +37,8 @@ type Task struct {
 	Error   string    `json:"error,omitempty" doc:"Why it failed. Nothing was changed unless this text says so."`
 }
 
-// keptTask is the head of a task, as intake.db stores it. The changes of a waiting task and the results of an ended one
-// are apart.
+// keptTask is the head of a task, as intake.db stores it. The file stores the changes of a waiting task, and the
+// results of an ended task, separately.
 type keptTask struct {
 	Task
 	Owner string `json:"owner"`

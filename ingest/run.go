@@ -171,7 +171,7 @@ func (r *runner) batch(ctx context.Context, batch []item) error {
 	return cmp.Or(group.Wait(), ctx.Err())
 }
 
-// worker indexes documents, one after another. It uses the memory of vectors again.
+// worker indexes documents, one after another. It reuses the memory of vectors.
 type worker struct {
 	*runner
 	numbers []float32 // of the vectors of the last call of embed

@@ -434,7 +434,7 @@ func (a *Absence) add(format string, args ...any) {
 	a.Reasons = append(a.Reasons, fmt.Sprintf(format, args...))
 }
 
-// follow finds the steps at which a.ID was merged into another answer or dropped.
+// follow adds to a.Reasons the steps at which a.ID was merged into another answer or dropped.
 func (a *Absence) follow(trace []Snapshot) {
 	last, lost := map[string]sheaf.Ranking{}, map[string]bool{} // by branch
 	for _, t := range trace {

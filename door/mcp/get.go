@@ -154,7 +154,7 @@ const (
 	notThere   = "not found"
 )
 
-// find resolves an address or the URI of a resource. Results contain both.
+// find resolves an address or the URI of a resource. Search results contain addresses and URIs.
 func find(r *collection.Reader, text string) (address.Target, error) {
 	if coll, id, ok := parseURI(text); ok && strings.EqualFold(coll, r.Collection().Name()) {
 		text = string(id)

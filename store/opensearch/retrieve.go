@@ -208,7 +208,7 @@ const manyWithin = 500
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
 const maxNear = 10_000
 
-// bounded adds the clauses of a request to a vector search.
+// bounded adds the clauses of a request to the vector search knn, and returns knn.
 func bounded(knn object, clauses []any) object {
 	if len(clauses) > 0 {
 		knn["filter"] = object{"bool": object{"filter": clauses}}

@@ -13,7 +13,7 @@ import (
 // maxHyphenated is the largest number of words in a phrase for which the search tries hyphenated words.
 const maxHyphenated = 12
 
-// retryHyphenated returns r. If a phrase found nothing, it searches again, with one inner word of the phrase
+// retryHyphenated returns r, unless a phrase found nothing. It then searches again, with one inner word of the phrase
 // hyphenated, and returns that search. q is the query before expansion.
 func (r *run) retryHyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	phrase, ok := q.Words.(sheaf.Phrase)

@@ -56,8 +56,8 @@ func (o *original) offer(chunk string, score float32) {
 	o.best = o.best[:min(len(o.best), recallMost)]
 }
 
-// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. The result found is how
-// many of these chunks are in hits; the result of is how many there are. Hits without such vectors do not count.
+// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. It returns how many of
+// these chunks are in hits (found), and how many there are (of). Hits without such vectors do not count.
 func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {

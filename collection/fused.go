@@ -28,7 +28,7 @@ type Fused struct {
 	Results  []FusedResult
 	Degraded bool
 	Warnings []string
-	Failures []string // like those of an [Answer]
+	Failures []string // like Failures of an [Answer]
 	Timings  []search.Timing
 }
 

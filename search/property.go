@@ -14,8 +14,9 @@ import (
 // longestName is the largest number of characters in a property name that is searched.
 const longestName = 60
 
-// byProperty returns r. If the query's only word is in no text, byProperty searches documents with a property of this
-// name instead. It does so only when no result is likely to answer the query. q is the query before expansion.
+// byProperty returns r, unless the query's only word is in no text. It then searches documents with a property of this
+// name, and returns that search. It does so only when no result is likely to answer the query. q is the query before
+// expansion.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	word, plain := q.Words.(sheaf.Match)
 	likely := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)

@@ -65,8 +65,8 @@ func Error(bins []Bin) float64 {
 }
 
 // Chance returns the [Error] that perfect probabilities have on average, with the same number of samples in each bin.
-// An error near it may come from too few samples alone. The distance in a bin is that of a normal distribution, with n
-// samples and the mean probability p:
+// An error near it may come from too few samples alone. A bin has the distance of a normal distribution, with n samples
+// and the mean probability p:
 //
 //	sqrt(2 p (1-p) / (pi n))
 //

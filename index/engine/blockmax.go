@@ -418,7 +418,7 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 	return n
 }
 
-// keepAllowed keeps those of the first n candidates that the request allows. It returns how many it keeps.
+// keepAllowed drops each of the first n candidates that the request does not allow. It returns how many are left.
 func (m *maxScore) keepAllowed(n int) int {
 	if m.allowed == nil {
 		return n

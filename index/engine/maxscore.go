@@ -18,7 +18,7 @@ import (
 // clauses with many postings also come earlier, because scoring all their postings takes longest.
 //
 // The sums here are upper bounds, in any order of summation. The node of the whole query then scores the chunks whose
-// bound reaches the threshold. So scores and ties are exactly those of exhaustive scoring. Bounds that are sums of
+// bound reaches the threshold. So scores and ties are as in exhaustive scoring. Bounds that are sums of
 // the same numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
 // slack is a factor. A bound times slack is larger than any score that the bound must cover, despite rounding errors.

@@ -143,8 +143,8 @@ func (s *Segmenter) block(dst []int32, raw string) []int32 {
 	return dst
 }
 
-// caseless reports whether a normalized character is certainly neither white space nor upper case. It knows the
-// scripts from Hebrew to Myanmar, and those of Chinese and Japanese.
+// caseless reports whether a normalized character is certainly neither white space nor upper case. It knows the scripts
+// from Hebrew to Myanmar, and the scripts of Chinese and Japanese.
 func caseless(r rune) bool { return 0x590 <= r && r < 0x10a0 || 0x3001 <= r && r < 0xa000 }
 
 func (s *Segmenter) add(dst []int32, r rune) []int32 {

@@ -13,8 +13,8 @@ const maxWordCharacters = 100
 
 // tokenizer cuts text into pieces as BERT's lower-case tokenizer does (Devlin and others, 2018; Wu and others, 2016,
 // for WordPiece). It drops control characters and accents, lowers letters, and splits words at white space,
-// punctuation and CJK characters. It cuts every word greedily into the longest pieces. The pieces equal those of the
-// reference implementation without special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
+// punctuation and CJK characters. It cuts every word greedily into the longest pieces. The pieces equal the pieces of
+// the reference implementation without special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
 type tokenizer struct {
 	vocab *Vocabulary
 	// word is the current word, folded, up to the length that can have pieces. The field from has the origin of each

@@ -312,7 +312,7 @@ func KeywordQuery(text string) sheaf.TextQuery {
 }
 
 // Plain finds the best n chunks for the query words, and weighs title and content alike. It suits queries with weights
-// of their own, such as those of [KeywordQuery].
+// of their own, such as the queries of [KeywordQuery].
 func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n, Text: &store.TextRequest{Query: words,
 		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}},

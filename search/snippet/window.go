@@ -100,7 +100,7 @@ func skipSpace(text string) int {
 }
 
 // clip cleans text from byte number start on until width columns are full, and maps the matches to the output. The
-// place of the snippet is that of the rarest match at byte number begin or later.
+// snippet's place is the place of the rarest match at byte number begin or later.
 func (h *Highlighter) clip(text string, start, begin int, matches []match, weights []float64, width int) Snippet {
 	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width},
 		marked: markedMatches{weights: weights, begin: begin, rarest: begin}}

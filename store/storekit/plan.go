@@ -35,7 +35,7 @@ type Term struct {
 }
 
 // Expand matches chunks that have a term similar to Text. If Distance is 0, the term begins with Text. Otherwise it is
-// at most Distance edits from Text, and its first Same characters are those of Text. With Forms, forms match as well.
+// at most Distance edits from Text, and both have the same first Same characters. With Forms, forms match as well.
 // In each field only the best matching term scores; see [Expand.Weight].
 type Expand struct {
 	Text     string

@@ -41,7 +41,8 @@ import (
 type Secrets struct {
 	// Key is the password if the address names a user. Otherwise it is an API key or a token.
 	Key string
-	// CAFile is a PEM file with the authorities that may sign the server's certificate; "" means those of the system.
+	// CAFile is a PEM file of the authorities that may sign the server's certificate. "" means the system's
+	// authorities.
 	CAFile string
 	// CertFile and CertKeyFile are PEM files with the client's certificate and its key. "" sends no certificate.
 	CertFile, CertKeyFile string

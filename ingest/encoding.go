@@ -282,8 +282,9 @@ var languages = [...]struct {
 	{"čćđšž" + marks, leastLatin, central},                // Croatian, Slovene
 	{"çğıöşüâî" + marks, leastLatin, turkish},             // Turkish
 	{"āčēģīķļņšūžąęėįųõäöü" + marks, leastLatin, baltic},  // Baltic languages
-	{"יוהלארתשמבנחעקפדם", leastLetters, []legacy{{"Windows-1255", charmap.Windows1255, ""}}},
-	{"оеаинтсрвлкмдпуязьі", leastLetters, cyrillic},
+	// Cyrillic is before Hebrew and Greek, and wins when they fit equally well.
+	{"оеаинтсрвлкмдпуязьіч", leastLetters, cyrillic},
+	{"יוהלארתשמבנחעקפדםט", leastLetters, []legacy{{"Windows-1255", charmap.Windows1255, ""}}},
 	{"αοιετσνηυρκλπςάίόέήμώύχ", leastLetters, []legacy{{"Windows-1253", charmap.Windows1253, ""}}},
 	{"اليمنرتوبةعدسهكفحقأج", leastLetters, []legacy{
 		{"Windows-1256", charmap.Windows1256, ""}, {"ISO-8859-6", charmap.ISO8859_6, ""}}},
@@ -417,9 +418,8 @@ func isCommon(sample []byte, ranges string) bool {
 }
 
 // frequentShare decodes a sample. It returns how many characters beyond ASCII there are, and what percentage of them
-// is in letters, in any case. It ignores a capital after a small letter, and a mark except the apostrophe between two
-// letters. It also ignores a Hebrew or Greek letter for the end of words when another letter follows. Text in a wrong
-// encoding has many of these. The share is 0 when the sample is invalid in the encoding.
+// is in letters, in any case. It ignores a letter that isMisplaced, and a mark except the apostrophe between two
+// letters. Text in a wrong encoding has many of these. The share is 0 when the sample is invalid in the encoding.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {
@@ -436,8 +436,7 @@ func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 			continue
 		case r == utf8.RuneError:
 			broken++
-		case !strings.ContainsRune(letters, small):
-		case r != small && unicode.IsLower(before), strings.ContainsRune("ךםןףץς", r) && unicode.IsLetter(after):
+		case !strings.ContainsRune(letters, small), isMisplaced(before, r, after):
 		case !unicode.IsLetter(r) && r != '’' && unicode.IsLetter(before) && unicode.IsLower(after):
 		default:
 			frequent++
@@ -445,10 +444,25 @@ func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 		signs++
 		before = r
 	}
-	if broken > 1 || broken*20 > signs || signs == 0 { // the sample may end within a character
+	if broken > 1 || broken*50 > signs || signs == 0 { // the sample may end within a character
 		return 0, 0
 	}
 	return frequent * 100 / signs, signs
+}
+
+// isMisplaced reports whether words seldom have the letter r between two characters.
+func isMisplaced(before, r, after rune) bool {
+	switch {
+	case unicode.IsUpper(r) && unicode.IsLower(before), unicode.IsLower(r) && unicode.IsUpper(after):
+		return true
+	case strings.ContainsRune("ךםןףץς", r): // only at the end of words
+		return unicode.IsLetter(after)
+	case strings.ContainsRune("כמנפצσ", r): // not at the end of words
+		return !unicode.In(after, unicode.L, unicode.M)
+	case r == 'ь' || r == 'Ь': // only after consonants
+		return !unicode.IsLetter(before) || strings.ContainsRune("аеиоуыэюяіїє", unicode.ToLower(before))
+	}
+	return false
 }
 
 // decodeBytes keeps valid UTF-8 and decodes other bytes with alphabet: a file may change its encoding in the middle.

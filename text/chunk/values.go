@@ -1,7 +1,6 @@
 package chunk
 
 import (
-	"math"
 	"path"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"sheaf"
+	"sheaf/internal/number"
 	"sheaf/internal/wikilink"
 )
 
@@ -30,7 +30,7 @@ func plainValue(s string) sheaf.Value {
 		if t, ok := parseDate(s); ok {
 			return sheaf.WrittenDate(t)
 		}
-		if n, ok := parseNumber(s); ok {
+		if n, ok := number.Parse(s); ok {
 			return sheaf.WrittenNumber(n, s)
 		}
 	}
@@ -67,7 +67,7 @@ func Compared(v sheaf.Value) sheaf.Value {
 		}
 		return date
 	}
-	if n, ok := parseNumber(v.Text); ok && strings.ContainsAny(v.Text[:1], "0123456789+-.") {
+	if n, ok := number.Parse(v.Text); ok && strings.ContainsAny(v.Text[:1], "0123456789+-.") {
 		return sheaf.WrittenNumber(n, v.Text)
 	}
 	return v
@@ -82,36 +82,6 @@ func Plain(v sheaf.Value) sheaf.Value {
 	}
 	return v.Plain()
 }
-
-// maxNumberBytes is the length, in bytes, of the longest text that is read as a number.
-const maxNumberBytes = 400
-
-func parseNumber(s string) (float64, bool) {
-	if s == "" || len(s) > maxNumberBytes {
-		return 0, false
-	}
-	hexadecimal := strings.HasPrefix(s, "0x")
-	if strings.ContainsAny(s, "_xXpP") && !hexadecimal {
-		return 0, false
-	}
-	integer := s[0] != '0' || len(s) == 1 || hexadecimal || strings.HasPrefix(s, "0o") // 007 and 0b1 are not numbers
-	if n, err := strconv.ParseInt(s, 0, 64); err == nil && integer {
-		return float64(n), true
-	}
-	if hexadecimal {
-		return 0, false
-	}
-	if groups.MatchString(s) {
-		s = groupMarks.Replace(s)
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
-}
-
-// groups matches a number with marks between groups of three digits, such as 1,000,000 or 1 000 000.50.
-var groups = regexp.MustCompile(`^[+-]?\d{1,3}(?:[ ,'’\x{a0}\x{202f}]\d{3})+(?:\.\d+)?$`)
-
-var groupMarks = strings.NewReplacer(" ", "", ",", "", "'", "", "’", "", "\u00a0", "", "\u202f", "")
 
 // Writable reports whether RFC 3339 and JSON can write a time in UTC: the year must be within 0..9999.
 func Writable(t time.Time) bool {
@@ -152,11 +122,11 @@ func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) 
 	if !ok {
 		return time.Time{}, false
 	}
-	number := func(i int) int {
+	part := func(i int) int {
 		n, _ := strconv.Atoi(m[i])
 		return n
 	}
-	hour, minute, second, half := number(1), number(2), number(3), strings.ToLower(m[5])
+	hour, minute, second, half := part(1), part(2), part(3), strings.ToLower(m[5])
 	if half != "" {
 		if hour < 1 || hour > 12 {
 			return time.Time{}, false

@@ -79,6 +79,9 @@ func TestParse(t *testing.T) {
 			"2024-05-01T12:30:00Z and date is before 2024-05-01T12:31:15Z)", ""},
 		{`status:2024-05-01T23:59:00.5-08:00`, "everything, where (prop.status is 2024-05-01t23:59:00.5-08:00 or " +
 			"prop.status is from 2024-05-01T23:59:00Z to before 2024-05-01T23:59:01Z)", ""},
+		{`rating:>1,000`, `everything, where (prop.rating is after 1000)`, ""},
+		{`[rating:>1 000.5]`, `everything, where (prop.rating is after 1000.5)`, ""},
+		{`rating:>0,123`, `any of ">0,123"`, "neither a number nor a date"},
 		{`rating:>2024-05-01T12:30Z`, "everything, where (prop.rating is after 2024-05-01T12:30:59Z)", ""},
 		{`after:soon`, `any of "soon"`, "is no date"},
 		{`[status:draft] x`, `any of "x", where prop.status is draft`, ""},

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/fold"
+	"sheaf/internal/number"
 	"sheaf/internal/wikilink"
 )
 
@@ -232,11 +232,11 @@ func (p *parser) property(name string, t token) part {
 		value = linked
 	}
 	from, to, isDate := dates(value, p.o.Now)
-	number, isNumber := parseNumber(value)
+	size, isNumber := number.Parse(value)
 	if op == ">" || op == ">=" || op == "<" || op == "<=" {
 		var any sheaf.Or
 		if isNumber {
-			any = append(any, compare(column, op, sheaf.NumberValue(number), sheaf.NumberValue(number)))
+			any = append(any, compare(column, op, sheaf.NumberValue(size), sheaf.NumberValue(size)))
 		}
 		if isDate {
 			any = append(any, compare(column, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond))))
@@ -249,7 +249,7 @@ func (p *parser) property(name string, t token) part {
 	}
 	any := sheaf.Or{textIn(column, fold.Text(value))}
 	if isNumber {
-		any = append(any, writtenSo(name, value, number))
+		any = append(any, writtenSo(name, value, size))
 	} else if !isDate && strings.ContainsAny(value, "0123456789") { // a date may have this form
 		any = append(any, sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))})
 	}
@@ -263,23 +263,13 @@ func (p *parser) property(name string, t token) part {
 }
 
 // writtenSo returns a filter for numbers of a property that documents write exactly like this: 12.10 is not 12.1.
-func writtenSo(name, value string, number float64) sheaf.Filter {
+func writtenSo(name, value string, size float64) sheaf.Filter {
 	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))}
-	if sheaf.WrittenNumber(number, value).Text != "" {
+	if sheaf.WrittenNumber(size, value).Text != "" {
 		return written
 	}
-	usual := sheaf.In{Column: sheaf.PropertyColumn(name), Values: []sheaf.Value{sheaf.NumberValue(number)}}
+	usual := sheaf.In{Column: sheaf.PropertyColumn(name), Values: []sheaf.Value{sheaf.NumberValue(size)}}
 	return sheaf.Or{written, sheaf.And{usual, sheaf.Not{Filter: sheaf.Exists{Column: written.Column}}}}
-}
-
-// parseNumber reads a decimal number, or a whole one written as 0x1F or 0o17. It returns false for other texts.
-func parseNumber(s string) (float64, bool) {
-	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0o") {
-		n, err := strconv.ParseInt(s, 0, 64)
-		return float64(n), err == nil
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 }
 
 func texts(of []string) []sheaf.Value {

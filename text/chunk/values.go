@@ -106,7 +106,7 @@ func parseDate(s string) (time.Time, bool) {
 
 // clock matches a time of day at the end of a date, perhaps with a zone. It ignores the name of a zone after the
 // time, as in 16:33 CET, 16:33 +0100 CET or 16:33+01:00[Europe/Berlin].
-var clock = regexp.MustCompile(`(?:[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
+var clock = regexp.MustCompile(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
 	`(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
@@ -194,7 +194,7 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 }
 
 // documentDate returns the date of a value that dates a document. Digits alone are also a date here: 20240531,
-// 202405311630, or seconds or milliseconds since 1970. It returns false for a value that is no date.
+// 2024053116, 202405311630, or seconds or milliseconds since 1970. It returns false for a value that is no date.
 func documentDate(v sheaf.Value) (time.Time, bool) {
 	digits := linked(v).String()
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -202,6 +202,9 @@ func documentDate(v sheaf.Value) (time.Time, bool) {
 	case err != nil || !isDigit(digits[0]):
 		return dateOf(v)
 	case len(digits) == len("1000000000"):
+		if t, ok := parseDigits("2006010215", digits); ok {
+			return t, true
+		}
 		return time.Unix(n, 0).UTC(), true
 	case len(digits) == len("1000000000000"):
 		return time.UnixMilli(n).UTC(), true
@@ -356,10 +359,16 @@ func dateInName(name string) (time.Time, bool) {
 			if end > len(name) || end < len(name) && isDigit(name[end]) {
 				continue
 			}
-			if t, err := time.Parse(layout, name[i:end]); err == nil && t.Year() >= 1900 && t.Year() < 2200 {
+			if t, ok := parseDigits(layout, name[i:end]); ok {
 				return t, true
 			}
 		}
 	}
 	return time.Time{}, false
+}
+
+// parseDigits reads a date in a layout. It returns false if s is no date, or if the year is outside 1900..2199.
+func parseDigits(layout, s string) (time.Time, bool) {
+	t, err := time.Parse(layout, s)
+	return t, err == nil && t.Year() >= 1900 && t.Year() < 2200
 }

@@ -225,7 +225,7 @@ var attribute = regexp.MustCompile("^[ \t\r\n\f]+([^ \t\r\n\f\"'<>/=]+)(?:[ \t\r
 // anchorName returns the anchor that an HTML tag defines, its id or the name of an <a>, or "".
 func anchorName(tag string) string {
 	end := strings.IndexAny(tag, " \t\r\n\f")
-	if end < 2 || !isLetter(tag[1]) || strings.IndexByte(tag, '=') < 0 {
+	if end < 2 || !isLetter(tag[1]) || !mayName(tag[end:]) {
 		return ""
 	}
 	anchor := strings.EqualFold(tag[1:end], "a")
@@ -243,6 +243,21 @@ func anchorName(tag string) string {
 			!strings.ContainsAny(value, "<>{}") {
 			return showable(value)
 		}
+	}
+}
+
+// mayName reports whether one of the attributes may be id or name. Few tags have these, and reading all attributes takes
+// long.
+func mayName(attributes string) bool {
+	for {
+		name, rest, found := strings.Cut(attributes, "=")
+		if !found {
+			return false
+		}
+		if name = strings.TrimRight(name, " \t\r\n\f"); name != "" && strings.IndexByte("dDeE", name[len(name)-1]) >= 0 {
+			return true
+		}
+		attributes = rest
 	}
 }
 

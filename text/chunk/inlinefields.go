@@ -216,7 +216,7 @@ var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PR
 
 // task returns the state of a task and its text. The result state is "" for a line that is not a task.
 func task(text string) (state, rest string) {
-	if text == "" || text[0] != '[' && (text[0] < 'A' || text[0] > 'Z') {
+	if len(text) < 2 || text[0] != '[' && !(isUpper(text[0]) && isUpper(text[1])) { // most lines
 		return "", text
 	}
 	if end := strings.IndexAny(text, " \t"); end > 0 && taskWords[text[:end]] != "" {
@@ -248,6 +248,8 @@ func task(text string) (state, rest string) {
 	}
 	return TaskOpen, rest // a custom mark, for example for important tasks
 }
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // inList reports whether byte i follows the mark of a list item.
 func inList(src string, i int) bool {
@@ -307,7 +309,8 @@ func (s *source) distributeFields(found []field) {
 			declared[key] = true
 			s.doc.Properties = append(s.doc.Properties, sheaf.Property{Name: f.name})
 		}
-		for i := range at.holding(f.start, f.end) {
+		first, last := at.holding(f.start, f.end)
+		for i := first; i < last; i++ {
 			s.doc.Fields = append(s.doc.Fields, sheaf.Field{Position: i, Name: f.name, Value: f.value})
 		}
 	}

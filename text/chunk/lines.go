@@ -9,11 +9,12 @@ import (
 type line struct{ start, end, next int }
 
 type lines struct {
-	src     string
-	pos, lf int // lf is the first LF at or after pos, len(src) for none
+	src    string
+	pos    int
+	lf, cr int // the first LF and the first CR at or after pos; len(src) for none
 }
 
-func linesFrom(src string, pos int) lines { return lines{src, pos, pos - 1} }
+func linesFrom(src string, pos int) lines { return lines{src, pos, pos - 1, pos - 1} }
 
 // next returns the next line; ok is false at the end of the text.
 func (r *lines) next() (l line, ok bool) {
@@ -23,9 +24,12 @@ func (r *lines) next() (l line, ok bool) {
 	if r.lf < r.pos {
 		r.lf = indexByteFrom(r.src, '\n', r.pos)
 	}
+	if r.cr < r.pos {
+		r.cr = indexByteFrom(r.src, '\r', r.pos)
+	}
 	l = line{r.pos, r.lf, min(r.lf+1, len(r.src))}
-	if i := strings.IndexByte(r.src[r.pos:r.lf], '\r'); i >= 0 {
-		l.end = r.pos + i
+	if r.cr < r.lf {
+		l.end = r.cr
 		if l.next = l.end + 1; l.next == r.lf && r.lf < len(r.src) {
 			l.next++
 		}

@@ -1,7 +1,6 @@
 package chunk
 
 import (
-	"iter"
 	"strings"
 
 	"sheaf"
@@ -133,7 +132,8 @@ func (s *source) distribute() {
 	s.distributeFields(fields)
 	at := holders{chunks: chunks}
 	for _, link := range found.links {
-		for i := range at.holding(link.Span.Start, link.Span.End) {
+		first, last := at.holding(link.Span.Start, link.Span.End)
+		for i := first; i < last; i++ {
 			chunks[i].Links = append(chunks[i].Links, link)
 		}
 	}
@@ -144,7 +144,8 @@ func (s *source) distribute() {
 			s.doc.Tags = append(s.doc.Tags, tag.text)
 			seen[key] = 0
 		}
-		for i := range at.holding(tag.start, tag.end) {
+		first, last := at.holding(tag.start, tag.end)
+		for i := first; i < last; i++ {
 			if i >= seen[key] {
 				chunks[i].Tags = append(chunks[i].Tags, tag.text)
 				seen[key] = i + 1
@@ -154,9 +155,10 @@ func (s *source) distribute() {
 	at.first = 0
 	for _, block := range found.blocks {
 		anchor := s.src[block.start] == '<'
-		for i := range at.holding(block.start, block.end) {
+		first, last := at.holding(block.start, block.end)
+		for i := first; i < last; i++ {
 			// An anchor above a heading belongs to the section below it.
-			if next := i + 1; anchor && next == at.end && next < len(chunks) && chunks[next].HasHeading() &&
+			if next := i + 1; anchor && next == last && next < len(chunks) && chunks[next].HasHeading() &&
 				s.namesHeading(block.end, chunks[next].Heading.Start) {
 				i = next
 			}
@@ -168,23 +170,20 @@ func (s *source) distribute() {
 // holders finds the chunks that contain a part of the text. Starts and ends of the chunks never decrease. Callers
 // must ask for parts in the order of the text.
 type holders struct {
-	chunks     []sheaf.Chunk
-	first, end int // of the last answer
+	chunks []sheaf.Chunk
+	first  int // of the last answer
 }
 
-// holding yields the positions of the chunks that contain a byte from start to end. If there is none, for example
-// between windows, it yields the next chunk, or the last one at the end.
-func (h *holders) holding(start, end int) iter.Seq[int] {
+// holding returns the positions of the chunks that contain a byte from start to end: first up to last-1. If there is
+// none, for example between windows, it returns the next chunk, or the last one at the end.
+func (h *holders) holding(start, end int) (first, last int) {
 	for h.first+1 < len(h.chunks) && h.chunks[h.first].Body.End <= start {
 		h.first++
 	}
-	for h.end = h.first + 1; h.end < len(h.chunks) && begin(&h.chunks[h.end]) < end; {
-		h.end++
+	for last = h.first + 1; last < len(h.chunks) && begin(&h.chunks[last]) < end; {
+		last++
 	}
-	return func(yield func(int) bool) {
-		for i := h.first; i < h.end && yield(i); i++ {
-		}
-	}
+	return h.first, last
 }
 
 // begin returns the first byte of a chunk's heading or body.

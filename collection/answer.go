@@ -33,7 +33,7 @@ type Answer struct {
 	Details *Details `json:"-"`
 }
 
-// Details are data about an answer that only commands show.
+// Details are data about an answer that only commands show, such as the way the query was read.
 type Details struct {
 	Read   []string // how the query was read; the first of the notes
 	Unmet  []string // why nothing was found; the last of the notes
@@ -43,7 +43,7 @@ type Details struct {
 	Trace  []search.Snapshot // for Explain
 }
 
-// Total is a number of results, and says whether there may be more.
+// Total is a number of results. It also says whether the number is exact or there may be more.
 type Total struct {
 	Value    int    `json:"value" doc:"The exact number of results on all pages."`
 	Relation string `json:"relation" enum:"eq,gte" doc:"eq: there are no other results. gte: there may be more."`
@@ -55,7 +55,7 @@ type Facet struct {
 	Count int    `json:"count" doc:"The number of chunks that have it."`
 }
 
-// Span is a half-open range.
+// Span is a range of a text from Start to End; the position End is not part of the range.
 type Span struct {
 	Start int `json:"start" doc:"The first byte."`
 	End   int `json:"end" doc:"The byte after the last."`
@@ -63,7 +63,7 @@ type Span struct {
 
 func spanOf(s sheaf.Span) Span { return Span{s.Start, s.End} }
 
-// Result is one answer to a query.
+// Result is one document or chunk in an answer, with its rank and score.
 type Result struct {
 	Rank         int            `json:"rank" doc:"The rank among the results, from 1."`
 	ID           sheaf.ID       `json:"id" doc:"The chunk's identifier."`
@@ -91,20 +91,20 @@ type Result struct {
 	Explanation *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score was computed; with explain only."`
 	// Scanned means that a search without an index cut this result from a file. Its ID is valid for this ranking only.
 	Scanned bool `json:"-"`
-	// Unread says why the result has no snippet. Signals explain a scanned result, with the names of the tiered search
-	// specification. Only commands show Unread and Signals.
+	// Unread says why the result has no snippet; nil if it has one. Signals explain the score of a scanned result. Only
+	// commands show Unread and Signals.
 	Unread  error           `json:"-"`
 	Signals *search.Signals `json:"-"`
 }
 
-// Leg is the rank of a result in one branch.
+// Leg is the rank and score that one branch of the profile gave to a result.
 type Leg struct {
 	Branch string  `json:"branch" doc:"The name of the branch."`
 	Rank   *int    `json:"rank" doc:"The rank in this branch, from 1; null when not found."`
 	Score  float64 `json:"score" doc:"The raw score in this branch; 0 when not found."`
 }
 
-// Constituent is a chunk that was joined into a result.
+// Constituent is a chunk that a stage joined with other chunks into one result.
 type Constituent struct {
 	ID    sheaf.ID `json:"id" doc:"The chunk's identifier."`
 	Title string   `json:"title" doc:"The chunk's title."`

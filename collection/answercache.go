@@ -25,20 +25,21 @@ const DefaultCacheBytes = 32 << 20
 const answerAge = 10 * time.Minute
 
 // stamp identifies a state of the index: the generation of the catalog, and the version of the store. A store without
-// versions has version 0. At one stamp, equal questions have equal answers.
+// versions has version 0. At one stamp, equal questions get equal answers.
 type stamp struct{ generation, version uint64 }
 
 // answerKey is a hash of a question and of everything else that determines the answer.
 type answerKey [sha256.Size]byte
 
-// answer is the ranking of one question. All pages come from it, so a change of the index neither repeats nor loses a
-// result.
+// answer is the cached ranking of one question. All pages of the results come from it. So a later page neither repeats
+// nor skips a result when the index changes.
 type answer struct {
 	key     answerKey
 	request SearchRequest
 	query   sheaf.Query
 	result  *search.Result
-	// documents holds the documents of scanned results. If documents is nil, the results are documents of the catalog.
+	// documents holds the documents of results that a scan of files found. It is nil if the results are documents of
+	// the catalog.
 	documents documents
 	scanned   *search.Scanned // for a person on this machine, if files were scanned
 	state     stamp
@@ -58,8 +59,8 @@ type answers struct {
 
 // CacheCounts says how many answers came from the cache, and how large the cache is.
 type CacheCounts struct {
-	// Found counts answers from the cache. Shared counts answers of a concurrent request with the same question.
-	// Missed counts computed answers. Passed counts computed answers that must not be cached.
+	// Found counts answers from the cache, and Missed counts computed ones. Shared counts answers that a concurrent
+	// request with the same question computed. Passed counts computed answers that must not be cached.
 	Found, Shared, Missed, Passed uint64
 	// Entries is the number of cached answers. Bytes is roughly how much memory they take.
 	Entries int
@@ -121,7 +122,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer. If the answer exceeds the cache, put keeps it only for its cursor, until the next call of put.
+// put caches an answer. If the answer is larger than the whole cache, it stays until the next call. Until then, only
+// its cursor finds it.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {
@@ -158,7 +160,7 @@ func (a *answer) bytes() int64 {
 	return size
 }
 
-// ownHit copies a hit. The copy shares no memory with the catalog, and lacks the Evidence for confidence.
+// ownHit copies a hit. The copy shares no memory with the catalog, and has no Evidence (input of the confidence).
 func ownHit(h search.Hit) search.Hit {
 	h.ID, h.Doc = sheaf.ID(strings.Clone(string(h.ID))), sheaf.ID(strings.Clone(string(h.Doc)))
 	h.Path, h.Title, h.Breadcrumb = strings.Clone(h.Path), strings.Clone(h.Title), strings.Clone(h.Breadcrumb)

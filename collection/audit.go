@@ -25,7 +25,7 @@ type AuditOptions struct {
 	Progress func(done, leaks int)
 }
 
-// Leak describes hidden data that a caller could see.
+// Leak describes data of a hidden document that a caller could see.
 type Leak struct {
 	Grant access.Grant `json:"grant"` // what the caller may see
 	// Door is the operation that showed the data, such as "search" or "similar".
@@ -99,7 +99,7 @@ type auditor struct {
 	out    *Audit
 }
 
-// sees decides from the record of the document whether a grant sees the document.
+// sees reports whether a grant may see the document. It decides from the record of the document.
 func (d *auditedDocument) sees(g *access.Grant) bool {
 	tenant := g.Tenant == access.All || g.Tenant == "" && len(d.tenant) == 0 ||
 		g.Tenant != "" && slices.Contains(d.tenant, g.Tenant)
@@ -115,7 +115,7 @@ func (d *auditedDocument) sees(g *access.Grant) bool {
 	return tenant && person && set && d.passes(g.Baked)
 }
 
-// passes decides whether the document passes a filter that auditor.grant made.
+// passes reports whether the document passes a filter. The filter must come from auditor.grant.
 func (d *auditedDocument) passes(filter string) bool {
 	tag, without := strings.CutPrefix(filter, "-")
 	tag, some := strings.CutPrefix(tag, "tag:")
@@ -183,8 +183,8 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
-// timesAgain limits how often a round repeats because it found leaks while another process wrote. writing is the
-// longest pause between two parts of one write in another process.
+// timesAgain is how often a round is repeated if it found leaks while another process wrote. writing is the longest
+// pause between two parts of one write in another process.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond
@@ -242,7 +242,8 @@ func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	}
 }
 
-// ask makes the checks of a round, at most the number most. It returns the state of the index that the checks saw.
+// ask makes the checks of a round, and stops after the number most. It returns the state of the index that the checks
+// saw.
 func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, err error) {
 	a.random = rand.New(rand.NewPCG(a.seed, 0xacce55+number))
 	g := a.grant()
@@ -290,7 +291,7 @@ func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, e
 	return r.state, nil
 }
 
-// trial asks all questions for one grant.
+// trial asks all questions of an audit for one grant.
 type trial struct {
 	*auditor
 	ctx    context.Context
@@ -303,13 +304,13 @@ type trial struct {
 	fault  string // why the current check is incomplete; "" when it is complete
 }
 
-// lacks marks the current check as incomplete, for the reason in warnings.
+// lacks marks the current check as incomplete. warnings give the reason.
 func (t *trial) lacks(warnings ...string) {
 	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
 }
 
-// checkAnswer looks for leaks in an answer and in the value out, which the door makes of the answer. If the answer is
-// degraded, checkAnswer marks the check as incomplete.
+// checkAnswer looks for leaks in an answer, and in the value out that the door returns for this answer. If the answer
+// is degraded, checkAnswer marks the check as incomplete.
 func (t *trial) checkAnswer(door string, a *Answer, out any) error {
 	if a.Degraded {
 		t.lacks(a.Failures...)
@@ -395,7 +396,8 @@ func (t *trial) request() SearchRequest {
 	return q
 }
 
-// refused reports whether an error reveals nothing: the profile cannot run, or a stage refuses the query.
+// refused reports whether an error reveals nothing about documents: the profile cannot run, or a stage refuses the
+// query.
 func refused(err error) bool {
 	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
 }
@@ -473,7 +475,8 @@ func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
 	return id, doc
 }
 
-// checkByID checks a question about one document. For a hidden document, it expects the error for a missing one.
+// checkByID asks about one document by its ID. For a hidden document, the answer must be the same error as for a
+// missing document.
 func (t *trial) checkByID(door string, ask func(id sheaf.ID) (any, error)) error {
 	id, doc := t.target()
 	out, err := ask(id)
@@ -578,7 +581,7 @@ func (t *trial) whatIf() error {
 	return err
 }
 
-// count compares the counts of the summary with the number of visible documents and chunks.
+// count checks that the counts in the summary equal the numbers of visible documents and chunks.
 func (t *trial) count() error {
 	s, err := t.reader.Summary(t.ctx)
 	if err != nil {

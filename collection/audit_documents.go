@@ -40,7 +40,7 @@ type knownDocuments struct {
 	roots      []string // paths of the folders, as JSON writes them
 }
 
-// learn reads all documents of a view, unless it knows this generation. A view without documents gives
+// learn reads all documents of a view, unless they are known for this generation. A view without documents gives
 // sheaf.ErrNotFound.
 func (of *auditor) learn(view *catalog.View) error {
 	if of.docs != nil && of.generation == view.Generation() {
@@ -130,7 +130,8 @@ func isPlain(name string) bool {
 	})
 }
 
-// begins returns a condition of the query language: the property begins with the first letters of value.
+// begins returns a condition of the query language. Documents match if their property name begins with the first
+// letters of value.
 func begins(name, value string) string {
 	word, _, _ := strings.Cut(value, " ")
 	letters := []rune(word)

@@ -18,8 +18,8 @@ import (
 	"sheaf/text/query"
 )
 
-// numbers compares the counts and suggestions of an answer with the visible documents. A count or a suggestion can
-// reveal a hidden document without naming the document.
+// numbers checks that the counts and suggestions of an answer fit the visible documents. A count or a suggestion can
+// reveal a hidden document without its name.
 func (t *trial) numbers(door string, a *Answer) {
 	scans := t.scans(a.Profile)
 	if a.Matches != nil && *a.Matches > t.chunks && !(scans && t.chunks > 0) {
@@ -45,7 +45,8 @@ func (t *trial) numbers(door string, a *Answer) {
 	}
 }
 
-// scans reports whether a profile cuts sections from files. A file may have more sections than chunks in the index.
+// scans reports whether a profile cuts sections from files. Such a profile may find more sections in a file than the
+// index has chunks.
 func (t *trial) scans(profile string) bool {
 	p, err := t.c.load(profile)
 	return err == nil && p.profile.Scans()
@@ -62,7 +63,8 @@ func (t *trial) countValue(column, value string) int {
 	return n
 }
 
-// suggestion looks for leaks in a sentence of an answer: a quoted value that only hidden documents have.
+// suggestion checks a sentence of an answer. If the sentence quotes a value that only hidden documents have, it is a
+// leak.
 func (t *trial) suggestion(door, text string) {
 	if !strings.Contains(text, `"`) {
 		return
@@ -102,7 +104,8 @@ func (t *trial) anyVisible(is func(d *auditedDocument) bool) bool {
 	return false
 }
 
-// arithmetic checks that an explanation's numbers fit the visible documents: a word's idf, and the number of documents.
+// arithmetic checks the numbers of an explanation: the idf of words, and the number of documents. They must count only
+// visible documents.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {
@@ -116,7 +119,7 @@ func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	}
 }
 
-// foreign asks for the next page of a search that another caller made.
+// foreign checks that a cursor of another caller gives no page.
 func (t *trial) foreign(cursor string) error {
 	if cursor == "" || t.grant.SeesAll() {
 		return nil
@@ -131,7 +134,7 @@ func (t *trial) foreign(cursor string) error {
 	return nil
 }
 
-// checkTagCount asks how many chunks have a tag. The answer must be exact.
+// checkTagCount checks that the count of chunks with a tag is the exact number of visible ones.
 func (t *trial) checkTagCount() error {
 	if len(t.tags) == 0 {
 		return nil
@@ -153,7 +156,8 @@ func (t *trial) checkTagCount() error {
 	return nil
 }
 
-// find asks for a document by ID, by path, and by its path without a letter. Each answer may suggest a path.
+// find looks for a document by ID, by path, and by its path without one letter. The errors may suggest only visible
+// paths.
 func (t *trial) find() error {
 	_, doc := t.target()
 	path := doc.id.Path()
@@ -187,8 +191,8 @@ func (t *trial) find() error {
 	return t.property(doc)
 }
 
-// property checks how a query reads the name of a property. If only hidden documents have the property, the query must
-// not take the name for a property.
+// property checks how a query with the name of a property is parsed. If only hidden documents have the property, the
+// name must count as a word.
 func (t *trial) property(doc *auditedDocument) error {
 	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
 		name, ok := strings.CutPrefix(column, "prop.")
@@ -232,7 +236,7 @@ func (t *trial) askSimilar() error {
 	return t.answer("beside", ids)
 }
 
-// unmet searches for a value that no document has, because the answer then suggests existing values.
+// unmet searches for a value that no document has. The answer then suggests existing values, which must be visible.
 func (t *trial) unmet() error {
 	_, doc := t.target()
 	columns := []string{"tag", "path", "ext"}
@@ -274,8 +278,8 @@ func (t *trial) status() error {
 	return t.answer("status", s)
 }
 
-// legs searches each branch alone. A hidden document must not appear in any branch. Fusion would drop the hidden
-// document, but by then the document would have displaced a visible one.
+// legs searches with each branch alone. A hidden document must not appear in any branch. Fusion would drop it, but it
+// would already have displaced a visible one.
 func (t *trial) legs() error {
 	g := t.reader.guard
 	words := store.Request{Limit: 100, Text: everyField(sheaf.Match{Text: t.text})}
@@ -324,7 +328,7 @@ func (t *trial) legs() error {
 	return t.facets(words)
 }
 
-// scoredLeg returns a leg that scores a list of chunks for a query. Some of these chunks are hidden.
+// scoredLeg returns a function that asks the store to score some chunks for a query. Some of these chunks are hidden.
 func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Ranking, error) {
 	return func(ctx context.Context) (out sheaf.Ranking, err error) {
 		var ids []sheaf.ID
@@ -346,7 +350,7 @@ func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Rank
 	}
 }
 
-// facets compares the number of chunks that the store counts per folder with the number of visible chunks.
+// facets checks that the store counts only visible chunks in each folder.
 func (t *trial) facets(words store.Request) error {
 	words.Text = everyField(sheaf.Bool{})
 	facets, err := t.reader.guard.Facets(t.ctx, words, []string{sheaf.ColumnTree}, 1000)
@@ -365,7 +369,7 @@ func (t *trial) facets(words store.Request) error {
 	return nil
 }
 
-// stageSettings holds settings for the stages that need settings.
+// stageSettings holds settings for the stages that do not run without settings. The keys are the names of the stages.
 var stageSettings = map[string]map[string]string{
 	"field_boost":    {"field": "tag", "values": "draft"},
 	"property_boost": {"name": "rank"},
@@ -373,7 +377,7 @@ var stageSettings = map[string]map[string]string{
 	"pin":            {"ids": "none"},
 }
 
-// stage runs stages on documents that the caller names. A hidden document must rank like a missing one.
+// stage runs each stage on a ranking that the caller sends. A hidden document in it must rank like a missing one.
 func (t *trial) stage() error {
 	ranking, twins := []Scored{}, []Scored{}
 	original := map[sheaf.ID]sheaf.ID{}

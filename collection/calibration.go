@@ -17,7 +17,7 @@ import (
 // CalibrationSchema is the format of a learned calibration. The index ignores files of other formats.
 const CalibrationSchema = "sheaf.confidence/3"
 
-// keptCalibration is a learned calibration without the members that only people read.
+// keptCalibration is a learned calibration in the form that Sheaf stores, without the members that only people read.
 type keptCalibration struct {
 	Schema string             `json:"schema"`
 	Model  string             `json:"model"`

@@ -74,8 +74,8 @@ func (x *Index) catalogFaults() []error {
 	return faults
 }
 
-// agreement compares the number of chunks in the catalog with the number that a search finds. Two differences are no
-// fault: chunks of other folders on the server, and chunks of a stopped run.
+// agreement compares the number of chunks in the catalog with the number that a search finds. It accepts two
+// differences: chunks of other folders on the server, and chunks of a stopped run.
 func (x *Index) agreement(ctx context.Context) (faults []error, err error) {
 	defer func() {
 		if errors.Is(err, sheaf.ErrCorrupt) {
@@ -214,14 +214,14 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	return out, x.View.Err()
 }
 
-// errStrays means that the server has chunks of documents that the catalog does not list.
+// errStrays means that the server has chunks whose documents the catalog does not list.
 var errStrays = errors.New("chunks of no document")
 
 // ErrUnreached means that the server stores passages that search by meaning does not find.
 var ErrUnreached = errors.New("passages that no search by meaning finds")
 
-// OnlyStrays reports whether the only faults are chunks on the server that belong to no document of this folder.
-// Writing the documents again does not remove such chunks.
+// OnlyStrays reports whether all faults are chunks on the server that belong to no document of this folder. Indexing
+// the documents again does not remove such chunks.
 func OnlyStrays(faults []error) bool {
 	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }
@@ -233,9 +233,9 @@ func (x *Index) Strayed() error {
 			"--repair names them and asks before it removes them")
 }
 
-// StoppedRun compares the number found, of chunks that a search finds, with the catalog. If a stopped or running run of
-// indexing explains the difference, StoppedRun returns a text that describes this run. Otherwise it returns "". The
-// parameter waiting lists the documents that wait to be indexed: a search may miss these documents, but no others.
+// StoppedRun explains why a search found another number of chunks than the catalog has. If an indexing run was stopped
+// or still runs, it returns a text about this run. Otherwise it returns "". waiting lists the documents that wait to be
+// indexed; only these may be missing.
 func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found == x.View.Chunks() || len(waiting) == 0 {
 		return ""

@@ -46,8 +46,8 @@ type Options struct {
 	Name    string
 	Catalog *catalog.Catalog
 	Backend store.Backend
-	// Store is the name of the store in warnings; "" is "the store". Distant means that the store is on a network, so
-	// that other requests can run while one request waits.
+	// Store is the name of the store in warnings; if it is "", warnings say "the store". Distant means that the store
+	// is on a network, so that other requests can run while one request waits.
 	Store    string
 	Distant  bool
 	Analyzer *analysis.Analyzer
@@ -69,7 +69,8 @@ type Options struct {
 	Model model.Embedder
 	// Rerank scores the first results again, for profiles that rerank. Without a reranking model, Rerank is nil.
 	Rerank model.Reranker
-	// Profiles finds ranking profiles; nil finds the built-in ones. Lists also show the profiles in ProfileDirs.
+	// Profiles finds ranking profiles. If it is nil, only the built-in profiles exist. Lists also show the profiles in
+	// ProfileDirs.
 	Profiles    profile.Source
 	ProfileDirs []string
 	// Tuned is the folder of the profiles that were tuned for this index, or "".
@@ -115,19 +116,19 @@ type Collection struct {
 // health records what happened to the index since the collection opened.
 type health struct {
 	agreedGeneration atomic.Uint64 // generation that was made as Options says
-	// The context replaced is canceled when another process has remade the index with other settings. The context
-	// damaged is canceled when a request finds damage; the cause of the cancellation is the damage.
+	// replaced is canceled when another process has remade the index with other settings. damaged is canceled when a
+	// request finds damage; the cause of the cancellation is the damage.
 	replaced, damaged context.Context
 	replace, damage   context.CancelCauseFunc
 }
 
-// watchHealth makes the contexts that the method seen cancels.
+// watchHealth creates the contexts replaced and damaged, which noteDamage cancels.
 func (h *health) watchHealth() {
 	h.replaced, h.replace = context.WithCancelCause(context.Background())
 	h.damaged, h.damage = context.WithCancelCause(context.Background())
 }
 
-// watch is the state of watching the folders.
+// watch is the state of the work that keeps the collection up to date with its folders.
 type watch struct {
 	watching atomic.Pointer[watchState]
 	indexing atomic.Pointer[ingest.Progress] // progress of a run; nil without a run
@@ -171,7 +172,7 @@ func New(o Options) (*Collection, error) {
 	return c, nil
 }
 
-// closeWait is how long Close waits for open Readers: as long as a request may take.
+// closeWait is how long Close waits for open Readers. A request may take as long.
 const closeWait = 10 * time.Second
 
 // Close releases what the collection itself holds. The catalog and the store stay open; close them afterwards. Close
@@ -192,7 +193,7 @@ func (c *Collection) Close() error {
 	return nil
 }
 
-// shut returns the error of a closed collection. The owner may open the collection again.
+// shut returns the error for a request to a closed collection.
 func (c *Collection) shut() error {
 	switch {
 	case c.replaced.Err() != nil:
@@ -251,7 +252,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		guard: newGuard(view, st, at, c, &grant)}, nil
 }
 
-// good returns nil if a grant is valid now.
+// good checks that a grant is valid now, and returns an error if it is not.
 func (c *Collection) good(grant *access.Grant) error {
 	if !grant.Expires.IsZero() && grant.Ended(c.o.Now()) {
 		return fmt.Errorf("%w: your access has expired: ask for a new key or sign in again", ErrForbidden)
@@ -260,7 +261,8 @@ func (c *Collection) good(grant *access.Grant) error {
 }
 
 // latest returns the newest view of the catalog, with the writes of other processes. If another process remakes the
-// index, or has changed its settings, the error wraps ingest.ErrRebuilt. Words and vectors of queries would not fit it.
+// index, or has changed its settings, the error wraps ingest.ErrRebuilt. The words and vectors of a query would not fit
+// such an index.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.noteDamage(err)
@@ -296,7 +298,8 @@ func (c *Collection) Damage() error {
 	return context.Cause(c.damaged)
 }
 
-// noteDamage closes Replaced if err means that the index was remade, and Damaged if err means damage.
+// noteDamage closes Replaced if err means that the index was remade. It closes Damaged if err means that the index is
+// damaged.
 func (c *Collection) noteDamage(err error) {
 	if errors.Is(err, ingest.ErrRebuilt) {
 		c.replace(err)
@@ -437,7 +440,8 @@ func (c *Collection) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Moved returns an error if the store's name now leads to another index. The collection still uses the old index.
+// Moved returns an error if the name of the store now leads to another index than when the collection opened. The
+// collection still uses the first index.
 func (c *Collection) Moved() error {
 	if m, ok := c.o.Backend.(store.Mover); ok {
 		return m.Moved()
@@ -445,8 +449,8 @@ func (c *Collection) Moved() error {
 	return nil
 }
 
-// Coming reports whether it helps to wait for a collection: the collection is not ready now, but may be soon. If the
-// index is missing, Coming returns false.
+// Coming reports whether waiting helps: the collection is not ready now, but may soon be. If the index is missing,
+// waiting does not help, and Coming returns false.
 func (c *Collection) Coming(ctx context.Context) bool {
 	err := c.Ready(ctx)
 	return err != nil && !errors.Is(err, catalog.ErrGone)
@@ -456,7 +460,7 @@ func (c *Collection) Coming(ctx context.Context) bool {
 type profileCache struct {
 	mu     sync.Mutex
 	loaded map[string]loadedProfile
-	// editions is the number of different profile texts that were read so far.
+	// editions counts the different profile texts that were read so far.
 	editions uint64
 }
 
@@ -528,7 +532,7 @@ func (c *profileCache) reread() {
 	}
 }
 
-// usualLimit returns the number of results for a request that sets no limit.
+// usualLimit returns how many results a request gets that sets no limit. set has the parameters of the profile.
 func usualLimit(p *profile.Profile, set map[string]string) int {
 	return cmp.Or(p.DefaultLimit(set), DefaultLimit)
 }

@@ -13,7 +13,8 @@ type cursorKey [8]byte
 
 func (k answerKey) cursor() cursorKey { return cursorKey(k[:len(cursorKey{})]) }
 
-// A cursor is base64 of a cursorKey, the place and length of its page, and a check of the caller.
+// A cursor is a base64 text. It holds a cursorKey, the first result and the length of its page, and a check of the
+// caller.
 const (
 	placeBytes = 2
 	checkBytes = 4
@@ -29,7 +30,8 @@ func (r *Reader) cursorOf(a *answer, from, limit int) string {
 	return base64.RawURLEncoding.EncodeToString(append(token, check[:checkBytes]...))
 }
 
-// readCursor returns the cached answer of a cursor, and the place and length of the cursor's page.
+// readCursor parses a cursor. It returns the cached answer, the number of the first result of the page, and the length
+// of the page.
 func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err error) {
 	token, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(token) != tokenBytes {
@@ -47,9 +49,9 @@ func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err erro
 	return a, from, limit, nil
 }
 
-// Page returns the page that a cursor names, of an earlier search. If the cursor is unknown or expired, or belongs to
-// another caller, the error is [ErrExpired]. The parameter question repeats Text, Filter, Profile and Sort of the
-// earlier answer. If one of them differs and is not "", the error is [ErrConflict].
+// Page returns the page of an earlier search that the cursor points to. If the cursor is unknown or expired, or belongs
+// to another caller, the error is [ErrExpired]. question repeats Text, Filter, Profile and Sort of the earlier search.
+// If one of them differs and is not "", the error is [ErrConflict].
 func (r *Reader) Page(ctx context.Context, cursor string, question SearchRequest) (*Answer, error) {
 	a, from, limit, err := r.readCursor(cursor)
 	if err != nil {

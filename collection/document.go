@@ -25,8 +25,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// DocumentInput is a document from a caller: either a text, or chunks. In its tags, a pattern or description that
-// begins with @ is a name that package door/http defines.
+// DocumentInput is a document from a caller. It has either a text or chunks.
 type DocumentInput struct {
 	Text  string     `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text of the document."`
 	Title string     `json:"title,omitempty" pattern:"@line" doc:"The title, if the text has none."`
@@ -99,8 +98,8 @@ type ChunkInput struct {
 	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of passages."`
 }
 
-// DocumentPatch changes the fields of a document that are not its text. A field that is absent does not change. A list
-// replaces the whole earlier list.
+// DocumentPatch changes the fields of a document except its text. An absent field stays as it is. A list replaces the
+// whole earlier list.
 type DocumentPatch struct {
 	Title *string     `json:"title,omitempty" pattern:"@line" doc:"The title, if the text has none."`
 	Date  **time.Time `json:"date,omitempty" doc:"The date, if the text has none; null removes it."`
@@ -144,8 +143,8 @@ func (p *DocumentPatch) apply(d DocumentInput) *DocumentInput {
 // maxIDLength is the largest number of characters in the ID of a given document.
 const maxIDLength = 1024
 
-// validID returns an error unless a given document can have this ID. It is a tree, a colon, and a relative path of file
-// names.
+// validID returns an error unless id can be the ID of a given document. A valid ID has a tree, a colon, and a relative
+// path of file names.
 func validID(id sheaf.ID) error {
 	tree, path, ok := strings.Cut(string(id), ":")
 	if !ok || tree == "" || path == "" {
@@ -168,7 +167,8 @@ func validID(id sheaf.ID) error {
 	return nil
 }
 
-// valid checks the rules that concern more than one field. It scales the vectors to length 1.
+// valid checks the rules that concern more than one field, and scales the vectors to length 1. dims is the required
+// number of dimensions.
 func (d *DocumentInput) valid(dims int) error {
 	switch {
 	case d.Text != "" && len(d.Chunks) > 0:
@@ -208,7 +208,7 @@ func (d *DocumentInput) valid(dims int) error {
 	return nil
 }
 
-// copyOf returns a copy of d. Changes of the copy's fields and vectors do not change d.
+// copyOf returns a copy of d with its own fields and vectors.
 func (d *DocumentInput) copyOf() *DocumentInput {
 	out := *d
 	out.Chunks = slices.Clone(d.Chunks)
@@ -254,7 +254,7 @@ func validProperties(properties map[string]Property) error {
 	return nil
 }
 
-// LeastPart is a lower bound for vectors: the number with the largest absolute value must reach it. A smaller vector
+// LeastPart is the least allowed size of a vector: at least one number must have this absolute value. A smaller vector
 // cannot be scaled to length 1.
 const LeastPart = 1e-6
 
@@ -363,8 +363,8 @@ func decodeGiven(id sheaf.ID, content []byte) (*DocumentInput, error) {
 	return doc.Document, nil
 }
 
-// givenDocuments returns a function that reads given documents of an index, for ingest.Options.Kept. If the function
-// cannot read a document, ingest uses the text in the catalog.
+// givenDocuments returns a function that reads the given documents of an index, for ingest.Options.Kept. If this
+// function cannot read a document, ingest uses the text in the catalog.
 func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 	file := intake.Open(folder)
 	return func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
@@ -392,7 +392,8 @@ func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest
 	}
 }
 
-// wasGiven returns a function that reports whether a document of an index was ever given, or nil if none was.
+// wasGiven returns a function that reports whether a document was ever given by a program. If no document of the index
+// was, the function is nil.
 func wasGiven(folder string) (func(doc sheaf.ID) bool, error) {
 	older, err := olderVersions(folder)
 	if err != nil {

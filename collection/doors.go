@@ -7,12 +7,12 @@ import (
 	"sheaf/collection/access"
 )
 
-// settleStep is the unit of Settle. Looking up a document takes far less time.
+// settleStep is the unit of the times that Settle waits. Looking up a document takes far less time.
 const settleStep = 5 * time.Millisecond
 
 // Settle hides how long a lookup took, because the time may reveal whether a hidden document exists. It waits until the
-// time since began is a multiple of some milliseconds. For a caller who sees everything, Settle returns at once. Doors
-// call Settle before an error about a missing document, or before every answer to a look-up of names.
+// time since began is a multiple of settleStep. For a caller who sees everything, Settle returns at once. Doors call
+// Settle before an error about a missing document, or before every answer to a look-up of names.
 func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	if !grant.SeesAll() {
 		_ = pause(ctx, settleStep-time.Since(began)%settleStep) // a caller who left needs no answer

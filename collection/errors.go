@@ -14,9 +14,10 @@ import (
 	"sheaf/store"
 )
 
-// These are categories of errors, in addition to the categories of the root package.
+// These errors are categories. A door maps each category to a status, like the categories of the root package.
 var (
-	// ErrPrecondition means that a caller's condition failed: the document has another version, or exists and must not.
+	// ErrPrecondition means that a condition of the caller does not hold. Either the document has another version, or
+	// it exists although it must not.
 	ErrPrecondition = errors.New("a condition of the request does not hold")
 	// ErrConflict means that a request conflicts with itself or with existing data.
 	ErrConflict = errors.New("conflict")
@@ -46,7 +47,7 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 // Unwrap returns the error without the field. This error has the category.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// conflict gives an error the category ErrConflict. The text stays.
+// conflict gives an error the category ErrConflict, and keeps its text.
 func conflict(err error) error {
 	return sheaf.WithCategory(ErrConflict, sheaf.WithCategory(sheaf.ErrInvalid, err))
 }
@@ -112,21 +113,20 @@ func fromRemote(err error) error {
 	return remoteError{err}
 }
 
-// publicError is an error with a text for a caller instead of its own.
+// publicError is an error whose text is replaced by one that callers may see.
 type publicError struct {
 	text  string
 	cause error
 }
 
-// Error returns the text that the caller may see.
 func (e *publicError) Error() string { return e.text }
 
 func (e *publicError) Unwrap() error { return e.cause }
 
 func maySeeDetails(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
-// Told returns err with a text that the caller may see. Only a caller with the scope admin sees why a remote store or
-// model failed. If too many files are open, no caller sees the name of the file. Log err itself.
+// Told returns an error like err with a text that the caller may see; log err itself. Only a caller with the scope
+// admin sees why a remote store or model failed. If too many files are open, no caller sees the name of the file.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
 		return &publicError{"unavailable: too many files or connections are open: repeat this in a moment",

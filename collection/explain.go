@@ -30,7 +30,7 @@ type Step struct {
 // MaxScore bounds the scores of rankings that callers send or receive.
 const MaxScore = 1e100
 
-// Scored is an identifier with its score.
+// Scored is an identifier of a document or chunk, with its score.
 type Scored struct {
 	ID    sheaf.ID `json:"id" required:"true" pattern:"@id" doc:"The chunk's identifier."`
 	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"The score; larger is better."`
@@ -82,7 +82,8 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	return out, r.Err()
 }
 
-// followed returns the IDs that a brief explanation shows in every step: the results and each step's best hits.
+// followed returns the IDs that a brief explanation shows in every step. These are the results, and the best hits of
+// each step.
 func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
 	for i := range answer.Results {
@@ -96,7 +97,7 @@ func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	return ids
 }
 
-// stepOf returns a step with its best hits. If the set drawn is not nil, the step has only its hits.
+// stepOf returns a step with its best hits. If drawn is not nil, the step has only the hits in drawn.
 func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 	best := t.Ranking[:min(len(t.Ranking), maxStepHits)]
 	step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: make([]Scored, 0, len(best))}
@@ -207,8 +208,8 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The allowed words; empty for a number."`
 }
 
-// Profiles lists by name the profiles in the folders, the built-in profiles, and the collection's own profile. It
-// leaves out the collection's own profile if that is a file. For an unreadable profile, the list has the reason.
+// Profiles lists by name the profiles in the folders, the built-in profiles, and the collection's own profile. It omits
+// the collection's own profile if that is a file. For an unreadable profile, the entry gives the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {

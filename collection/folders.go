@@ -18,7 +18,8 @@ import (
 // AnswerTime is how long to wait for a folder. A folder on a disconnected drive may never answer.
 var AnswerTime = 10 * time.Second
 
-// InTime calls the function look for a folder. If look takes longer than AnswerTime, InTime returns an error.
+// InTime calls the function look with a folder, and returns the results of look. If look takes longer than AnswerTime,
+// InTime returns an error.
 func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
 	type seen struct {
 		info fs.FileInfo
@@ -62,8 +63,8 @@ func RealFolder(dir string) (string, error) {
 	return real, nil
 }
 
-// RealPath returns the absolute path of a file, with all links resolved. It resolves links last, because a shell may
-// name the current folder by a link.
+// RealPath returns the absolute path of a file, with all links resolved. It makes the path absolute first, because a
+// shell may name the current folder by a link.
 func RealPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // fusedName is the name of the built-in profile that [Reader.Fused] runs.
 const fusedName = "rrf"
 
-// fusedProfile is the built-in profile with the name in fusedName. A contract depends on its results, so profiles of
-// the user and tuned numbers do not replace it. Its edition is 0, because the cache of profiles starts at edition 1.
+// fusedProfile loads the built-in profile fusedName. Callers depend on its results, so neither a user's profile nor
+// tuned numbers replace it. Its edition is 0; other profiles have editions from 1.
 var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) {
 	return profile.Load(fusedName, profile.Builtin)
 })

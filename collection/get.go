@@ -61,12 +61,12 @@ type Outline struct {
 
 // GetOptions say how much of a chunk Get returns.
 type GetOptions struct {
-	// Body leaves out the text under subheadings.
+	// Body means that Get omits the text under subheadings.
 	Body bool
 	// Neighbors is the number of chunks to return before the chunk, and after the chunk: 0..MaxNeighbors.
 	Neighbors int
-	// If Lines is above 0, Get returns Lines lines of the document from Line (from 1) on, not the chunk. If Line is
-	// before the first heading, the result is the text before that heading, not the whole document.
+	// If Lines is above 0, Get returns Lines lines of the document, not the chunk. The first line is Line, from 1. If
+	// Line is before the first heading, Get returns the text before that heading.
 	Line, Lines int
 }
 
@@ -333,7 +333,7 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 	return r.like(ctx, salientText(&doc, &c, content), other, q)
 }
 
-// like finds chunks that are similar to a text and pass filter.
+// like finds chunks that are similar to a text and pass the filter.
 func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filter, q SearchRequest) (*Answer, error) {
 	count := func(word string) (int, error) {
 		return r.frequency(ctx, word)

@@ -22,12 +22,12 @@ import (
 type Change struct {
 	ID  sheaf.ID       `json:"id"`
 	Put *DocumentInput `json:"put,omitempty"`
-	// IfMatch is the tag that the document must have; "*" accepts any existing document, "" any document. IfNoneMatch
-	// is a tag that it must not have; "*" means that the document must not exist.
+	// IfMatch is the tag that the document must have. "*" accepts any existing document, and "" any document.
+	// IfNoneMatch is a tag that it must not have; "*" means that the document must not exist.
 	IfMatch     string `json:"if_match,omitempty"`
 	IfNoneMatch string `json:"if_none_match,omitempty"`
-	// Within lists sets. A change may replace or delete only documents in these sets. If the list is empty, a change
-	// may replace or delete any document. Write and Submit set Within from the grant of the caller.
+	// Within lists sets of documents. A change may replace or delete only documents in these sets, or any document if
+	// the list is empty. Write and Submit set Within from the grant of the caller.
 	Within []string `json:"within,omitempty"`
 }
 
@@ -43,20 +43,20 @@ type Stored struct {
 
 // givenState is the state of given documents: documents that programs write through the API.
 type givenState struct {
-	// turn is a lock. A writer holds turn while it makes changes, so that changes run one after another.
+	// turn is the lock of writers: a writer holds it while it makes changes. So changes run one after another.
 	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
-	// stuck is the reason why recovery waits: the disk is full, or the file needs a repair. If recovery does not wait,
-	// stuck is nil. Searches still find indexed documents.
+	// stuck is the reason why recovery waits: the disk is full, or intake.db needs a repair. It is nil if recovery does
+	// not wait. Searches still find indexed documents.
 	stuck atomic.Pointer[error]
-	// broken receives a value when a change failed and the store may have written a part of the change.
+	// broken receives a value when a change failed and the store may have a part of it.
 	broken chan struct{}
 	file   *intake.Intake // nil when the collection takes no documents
 	queue  *queue
 	keys   sync.Map // the Key of each running request, by its name
-	// refused has the documents that the store refused when this process started. unreadable has unreadable documents,
-	// and unreadable files of earlier versions. Both maps go from a name to a reason.
+	// refused maps a document to the reason why the store refused it when this process started. unreadable maps an
+	// unreadable document, or file of an earlier version, to the reason.
 	refused, unreadable sync.Map
 }
 
@@ -69,7 +69,7 @@ func newGiven(o *Options) givenState {
 		queue: &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}}
 }
 
-// breaks signals that a change failed and that the store may have written a part of the change.
+// breaks sends to broken: a change failed, and the store may have a part of it.
 func (g *givenState) breaks() {
 	select {
 	case g.broken <- struct{}{}:
@@ -94,8 +94,8 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	return c.carryOut(ctx, changes, entry{key: key})
 }
 
-// begin starts a request that changes documents. The caller has the right to write until it calls the result end. If
-// the same request with the same key was already done, begin returns the earlier results, and end is nil.
+// begin starts a request that changes documents. The caller then has the right to write, until it calls end. If a
+// request with the same key was done before, end is nil, and before has its results.
 func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (key *requestKey, before *keyRecord,
 	end func(), err error) {
 	if key, before, err = c.useKey(ctx, keys); err != nil || before != nil {
@@ -112,9 +112,9 @@ func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (k
 	return key, nil, func() { give(); key.release() }, nil
 }
 
-// Patch changes fields of a document that are not its text. ch names the document, and has the conditions. Otherwise
-// Patch works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound. A patch could
-// otherwise make a hidden document visible.
+// Patch changes fields of a document, but not its text. ch names the document and has the conditions. Otherwise Patch
+// works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound: a patch could otherwise
+// make it visible.
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch,
 	keys ...Key) (Stored, error) {
 	ch.Put = nil // patched sets it once the caller has the right to write
@@ -150,7 +150,8 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	return stored[0], nil
 }
 
-// checkChanges checks that a caller may make changes. It returns a copy with the caller's sets and vectors of length 1.
+// checkChanges returns an error if the caller may not make the changes. Otherwise it returns copies, with the sets of
+// the caller and with vectors of length 1.
 func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change, error) {
 	if c.given.file == nil {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -286,8 +287,8 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	return give, nil
 }
 
-// carryOut makes changes that the method allowed has checked: all of them or none. It records the results for the task
-// or key of the changes. The caller must have the right to write.
+// carryOut makes all changes or none, and records the results under the task or key in e. The method allowed must have
+// checked the changes. The caller must have the right to write.
 func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([]Stored, error) {
 	out, err := c.check(changes)
 	if err != nil {
@@ -357,7 +358,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 var crashPoint = func(string) {}
 
 // refuse restores the earlier versions of documents whose changes were accepted but not indexed. If intake.db cannot be
-// written now, the changes stay, and recovery indexes them later.
+// written now, the changes stay in it, and recovery indexes them later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	crashPoint("in refuse")
 	view := c.o.Catalog.View()
@@ -399,7 +400,7 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	return fromRemote(store.Gone(err))
 }
 
-// applyPatch returns the stored document with the changes of a patch. The caller must have the right to write.
+// applyPatch returns the stored document with the changes of a patch applied. The caller must have the right to write.
 func (c *Collection) applyPatch(grant *access.Grant, id sheaf.ID, p *DocumentPatch) (*DocumentInput, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
@@ -422,7 +423,8 @@ func (c *Collection) applyPatch(grant *access.Grant, id sheaf.ID, p *DocumentPat
 	return put, nil
 }
 
-// check compares the conditions of changes with the stored documents. It returns the expected results.
+// check compares the conditions of the changes with the stored documents. It returns an error if one fails, otherwise
+// the results that the changes will have.
 func (c *Collection) check(changes []Change) ([]Stored, error) {
 	out := make([]Stored, len(changes))
 	view := c.o.Catalog.View()
@@ -468,13 +470,13 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 	return out, nil
 }
 
-// sees reports whether a grant sees a document.
+// sees reports whether a grant may see a document.
 func sees(grant *access.Grant, rec *catalog.Record) bool {
 	filter := grant.Filter()
 	return filter == nil || filter.Match(&store.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)})
 }
 
-// hasTag reports whether the list of tags in a header If-Match contains tag.
+// hasTag reports whether the header If-Match, a list of tags, contains tag.
 func hasTag(list, tag string) bool {
 	for part := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(part) == tag && tag != "" {
@@ -484,11 +486,12 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// hasWeakTag reports whether the list of tags in a header If-None-Match contains tag. A weak tag and a strong tag with
-// the same text are equal here (RFC 9110, section 13.1.2).
+// hasWeakTag reports whether the header If-None-Match, a list of tags, contains tag. A weak and a strong tag with the
+// same text are equal (RFC 9110, section 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
-// Met returns [ErrPrecondition] if a header If-Match does not match the document. The header "" matches every document.
+// Met returns [ErrPrecondition] if the header ifMatch does not match the document. An empty header matches every
+// document.
 func Met(ifMatch string, d *Document) error {
 	if ifMatch == "" || ifMatch == "*" || hasTag(ifMatch, d.ETag) {
 		return nil
@@ -496,12 +499,13 @@ func Met(ifMatch string, d *Document) error {
 	return unmet("if_match", "%s has changed: read it again", d.ID)
 }
 
-// Unchanged reports whether the header If-None-Match contains tag, weak or strong: the caller has this version.
+// Unchanged reports whether the header ifNoneMatch contains tag, weak or strong. If so, the caller already has this
+// version.
 func Unchanged(ifNoneMatch, tag string) bool {
 	return strings.TrimSpace(ifNoneMatch) == "*" || hasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
 }
 
-// describe adds to the results what the index knows about the documents, such as the number of chunks.
+// describe completes the results with data of the index, such as the number of chunks of each document.
 func (c *Collection) describe(out []Stored) error {
 	view := c.o.Catalog.View()
 	defer view.Close()

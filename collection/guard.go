@@ -67,8 +67,8 @@ func (g *guard) Chunks(ctx context.Context) int {
 	return n
 }
 
-// searchBackend returns the guard in the form that a search uses. If the store cannot count, the result lacks the
-// methods that count. The search then works without counts.
+// searchBackend returns the guard as a store for searches. If the store cannot count, the result has no methods that
+// count, and the search works without counts.
 func (g *guard) searchBackend() store.Backend {
 	if _, ok := g.store.(store.Counter); ok {
 		return g
@@ -76,14 +76,13 @@ func (g *guard) searchBackend() store.Backend {
 	return plainGuard{g, g, g}
 }
 
-// plainGuard is a guard without the methods that count.
+// plainGuard is a guard without the methods that count, for stores that cannot count.
 type plainGuard struct {
 	store.Backend
 	store.Explainer
 	store.Selective
 }
 
-// withGrant returns a request with the grant's filter added.
 func (g *guard) withGrant(req store.Request) store.Request {
 	if g.filter == nil {
 		return req
@@ -142,7 +141,6 @@ func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	})
 }
 
-// Explain implements store.Explainer, if the store implements it.
 func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	return fromStore(ctx, g, "explain", func(ctx context.Context, st store.Explainer) ([]*sheaf.Explanation, error) {
 		return st.Explain(ctx, g.withGrant(req), ids)
@@ -166,7 +164,6 @@ func (g *guard) Supports(req store.Request) error {
 	return err
 }
 
-// Count implements store.Counter, if the store implements it.
 func (g *guard) Count(ctx context.Context, req store.Request) (int, error) {
 	counts, err := g.CountAll(ctx, []store.Request{req})
 	if err != nil {
@@ -184,14 +181,12 @@ func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 	})
 }
 
-// Scores implements store.Scorer, if the store implements it.
 func (g *guard) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
 	return fromStore(ctx, g, "scores of given chunks", func(ctx context.Context, st store.Scorer) ([][]float64, error) {
 		return st.Scores(ctx, g.boundAll(reqs), ids)
 	})
 }
 
-// CountAll implements store.Batcher, if the store can count.
 func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	out := make([]int, len(reqs))
 	keys := make([]answerKey, len(reqs))
@@ -229,26 +224,23 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 // the counts of its words, and every snippet needs them again.
 const maxCounts = 20_000
 
-// repeats reports whether to cache the count of a request: a request without a filter, over all fields.
+// repeats reports whether to cache the count of a request. Only requests without a filter over all fields are cached.
 func repeats(req *store.Request) bool {
 	return req.Filter == nil && req.Within == nil && req.Text != nil && req.Text.Combine == store.CombineBM25F &&
 		len(req.Text.Fields) == len(sheaf.Fields)
 }
 
-// Matches implements store.Matcher, if the store implements it.
 func (g *guard) Matches() bool { return store.Matches(g.store) }
 
 // Lists reports whether the store can count chunks by value.
 func (g *guard) Lists() bool { return store.Lists(g.store) != nil }
 
-// Facets implements store.Faceter, if the store implements it.
 func (g *guard) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
 	return fromStore(ctx, g, "facets", func(ctx context.Context, st store.Faceter) ([]store.Facet, error) {
 		return st.Facets(ctx, g.withGrant(req), columns, limit)
 	})
 }
 
-// Sorted implements store.Sorter, if the store implements it.
 func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
 	return fromStore(ctx, g, "order by "+by.Column, func(ctx context.Context, st store.Sorter) (sheaf.Ranking, error) {
 		return st.Sorted(ctx, g.withGrant(req), by)
@@ -258,16 +250,13 @@ func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (
 // errReadOnly means that a reader cannot write.
 var errReadOnly = fmt.Errorf("%w: a reader does not write", sheaf.ErrUnsupported)
 
-// Write implements store.Backend. It returns errReadOnly.
 func (g *guard) Write(context.Context, store.Batch) error { return errReadOnly }
 
-// Delete implements store.Backend. It returns errReadOnly.
 func (g *guard) Delete(context.Context, []sheaf.ID) error { return errReadOnly }
 
 // Close implements store.Backend. It does not close the store.
 func (g *guard) Close() error { return nil }
 
-// visible reports whether the caller may see a document.
 func (g *guard) visible(doc sheaf.ID) bool {
 	if g.filter == nil {
 		return true
@@ -349,7 +338,7 @@ func (g *guard) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	return g.view.Date(doc)
 }
 
-// FolderSize implements rank.Facts. It counts only visible documents.
+// FolderSize returns the number of visible documents in a folder. It implements rank.Facts.
 func (g *guard) FolderSize(tree, folder string) int {
 	if g.filter == nil {
 		return g.view.FolderSize(tree, folder)
@@ -372,13 +361,14 @@ func (g *guard) FolderSize(tree, folder string) int {
 	return n
 }
 
-// Resolve returns the target of a link, and considers only visible documents. It returns false if there is no target.
-// If it found hidden documents first, a link without a target would reveal that they exist.
+// Resolve returns the visible target of a link, or false if there is none. It ignores hidden documents from the start.
+// Otherwise a link that leads nowhere would reveal that hidden documents exist.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.visibleTest(), from, link)
 }
 
-// visibleTest returns the function that reports whether a document is visible, or nil if all documents are.
+// visibleTest returns a function that reports whether a document is visible. If the caller sees all documents, the
+// function is nil.
 func (g *guard) visibleTest() catalog.Among {
 	if g.filter == nil {
 		return nil
@@ -386,7 +376,7 @@ func (g *guard) visibleTest() catalog.Among {
 	return g.visible
 }
 
-// Links implements rank.Facts. It considers only visible documents, like Resolve.
+// Links implements rank.Facts. It returns the visible documents to which doc links, as Resolve finds them.
 func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 	switch {
 	case !g.visible(doc):
@@ -397,7 +387,7 @@ func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 	return g.view.LinksAmong(g.visible, doc)
 }
 
-// Backlinks implements rank.Facts. It considers only visible documents, like Resolve.
+// Backlinks implements rank.Facts. It returns the visible documents that link to doc.
 func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID {
 	switch {
 	case !g.visible(doc):
@@ -423,7 +413,6 @@ func (g *guard) record(doc sheaf.ID) (*catalog.Record, error) {
 	return rec, err
 }
 
-// text returns the text of a visible document.
 func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 	if !g.visible(doc) {
 		return nil, notFound(doc)
@@ -450,7 +439,7 @@ func notFound(id sheaf.ID) error {
 // to the caller: an answer may show only properties of visible documents.
 func (g *guard) Properties() ([]catalog.Counted, error) { return g.view.Properties() }
 
-// visibleFiles scans files. It returns only files whose documents are in the catalog and visible to the caller. It
+// visibleFiles scans files for a caller. It returns only files whose documents are in the catalog and visible. It
 // checks the access rules again in the current content of each file.
 type visibleFiles struct {
 	scanner search.Scanner

@@ -19,11 +19,11 @@ import (
 type Key struct {
 	// Name is a hash of two things: who the caller is, and the key that the caller chose.
 	Name [sha256.Size]byte
-	// Request is a hash of the content of the request.
+	// Request is a hash of the content of the request. It tells the same request from another one with the same key.
 	Request [sha256.Size]byte
 }
 
-// keyRecord is what intake.db stores for a key.
+// keyRecord is what intake.db stores for a key: the request and its results.
 type keyRecord struct {
 	Request string    `json:"request"`
 	At      time.Time `json:"at"`
@@ -47,12 +47,12 @@ type requestKey struct {
 	end func()
 }
 
-// errOtherRequest means that a different request already used the key.
+// errOtherRequest means that the caller used the key for a different request before.
 var errOtherRequest = conflict(errors.New("the Idempotency-Key belongs to another request: send a new one"))
 
-// useKey starts a request with the first of the keys. Without keys, all results are nil. If the same request was done
-// before, the result before is its record. Otherwise, call the method release of the result key when the request ends.
-// useKey fails if the key belongs to another request, or to a request that still runs.
+// useKey starts a request with the first of the keys. Without keys, all results are nil. If the request was done
+// before, before is its record. Otherwise call key.release when the request ends. useKey fails if the key belongs to
+// another request, or to a request that still runs.
 func (c *Collection) useKey(ctx context.Context, keys []Key) (key *requestKey, before *keyRecord, err error) {
 	if len(keys) == 0 {
 		return nil, nil, nil
@@ -111,7 +111,8 @@ func (k *requestKey) release() {
 	}
 }
 
-// putResults stores the results of a request, or the results that the request will have.
+// putResults stores the results of a request under its key. The request may still be running; then these are the
+// results that it will have.
 func (k *requestKey) putResults(tx *intake.Tx, r keyRecord) error {
 	if k == nil {
 		return nil
@@ -128,14 +129,14 @@ func putKey(tx *intake.Tx, name []byte, r *keyRecord, now time.Time) error {
 	return tx.PutKey(name, content, r.At, now)
 }
 
-// entry is the task or the key of a change. A change may have neither. From the start of the change until the index has
-// it, intake.db lists the name of the entry.
+// entry names the task or the key to which a change belongs, or neither. From the start of the change until it is
+// indexed, intake.db lists the name of the entry.
 type entry struct {
 	task *keptTask
 	key  *requestKey
 }
 
-// The name of an entry begins with one of these kinds.
+// These are the kinds of entries. The name of an entry begins with its kind.
 const (
 	taskEntry = "task "
 	keyEntry  = "key "
@@ -179,7 +180,7 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	return e.key.putResults(tx, keyRecord{Done: true, Results: results})
 }
 
-// refuse records that the index refused the change. failure says why its task failed; with "", the task runs again.
+// refuse records that the index refused the change. failure says why its task failed; if it is "", the task runs again.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	if e.name() == nil {
 		return nil
@@ -231,7 +232,8 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 	})
 }
 
-// begunEntry returns the entry with this name, empty if it was removed, and the results that its change will have.
+// begunEntry returns the entry with this name, and the results that its change will have. If the entry was removed, it
+// is empty.
 func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []Stored, err error) {
 	if id, ok := strings.CutPrefix(name, taskEntry); ok {
 		if e.task, err = readTask(tx, id); e.task != nil {

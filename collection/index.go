@@ -26,8 +26,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Index is an index with its whole life: it opens, updates, checks and repairs the index of a folder. To ask
-// questions, use [Index.Collection]. An Index is not safe for concurrent use.
+// Index opens, updates, checks and repairs the index of a folder. To ask questions, use [Index.Collection]. An Index is
+// not safe for concurrent use.
 type Index struct {
 	Site
 	Making
@@ -38,7 +38,7 @@ type Index struct {
 	language
 	want    IndexOptions
 	printed printedNotices
-	// Answering holds options for the collection. The index sets the options that depend on itself.
+	// Answering holds the options of the collection that the caller sets. The index sets the other options.
 	Answering Options
 }
 
@@ -46,13 +46,14 @@ type Index struct {
 type Site struct {
 	Folder string
 	Where  location.Location
-	// Base is the place of the index. If a server stores the chunks, Where is a folder inside Base.
+	// Base is the place of the index. If a server stores the chunks, the server has its own folder inside Base, named
+	// by Where.
 	Base location.Location
 	// Target is the server that stores the chunks. If it is nil, the engine stores them.
 	Target store.Opener
 	// Address is the address of the store in the settings. Flag is the command-line flag that set the address, or "".
 	Address, Flag string
-	// In is the folder as the person typed it. Named means that the person also named the index.
+	// In is the folder as the person typed it. Named means that the person also gave the name of the index.
 	In    string
 	Named bool
 }
@@ -61,15 +62,16 @@ type Site struct {
 type IndexOptions struct {
 	// Refresh updates the index first, unless the settings forbid it.
 	Refresh bool
-	// Updates means that the purpose of the command is to update the index. If the language was guessed from little
-	// text, Open then detects the language again. Asked has the same effect, even if the settings forbid updates.
+	// Updates means that the command exists to update the index. If the language was guessed from little text, Open
+	// then detects it again. Asked does this too, even if the settings forbid updates.
 	Updates, Asked bool
-	// Whole means that the index must be up to date: an answer from the last indexing run is not enough.
+	// Whole means that the command needs an up-to-date index. An answer from the last indexing run is then an error.
 	Whole bool
-	// Make creates the index if it is missing. A missing index is an error without Make, and also with Refresh if the
-	// settings forbid updates.
+	// Make creates the index if it is missing. Without Make, a missing index is an error. With Refresh, it is also an
+	// error if the settings forbid updates.
 	Make bool
-	// AsIs reports damage and does not repair it. Damaged means that damage was found: Open repairs it.
+	// AsIs makes Open report damage without repairing it. Damaged means that damage was already found, so Open repairs
+	// it.
 	AsIs, Damaged bool
 	// Keep makes Open fail where it would remake the index.
 	Keep bool
@@ -90,13 +92,15 @@ type Making struct {
 	Workers int
 	// Engine has options of the engine. The index sets the folder, the analyzer and the vectors itself.
 	Engine embedded.Options
-	// Embed opens the model. It is nil without a model. dims is the number of dimensions, or 0 if it is unknown.
+	// Embed opens the model. It is nil if there is no model. dims is the number of dimensions, or 0 if it is unknown. p
+	// says how often to repeat failed requests.
 	Embed func(ctx context.Context, dims int, p Patience) (model.Embedder, error)
-	// Remote is the name of a model on a server. For a built-in model, or without a model, Remote is "".
+	// Remote is the name of a model on a server. It is "" for a built-in model and without a model.
 	Remote string
 	// Update means that the index is updated before each answer.
 	Update bool
-	// HideComments reports whether to exclude comments from the text; nil excludes them if the index has keys.
+	// HideComments reports whether to exclude comments from the text. If it is nil, comments are excluded if the index
+	// has keys.
 	HideComments func() bool
 }
 
@@ -107,7 +111,8 @@ type Events struct {
 	Warn func(format string, args ...any)
 	// Quiet omits the report after an indexing run.
 	Quiet bool
-	// Indexing starts a display of progress of an update, Checking of a check. done ends the display.
+	// Indexing starts a display of the progress of an update. Checking does the same for a check. Call done to end the
+	// display.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
 	// Confirm asks the person before data is lost. The text loss describes the loss, and the text advice says how to
@@ -128,7 +133,7 @@ type Stores struct {
 	rest time.Duration
 }
 
-// Models hold what makes terms, chunks and vectors.
+// Models hold the analyzer, the chunker and the embedder of an index.
 type Models struct {
 	cutting  chunk.Options // how documents are cut
 	chunker  string        // the name of cutting
@@ -138,7 +143,7 @@ type Models struct {
 	memory   *remember.Embedder // around Embedder, while documents are embedded
 }
 
-// language is the language of an index, and how it was found.
+// language is the language of an index, and how it was determined: by the settings, or detected in the text.
 type language struct {
 	code     string
 	detected bool
@@ -149,13 +154,14 @@ type language struct {
 	walk     *ingest.Walk  // the last walk of the folder; nil without one
 }
 
-// Findings are results of a check or a repair that are not faults. A text is "" if there is no finding.
+// Findings are results of a check or a repair that are not faults. A text is "" if there is nothing to report.
 type Findings struct {
 	Stopped      string // a run stopped early
 	Foreign      string // the store holds documents of another folder
 	OutdatedRead string // another version of the program read documents
 	reached      *Reach // which chunks a server finds
-	// Lost lists documents that a rebuild could not restore. Copied is the folder with a copy of the damaged catalog.
+	// Lost lists documents that a rebuild could not restore. Copied is the folder to which the damaged catalog was
+	// copied.
 	Lost   []string
 	Copied string
 }
@@ -172,17 +178,18 @@ func NewIndex(site Site, making Making, events Events) *Index {
 	return &Index{Site: site, Making: making, Events: events, language: language{grows: make(chan struct{}, 1)}}
 }
 
-// Grown receives a value when new text shows that the index has another language.
+// Grown returns a channel. It receives a value when new text shows that the index should have another language.
 func (x *Index) Grown() <-chan struct{} { return x.grows }
 
 // Gone returns the folders of the index that are missing.
 func (x *Index) Gone() []string { return x.printed.missingFolders }
 
-// restAfter is the value of rest for commands that keep running. It is longer than the pause between saves of a note.
+// restAfter is the value of Stores.rest for commands that keep running. It is longer than the usual pause between two
+// saves of a note.
 const restAfter = 2 * time.Second
 
-// Open opens the index. If target is nil, the engine stores the chunks; otherwise the server target does. Open makes,
-// updates, repairs or remakes the index, as far as o allows. Close the index even after an error.
+// Open opens the index. If target is nil, the engine stores the chunks; otherwise the server that target opens does.
+// Open makes, updates, repairs or remakes the index, as far as o allows. Close the index even after an error.
 func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) error {
 	x.want, x.Waits = o, Mixed
 	if o.Refresh {
@@ -256,8 +263,8 @@ func (x *Index) bringUpOnce(ctx context.Context) error {
 	return err
 }
 
-// UseStore makes the index store its chunks on a server. Each server has its own folder inside the index, with its own
-// catalog. So the catalog always matches the chunks of its server.
+// UseStore makes the index store its chunks on the server that target opens. Each server has its own folder inside the
+// index, with its own catalog. So the catalog always matches the chunks of its server.
 func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOptions) error {
 	base := o
 	base.Rebuild = false
@@ -377,7 +384,7 @@ func (x *Index) Holds(folder string) bool {
 	return false
 }
 
-// StoreInErrors returns the name of the store for texts of errors.
+// StoreInErrors returns the name of the store in the form that error texts use.
 func (x *Index) StoreInErrors() string {
 	if x.Target == nil {
 		return "the index"

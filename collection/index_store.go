@@ -32,7 +32,7 @@ func (x *Index) RepairCommand() string {
 	return "SHEAF_STORE=" + wording.ShellQuoted(x.Address) + " " + command
 }
 
-// openBackend opens the store: the server of the index, or the engine beside the catalog.
+// openBackend opens the store of the index: its server, or the engine in the same folder as the catalog.
 func (x *Index) openBackend(ctx context.Context) error {
 	if x.Target != nil {
 		if err := x.openServer(ctx); err != nil {
@@ -97,8 +97,8 @@ func (x *Index) serverLost(err error) error {
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer empties the server if a person asked for a rebuild and the server is not empty yet. It drops everything
-// on the server if the settings or the version differ, or if a part is missing.
+// emptyServer empties the server if a person asked for a rebuild and it is not empty yet. If the server has other
+// settings or another version, or a part is missing, it removes everything.
 func (x *Index) emptyServer(ctx context.Context) error {
 	return x.empty(ctx, remakingServer, func() error {
 		st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
@@ -152,8 +152,8 @@ func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error
 	return OpenEngine(o, empty)
 }
 
-// OpenEngine opens the engine. The parameter empty means that the index has no documents. If the engine has other
-// settings, the error is then sheaf.ErrUnsupported: remaking the index loses nothing.
+// OpenEngine opens the engine. empty says that the index has no documents. If the engine then has other settings, the
+// error is sheaf.ErrUnsupported: remaking such an index loses nothing.
 func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	st, err := embedded.Open(o)
 	if err != nil {
@@ -165,7 +165,7 @@ func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	return st, nil
 }
 
-// EngineStore is the address in settings that means the engine.
+// EngineStore is the store address in the settings that selects the embedded engine.
 const EngineStore = "embedded"
 
 // StoreName returns the name of the store, for texts that people read.

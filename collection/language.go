@@ -10,16 +10,16 @@ import (
 	"sheaf/text/analysis"
 )
 
-// littleText is a size in bytes. Up to this size of the collection, updates detect the language again. Otherwise the
-// first few lines of a new vault would determine the language of all later notes.
+// littleText is a size in bytes. Up to this size of the collection, each update detects the language again. Otherwise
+// the first few notes would determine the language of all later notes.
 const littleText = 16 << 10
 
-// guessedKey is the setting that says: the language was detected from little text.
+// guessedKey is the setting that records that the language was detected from little text.
 const guessedKey = "language_guessed"
 
-// languageOutgrown returns a reason to remake the index, or nil. The reason is that little text decided the language,
-// and more text shows another. It gives this reason only for an index of files in the engine. For a server, which
-// others may use, it prints a notice and returns nil.
+// languageOutgrown returns a reason to remake the index, or nil. The reason: the language was detected from little
+// text, and more text now shows another language. On a server, which others may use, it only prints a notice and
+// returns nil.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {
 		return nil
@@ -42,8 +42,8 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 	return errors.New("the language of the index was guessed from little text, and more text shows another")
 }
 
-// languageGuessed reports whether the language was detected from little text and can still change. To change the
-// language, the index must be remade, which needs all its folders.
+// languageGuessed reports whether the language was detected from little text and can still change. A change needs all
+// folders, because it remakes the index.
 func (x *Index) languageGuessed(view *catalog.View) bool {
 	settings := view.Settings()
 	little, guessed := view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""

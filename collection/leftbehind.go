@@ -13,8 +13,8 @@ import (
 	"sheaf/internal/wording"
 )
 
-// LeftBehind returns the documents that programs gave to one store of a folder and that another lacks, by ID. The
-// parameters from and to are the folders of these stores in the index: see [location.Location.Places].
+// LeftBehind returns the IDs of given documents that one store of a folder has and another lacks. from and to are the
+// folders of these stores in the index: see [location.Location.Places].
 func LeftBehind(from, to string) (ids []sheaf.ID, err error) {
 	there := map[sheaf.ID]bool{}
 	if err := eachGiven(to, func(id sheaf.ID) { there[id] = true }); err != nil {
@@ -50,8 +50,8 @@ func LeftBehindText(ids []sheaf.ID, folder, from, to string) string {
 		(&losses{}).names(ids), wording.ShellQuoted(from), wording.ShellQuoted(to), wording.ShellQuoted(folder))
 }
 
-// KnownStore returns nil if the folder dir is the folder of a store that the index at base had. Otherwise it returns an
-// error that lists the stores of this index. The error is sheaf.ErrNotFound.
+// KnownStore returns nil if dir is the folder of a store that the index at base had. Otherwise the error is
+// sheaf.ErrNotFound, and lists the stores of this index.
 func KnownStore(base location.Location, dir, address string) error {
 	var known []string
 	for _, place := range base.Places() {
@@ -69,7 +69,8 @@ func KnownStore(base location.Location, dir, address string) error {
 		strings.Join(known, ", "))
 }
 
-// storeIn returns the address of the store in a folder of [location.Location.Places], and whether the index used it.
+// storeIn returns the address of the store in the folder dir, and whether the index used it. dir is one of
+// [location.Location.Places].
 func storeIn(base location.Location, dir string) (address string, used bool) {
 	record, err := location.ReadRecord(dir)
 	switch {
@@ -81,8 +82,8 @@ func storeIn(base location.Location, dir string) (address string, used bool) {
 	return record.Store, true
 }
 
-// noteLeftBehind warns before the first run into a store if other stores of this folder have documents from HTTP. The
-// command sheaf copy, which sets Flag, reports them itself.
+// noteLeftBehind runs before the first run into a store. It warns if other stores of this folder have given documents.
+// It is silent for the command sheaf copy, which reports them itself.
 func (x *Index) noteLeftBehind() {
 	if x.Flag != "" {
 		return
@@ -98,8 +99,9 @@ func (x *Index) noteLeftBehind() {
 	}
 }
 
-// TakeGiven copies the documents of [LeftBehind] into this store, indexes them and returns them. The parameter from is
-// the folder of the other store. If another process takes documents for this store, the error is [ErrTaken].
+// TakeGiven copies given documents from another store into this store, indexes them and returns their IDs. It takes
+// those that [LeftBehind] finds; from is the folder of the other store. If another process accepts documents for this
+// store, the error is [ErrTaken].
 func (x *Index) TakeGiven(ctx context.Context, from string) ([]sheaf.ID, error) {
 	ids, err := LeftBehind(from, x.Where.Dir)
 	if err != nil || len(ids) == 0 {

@@ -15,30 +15,31 @@ import (
 	"sheaf/store"
 )
 
-// These are the times for which work waits while another process writes.
+// These constants say how long and how often to wait while another process writes.
 const (
-	// NeedAnswer is for an update before an answer: without the update, an older answer is possible. A running server
-	// can index the same change within this time.
+	// NeedAnswer is the longest wait of an update before an answer. Without the update, the answer may be older. A
+	// running server can index the same change within this time.
 	NeedAnswer = 500 * time.Millisecond
-	// NeedFresh is for work that must be done, such as the first run.
+	// NeedFresh is the longest wait of work that must be done, such as the first run.
 	NeedFresh = 10 * time.Minute
 )
 
 const (
-	// mostTries limits retries while other processes keep remaking an index.
+	// mostTries is how often to retry while other processes keep remaking an index.
 	mostTries = 5
 	// lockStep is the time between two checks of a lock.
 	lockStep = 50 * time.Millisecond
 )
 
-// Life says what to do after an error of work on an index. If Reopen, Remake or Moved is nil, Do returns the errors
-// that this function would handle.
+// Life says how to recover from an error of work on an index. If one of Reopen, Remake and Moved is nil, Do returns the
+// errors that this function would handle.
 type Life struct {
 	// Reopen opens the index again, after another process remade the index.
 	Reopen func(ctx context.Context) error
 	// Remake makes a damaged index again from its files.
 	Remake func(ctx context.Context, because error) error
-	// Moved reports whether another process has changed the index. If so, Do stops waiting and tries the work again.
+	// Moved reports whether another process has changed the index. If it returns true, Do stops waiting and repeats the
+	// work.
 	Moved func() bool
 	// Do calls Notice when it waits for more than a second.
 	Notice func(format string, args ...any)
@@ -84,8 +85,8 @@ func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) er
 	}
 }
 
-// wait waits until the lock in err is free, or until another process has changed the index. In both cases it returns
-// nil; after a change, the work may be unnecessary. When the time need is over, it returns err.
+// wait waits until the lock in err is free, or until another process has changed the index. It then returns nil, and
+// the caller tries the work again. After the time need, it returns err.
 func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
 	for {
 		waited := time.Since(began)
@@ -115,7 +116,7 @@ func pause(ctx context.Context, long time.Duration) error {
 	}
 }
 
-// isFree reports whether the lock in err is free: no process holds it.
+// isFree reports whether no process holds the lock that err names.
 func isFree(err error) bool {
 	var held *fs.PathError
 	if !errors.As(err, &held) || held.Op != "lock" {
@@ -184,7 +185,8 @@ func (x *Index) Advise(err error) error {
 	return err
 }
 
-// Elsewhere adds advice to an error if the folder of the index cannot be made or opened. It keeps other errors.
+// Elsewhere adds advice to an error if the folder of the index cannot be made or opened: choose another folder. It
+// returns other errors unchanged.
 func Elsewhere(err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) {

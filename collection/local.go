@@ -16,14 +16,14 @@ import (
 type Local struct {
 	// Scope is a filter that limits every query to the folder of the person. If it is nil, there is no limit.
 	Scope sheaf.Filter
-	// Spellings returns the paths in the index that a typed path may mean.
+	// Spellings returns the paths in the index that a path typed by the person may mean.
 	Spellings func(written string) []string
 	// Expander rewrites queries, for profiles that use a chat model. Without a chat model, Expander is nil.
 	Expander *search.Expander
 }
 
-// Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. scanner,
-// unless nil, reads files if the index has no store. expander may be nil. Close the collection before the index.
+// Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. If scanner
+// is not nil, it reads files if the index has no store. expander may be nil. Close the collection before the index.
 func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collection, error) {
 	o := x.answering()
 	o.Local = &Local{Scope: x.Scope(), Spellings: x.spellings, Expander: expander}
@@ -48,7 +48,7 @@ func (r *Reader) details(a *answer) *Details {
 	return d
 }
 
-// text returns the text of a document. If the caller is a person on this machine, errors name the document.
+// text returns the text of a document. For a person on this machine, errors name the document.
 func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	content, err := r.guard.text(doc)
 	if err != nil && r.c.o.Local != nil {
@@ -57,7 +57,8 @@ func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	return content, err
 }
 
-// scannedRarity returns a function for the rarity of a word in scanned files, or nil if words cannot be counted.
+// scannedRarity returns a function that gives the idf of a word in scanned files. If words cannot be counted, the
+// function is nil.
 func (s *pageMaker) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
 	counter, ok := scanned.Backend.(store.Counter)
 	if !ok {
@@ -68,7 +69,7 @@ func (s *pageMaker) scannedRarity(docs scannedFiles, scanned *search.Scanned) fu
 	})
 }
 
-// Place returns the tree and the folder of the site inside the index. If the site is the whole index, both are "".
+// Place returns the tree of the site, and its folder inside this tree. If the site is the whole index, both are "".
 func (x *Index) Place() (tree, folder string) {
 	if x.Folder == x.Where.Root {
 		return "", ""
@@ -81,8 +82,8 @@ func (x *Index) Place() (tree, folder string) {
 	return "", ""
 }
 
-// Scope returns the filter for queries in the site. It lets through documents in the folder of the site, without
-// missing folders: a person could not open those. If no filter is needed, Scope returns nil.
+// Scope returns the filter for queries in the site, or nil if none is needed. Documents in the folder of the site pass
+// it, except those in missing folders, which a person could not open.
 func (x *Index) Scope() (scope sheaf.Filter) {
 	tree, folder := x.Place()
 	if tree != "" {
@@ -103,8 +104,8 @@ func textIn(column, value string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(value)}}
 }
 
-// spellings returns the paths in the index that a typed path may mean. The typed path begins at the folder of the site,
-// as in results, or at the top of the index.
+// spellings returns the paths in the index that a typed path may mean. A typed path is relative to the folder of the
+// site, or to the top of the index.
 func (x *Index) spellings(written string) []string {
 	_, folder := x.Place()
 	if folder == "" {

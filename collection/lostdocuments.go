@@ -21,7 +21,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes chunks that the server stores but that a search does not find. Writing them again repairs them.
+// removeLost deletes chunks that the server has but that a search does not find. Indexing their documents again
+// restores them.
 func (x *Index) removeLost(ctx context.Context) error {
 	if x.reached == nil {
 		return nil
@@ -35,8 +36,8 @@ func (x *Index) removeLost(ctx context.Context) error {
 	return nil
 }
 
-// removeStrays removes the documents on the server that no file here can restore. It asks the person before. The first
-// result has the faults that remain. The second is an error of the removal, or of a person who refused.
+// removeStrays asks the person, then removes the documents on the server that no file here can restore. It returns the
+// faults that remain. The error is a failed removal, or the refusal of the person.
 func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {
 	lost, err := x.strays(ctx)
 	if err != nil || len(lost.ours) == 0 {
@@ -59,11 +60,11 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 // lookedChunks is the number of chunks to read from a server to find out who wrote them.
 const lookedChunks = 1000
 
-// refuseStrangers runs before the first run. It returns an error if the server already has documents of another
-// folder. Otherwise each of the two folders would count the words of both folders, and show hits of the other folder.
-// A folder is recognized by its name and its files. Documents of this folder are accepted: they may come from another
-// machine, or from a lost catalog. If another folder has the same name, its documents with equal paths would be
-// overwritten. refuseStrangers also warns of documents that stay in another store.
+// refuseStrangers returns an error if the server has documents of another folder. Call it before the first run. Two
+// folders in one place would count each other's words and show each other's hits. A folder is recognized by its name
+// and its files. Documents of this folder are accepted: they may come from another machine, or from a lost catalog. If
+// another folder has the same name, its documents with equal paths would be overwritten. refuseStrangers also warns of
+// documents that stay in another store.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	x.noteLeftBehind()
 	if x.Target == nil {
@@ -128,7 +129,7 @@ func fileOf(root, path string) (string, bool) {
 	}
 }
 
-// strangers returns the error for a store with documents of another folder. The text content describes these documents.
+// strangers returns the error for a store that has documents of another folder. content describes these documents.
 func (x *Index) strangers(content string) error {
 	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: choose another store for this folder",
 		x.Target, sheaf.ErrInvalid, content), "%s", x.otherPlace())
@@ -142,8 +143,8 @@ func anyChunk(req store.Request) store.Request {
 	return req
 }
 
-// noteStrays prints a notice if the server has chunks that belong to no document here. Either an earlier version stored
-// another folder in the same place, or a rebuild did not empty the server.
+// noteStrays prints a notice if the server has chunks that belong to no document of this folder. Either an earlier
+// version stored another folder there, or a rebuild did not empty the server.
 func (x *Index) noteStrays(ctx context.Context) error {
 	r, ok := x.Backend.(store.Reporter)
 	if x.Target == nil || !ok {
@@ -157,19 +158,19 @@ func (x *Index) noteStrays(ctx context.Context) error {
 	return err
 }
 
-// losses are documents that are lost permanently when their store is emptied.
+// losses lists the documents that are lost permanently when their store is emptied.
 type losses struct {
-	// The field foreign lists documents in trees that do not belong to this folder. The field ours lists documents in
-	// trees of this folder that have no file and are not in the catalog.
+	// foreign lists documents in trees that do not belong to this folder. ours lists documents in trees of this folder
+	// that have no file and are not in the catalog.
 	foreign, ours []sheaf.ID
-	// gone are documents of missing folders, and documents whose files cannot be read now.
+	// gone lists documents whose folders are missing or whose files cannot be read now.
 	gone []sheaf.ID
 	// more means that the lists are incomplete. hidden says why the store's documents cannot be listed, or is nil.
 	more   bool
 	hidden error
 }
 
-// mostLosses limits the number of documents in the lists. So many are enough to show who wrote them.
+// mostLosses limits the number of documents in the lists of losses. So many are enough to show who wrote them.
 const mostLosses = 1000
 
 // shownLosses is the number of documents that a message names.
@@ -273,8 +274,8 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	return lost, err
 }
 
-// unreachable returns the documents in missing folders, and those with unreadable files, in the order of IDs. A
-// folder that cannot be listed does not count: a rebuild refuses it and loses nothing.
+// unreachable returns the documents in missing folders, and those with unreadable files, sorted by ID. It skips folders
+// that cannot be listed, because a rebuild refuses them.
 func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 	roots, gone := map[string]string{}, map[string]bool{}
 	for _, t := range trees {
@@ -296,10 +297,11 @@ func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 	return docs
 }
 
-// errEnough stops a loop when a list is long enough.
+// errEnough stops a loop over documents when a list is long enough.
 var errEnough = errors.New("enough")
 
-// addStrays adds the store's documents that the catalog lacks and that no file in the list trees can restore.
+// addStrays adds documents of the store that the catalog lacks and that no file in trees can restore. knows reports
+// whether the catalog has a document.
 func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree,
 	knows func(sheaf.ID) bool) error {
 	roots := map[string]string{}

@@ -24,7 +24,8 @@ import (
 // Earlier versions stored each given document, each task and the results of idempotent requests in separate files. This
 // file moves them to intake.db. It repeats changes that an earlier version began and did not end before it was killed.
 
-// These are the files and folders of earlier versions in the folder of an index. They are moved to movedName.
+// These are the files and folders of earlier versions in the folder of an index. This version moves them to the folder
+// movedName.
 const (
 	olderDocuments = "documents"
 	olderTasks     = "tasks"
@@ -107,13 +108,13 @@ func UnreadableTasks(index string) (list []Skip, err error) {
 	return list, err
 }
 
-// takeOver moves the content of an earlier version's files to intake.db.
+// takeOver copies the content of an earlier version's files to intake.db.
 type takeOver struct {
 	c    *Collection
 	view *catalog.View
-	// voidFiles has the names of files with versions of documents that must not be used.
+	// voidFiles has the names of document files whose content must not be used.
 	voidFiles map[string]bool
-	// movable lists files to move away: intake.db contains them now, or they must not be used.
+	// movable lists files to move away. Either intake.db has their content now, or they must not be used.
 	movable []string
 }
 
@@ -134,7 +135,8 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the files in movable away, the batch file last. That file names the document files that must not be used.
+// move moves the files in movable away. The batch file comes last, because it names the document files that must not be
+// used.
 func (t *takeOver) move() error {
 	if len(t.movable) == 0 {
 		return nil
@@ -181,7 +183,6 @@ func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error
 	return nil
 }
 
-// documents copies given documents to intake.db.
 func (t *takeOver) documents() error {
 	versions, err := olderVersions(t.c.o.Intake)
 	if err != nil {
@@ -196,8 +197,8 @@ func (t *takeOver) documents() error {
 	})
 }
 
-// version chooses among the versions of a document: the version that the catalog has indexed, or else the newest
-// version. It ignores the versions in voidFiles. If no version is left, content is nil.
+// version chooses one of the files of a document and returns its content. It prefers the version in the catalog's
+// index, then the newest. It ignores the files in voidFiles. If none is left, content is nil.
 func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false
@@ -231,8 +232,8 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 	return id, content, nil
 }
 
-// batch reads the record of an unfinished change of several documents. It adds to voidFiles the versions that were
-// never acknowledged, and the versions that were replaced.
+// batch reads an earlier version's record of an unfinished change of several documents. It adds to voidFiles the
+// versions that were never acknowledged, and those that were replaced.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)
@@ -292,7 +293,7 @@ func (t *takeOver) tasks() error {
 	})
 }
 
-// olderAnswer is a line in the answers file of an earlier version.
+// olderAnswer is a line in the file in which earlier versions stored the results of requests.
 type olderAnswer struct {
 	Key     string
 	Request string

@@ -17,7 +17,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// openChunker chooses how to cut documents. An existing index has recorded it; for a new index, the settings decide.
+// openChunker chooses how documents are cut into chunks. An existing index has recorded how; for a new one, the
+// settings decide.
 func (x *Index) openChunker(context.Context) error {
 	o, err := chunk.Options{}, error(nil)
 	if made := x.View.Settings().Chunker; made != "" {
@@ -37,7 +38,7 @@ func (x *Index) openChunker(context.Context) error {
 	return nil
 }
 
-// errAnalyzer means that this program does not have the analyzer with which the index was made.
+// errAnalyzer means that this program lacks the analyzer with which the index was made.
 var errAnalyzer = fmt.Errorf("%w: the index splits words by other rules", sheaf.ErrUnsupported)
 
 // OpenAnalyzer opens the analyzer with which the index was made. For a new index, it chooses one.
@@ -76,9 +77,9 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 }
 
 // OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of an
-// older built-in model, it marks the index as outdated: remaking takes seconds. With a remote model, remaking may
-// take hours, and others may search the same store. OpenEmbedder then prints how to remake the index, and a person
-// decides. If the model server does not answer during the first run, the index gets no vectors.
+// older built-in model, it marks the index as outdated: remaking takes seconds. With a remote model, remaking may take
+// hours, and others may search the same store. OpenEmbedder then prints how to remake the index, and a person decides.
+// If the model server does not answer during the first run, the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
@@ -133,8 +134,8 @@ func builtIn(e model.Embedder) bool {
 	return ok
 }
 
-// builtInOf returns the built-in model with this name. If the program has no such model, it returns nil. Earlier
-// versions used the English table for all texts, so this table also counts as a model.
+// builtInOf returns the built-in model with the name made, or nil if the program lacks it. Earlier versions used the
+// English table for all texts; this table also counts as a model.
 func builtInOf(made string) (model.Embedder, error) {
 	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
 		e, err := open()
@@ -171,8 +172,8 @@ func (x *Index) EmbedQuery() func(ctx context.Context, texts []string) ([][]floa
 	return x.QueryVector()
 }
 
-// QueryVector works like EmbedQuery, but also if the index has no vectors yet. Servers that will soon have vectors
-// need this, and searches that embed each candidate. Without a model, it returns nil.
+// QueryVector works like EmbedQuery, but does not need vectors in the index. Servers that will soon have vectors use
+// it, and searches that embed each candidate. Without a model, it returns nil.
 func (x *Index) QueryVector() func(ctx context.Context, texts []string) ([][]float32, error) {
 	if x.Embedder == nil {
 		return nil
@@ -182,9 +183,9 @@ func (x *Index) QueryVector() func(ctx context.Context, texts []string) ([][]flo
 	}
 }
 
-// rememberingEmbedder returns the model with a cache of vectors. The cache is stored beside the index. So each passage
-// is embedded once, even if it moves to another file. A built-in model gets no cache, because the model is faster.
-// Without a model, the result is nil.
+// rememberingEmbedder returns the model with a cache of vectors, which is a file beside the index. So each passage is
+// embedded once, even if it moves to another file. A built-in model gets no cache, because it is fast. Without a model,
+// the result is nil.
 func (x *Index) rememberingEmbedder() model.Embedder {
 	if x.Embedder == nil {
 		return nil
@@ -208,9 +209,9 @@ type Patience uint8
 const (
 	// Patient repeats requests for passages and queries until the server refuses them permanently.
 	Patient Patience = iota
-	// Mixed treats passages like Patient, and queries like Hasty.
+	// Mixed works like Patient for passages and like Hasty for queries.
 	Mixed
-	// Hasty tries everything once: a person waits, and words alone can answer at once.
+	// Hasty tries each request once. A person waits, and a search by words can answer at once.
 	Hasty
 )
 

@@ -153,7 +153,7 @@ func anyKeys(where location.Location) bool {
 	return some || err != nil
 }
 
-// modelTokens returns the tokenizer of the built-in model if it has this name, or nil.
+// modelTokens returns the tokenizer of the built-in model called name, or nil if name is another model.
 func modelTokens(name string) chunk.Tokens {
 	if e, err := builtin.New(); err == nil && e.Tokens() == name {
 		return e.Pieces
@@ -193,7 +193,8 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update updates the index. It waits while another process writes: without limit if the index is empty, else shortly.
+// update updates the index. While another process writes, it waits: without limit if the index is empty, else at most
+// NeedAnswer.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

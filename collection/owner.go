@@ -16,10 +16,10 @@ import (
 // One process at a time accepts documents: the process whose Work runs, or else the one that writes. A second process
 // would repeat tasks, treat a running change as interrupted, and check conditions on old versions.
 
-// ownerLock is the file that the owner locks. Earlier versions lock the same file.
+// ownerLock is the lock file of the process that accepts documents. Earlier versions lock the same file.
 const ownerLock = "documents.lock"
 
-// ownerStep is the time between two checks whether the owner has ended.
+// ownerStep is the time between two checks whether the owner (the process that accepts documents) has ended.
 const ownerStep = time.Second
 
 // owner is the right to accept documents. Only one process at a time has this right.
@@ -30,7 +30,8 @@ type owner struct {
 	lock  io.Closer   // nil if the file cannot be made: then no write is possible either
 }
 
-// acquireOwner gets the right to accept documents for this process. Call disown once for each call.
+// acquireOwner gives this process the right to accept documents, or returns an error. Call disown once for each
+// successful call.
 func (c *Collection) acquireOwner() error {
 	o := &c.given.owner
 	o.mu.Lock()
@@ -58,7 +59,8 @@ func (c *Collection) disown() {
 	}
 }
 
-// ownWhenFree makes this process the owner as soon as no other is. If ctx ends first, it returns false.
+// ownWhenFree waits until no other process accepts documents, and then takes this right. It returns false if ctx ends
+// first.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.acquireOwner() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents

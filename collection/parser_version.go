@@ -12,7 +12,7 @@ import (
 // readOtherwise begins notices about documents that an older version parsed. See ingest.ParserVersion.
 const readOtherwise = "an older version of sheaf read the documents of this index"
 
-// byAnotherVersion returns the end of a warning, if an older version parsed documents of the index, or "".
+// byAnotherVersion returns the end of a warning if another version parsed documents of the index, or "".
 func (x *Index) byAnotherVersion() string {
 	if ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) {
 		return ""
@@ -20,7 +20,8 @@ func (x *Index) byAnotherVersion() string {
 	return ", in which an older version of sheaf read the documents"
 }
 
-// NoteReading prints a notice if an older version parsed documents. If parses is true, this command parses them again.
+// NoteReading prints a notice if an older version parsed documents of the index. parses says that this command parses
+// them again.
 func (x *Index) NoteReading(parses bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():
@@ -33,8 +34,8 @@ func (x *Index) NoteReading(parses bool) {
 	}
 }
 
-// OutdatedText says that an older version parsed some documents, and how many. If a newer version parsed documents, it
-// says this. Otherwise it returns "".
+// OutdatedText says how many documents an older version of the program parsed, or that a newer version parsed some.
+// Otherwise it returns "".
 func (x *Index) OutdatedText() string {
 	n := ingest.Outdated(x.View)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"sheaf/store"
 )
 
-// recallQueries is the number of sample queries per vector field.
+// recallQueries is the number of sample queries for each vector field when recall is measured.
 const recallQueries = 200
 
 // Recall is the result of a measurement: how many of the nearest passages a search finds.
@@ -28,7 +28,7 @@ type Recall struct {
 	Error      string         `json:"error,omitempty" doc:"Why the measurement failed."`
 }
 
-// recallMeter measures in the background, one measurement at a time.
+// recallMeter measures the recall of the store in the background, one measurement at a time.
 type recallMeter struct {
 	mu      sync.Mutex
 	last    Recall
@@ -36,8 +36,8 @@ type recallMeter struct {
 	running sync.WaitGroup
 }
 
-// MeasureRecall starts a measurement that compares searches with brute force, unless one runs already. It returns at
-// once. Status shows the result. If the store cannot compare, the error is sheaf.ErrUnsupported.
+// MeasureRecall starts a measurement in the background, unless one runs already. It compares searches with brute force.
+// Status shows the result. If the store cannot compare, the error is sheaf.ErrUnsupported.
 func (c *Collection) MeasureRecall() error {
 	meter, err := recallMeterOf(c.o.Backend)
 	if err != nil {
@@ -80,7 +80,7 @@ func recallMeterOf(backend store.Backend) (store.RecallMeter, error) {
 	return meter, nil
 }
 
-// lastRecall returns the measurement that runs, or else the last measurement, or nil.
+// lastRecall returns the measurement that runs now, or else the last one, or nil if there was none.
 func (m *recallMeter) lastRecall() *Recall {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,8 +124,8 @@ func (x *Index) Recall(ctx context.Context, progress func(done, total int)) ([]s
 	return list, err
 }
 
-// originals computes the vectors of every file again. It yields the chunks with these vectors, and stores nothing. It
-// skips given documents, and files that changed since they were indexed.
+// originals computes the vectors of every file again, without rounding. It yields the chunks with these vectors, and
+// stores nothing. It skips given documents, and files that changed since they were indexed.
 func (x *Index) originals(ctx context.Context, yield func([]store.Chunk)) error {
 	release, err := location.Lock(x.Where.Dir) // concurrent writes to the vector cache get lost
 	if err != nil {
@@ -158,7 +158,7 @@ func (x *Index) originals(ctx context.Context, yield func([]store.Chunk)) error 
 	return err
 }
 
-// yielder is a store that stores nothing. For each document that is written, it yields the chunks.
+// yielder is a store that keeps nothing. It passes the chunks of each written document to a function.
 type yielder struct {
 	store.Backend // nil: no other method is called
 	yield         func([]store.Chunk)

@@ -77,8 +77,8 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 	return nil
 }
 
-// recoverSome indexes some of the documents that the index lacks. If it returns true, call it again. Others can write
-// between two calls.
+// recoverSome indexes some of the documents that the index lacks. If more is true, call it again. Other writers can
+// write between two calls.
 func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {
 	give, err := c.take(ctx)
@@ -134,10 +134,10 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	return false, c.finish(rejected)
 }
 
-// missing compares the given documents with the index. The result puts has some documents that the index lacks in whole
-// or in part. It has no version that is in the map tried; missing adds the versions of puts to tried. The result
-// deletes has documents that were deleted but are still in the index. The result taken has documents whose newest
-// change is in the index. The caller must have the right to write.
+// missing compares the given documents with the index. puts has some documents that the index lacks in whole or in
+// part. It skips versions in tried, and adds the versions of puts to tried. deletes has documents that were deleted but
+// are still in the index. taken has documents whose newest change is in the index. The caller must have the right to
+// write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}
@@ -186,7 +186,7 @@ const (
 	vectorsPause = 10 * time.Minute
 )
 
-// vectorLooks records when documents without vectors were last tried, and which versions.
+// vectorLooks records when documents without vectors were last embedded without success, and which versions.
 type vectorLooks struct {
 	refused  map[sheaf.ID]catalog.Hash // documents that still lacked vectors after the last try
 	lastTime time.Time
@@ -243,7 +243,8 @@ func (c *Collection) withoutVectors() map[sheaf.ID]catalog.Hash {
 	return versions
 }
 
-// embedSome indexes some documents in waiting, and removes them from it. Others can write between two calls.
+// embedSome indexes some documents in waiting with vectors, and removes them from waiting. Other writers can write
+// between two calls.
 func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
 	give, err := c.take(ctx)
 	if err != nil {
@@ -258,8 +259,8 @@ func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog
 	return nil
 }
 
-// someGiven returns given documents in ids, at most as many as fit one commit, and removes them from ids. For an
-// unreadable document, it records the error.
+// someGiven returns as many given documents in ids as fit one commit, and removes them from ids. For an unreadable
+// document, it records the error.
 func (c *Collection) someGiven(ids map[sheaf.ID]catalog.Hash) (puts []ingest.Given) {
 	size := 0
 	for _, id := range slices.Sorted(maps.Keys(ids)) {

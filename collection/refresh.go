@@ -32,7 +32,7 @@ func (x *Index) retryBusy(ctx context.Context, need time.Duration, try func() er
 	return life.Do(ctx, need, try)
 }
 
-// moved reads the catalog again, and reports whether another process changed it. If c is nil, moved returns false.
+// moved loads the newest catalog, and reports whether another process changed it. If c is nil, moved returns false.
 func moved(c *catalog.Catalog) bool {
 	if c == nil {
 		return false
@@ -47,8 +47,8 @@ func moved(c *catalog.Catalog) bool {
 }
 
 // RemadeBeside reports whether another process may have remade the index since this process updated it. During a remake
-// the engine is empty for a while, so a search may wrongly find nothing. The parameter foundNothing says that the
-// search found nothing. In this case, RemadeBeside also returns true after the remake has ended.
+// the engine is empty for a while, so a search may find nothing. If foundNothing is true, RemadeBeside also returns
+// true when the remake has ended.
 func (x *Index) RemadeBeside(foundNothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
@@ -109,7 +109,6 @@ func (x *Index) Refresh(ctx context.Context) error {
 	return x.noteStrays(ctx)
 }
 
-// reload opens the newest snapshot of the catalog.
 func (x *Index) reload() error {
 	if err := x.Catalog.Reload(); err != nil {
 		return fmt.Errorf("open index: %w", err)
@@ -119,7 +118,7 @@ func (x *Index) reload() error {
 	return nil
 }
 
-// Trees returns the folders of the index, missing folders too: the index keeps the documents of a missing folder.
+// Trees returns the folders of the index. It includes missing folders, because the index keeps their documents.
 func (x *Index) Trees() []catalog.Tree {
 	if trees := x.currentTrees(x.View.Settings().Trees); len(trees) > 0 {
 		return trees
@@ -217,8 +216,8 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 	return report, err
 }
 
-// ingestWhenFree waits until no other process indexes, at most for the time need. Then it indexes the files that still
-// changed. If another process began to remake the index meanwhile, the error is ingest.ErrRebuilt.
+// ingestWhenFree waits up to the time need until no other process indexes. Then it indexes the files that still differ.
+// If another process remakes the index meanwhile, the error is ingest.ErrRebuilt.
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need time.Duration, o ingest.Options,
 ) (report *ingest.Report, err error) {
@@ -258,8 +257,7 @@ func SomeFolder(trees []catalog.Tree) error {
 	return gone
 }
 
-// Ran prints notices about a run of a watching server. If the language of the index has changed, Ran signals on Grown
-// that the server must reopen the index.
+// Ran prints the notices of a run of a watching server. If the index should have another language, it signals on Grown.
 func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	x.NoteFolders(report)
 	if err == nil && report.Changes() && x.LanguageGrows(ctx) {
@@ -273,7 +271,7 @@ func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	}
 }
 
-// NoteFolders prints the problems with folders that a run of a watching program had.
+// NoteFolders prints the problems with folders in the report of a watching program.
 func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteGone(report)
 	x.noteUnread(report, x.View.Settings().Trees)
@@ -302,7 +300,7 @@ func (x *Index) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	}
 }
 
-// noteUnseen prints once that the system does not report all changes to a watching program.
+// noteUnseen prints, once, that the operating system does not report all changes of files.
 func (x *Index) noteUnseen(report *ingest.Report) {
 	if report == nil {
 		return
@@ -315,7 +313,7 @@ func (x *Index) noteUnseen(report *ingest.Report) {
 }
 
 // noteMoved warns if the watched folder was named by a link that now leads to another folder. The program still watches
-// the old folder, because the new one has its own index, keys and given documents.
+// the first folder, because the other has its own index.
 func (x *Index) noteMoved() {
 	if x.In == "" {
 		return
@@ -342,7 +340,6 @@ func foldersExist(trees []catalog.Tree) error {
 	return nil
 }
 
-// listable returns an error if the folder dir cannot be listed.
 func listable(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -355,7 +352,7 @@ func listable(dir string) error {
 	return err
 }
 
-// tell prints the result of a refresh, if this was the first one or took more than a second.
+// tell prints the result of a refresh if fresh is true, or if the refresh took more than a second.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)
@@ -389,8 +386,8 @@ func Roughly(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Pending returns the documents that wait to be indexed, with the reasons, and a preview of the next refresh. The
-// preview also lists files that rules exclude.
+// Pending returns a preview of the next refresh. The map has the documents that wait to be indexed, with the reasons.
+// The report also lists files that rules exclude.
 func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Report, error) {
 	o := x.IngestOptions()
 	o.Walk.ListIgnored = true
@@ -416,7 +413,8 @@ func (x *Index) WouldHideComments() bool {
 	return anyKeys(x.Where)
 }
 
-// Run indexes the changes in trees. It also indexes given documents that a killed server did not finish.
+// Run indexes the changes in the folders trees. It also indexes given documents that a killed server accepted but did
+// not index.
 func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, error) {
 	first := x.First()
 	if first {
@@ -443,7 +441,7 @@ func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, 
 	return report, x.noteStrays(ctx)
 }
 
-// recoverGiven indexes given documents that a killed server did not finish.
+// recoverGiven indexes given documents that a killed server accepted but did not index.
 func (x *Index) recoverGiven(ctx context.Context) error {
 	if kept, err := wasGiven(x.Where.Dir); kept == nil {
 		return err
@@ -459,7 +457,7 @@ func (x *Index) recoverGiven(ctx context.Context) error {
 	return x.whenFree(ctx, func() error { return door.Recover(ctx) })
 }
 
-// LanguageText returns the name of a language for people.
+// LanguageText returns the name of a language for people, and says if it was detected.
 func LanguageText(language string, detected bool) string {
 	switch {
 	case language == "" && detected:

@@ -14,12 +14,13 @@ import (
 	"sheaf/store"
 )
 
-// RejectedError means that a store without transactions accepted only some changes. Rejected documents do not change.
+// RejectedError means that the store accepted only some changes of a request, because it has no transactions. Rejected
+// documents do not change.
 type RejectedError struct {
 	Rejected map[sheaf.ID]error // with the reason
 	Changes  map[sheaf.ID]int   // the index of the change, from 0
 	Made     int                // number of changes that succeeded
-	// Lost is nil, or says why earlier versions of rejected documents are missing too. They stay missing until the
+	// Lost says why earlier versions of rejected documents are missing too, or is nil. They stay missing until the
 	// documents are written again or the server restarts.
 	Lost error
 }
@@ -39,7 +40,7 @@ func (e *RejectedError) Error() string {
 	return text
 }
 
-// partOf returns the error for a request with these results, or nil if the store rejected none of them.
+// partOf returns a RejectedError for a request with these results, or nil if the store rejected none.
 func partOf(results []Stored, rejected map[sheaf.ID]error) *RejectedError {
 	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
 	for i := range results {
@@ -117,7 +118,7 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread records for the status that a document, task or file cannot be read.
+// unread records for the status that a document, a task or a file cannot be read. file is its name.
 func (c *Collection) unread(file string, why error) {
 	c.notice(why)
 	c.given.unreadable.Store(file, why.Error())

@@ -28,7 +28,7 @@ import (
 // A command that finds a mark continues from there. A server is emptied only on a person's request,
 // because others may search there. Otherwise its documents are replaced one by one.
 
-// remakingKey is the setting with the next step of remaking.
+// remakingKey is the setting that records the next step of a rebuild.
 const (
 	remakingKey     = ingest.RemakingKey
 	remakingEngine  = "engine"                 // the engine must still be emptied
@@ -39,7 +39,7 @@ const (
 // ErrRemaking means that a rebuild of the index is not finished, so the index is incomplete.
 var ErrRemaking = fmt.Errorf("%w: the index is being rebuilt, or a rebuild was interrupted", sheaf.ErrCorrupt)
 
-// openToWrite opens the stores of a read-only index again, for writing.
+// openToWrite reopens the stores of an index for writing. They were open for reading only.
 func (x *Index) openToWrite(ctx context.Context) error {
 	x.Close()
 	x.want.AsIs = false
@@ -49,7 +49,8 @@ func (x *Index) openToWrite(ctx context.Context) error {
 // remaking reports whether a rebuild of the index is not finished.
 func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] != "" }
 
-// mend repairs faults without remaking the index: damaged lists, and an interrupted update. It returns other faults.
+// mend repairs faults without remaking the index: damaged lists, and an interrupted update. It returns the faults that
+// it cannot repair.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
 	err := x.whenFree(ctx, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)
@@ -181,8 +182,8 @@ func (x *Index) dropLocked(keep bool) error {
 	return errors.Join(err, w.Close(), x.writeRecord())
 }
 
-// examine reads the undamaged parts of the catalog. Damage may hide that a given document was deleted. Therefore
-// examine uses the text of a given document only if intake.db still has the document.
+// examine reads the undamaged parts of the catalog. Damage may hide that a given document was deleted. So it uses the
+// text of a given document only if intake.db still has the document.
 func (x *Index) examine() (*catalog.Wreck, error) {
 	dir := location.CatalogDir(x.Where.Dir)
 	w, err := catalog.Examine(vfs.Disk{}, dir, x.isGiven)
@@ -201,8 +202,8 @@ func (x *Index) examine() (*catalog.Wreck, error) {
 	})
 }
 
-// ownNames returns the trees with correct names. An earlier version may have given a folder the name catalog.FreeTree,
-// which belongs to documents without a folder. ownNames renames such a tree.
+// ownNames returns the trees with permitted names. An earlier version may have given a folder the name
+// catalog.FreeTree, which belongs to documents without a folder. ownNames renames such a tree.
 func ownNames(trees []catalog.Tree) []catalog.Tree {
 	trees = slices.Clone(trees)
 	var names []string
@@ -223,8 +224,8 @@ func (x *Index) isGiven(doc sheaf.ID, settings *catalog.Settings) bool {
 	return known && settings.Root(doc.Tree()) == ""
 }
 
-// keepCopy copies a damaged catalog, if the damage may have lost documents permanently. It lists lost documents in
-// x.Lost. Given documents in intake.db are not lost: they are indexed again.
+// keepCopy copies a damaged catalog if documents may be lost permanently, and lists these in x.Lost. Given documents in
+// intake.db are not lost: they are indexed again.
 func (x *Index) keepCopy(w *catalog.Wreck) error {
 	kept, err := wasGiven(x.Where.Dir)
 	if err != nil {
@@ -265,9 +266,8 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty does one step of remaking an index, if the index has the mark of this step. The function remove empties the
-// engine or the server. If another process has done the step meanwhile, empty does nothing. It locks the catalog,
-// because only the process with this lock may write.
+// empty does one step of a rebuild if mark is the recorded next step. remove empties the engine or the server. If
+// another process has done the step, empty does nothing. It holds the lock of the catalog meanwhile.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	switch {
 	case x.View.Settings().Extra[remakingKey] != mark:
@@ -301,7 +301,7 @@ func (x *Index) emptyLocked(ctx context.Context, mark string, remove func() erro
 	return errors.Join(err, release())
 }
 
-// mark records which step of remaking comes next. With "", remaking is finished.
+// mark records which step of a rebuild comes next. "" means that the rebuild is finished.
 func (x *Index) mark(ctx context.Context, mark string) error {
 	settings := x.View.Settings()
 	settings.Extra = maps.Clone(settings.Extra)
@@ -315,8 +315,8 @@ func (x *Index) mark(ctx context.Context, mark string) error {
 	return x.reload()
 }
 
-// finish does the last step of remaking. Documents that programs wrote (given documents) are in intake.db. finish
-// indexes those that the catalog lost. Then it records that remaking is finished. Without remaking, it does nothing.
+// finish does the last step of a rebuild, if there is one. It indexes the given documents in intake.db that the catalog
+// lost. Then it records that the rebuild is finished.
 func (x *Index) finish(ctx context.Context) error {
 	if err := x.reload(); err != nil {
 		return err
@@ -333,7 +333,7 @@ func (x *Index) finish(ctx context.Context) error {
 	return x.noteStrays(ctx)
 }
 
-// First reports whether the index has never been filled.
+// First reports whether the index is empty because no run has filled it yet.
 func (x *Index) First() bool { return x.View.Docs() == 0 && !x.remaking() }
 
 // repairGiven repairs intake.db if its damage is one of the faults, and returns the other faults. Call it before

@@ -18,7 +18,7 @@ import (
 	"sheaf/text/query"
 )
 
-// These are the limits of a request.
+// These are limits and defaults of a search request.
 const (
 	// MaxLimit limits the results on one page. MaxWindow limits the results on all pages together.
 	MaxLimit  = 100
@@ -61,7 +61,7 @@ type SearchRequest struct {
 	Terms []string
 	// Count asks for the exact number of chunks that contain words of the query, in the fields of the profile.
 	Count bool
-	// Plain omits snippets.
+	// Plain omits snippets from the results.
 	Plain bool
 	// Brief limits [Reader.Explain] to the needs of a drawing: no snippets and no arithmetic. Its steps have only the
 	// results and the five best hits of each step.
@@ -118,8 +118,8 @@ func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 	return inParameters(err)
 }
 
-// maxNames limits how many names in a restricted caller's query are looked up as properties. Each name without "prop."
-// may need a request to the store.
+// maxNames limits the lookups for one query of a restricted caller. Each name before a colon may be a property, and the
+// lookup may need a request to the store.
 const maxNames = 4
 
 // nameTime limits the time for looking up one name.
@@ -179,7 +179,6 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 		sheaf.ErrUnavailable, name, name, err)
 }
 
-// parse parses the query of a request, for this caller.
 func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, error) {
 	var parsed sheaf.Query
 	if q.like != nil {
@@ -215,7 +214,7 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 	return parsed, nil
 }
 
-// requireBoth returns a filter that requires both filters. Each of them may be nil.
+// requireBoth returns a filter that passes only what passes a and b. A nil filter passes everything.
 func requireBoth(a, b sheaf.Filter) sheaf.Filter {
 	switch {
 	case a == nil:
@@ -256,8 +255,8 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	return parsed, p, err
 }
 
-// facetColumns are the columns whose values can be counted. orderColumns are the columns by which results can be
-// sorted. "prop.NAME" can do both.
+// facetColumns are the columns whose values a request can count. orderColumns are the columns by which it can sort.
+// "prop.NAME" is allowed for both.
 var (
 	facetColumns = []string{sheaf.ColumnTag, sheaf.ColumnFolder, sheaf.ColumnTree, query.ColumnExtension}
 	orderColumns = []string{sheaf.ColumnDate, sheaf.ColumnPath}
@@ -304,7 +303,7 @@ func columnsOf(names []string) []string {
 	return columns
 }
 
-// shownFacets returns the counts of the store under the caller's names of columns.
+// shownFacets renames the columns in the store's counts to the names that the caller used.
 func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
 	if len(names) == 0 {
 		return nil
@@ -320,8 +319,8 @@ func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
 	return out
 }
 
-// unreadDates returns a note if some visible documents have a date that cannot be read. A query then uses another date
-// of such a document. If there is nothing to say, it returns "".
+// unreadDates returns a note if a date of some visible documents cannot be parsed, or "". Queries use another date of
+// such a document.
 func (r *Reader) unreadDates() (string, error) {
 	warned, err := r.view.Warned()
 	if err != nil {

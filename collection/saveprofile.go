@@ -109,7 +109,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	return saved(&grant, c.o.ProfileDirs[0], name, content, in.Replace)
 }
 
-// madeProfile is the content of a saved profile.
+// madeProfile is the content of a profile that SaveProfile wrote.
 type madeProfile struct {
 	Name       string         `yaml:"name"`
 	About      string         `yaml:"about,omitempty"`
@@ -117,7 +117,7 @@ type madeProfile struct {
 	Parameters map[string]any `yaml:"parameters,omitempty"`
 }
 
-// readMade reads a saved profile, to change its numbers. If the file has more, such as a comment, readMade fails,
+// readMade reads a profile that SaveProfile wrote. If the file contains more, such as a comment, readMade fails,
 // because a new file would lose it.
 func readMade(file, name string) (made madeProfile, err error) {
 	text, err := os.ReadFile(file)
@@ -135,7 +135,7 @@ func readMade(file, name string) (made madeProfile, err error) {
 	return made, nil
 }
 
-// scalar returns the value that YAML would parse from a text, so that a number is written as a number.
+// scalar returns the value that YAML parses from a text, such as a number. So a number is later written without quotes.
 func scalar(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
@@ -207,8 +207,8 @@ func nameTakenError(name string) error {
 	return conflictError("name", "%s exists already: choose another name, or replace it", name)
 }
 
-// saved writes a file with this name into a folder, durably and as a whole. If replace is true, it may replace an
-// existing file. The result has the path only if the caller sees everything.
+// saved writes a file called name into a folder. If replace is true, it may replace an existing file. After a crash the
+// file is complete or absent. The result has the path only if the caller sees everything.
 func saved(grant *access.Grant, dir, name string, content []byte, replace bool) (*Saved, error) {
 	base := name + ".yaml"
 	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows

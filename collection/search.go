@@ -28,7 +28,7 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	return r.page(ctx, a, 0, q.Limit, steps)
 }
 
-// question is everything that determines a ranking, except the state of the index.
+// question holds everything that determines a ranking, except the state of the index.
 type question struct {
 	request    SearchRequest
 	query      sheaf.Query
@@ -39,8 +39,8 @@ type question struct {
 	filter     sheaf.Filter // of the caller, with the dates that it means now
 }
 
-// answer searches with a request that was checked and parsed, and returns the answer. The answer may be cached, or come
-// from a concurrent request with the same question. The result took holds the timings of this call only.
+// answer searches with a request that was checked and parsed. The answer may come from the cache, or from a concurrent
+// request with the same question. took has the timings of this call only.
 func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {
@@ -232,7 +232,7 @@ func everyField(words sheaf.TextQuery) *store.TextRequest {
 	}
 }
 
-// frequency returns how many visible chunks contain a word.
+// frequency returns the number of visible chunks that contain a word.
 func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
 	return r.guard.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 }
@@ -242,8 +242,9 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) })
 }
 
-// rarityOf returns a function that computes the idf of a word among this number of chunks. The idf is 1 if count
-// fails. It is 0 for a word that no chunk has, so that other words do not look common.
+// rarityOf returns a function that computes the idf of a word. chunks is the number of visible chunks, and count counts
+// those with the word. If count fails, the idf is 1. A word that no chunk has gets 0, so that other words do not look
+// common.
 func rarityOf(chunks int, count func(word string) (int, error)) func(word string) float64 {
 	size := float64(chunks)
 	return func(word string) float64 {

@@ -25,14 +25,14 @@ type pageMaker struct {
 	texts map[sheaf.ID]textOf // read once per page, so that all parts of a document agree
 }
 
-// maxShownWords limits the words that Words returns. wordsTime limits the time for counting the words, and the time for
-// finding them. If time runs out, the page shows the text without marked words.
+// maxShownWords limits the number of words that Words returns. wordsTime limits the time for counting the words, and
+// the time for finding them. If time runs out, the page shows the text without marked words.
 const (
 	maxShownWords = 1000
 	wordsTime     = time.Second
 )
 
-// Words returns the words in text that match a query. Each word is split into parts, and every second part matches: see
+// Words returns the words in text that match a query. Each word is a list of parts, and every second part matches: see
 // [snippet.Highlighter.Words]. If the query cannot be parsed, Words returns nil.
 func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	if len(query) > MaxQueryBytes {
@@ -50,7 +50,8 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show returns a result. If the result is now hidden, or its document is gone, it returns false.
+// show returns result number i. It returns false if the caller may no longer see the result, or if its document is
+// gone.
 func (s *pageMaker) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]
@@ -72,7 +73,7 @@ func (s *pageMaker) show(i int) (*Result, bool) {
 	return shown, true
 }
 
-// textOf is the text of a document, or the error of reading it.
+// textOf is the text of a document, or the error that reading it gave.
 type textOf struct {
 	content []byte
 	err     error
@@ -118,8 +119,8 @@ func (s *pageMaker) result(docs documents, hit *search.Hit) *Result {
 	return out
 }
 
-// cutSnippet adds a snippet to a result, if the text has not changed since it was indexed. When a later page is shown,
-// the document may have lost the chunk. It may even be gone: then doc is nil.
+// cutSnippet adds a snippet to a result, if the text has not changed since it was indexed. doc is nil if the document
+// is gone, as may happen on a later page.
 func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hit, out *Result) {
 	if doc == nil {
 		out.Stale = true
@@ -177,8 +178,8 @@ func (r *Reader) file(tree, docPath string) string {
 }
 
 // snippetSpans returns the parts of the file from which to cut a snippet of hit, the likeliest first. The first
-// ownSpans spans are text of the hit: the found passage (see cut), its body, and a joined chunk. The last span is the
-// whole hit with its subsections. The spans include frontmatter only if it counts as text.
+// ownSpans spans are the hit's own text: the found passage, the body, and a joined chunk. The last span is the whole
+// hit with its subsections. The spans include frontmatter only if it counts as text.
 func snippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
 ) (spans []sheaf.Span, ownSpans int) {
@@ -223,7 +224,8 @@ type documents interface {
 	text(doc sheaf.ID) ([]byte, error)
 }
 
-// scannedFiles finds the documents of scanned results. The scan has already skipped what the caller may not see.
+// scannedFiles finds the documents of results that a scan of files found. The scan has already skipped what the caller
+// may not see.
 type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }

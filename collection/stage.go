@@ -19,7 +19,7 @@ const StageFuse = "fuse"
 // Stages returns the names of the stages that Stage can run. Some stages of profiles work only inside a search.
 func Stages() []string { return append([]string{StageFuse}, profile.SingleStages()...) }
 
-// NoStage returns the error for a name that is no stage.
+// NoStage returns the error for a name that is not the name of a stage.
 func NoStage(name string) error {
 	known := Stages()
 	hint := profile.Hint("stage", name, known)
@@ -131,8 +131,8 @@ func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, err
 	return out, inField("rankings", err)
 }
 
-// broughtFacts gives facts about the documents in a caller's ranking. If the caller may not see a document,
-// broughtFacts knows only its identifier.
+// broughtFacts tells stages about the documents in a ranking that a caller sends. For a document that the caller may
+// not see, it knows only the identifier.
 type broughtFacts struct{ rank.Facts }
 
 func (f broughtFacts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {

@@ -37,8 +37,8 @@ type Task struct {
 	Error   string    `json:"error,omitempty" doc:"Why it failed. Nothing was changed unless this text says so."`
 }
 
-// keptTask is the head of a task, as intake.db stores it. The file stores the changes of a waiting task, and the
-// results of an ended task, separately.
+// keptTask is the head of a task in intake.db: its state without changes and results. intake.db stores the changes of a
+// waiting task, and the results of an ended one, separately.
 type keptTask struct {
 	Task
 	Owner string `json:"owner"`
@@ -73,7 +73,7 @@ func (k *keptTask) write(tx *intake.Tx) error {
 	return errors.Join(tx.DropTask(k.ID, intake.Work), forgetTasks(tx))
 }
 
-// putPart stores the head of a task without its results, and one other part of the task.
+// putPart stores the head of a task, and one other part of it: the changes or the results.
 func (k *keptTask) putPart(tx *intake.Tx, part intake.Part, value any) error {
 	head := *k
 	head.Results = []Stored{}
@@ -136,8 +136,8 @@ func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 	}
 }
 
-// settle waits for earlier tasks that change the same documents. After the start of the process, it first waits until
-// the index has all documents that were accepted earlier.
+// settle waits for earlier tasks that change the same documents. Soon after the start, it first waits until the index
+// has all documents that were accepted earlier.
 func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	for began := time.Now(); c.given.recovering.Load(); {
 		if why := c.given.stuck.Load(); why != nil && errors.Is(*why, intake.ErrDamaged) {
@@ -154,7 +154,6 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	return c.given.queue.waitForEarlier(ctx, changes)
 }
 
-// add queues a task, unless the queue already has it.
 func (q *queue) add(id string, work []Change) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -369,7 +368,7 @@ func (c *Collection) Work(ctx context.Context) error {
 	return nil
 }
 
-// mend restores documents after a failed change, because the store may have written a part of the change.
+// mend indexes documents again after a failed change, because the store may have a part of the change.
 func (c *Collection) mend(ctx context.Context) {
 	err := insist(ctx, func() error { return c.recover(ctx) })
 	if err == nil || ctx.Err() != nil {
@@ -385,7 +384,8 @@ func (c *Collection) notice(err error) {
 	}
 }
 
-// insist calls the function work again while its error is temporary, until ctx ends. It returns the last error.
+// insist calls the function work until it succeeds or its error is permanent, or until ctx ends. It returns the last
+// error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
 	for wait := 100 * time.Millisecond; forNow(err) && pause(ctx, wait) == nil; wait = min(2*wait, 5*time.Second) {
@@ -401,7 +401,8 @@ func forNow(err error) bool {
 		vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
-// do runs the task called id. After a temporary error it tries again. After any other error it gives the task up.
+// do runs the task called id. It repeats the task after a temporary error. After any other error it ends the task as
+// failed.
 func (c *Collection) do(ctx context.Context, id string) {
 	err := insist(ctx, func() (err error) {
 		var k *keptTask
@@ -425,7 +426,7 @@ func (c *Collection) do(ctx context.Context, id string) {
 	c.given.queue.end(id)
 }
 
-// giveUp ends a task that failed, unless the task has already ended.
+// giveUp ends a task as failed because of why, unless the task has already ended.
 func (c *Collection) giveUp(id string, why error) {
 	k, _, err := c.work(id)
 	switch {
@@ -453,8 +454,8 @@ func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) 
 	return k, changes, err
 }
 
-// ownerText returns the error of a failed task, for the owner of the task. If the request is at fault, the text says
-// why. If the server is at fault, only the log says why.
+// ownerText returns the text of a failed task for the owner of the task. If the request is at fault, it says why. If
+// the server is at fault, only the log says why.
 func (c *Collection) ownerText(id string, why error) string {
 	var rejected *RejectedError
 	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported,

@@ -76,7 +76,6 @@ func parseIgnore(base, name, content string) ignoreFile {
 // after stars.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
-// trimUnescapedSpaces removes trailing spaces that no backslash escapes.
 func trimUnescapedSpaces(s string) string {
 	end := len(s)
 	for end > 0 && s[end-1] == ' ' {

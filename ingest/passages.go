@@ -183,7 +183,6 @@ func bodyOf(c *store.Chunk) *store.Field {
 	return nil
 }
 
-// textOf returns the text of a chunk's body.
 func textOf(c *store.Chunk) string {
 	if f := bodyOf(c); f != nil {
 		return f.Text

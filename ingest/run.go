@@ -113,7 +113,6 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 
 func (w *plainWriter) Close() error { return nil }
 
-// batches works through the work list, batch by batch.
 func (r *runner) batches(ctx context.Context) error {
 	if gone := slices.Concat(r.list.removed, r.list.begun); len(gone) > 0 {
 		if err := r.writer.Add(ctx, store.Batch{Replace: gone}); err != nil {

@@ -235,7 +235,6 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 	return l, l.planSettings(view, o)
 }
 
-// appendSkips appends the files that walking a tree skipped.
 func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) []catalog.Skip {
 	to = slices.Grow(to, len(skipped))
 	for _, s := range skipped {

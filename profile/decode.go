@@ -396,7 +396,6 @@ func (ph *phase) cosines() bool {
 		(fuse("mean") == "arithmetic" || fuse("mean") == "sum" && !weighted)
 }
 
-// find returns the setting called name, or nil.
 func find(settings []setting, name string) *setting {
 	for i := range settings {
 		if settings[i].option.Name == name {

@@ -36,7 +36,6 @@ var functions = map[string][2]int{"max": {1, 0}, "min": {1, 0}, "ceil": {1, 1}, 
 // maxExpression is the largest length of an expression in bytes.
 const maxExpression = 500
 
-// parseExpression parses an expression. The caller checks the names in it.
 func parseExpression(text string) (*expression, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("an expression may have at most %d characters", maxExpression)

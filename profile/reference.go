@@ -94,7 +94,6 @@ func writeOptions(b *strings.Builder, options []*Option) {
 	}
 }
 
-// cell escapes a text for a cell of a Markdown table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
 // StageOptions returns the settings of the stage called name. If there is no such stage, it returns nil.

@@ -106,7 +106,6 @@ func (ph *Phase) draw(b *strings.Builder, indent string) {
 	}
 }
 
-// describe says what a branch searches.
 func (br *Branch) describe() string {
 	if br.Vector != nil {
 		s := "meaning of " + br.Vector.Field

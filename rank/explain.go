@@ -6,7 +6,6 @@ import (
 	"sheaf"
 )
 
-// part returns an explanation without parts.
 func part(label string, value float64) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value}
 }

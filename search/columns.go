@@ -68,7 +68,6 @@ func (r *run) byColumn(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, 
 	return r.dropUnknown(ranking), nil
 }
 
-// count counts the facets of Options.Facets.
 func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	if len(r.opt.Facets) == 0 {
 		return nil

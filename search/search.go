@@ -442,7 +442,6 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// noteFailed notes a failure that does not change the hits.
 func (r *run) noteFailed(what string, err error) {
 	r.short(err)
 	text := fmt.Sprintf("%s: %v", what, err)
@@ -455,7 +454,6 @@ func (r *run) short(err error) {
 	r.result.Short = r.result.Short || err != nil && !errors.Is(err, sheaf.ErrUnsupported)
 }
 
-// warn records a failure that the search survives.
 func (r *run) warn(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	r.failures = append(r.failures, err)

@@ -38,8 +38,8 @@ type app struct {
 	lastRepair time.Time
 }
 
-// streams are the streams of the process. out and err describe output and error; before the call of settings, they use
-// default colors.
+// streams are the input, output and error streams of the process. out and err describe the terminals; until settings is
+// called, they use default colors.
 type streams struct {
 	stdin            io.Reader
 	stdout           *bufio.Writer
@@ -123,7 +123,6 @@ func trust() *config.Trust {
 	return &config.Trust{Dir: filepath.Join(xdg.StateHome, "sheaf", "trust")}
 }
 
-// notice prints one note on the error stream.
 func (a *app) notice(format string, args ...any) {
 	text := wording.Clean(fmt.Sprintf(format, args...))
 	fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "note:")+" "+text)
@@ -180,7 +179,8 @@ type errorJSON struct {
 	ExitCode int    `json:"exit_code"`
 }
 
-// asksJSON reports whether the arguments contain --json or --jsonl, even if cobra could not parse them.
+// asksJSON reports whether the arguments contain --json or --jsonl. It works also for arguments that cobra could not
+// parse.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -225,7 +225,7 @@ func isYes(answer string) bool {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// contextReader is standard input whose reads end with ctx. A plain read would go on after a handled signal, maybe
+// contextReader is standard input whose reads end when ctx ends. A plain read would go on after a signal, maybe
 // forever.
 type contextReader struct {
 	ctx   context.Context

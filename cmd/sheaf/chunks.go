@@ -56,7 +56,6 @@ path; else the current folder. The tree has the name of that folder, or of --tre
 	return cmd
 }
 
-// addChunkerFlags adds a flag for each setting of the chunkers.
 func addChunkerFlags(f *pflag.FlagSet) {
 	for _, k := range config.Keys() {
 		if k.Name != "chunker" && !strings.HasPrefix(k.Name, "chunk.") {
@@ -192,8 +191,8 @@ func chunksRoot(args []string, root string) (string, error) {
 	return above, err
 }
 
-// path cuts the files that an argument names. For "-" it cuts standard input. For a file it cuts the file, whatever its
-// type. For a folder it cuts the files that an index of the folder would hold.
+// path cuts the files that an argument names into chunks. "-" means standard input. A file is cut whatever its type. Of
+// a folder, it cuts the files that an index of the folder would have.
 func (r *chunksRun) path(ctx context.Context, arg string) error {
 	if arg == "-" {
 		content, err := io.ReadAll(io.LimitReader(r.stdin, r.config.MaxFileSize))
@@ -255,7 +254,8 @@ func (r *chunksRun) recordSkip(path string, k *catalog.Skip) {
 	}
 }
 
-// cutNamed cuts a file that an argument names. If the file is binary or too large, the run ends with an error.
+// cutNamed cuts a file that an argument names. If the file is binary or too large, it returns an error instead of
+// skipping the file.
 func (r *chunksRun) cutNamed(path string, size int64) (err error) {
 	left := &catalog.Skip{Reason: ingest.ReasonTooLarge,
 		Detail: fmt.Sprintf("%d bytes, the limit is %d", size, r.config.MaxFileSize)}
@@ -269,7 +269,7 @@ func (r *chunksRun) cutNamed(path string, size int64) (err error) {
 	return err
 }
 
-// file cuts a file. If it skips the file, it returns the reason.
+// file cuts a file into chunks. If it skips the file, left is the reason.
 func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	if r.seen[path] {
 		return nil, nil
@@ -283,7 +283,7 @@ func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	return r.document(rel, content)
 }
 
-// document cuts a text. If it skips the text, it returns the reason.
+// document cuts a text into chunks. If it skips the text, left is the reason.
 func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, err error) {
 	chunker, err := chunk.For(path, r.options)
 	if err != nil {

@@ -51,7 +51,7 @@ var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report"
 var commandsWithoutFiles = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
 // completeValues gives a completion to every flag and argument of a command and of its subcommands that has none yet.
-// Without a completion, shells offer file names, which are right for few flags.
+// Otherwise shells would offer file names.
 func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"profile": completeProfiles,
@@ -91,8 +91,8 @@ func (a *app) completeValues(cmd *cobra.Command) {
 // languages returns the values that --language and the setting of the same name accept.
 func languages() []string { return append([]string{"auto", "none"}, analysis.Languages()...) }
 
-// completeParameters completes names of parameters. The profile that the command uses has these parameters. It tells
-// the shell to offer no files, and to add no space.
+// completeParameters completes names of parameters of the profile in force. It tells the shell to offer no files, and
+// to add no space after the name.
 func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	name := ""
@@ -114,9 +114,9 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 	return names, directive
 }
 
-// scriptFixes are replacements in cobra's completion scripts, by shell. Each has the old and the new text. Cobra's
-// scripts evaluate the words on the command line, so a query such as $(rm x) would run a command. In PowerShell, a
-// parenthesis or a brace can start a command too. The script therefore completes nothing after these characters.
+// scriptFixes are replacements in cobra's completion scripts, by shell: old text, then new text. Cobra's scripts
+// evaluate the words on the command line, so a query such as $(rm x) would run a command. In PowerShell, a parenthesis
+// or a brace can start a command too. The script therefore completes nothing after these characters.
 var scriptFixes = map[string][][2]string{
 	"bash": {{`    out=$(eval "${requestComp}" 2>/dev/null)
 `, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then

@@ -216,7 +216,7 @@ func (a *app) printQualities(all []judgedDatasetJSON) {
 	a.printTable(append(rows, append([]string{"mean", "", ""}, qualityCells(&mean)[:4]...)))
 }
 
-// qualityCells formats the errors of a calibration, and how many answers it calls likely.
+// qualityCells formats one row: the errors of a calibration, and how many answers it calls likely.
 func qualityCells(q *confidence.Quality) []string {
 	return []string{fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.Chance), fmt.Sprintf("%.3f", q.FirstFive),
 		fmt.Sprintf("%.3f", q.Brier),

@@ -45,7 +45,7 @@ func keyHelp() string {
 	return help
 }
 
-// setIn adds the place where key is set to err. The place is a file or an environment variable.
+// setIn adds to err the place where key is set: a file or an environment variable.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
 	if err == nil || origin.Source == config.SourceDefault || origin.Source == config.SourceFlag {
@@ -270,7 +270,7 @@ func (a *app) noteLeftBehind(folder string, before, now *config.Config) {
 	}
 }
 
-// whichFile are the flags that choose the file to write.
+// whichFile has the flags that choose the settings file to write: the project's or the user's.
 type whichFile struct{ project, user bool }
 
 func (w *whichFile) addFlags(cmd *cobra.Command) {
@@ -278,7 +278,8 @@ func (w *whichFile) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.user, "user", false, "write to your own file, the default for all others")
 }
 
-// inProject reports whether a command writes key to the file of the folder.
+// inProject reports whether a command writes key to the project's file. It returns an error if the flags contradict
+// each other or the key.
 func (w *whichFile) inProject(key string) (bool, error) {
 	if w.project && w.user {
 		return false, sheaf.Invalidf("--project and --user name different files: give one of them")
@@ -334,7 +335,7 @@ unless --user says otherwise.`,
 	return a.withJSON(cmd)
 }
 
-// elsewhereSet adds the place where key is set to err, the error of a file without key.
+// elsewhereSet completes the error for a file that does not set key. It adds the place where key is set.
 func (a *app) elsewhereSet(err error, c *config.Config, key *config.Key) error {
 	in := ""
 	if a.in != "" {
@@ -375,8 +376,8 @@ func (a *app) writeSetting(cmd *cobra.Command, file string, project bool, write 
 	return nil
 }
 
-// writeApproved changes a project's file with the function write. It also approves the changed file if the user had
-// approved the file before, or if no setting needed approval.
+// writeApproved changes a project's file with the function write. It then approves the new content, but only if the old
+// content was approved or needed no approval.
 func (a *app) writeApproved(file string, write func() error) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -405,8 +406,8 @@ func sensitive(file string) (content []byte, found []string, err error) {
 	return content, found, err
 }
 
-// checkNamed returns an error if value names a missing profile or an invalid address, because every later command would
-// fail. The parameter everywhere says that the setting applies to all folders.
+// checkNamed returns an error if value names a missing profile or an invalid address: every later command would fail.
+// everywhere says that the setting applies to all folders.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target
@@ -422,7 +423,8 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace is the error for a setting that gives all folders the same place in a store. Every folder needs its own.
+// errOnePlace returns the error for a setting that gives all folders the same place in a store. Each folder needs its
+// own place.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),
@@ -508,7 +510,7 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 	return a.withJSON(cmd)
 }
 
-// fileToTrust returns an absolute path: the argument, or the project's file in force without an argument.
+// fileToTrust returns the absolute path of the file to approve: the argument, or else the project's file in force.
 func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 1 {
 		return filepath.Abs(args[0])

@@ -148,7 +148,8 @@ func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 	})
 }
 
-// checkGiven returns an error if copy --given has no other store, or if the index never used --from's store.
+// checkGiven returns an error if `sheaf copy --given` has the same store as source and target. It also returns one if
+// the index never used the source.
 func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error {
 	base, _, err := a.finder(c).Find(a.workFolder(folder))
 	if err != nil {
@@ -176,8 +177,8 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 	return nil
 }
 
-// copyGiven copies the documents that came over HTTP if o says so, and returns their number. Otherwise it prints a note
-// about those that stay behind.
+// copyGiven copies documents that came over HTTP if o asks for it, and returns their number. Otherwise it prints a note
+// about those that stay in the old store.
 func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
 	dir, err := a.placeOf(into.Base, "--from", from)
@@ -195,7 +196,8 @@ func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int
 	return 0, err
 }
 
-// placeOf returns the folder, in the index at base, of the store at address. flag is the flag that gave this address.
+// placeOf returns the folder that the store at address has inside the index at base. flag is the flag that gave this
+// address.
 func (a *app) placeOf(base location.Location, flag, address string) (string, error) {
 	target, err := a.withStore(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
 	if err != nil || target == nil {
@@ -413,8 +415,8 @@ func replaceCatalog(staged, dir string) error {
 	return os.RemoveAll(old)
 }
 
-// moveAlias points an alias at the store of the session. It also replaces the catalog of the alias. It stages this
-// catalog first, so alias and catalog differ only for a short time.
+// moveAlias makes an alias on the server lead to the store of the session. It also replaces the catalog of the alias,
+// which it copies first. So alias and catalog differ only for a short time.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")

@@ -116,7 +116,7 @@ func (a *app) evalCommand() *cobra.Command {
 	return cmd
 }
 
-// addEvalIndexFlags adds the flags that choose profiles and indexes.
+// addEvalIndexFlags adds the flags that choose profiles and how data sets are indexed.
 func (a *app) addEvalIndexFlags(f *pflag.FlagSet, o *evalOptions) {
 	f.StringSliceVarP(&o.profiles, "profile", "p", []string{"sheaf"}, "ranking profiles to compare; the first is what "+
 		"the others are compared with")
@@ -184,7 +184,7 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	return a.checkBounds(bounds, reports)
 }
 
-// expandDatasets replaces a folder that contains data sets by these data sets.
+// expandDatasets replaces each folder that contains data sets by the list of these data sets.
 func expandDatasets(args []string, o evalOptions) ([]string, error) {
 	var out []string
 	for _, arg := range args {
@@ -283,7 +283,6 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 	return runs, nil
 }
 
-// sameNameError returns the error for two columns of the same name.
 func sameNameError(name string) error { return sheaf.Invalidf("the column %q appears twice", name) }
 
 // openDataset reads the data set that arg and the flags name, and indexes it.
@@ -360,7 +359,7 @@ type minimum struct {
 	value   float64
 }
 
-// boundsOf reads --fail-below, and adds its measures to measures.
+// boundsOf parses the values of --fail-below. It adds the measures in them to *measures if they are missing.
 func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	var out []minimum
 	for _, text := range texts {
@@ -384,7 +383,8 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	return out, nil
 }
 
-// checkBounds returns an error with status 1 if any data set's first column has a measure below its bound.
+// checkBounds returns an error with exit status 1 if a measure is below its bound. It looks at the first column of each
+// data set.
 func (a *app) checkBounds(bounds []minimum, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {
@@ -439,7 +439,8 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	return out, nil
 }
 
-// cutParam splits a value of --param into the parameter's name and its values. Other forms than NAME=VALUE,VALUE fail.
+// cutParam splits a value of --param, NAME=VALUE,VALUE, into the name and the values. It returns an error for any other
+// form.
 func cutParam(param string) (name string, values []string, err error) {
 	name, list, ok := strings.Cut(param, "=")
 	if !ok || name == "" || list == "" {

@@ -90,8 +90,8 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// withOwn opens the index of the folder in the argument, or of the current folder, as a collection to evaluate. Then it
-// calls the function run.
+// withOwn opens an index as a collection to evaluate, and then calls run. It is the index of the folder in the
+// argument, or of the current folder.
 func (a *app) withOwn(cmd *cobra.Command, args []string, run func(*session, *eval.Collection) error) error {
 	if len(args) == 1 {
 		if a.in != "" {
@@ -109,8 +109,8 @@ func (a *app) withOwn(cmd *cobra.Command, args []string, run func(*session, *eva
 	})
 }
 
-// selfColumns returns the columns that the flags name. Without them it returns the profile in force, variants with
-// more and less weight for meaning, and some other profiles.
+// selfColumns returns the columns that the flags name. Without such flags it returns the profile in force, variants
+// with another weight for meaning, and some other profiles.
 func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
 	if len(o.profiles) > 0 {
 		return columnsOf(o.profiles, o.params)

@@ -220,7 +220,8 @@ func stepPlace(branch string, first bool) string {
 	return branch
 }
 
-// stepChange says what step i of a trace did. It counts the hits that stay and the changed places among the first ten.
+// stepChange describes what step i of a trace did. It gives the number of hits that stayed, and of the first ten that
+// moved.
 func stepChange(trace []search.Snapshot, i int) string {
 	now := trace[i].Ranking
 	j := i - 1
@@ -256,7 +257,7 @@ func stepChange(trace []search.Snapshot, i int) string {
 	return text
 }
 
-// rankIn returns the rank of id in r, from 1. It returns 0 if r lacks id.
+// rankIn returns the rank of id in r, from 1, or 0 if id is not in r.
 func rankIn(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }

@@ -23,7 +23,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// exports are the files that sheaf export writes. Each has the default address of its store.
+// exports are the files that sheaf export can write. Each entry has the default address of its store.
 var exports = []struct {
 	name, address, about string
 	kinds                []string
@@ -186,7 +186,8 @@ func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	return &out, nil
 }
 
-// phasesOf returns the numbers of a plan for Vespa. If Vespa cannot rank like the plan, reason says why, else it is "".
+// phasesOf converts a plan to the numbers of a two-phase ranking in Vespa. If Vespa cannot rank like the plan, reason
+// says why, else it is "".
 func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	if plan.Candidates == nil || len(plan.Candidates.Branches) != 4 || plan.Candidates.Limit < 1 {
 		return out, "there is no first phase of four branches"
@@ -219,7 +220,8 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	return out, reason
 }
 
-// factorsOf reads the numbers of the second phase into *out. If Vespa cannot rank like the plan, it returns the reason.
+// factorsOf reads the numbers of the second ranking phase into *out. If Vespa cannot rank like the plan, reason says
+// why, else it is "".
 func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	var stages []rank.Stage
 	for _, step := range plan.Main.Then {

@@ -69,7 +69,7 @@ search --json among it; - is the standard input. See doc/stages.md.`,
 	return cmd
 }
 
-// addRunFlags adds the flags for printing a run.
+// addRunFlags adds flags for printing a run: its name, and the number of hits per query.
 func (a *app) addRunFlags(cmd *cobra.Command, name *string, limit *int) {
 	cmd.Flags().StringVar(name, "name", "sheaf", "name of the run that is printed")
 	cmd.Flags().IntVarP(limit, "limit", "n", 1000, "the most hits of a query")
@@ -125,7 +125,7 @@ func (a *app) readRun(name string) (*runfile.Run, error) {
 	return runfile.Read(name, f)
 }
 
-// printRun writes the first limit hits of every query. If no query has a hit, it returns status 1.
+// printRun writes the first limit hits of every query. If no query has a hit, it returns an error with exit status 1.
 func (a *app) printRun(r *runfile.Run, name string, limit int) error {
 	switch {
 	case limit < 1:

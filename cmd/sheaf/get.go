@@ -130,7 +130,6 @@ func (s *session) partOf(p *collection.Part) partJSON {
 	return out
 }
 
-// printPart writes a part and its neighbors for people.
 func (s *session) printPart(p *partJSON) {
 	for i := range p.Before {
 		s.printText(&p.Before[i], terminal.Dim)

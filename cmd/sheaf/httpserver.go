@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// These timeouts end slow connections.
+// These timeouts protect the server from slow connections.
 const (
 	headTimeout  = 5 * time.Second
 	bodyTimeout  = 30 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 2 * time.Minute
-	// graceTimeout is how long the server waits for running requests at most.
+	// graceTimeout is the longest time that the server waits for running requests when it stops.
 	graceTimeout = 10 * time.Second
 	maxHead      = 256 << 10
 )
@@ -29,13 +29,12 @@ type httpServer struct {
 	current atomic.Pointer[countedHandler]
 }
 
-// countedHandler is a handler with the number of requests that it is answering.
+// countedHandler is a handler that counts the requests that it is answering now.
 type countedHandler struct {
 	http.Handler
 	running atomic.Int64
 }
 
-// startServer starts an HTTP server for the connections of listener.
 func startServer(listener net.Listener, handler http.Handler) *httpServer {
 	s := &httpServer{ended: make(chan error, 1)}
 	s.current.Store(&countedHandler{Handler: handler})
@@ -55,7 +54,7 @@ func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.ServeHTTP(w, r)
 }
 
-// setHandler replaces the handler and waits until the previous one has answered, at most graceTimeout.
+// setHandler replaces the handler. It waits until the previous handler has answered its requests, at most graceTimeout.
 func (s *httpServer) setHandler(handler http.Handler) {
 	before := s.current.Swap(&countedHandler{Handler: handler})
 	for began := time.Now(); before.running.Load() > 0 && time.Since(began) < graceTimeout; {

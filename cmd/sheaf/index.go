@@ -51,7 +51,7 @@ it names them and asks. Without a terminal it needs --yes.`,
 	return a.withJSON(cmd)
 }
 
-// addMakeFlags adds the flags for making an index. These choices cannot change later.
+// addMakeFlags adds the flags for making an index. Their values cannot change later without a rebuild.
 func addMakeFlags(f *pflag.FlagSet) {
 	f.String("chunker", "", "how to cut documents: tree, sections or window")
 	f.String("language", "", "language of the words: auto, none, or a code such as en")
@@ -79,7 +79,7 @@ type indexJSON struct {
 	Warnings []warningJSON     `json:"warnings"`          // faults of documents that were indexed
 }
 
-// skipText returns "path: reason (detail)".
+// skipText returns a line for a skipped file: "path: reason (detail)".
 func skipText(k collection.Skip) string {
 	if k.Detail == "" {
 		return k.Path + ": " + k.Reason
@@ -87,7 +87,7 @@ func skipText(k collection.Skip) string {
 	return k.Path + ": " + k.Reason + " (" + k.Detail + ")"
 }
 
-// warningJSON is a fault in a file.
+// warningJSON is a warning about a fault in a file, such as wrong frontmatter.
 type warningJSON struct {
 	Path    string `json:"path"`    // the path of the file
 	Line    int    `json:"line"`    // the line, from 1; 0 for the whole file
@@ -148,7 +148,8 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	return s.print(out, func() { s.printIndexed(out, report) })
 }
 
-// otherSettings lists the settings that differ from the index's. They take effect when the user rebuilds the index.
+// otherSettings lists the settings that differ from those with which the index was made. They take effect when the user
+// rebuilds the index.
 func (s *session) otherSettings() (list []string) {
 	made := s.View.Settings()
 	o, err := configuredChunker(s.config)
@@ -205,15 +206,18 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is the memory of indexing besides the files. Above it, the process collects garbage more often.
+	// indexMemory is how many bytes of memory indexing needs besides the files. Above this size, the process collects
+	// garbage more often.
 	indexMemory = 90 << 20
-	// fewBytes is the total size of a small run. For a smaller run, collecting garbage early only costs time.
+	// fewBytes is the largest total size of a small run in bytes. For such a run, collecting garbage early only costs
+	// time.
 	fewBytes = 4 << 20
 )
 
-// saveMemory collects garbage as often as Go usually does, not as rarely as [gcPercent] says. files is the size of the
-// indexed text in bytes. Call adjust from time to time. It limits the heap to files plus indexMemory, minus the
-// engine's memory outside the heap. The limit is at least half of that sum. restore undoes saveMemory.
+// saveMemory makes the process collect garbage as often as Go usually does. Otherwise it would collect as rarely as
+// [gcPercent] says. files is the size of the indexed text in bytes. Call adjust from time to time. It limits the heap
+// to files plus indexMemory, minus the engine's memory outside the heap. The limit is at least half of that sum.
+// restore undoes saveMemory.
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory

@@ -52,7 +52,7 @@ func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(s.Where.Keys())
 }
 
-// unwritten adds advice about permissions and disk space to an error of writing keys. Repairing the index does not
+// unwritten adds advice to an error of writing keys: check permissions and disk space. Repairing the index does not
 // help.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
@@ -149,7 +149,7 @@ func (s *session) addKey(ctx context.Context, keys *access.Keys, g access.Grant)
 
 var age = regexp.MustCompile(`^([1-9][0-9]{0,4})([hdwy])$`)
 
-// parseAge reads a duration of hours, days, weeks or years.
+// parseAge parses a number of hours, days, weeks or years, such as "12h" or "90d".
 func parseAge(text string) (time.Duration, error) {
 	m := age.FindStringSubmatch(text)
 	if m == nil {
@@ -251,7 +251,7 @@ func keyRow(k *access.Key) []string {
 	return row
 }
 
-// goodKeys completes the keys that can still be revoked. It offers names, and the ID of a key whose name is not unique.
+// goodKeys completes the names of keys that can still be revoked. For a name that is not unique, it offers the ID.
 func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	var list []access.Named
 	if len(args) == 0 {

@@ -22,7 +22,7 @@ func main() { os.Exit(run()) }
 // exitInterrupted is the exit status that shells expect after Ctrl-C: 128 + SIGINT.
 const exitInterrupted = 130
 
-// errNothing ends a command that found no results. The status is 1, without a message.
+// errNothing ends a command without results. The exit status is 1, and no message is printed.
 var errNothing = errors.New("nothing found")
 
 // run runs the program. A first signal cancels the context, and the command stops at the next safe point between two

@@ -11,7 +11,7 @@ import (
 	"sheaf/cmd/sheaf/internal/manpage"
 )
 
-// manCommand writes the manual pages. Help does not list it, because releases include the pages.
+// manCommand returns the hidden command that writes the manual pages. Releases include these pages.
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",

@@ -150,12 +150,13 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	return errors.Join(faults...)
 }
 
-// goRunFolder matches the folder of a program from "go run": a temporary folder, or the go command's cache.
+// goRunFolder matches the folder of a program that "go run" built. It is a temporary folder, or the cache of the go
+// command.
 var goRunFolder = regexp.MustCompile(`[/\\](go-build[0-9]*|[0-9a-f]{64}-d)[/\\]`)
 
-// lastingProgram returns the path of this program for an assistant's entry. It prefers the path in PATH, because a
-// package manager puts each version into a new folder. For a program that "go run" made, it returns the path of the
-// sheaf in PATH. If PATH has no sheaf, the result is false.
+// lastingProgram returns a path of this program that stays valid, for an assistant's entry. It prefers the path in
+// PATH, because a package manager puts each version into a new folder. A program that "go run" built has no lasting
+// path, so the sheaf in PATH is used. If PATH has no sheaf, the bool is false.
 func lastingProgram(program string, look func(string) (string, error)) (string, bool) {
 	inPath, err := look("sheaf")
 	known := err == nil && filepath.IsAbs(inPath)
@@ -175,7 +176,7 @@ func lastingProgram(program string, look func(string) (string, error)) (string, 
 	return program, true
 }
 
-// askToChange shows a change and asks the user whether to make it.
+// askToChange shows a change and asks the user whether to make it. It returns the reply; yes replies for the user.
 func (a *app) askToChange(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) (bool, error) {
 	file := wording.Clean(c.File)
 	if !c.Changes() {

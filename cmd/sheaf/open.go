@@ -27,8 +27,8 @@ func (a *app) finder(c *config.Config) location.Finder {
 	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
-// workFolder returns the folder that a command works on, usually the parameter folder. With --index but without --in,
-// it returns the indexed folder, unless the parameter is inside that folder.
+// workFolder returns the folder that a command works on, usually folder. With --index but without --in, it is the
+// indexed folder, unless folder is inside that folder.
 func (a *app) workFolder(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {
@@ -41,7 +41,7 @@ func (a *app) workFolder(folder string) string {
 }
 
 // openOrScan opens the index for the command's folder. If the profile scans files, it opens a session without an index.
-// The list set has the profile's parameters. openOrScan returns an error if the store cannot rank like the profile.
+// set has the parameters of the profile. openOrScan returns an error if the store cannot rank like the profile.
 func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*session, error) {
 	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -86,11 +86,11 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	return a.openAt(ctx, folder, finder.Own(folder), o, check)
 }
 
-// gcPercent is the GOGC value for commands that answer queries. These commands use little memory, so they save time
-// by collecting garbage less often.
+// gcPercent is the GOGC value for commands that answer queries. They use little memory, so rare garbage collection
+// saves time.
 const gcPercent = 300
 
-// openAt opens the index at a place. It refreshes the index if the options o say so.
+// openAt opens the index at a place. If o says so, it updates the index first.
 func (a *app) openAt(ctx context.Context, folder string, place location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
 	s := a.newSession(folder, place)
@@ -118,7 +118,7 @@ func (a *app) openAt(ctx context.Context, folder string, place location.Location
 	return s, nil
 }
 
-// ofStore adds the flag that chose the store to an error of this store.
+// ofStore adds to an error of the store the flag that chose the store.
 func (a *app) ofStore(err error) error {
 	var store collection.StoreError
 	if a.storeFlag != "" && errors.As(err, &store) {
@@ -147,8 +147,8 @@ func (s *session) server() (store.Opener, error) {
 	return target, nil
 }
 
-// openScan opens a session on a folder without an index. The profile finds its candidates in the files. It writes
-// nothing.
+// openScan opens a session on a folder without an index, and writes nothing. The profile finds its candidates in the
+// files.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (s *session, err error) {
 	c := a.config
 	s = a.newSession(folder, location.Location{Root: folder})

@@ -14,7 +14,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// printJSON writes v as one JSON object. The object is indented on a terminal, and on one line elsewhere.
+// printJSON prints v as one JSON object. On a terminal, the object is indented; elsewhere it is on one line.
 func (a *app) printJSON(v any) error {
 	if !a.out.Terminal {
 		return a.printLine(v)
@@ -34,7 +34,6 @@ func (a *app) print(v any, people func()) error {
 	return nil
 }
 
-// printLine writes v as one line of JSON.
 func (a *app) printLine(v any) error {
 	encoder := json.NewEncoder(a.stdout)
 	encoder.SetEscapeHTML(false)
@@ -54,7 +53,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// largestFirst returns the keys of sizes, the largest size first.
+// largestFirst returns the keys of sizes, sorted by size from large to small.
 func largestFirst[N cmp.Ordered](sizes map[string]N) []string {
 	return slices.SortedFunc(maps.Keys(sizes), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(a, b))
@@ -77,7 +76,7 @@ type count struct {
 	noun string
 }
 
-// printTable prints rows in columns as wide as their widest cells, with two spaces between. The last has no padding.
+// printTable prints rows in columns as wide as their widest cells, with two spaces between columns.
 func (a *app) printTable(rows [][]string) {
 	var widths []int
 	for _, row := range rows {

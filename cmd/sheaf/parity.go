@@ -131,15 +131,15 @@ func (a *app) readQueries(file string) ([]string, error) {
 	return out, nil
 }
 
-// kindOf returns the kind of store that an address names, or parity.Engine.
+// kindOf returns the kind of the store at address, or parity.Engine if the address means the engine.
 func kindOf(address string) string {
 	kind, _, _ := strings.Cut(address, ":")
 	kind, _, _ = strings.Cut(kind, "+")
 	return kind
 }
 
-// countedAlike returns the value of bm25 for comparing the engine with another store: the engine then counts like
-// that store. For two servers the value has no effect.
+// countedAlike returns the value of the setting bm25 with which the engine counts words like the other store. For two
+// servers the value has no effect.
 func countedAlike(first, other string) string {
 	switch parity.Engine {
 	case first:
@@ -150,13 +150,14 @@ func countedAlike(first, other string) string {
 	return config.BM25Exact
 }
 
-// alikeTexts explain, by value of bm25, how the engine counts for a comparison.
+// alikeTexts explain how the engine counts in a comparison, by the value of the setting bm25.
 var alikeTexts = map[string]string{
 	config.BM25Lucene:   "the engine counts lengths as Lucene keeps them; exact: with exact lengths",
 	config.BM25Weaviate: "the engine's idf counts all chunks, as Weaviate's; exact: the chunks that have the field",
 }
 
-// askStore sends all queries to a store. The engine gets every query once for each way in which a store counts.
+// askStore sends all queries to the store at address. The engine gets each query once for each kind of counting in
+// stores.
 func (a *app) askStore(cmd *cobra.Command, address string, stores, queries []string,
 	q collection.SearchRequest) (*parity.Store, error) {
 	out := &parity.Store{Kind: kindOf(address), Approximate: strings.Contains(address, "hnsw="),

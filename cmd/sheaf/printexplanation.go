@@ -74,12 +74,13 @@ func combines(e sheaf.Explanation) bool {
 	return e.Combine != sheaf.CombineNone && len(e.Parts) > 0
 }
 
-// operators join the parts of a formula. Other combinations are printed like function calls, for example max(a, b).
+// operators are the signs between the parts of a formula. Combinations without a sign are printed like function calls,
+// for example max(a, b).
 var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ",
 	sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
 
-// formula writes e as a formula of its parts. If the parameter all is true, the formula of each part follows the part
-// in brackets. ok is false if a part has details that a formula cannot show.
+// formula returns e as a formula of its parts. If all is true, each part is followed by its own formula in brackets. ok
+// is false if a part has details that a formula cannot show.
 func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	parts := make([]string, len(e.Parts))
 	for i, p := range e.Parts {
@@ -102,7 +103,7 @@ func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	return string(e.Combine) + "(" + strings.Join(parts, ", ") + ")", true
 }
 
-// plainly returns e without the steps that do not change the number.
+// plainly returns e without the steps that do not change the value.
 func plainly(e sheaf.Explanation) sheaf.Explanation {
 	parts := make([]sheaf.Explanation, 0, len(e.Parts))
 	for i, p := range e.Parts {
@@ -129,7 +130,8 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels joins the two labels of one number. It keeps the rank, the term, and the "#slug" that names a passage.
+// joinLabels joins two labels of the same number. The result has the rank, the term, and the "#slug" that names a
+// passage.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
 	slug := strings.LastIndexByte(outer, '#')

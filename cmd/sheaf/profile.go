@@ -116,7 +116,7 @@ type profilesJSON struct {
 	Schema   string        `json:"schema"`
 }
 
-// profileJSON is a profile in the list.
+// profileJSON describes a profile in the list of `sheaf profile list`.
 type profileJSON struct {
 	Name    string `json:"name"`            // the name
 	About   string `json:"about"`           // what the profile is for
@@ -239,7 +239,7 @@ func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
 	return values, nil
 }
 
-// planJSON is the answer of `sheaf profile show`.
+// planJSON is the answer of `sheaf profile show`: the profile with its parameters set.
 type planJSON struct {
 	Schema     string          `json:"schema"`
 	Name       string          `json:"name"`              // the name

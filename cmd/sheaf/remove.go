@@ -35,7 +35,7 @@ before the colon.`,
 	return a.withJSON(cmd)
 }
 
-// otherFolders returns the folders of the index except the named ones.
+// otherFolders returns the folders of the index that names does not name.
 func (s *session) otherFolders(names []string) ([]catalog.Tree, error) {
 	trees := s.Trees()
 	for _, name := range names {

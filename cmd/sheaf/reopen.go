@@ -11,10 +11,10 @@ import (
 	"sheaf/ingest"
 )
 
-// reopenStep is the minimum time between two openings.
+// reopenStep is the minimum time between two openings of the index.
 const reopenStep = time.Second
 
-// errGrown asks the caller to reopen the index, because most of its text is now in another language.
+// errGrown asks the caller to reopen the index, because most text of the index is now in another language.
 var errGrown = errors.New("the language of the index changed")
 
 // damagedRest is the minimum time between two repairs of an index, because the disk may be full or broken. Until the
@@ -26,8 +26,8 @@ const damagedRest = time.Minute
 const refusedRest = 30 * time.Second
 
 // reopening calls the function run, which opens the index and works until ctx ends. It calls run again when another
-// process rebuilt the index, when the text's language changed, or when damage needs repair. It also does so when the
-// store or another process prevented a later opening. When ctx ends, reopening returns nil.
+// process rebuilt the index, when the text's language changed, or when damage needs repair. It also calls run again if
+// a store or another process prevented an opening after the first. When ctx ends, reopening returns nil.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {
@@ -63,15 +63,15 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 	}
 }
 
-// eventSource reports events of an open index. [collection.Collection] implements it.
+// eventSource reports that an open index was remade or is damaged. [collection.Collection] implements it.
 type eventSource interface {
 	Replaced() <-chan struct{}
 	Damaged() <-chan struct{}
 	Damage() error
 }
 
-// untilReplaced waits until the caller must reopen the collection, or until ctx ends. It also waits while a damaged
-// index cannot be repaired yet and serves its intact parts.
+// untilReplaced waits until the index was remade or needs a repair, or until ctx ends. While a damaged index cannot be
+// repaired yet, it keeps waiting, and the intact parts answer.
 func (s *session) untilReplaced(ctx context.Context, door eventSource) error {
 	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
 	for {

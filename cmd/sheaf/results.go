@@ -42,7 +42,7 @@ type resultJSON struct {
 	Span       span     `json:"span"`            // the range of the chunk in the file
 	Line       int      `json:"line"`            // the line of the first match, or of the snippet
 	Block      sheaf.ID `json:"block,omitempty"` // the named block (^name) of this line
-	// Score orders the results. It does not say how sure the answer is.
+	// Score orders the results. It does not say how good an answer is.
 	Score        float64            `json:"score"`
 	Confidence   *float64           `json:"confidence,omitempty"`       // the probability, 0 to 1, that it is right
 	Level        search.Level       `json:"confidence_level,omitempty"` // high, medium, low or none
@@ -55,7 +55,7 @@ type resultJSON struct {
 	// it.
 	Signals *search.Signals `json:"signals,omitempty"`
 
-	// hierarchy and the following fields are only for output to people.
+	// hierarchy is the heading path of the result. Only output to people uses it and the following fields.
 	hierarchy []string
 	file      string // absolute
 }
@@ -98,7 +98,7 @@ func (a *app) printSearch(answer *searchJSON) error {
 	return nil
 }
 
-// printResult writes a result for people: a line with rank, heading path and score, one with the file, the snippet.
+// printResult prints a result for people. The lines are: rank, heading path and score; the file; the snippet.
 func (a *app) printResult(r *resultJSON) {
 	const indent = "    "
 	score := formatScore(r.Score)
@@ -180,7 +180,8 @@ func (a *app) headingPath(hierarchy []string, room int) (text string, width int)
 	return text, width
 }
 
-// snippetLines returns a snippet's lines, wrapped on a terminal. Matches are in color, or between ** without colors.
+// snippetLines returns the lines of a snippet, wrapped on a terminal. Words that match are in color, or between **
+// without colors.
 func (a *app) snippetLines(r *resultJSON, indent int) []string {
 	if r.Snippet == "" {
 		return nil
@@ -235,7 +236,7 @@ func (a *app) mark(text string, marked bool) string {
 	return "**" + text + "**"
 }
 
-// pieces splits text at the places where a line may break. A space belongs to the piece of the word before it.
+// pieces splits text at the places where a line may break. A space belongs to the piece before it.
 func pieces(text string) (out []string) {
 	for state := -1; len(text) > 0; {
 		var piece string

@@ -131,25 +131,24 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// markFolder marks flags whose value is a folder. Shells then complete them with folders.
+// markFolder marks flags whose value is a folder. The shell then offers folders as values.
 func markFolder(flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		_ = flags.SetAnnotation(name, cobra.BashCompSubdirsInDir, []string{})
 	}
 }
 
-// completeWords gives a flag these values. Shells then complete the flag with them.
+// completeWords says which values a flag may have. The shell then offers these values.
 func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// withJSON adds the flag --json to cmd.
 func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object (see doc/json.md)")
 	return cmd
 }
 
-// withIndex opens the index of the command's folder and calls the function run.
+// withIndex opens the index of the command's folder, calls the function run, and closes the index.
 func (a *app) withIndex(cmd *cobra.Command, o openOptions, run func(*session) error) error {
 	s, err := a.open(cmd, o)
 	if err != nil {
@@ -159,7 +158,7 @@ func (a *app) withIndex(cmd *cobra.Command, o openOptions, run func(*session) er
 	return run(s)
 }
 
-// onIndex returns a RunE function that opens the index and calls the function run.
+// onIndex returns a function for a command's RunE. It opens the index and calls the function run.
 func (a *app) onIndex(o openOptions, run func(*cobra.Command, *session, []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -167,7 +166,7 @@ func (a *app) onIndex(o openOptions, run func(*cobra.Command, *session, []string
 	}
 }
 
-// folderArgument accepts the folder of a command as its argument, like --in.
+// folderArgument takes the folder of a command from its argument, as if it were the value of --in.
 func (a *app) folderArgument(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		a.in = args[0]
@@ -256,7 +255,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// valueKinds has a word for the value of a flag, by the type of the flag.
+// valueKinds describes the value that a flag needs, by the type of the flag.
 var valueKinds = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number",
 	"float64": "a number",
 	"bool":    "true or false", "duration": "a time such as 30s or 5m"}
@@ -300,7 +299,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 
-// arguments returns a check that accepts the same arguments as the parameter rule. Its error is clearer: it wraps
+// arguments returns a check of arguments that accepts what rule accepts. Its error is clearer: it wraps
 // sheaf.ErrInvalid and shows the usage of the command.
 func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

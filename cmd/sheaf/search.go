@@ -69,7 +69,6 @@ To begin a query with a dash, put -- before it.`,
 	return cmd
 }
 
-// addSearchFlags adds the flags that all searching commands have.
 func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 	addRankingFlags(f, &o.set)
 	f.StringArrayVar(&o.Terms, "term", nil, "a further word that scores like those of the query")
@@ -140,7 +139,8 @@ func (s *session) countDocuments() int {
 	return n
 }
 
-// show answers a question in the requested format. If there are no results, it returns status 1.
+// show asks a question and prints the answer in the requested format. If there are no results, it returns an error with
+// exit status 1.
 func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
 	var out *searchJSON
 	life, first := s.Mending(), true
@@ -190,7 +190,7 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
 	return errNothing
 }
 
-// columns maps names that people type to columns.
+// columns maps the column names that people type to the column names in the index.
 var columns = map[string]string{
 	"tag": sheaf.ColumnTag, "tags": sheaf.ColumnTag, "folder": sheaf.ColumnFolder, "folders": sheaf.ColumnFolder,
 	"date": sheaf.ColumnDate, "path": sheaf.ColumnPath, "tree": sheaf.ColumnTree, "depth": sheaf.ColumnDepth,
@@ -205,7 +205,7 @@ func columnOf(name string) string {
 	return ingest.PropertyColumn(name)
 }
 
-// order returns the column of --sort, or "" without --sort. A dash before the column means descending order.
+// order returns the column name in --sort, or "" without --sort. A leading dash means descending order.
 func (o *searchOptions) order() (string, error) {
 	name, descending := strings.CutPrefix(o.sort, "-")
 	switch {

@@ -37,7 +37,7 @@ type serveOptions struct {
 	server   *httpServer // nil before it listens
 }
 
-// defaultAddr is the default address of sheaf serve.
+// defaultAddr is the default listen address of sheaf serve.
 const defaultAddr = "127.0.0.1:7333"
 
 func (a *app) serveCommand() *cobra.Command {
@@ -95,8 +95,8 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	return err
 }
 
-// serveIndex opens the index and serves it. It returns when the command ends, or when the caller must reopen the
-// index. While no index is open, the server answers "unavailable". The first call starts the server.
+// serveIndex opens the index and serves it. It returns when the command ends, or when the caller must reopen the index.
+// The first call starts the server. While no index is open, the server answers "unavailable".
 func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits,
 	loopback bool) error {
 	if o.readOnly {
@@ -210,7 +210,7 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 	return group.Wait()
 }
 
-// mountDoors adds the page at / and the tools of assistants at /mcp.
+// mountDoors adds the web page at / and the MCP server at /mcp.
 func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Logger) {
 	page := func(grant access.Grant, admit httpdoor.Admit) http.Handler {
 		return web.Handler(handler.Collection, grant, admit)
@@ -224,8 +224,8 @@ func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Lo
 	})
 }
 
-// openGrant returns what callers may do while the index has no keys. If only this machine can reach the server, or if
-// a flag allows it, callers may do everything. Otherwise they may do nothing.
+// openGrant returns what callers may do while the index has no keys. They may do everything if only this machine can
+// reach the server (loopback), or if a flag allows it (asked). Otherwise they may do nothing.
 func openGrant(loopback, asked bool) access.Grant {
 	if loopback || asked {
 		return access.Unrestricted()
@@ -246,7 +246,8 @@ func isLoopback(flag, addr string) (bool, error) {
 	return ip != nil && ip.IsLoopback(), nil
 }
 
-// shownAddress returns an address that a person can open. Every address of the machine is shown as 127.0.0.1.
+// shownAddress returns an address that a person can open. An address that means all addresses of the machine becomes
+// 127.0.0.1.
 func shownAddress(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {

@@ -158,7 +158,8 @@ func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
 	return args
 }
 
-// command makes a subcommand that works on the installed service. It is an error if the service is not installed.
+// command makes a subcommand that calls run with the installed service. If the service is not installed, the subcommand
+// returns an error.
 func (o *serviceOptions) command(use, short string, run func(service.Service) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
@@ -258,7 +259,7 @@ func (s *servedProgram) Stop(service.Service) error {
 	return nil
 }
 
-// managers are the service managers that Sheaf supports.
+// managers are the service managers that Sheaf supports, as the service library names them.
 var managers = map[string]bool{"linux-systemd": true, "darwin-launchd": true, "windows-service": true}
 
 // hasManager reports whether this machine runs a service manager. Tests replace it.
@@ -276,7 +277,7 @@ func (o *serviceOptions) service(args []string) (service.Service, error) {
 		"start it yourself: sheaf serve --in FOLDER, or let your container or init system start it")
 }
 
-// existing returns the service. It is an error if the service is not installed.
+// existing returns the installed service, or an error if it is not installed.
 func (o *serviceOptions) existing() (service.Service, error) {
 	s, err := o.service(nil)
 	if err != nil {
@@ -308,7 +309,6 @@ func (o *serviceOptions) installed(s service.Service) (bool, error) {
 	return err == nil, nil
 }
 
-// unitFile returns the path of the systemd unit.
 func (o *serviceOptions) unitFile() string {
 	folder := "/etc/systemd/system"
 	if home, err := os.UserHomeDir(); err == nil && !o.system {
@@ -317,7 +317,7 @@ func (o *serviceOptions) unitFile() string {
 	return filepath.Join(folder, o.name+".service")
 }
 
-// flags returns the flags that another command of sheaf service needs to find this service.
+// flags returns the flags that other subcommands of sheaf service need to find this service.
 func (o *serviceOptions) flags() string {
 	text := ""
 	if o.name != "sheaf" {
@@ -396,7 +396,6 @@ WantedBy=%s
 // systemdSpecifiers escapes "%", which begins a specifier, and "{{", which begins a template of the service library.
 var systemdSpecifiers = strings.NewReplacer("%", "%%", "{{", `\x7b\x7b`)
 
-// systemdQuoted quotes a word for a unit file.
 func systemdQuoted(word string) string {
 	word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(word)
 	return `"` + systemdSpecifiers.Replace(word) + `"`

@@ -85,7 +85,8 @@ func (a *app) events() collection.Events {
 		}}
 }
 
-// door opens the session's index for the HTTP API, for MCP or for the web page. Close the result before the session.
+// door returns the session's index as a collection for the HTTP API, for MCP or for the web page. Close the result
+// before the session.
 func (s *session) door() (*collection.Collection, error) {
 	_, _ = s.loadTuned(s.config.Profile) // warns of an unused tuned profile; requests report other faults
 	return s.Collection()
@@ -100,13 +101,13 @@ func (s *session) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// relative returns the path of a document for people. It starts at the searched folder for files in it, and is absolute
-// for files of added folders. For a given document it is "tree:path". The spelling is the same as in IDs.
+// relative returns the path of a document for people. It is relative to the searched folder for files in it, and
+// absolute for files of added folders. For a given document it is "tree:path". The spelling is the same as in IDs.
 func (s *session) relative(tree, docPath string) string {
 	return sheaf.PathText(s.exactName(tree, docPath))
 }
 
-// exactName is like relative, but returns the exact name of the file.
+// exactName is like relative, but keeps the exact spelling of the file name.
 func (s *session) exactName(tree, docPath string) string {
 	full := s.file(tree, docPath)
 	if full == "" { // the tree distinguishes it from a file with the same path
@@ -139,10 +140,11 @@ func (s *session) resolve(ctx context.Context, text string) (address.Target, err
 	return t, err
 }
 
-// behindName matches the end of an address after the file name: a heading or a line number.
+// behindName matches the end of an address that follows the file name: a heading or line numbers.
 var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
 
-// leftOut says why the index left out the file that an address names. It returns "" if the address names no such file.
+// leftOut says why the index skipped the file that an address names. It returns "" if the address names no skipped
+// file.
 func (s *session) leftOut(ctx context.Context, address string) string {
 	full := behindName.ReplaceAllString(address, "")
 	if !filepath.IsAbs(full) {
@@ -190,10 +192,10 @@ func (s *session) paths() []string {
 type searchOptions struct {
 	collection.SearchRequest
 	set []string
-	// alike asks for similar passages. notes are notes that the command adds to the answer.
+	// alike says that the command looks for similar passages. notes are notes that the command adds to the answer.
 	alike bool
 	notes []string
-	// sort and facets are flags of sheaf search only.
+	// sort and facets are the values of the flags that only sheaf search has.
 	sort   string
 	facets []string
 }
@@ -242,10 +244,10 @@ func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer 
 	return answer, err
 }
 
-// askFunc is a function that sends one question to a reader.
+// askFunc asks one question of a reader.
 type askFunc func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error)
 
-// answer converts an answer to the JSON of searchSchema.
+// answer asks a question and converts the answer to the JSON of searchSchema.
 func (s *session) answer(o *searchOptions, ask askFunc) (*searchJSON, error) {
 	q, err := s.request(o)
 	if err != nil {
@@ -311,8 +313,8 @@ func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int
 	return c.Limit
 }
 
-// profileOf returns the profile in force, and the values of its parameters that the list set has. If no setting gives a
-// limit, it changes the limit in the settings to the profile's limit.
+// profileOf returns the profile in force, and the parameters in set as a map. If no setting gives a limit, it sets the
+// limit in the settings to the profile's limit.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {

@@ -61,7 +61,7 @@ doc/stages.md.`,
 	}
 }
 
-// stageArguments are the arguments of sheaf stage.
+// stageArguments are the arguments and flags of sheaf stage.
 type stageArguments struct {
 	name, run  string
 	files      []string
@@ -121,7 +121,7 @@ func parseStageArguments(args []string) (stageArguments, error) {
 	return o, nil
 }
 
-// stageHelp lists the stages, or the settings of one stage.
+// stageHelp prints the list of stages, or the settings of the stage called name.
 func (a *app) stageHelp(cmd *cobra.Command, name string) error {
 	if name == "" {
 		if err := cmd.Help(); err != nil {

@@ -85,13 +85,13 @@ type pendingJSON struct {
 	Documents []pendingDocumentJSON `json:"documents"` // the incomplete documents, for example documents without vectors
 }
 
-// pendingDocumentJSON is an incomplete document.
+// pendingDocumentJSON is a document that is not completely indexed, with the reason.
 type pendingDocumentJSON struct {
 	Path   string `json:"path"`   // the path of the document
 	Reason string `json:"reason"` // what still has to be done
 }
 
-// String returns the counts that are not 0, or "nothing" if all are 0.
+// String returns the counts above 0 as text, or "nothing" if all are 0.
 func (p pendingJSON) String() string {
 	return cmp.Or(strings.Join(counted([]count{{p.New, "new"}, {p.Changed, "changed"}, {p.Removed, "gone"},
 		{len(p.Documents), "without vectors"}}), ", "), "nothing")
@@ -176,7 +176,8 @@ func (s *session) warnings() ([]warningJSON, error) {
 // statusLines is how many files a message lists at most.
 const statusLines = 10
 
-// printStatus writes the state of the index. It writes at most ten lines, or everything if the parameter all is true.
+// printStatus prints the state of the index in at most ten lines, or completely if all is true. recall adds the table
+// of recall.
 func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	rows := [][]string{}
 	for i, t := range out.Trees {
@@ -291,7 +292,7 @@ func (s *session) printStatusLists(out *statusJSON) {
 	list("Indexed, but:", warnings)
 }
 
-// parts writes the size of each kind, the largest first.
+// parts formats the size of each part of the index, the largest first.
 func parts(sizes map[string]int64) string {
 	var texts []string
 	for _, name := range largestFirst(sizes) {

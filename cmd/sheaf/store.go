@@ -61,7 +61,7 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// gatherMemory is how many bytes of chunks a commit gathers before the engine writes a part of the index.
+// gatherMemory is a size in bytes. When the chunks of a commit reach it, the engine writes a part of the index.
 const gatherMemory = 48 << 20
 
 func engineOptions(c *config.Config) embedded.Options {
@@ -79,15 +79,15 @@ func engineOptions(c *config.Config) embedded.Options {
 const (
 	// connectTimeout is long enough to connect to a distant server.
 	connectTimeout = time.Second
-	// queryTimeout is long enough for a server to load a model and to embed one short text.
+	// queryTimeout is long enough for a model server to load a model and to embed one short text.
 	queryTimeout = 5 * time.Second
-	// hastyBatch is how many passages a server embeds in about the time of one query.
+	// hastyBatch is how many passages a model server embeds in about the time of one query.
 	hastyBatch = 16
-	// serverRest is how long queries do not ask a server after it failed.
+	// serverRest is how long queries skip a model server after it failed.
 	serverRest = 30 * time.Second
 )
 
-// options returns the options of a model server. p says how long a caller waits for it.
+// options returns the options of the client of a model server. p says how often to repeat failed requests.
 func options(p collection.Patience) openai.Options {
 	o := openai.Options{}
 	if p >= collection.Mixed {
@@ -99,8 +99,8 @@ func options(p collection.Patience) openai.Options {
 	return o
 }
 
-// newEmbedder returns the model in the settings, or nil without a model. dims is the number of dimensions. If dims is
-// 0, newEmbedder asks the server.
+// newEmbedder returns the model in the settings, or nil without a model. dims is the number of dimensions; if it is 0,
+// newEmbedder asks the server. p says how often to repeat failed requests.
 func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.Patience) (model.Embedder, error) {
 	o := c.Embedder
 	switch {
@@ -175,7 +175,8 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	return r, nil
 }
 
-// secret reads a key from the environment variable env or from file. settings begins the names of settings in errors.
+// secret reads a key from the environment variable env or from file. settings is the prefix of the settings' names in
+// errors.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)
@@ -195,7 +196,8 @@ func secret(settings, env, file string) (string, error) {
 	return text, oneLine(text, settings+"key_file: "+file)
 }
 
-// oneLine returns an error if a key has control characters, because an HTTP header cannot contain them.
+// oneLine returns an error if a key has control characters, because an HTTP header cannot contain them. from says where
+// the key is from.
 func oneLine(key, from string) error {
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)
@@ -203,8 +205,8 @@ func oneLine(key, from string) error {
 	return nil
 }
 
-// configuredChunker returns the options for cutting documents, from the settings. A window is measured in tokens of the
-// built-in model. Without a model, or with an endpoint's, it is measured in words, because the tokens are unknown.
+// configuredChunker returns the options for cutting documents, from the settings. The built-in model measures windows
+// in its tokens. With an endpoint's model or none, windows are measured in words.
 func configuredChunker(c *config.Config) (chunk.Options, error) {
 	o := c.Chunk
 	if c.Embedder.Use == config.EmbedderNone || c.Embedder.Remote() {

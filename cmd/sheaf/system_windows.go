@@ -17,7 +17,7 @@ func isForbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, windows.WSAEACCES)
 }
 
-// isUnread reports whether a write failed because the program that reads the output has ended.
+// isUnread reports whether a write failed because the reader of the output has ended.
 func isUnread(err error) bool {
 	return errors.Is(err, windows.ERROR_NO_DATA) || errors.Is(err, windows.ERROR_BROKEN_PIPE)
 }

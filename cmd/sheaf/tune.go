@@ -171,7 +171,7 @@ type tuning struct {
 	values     func(run *eval.Run) []float64
 	counts     []float64 // weight of each query in values; nil for equal weights
 	base       *profile.Profile
-	// weights are the weights of fields in use now, by branch. They are nil if tune does not search field weights.
+	// weights are the current weights of fields, by branch. They are nil if tune does not search for field weights.
 	weights map[string]map[string]string
 }
 
@@ -228,7 +228,7 @@ func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
 		})
 }
 
-// fieldMark separates the branch and the field in the name of a parameter for a field weight.
+// fieldMark separates the branch and the field in the parameter name of a field weight.
 const fieldMark = " weight of "
 
 func (t *tuning) text(set map[string]string, about string) []byte {
@@ -271,7 +271,8 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched returns the parameters to search: named, or if that is empty, all that can change the order of results.
+// searched returns the parameters to tune. These are the ones in named. If named is empty, they are all that can change
+// the order of results.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -305,12 +306,13 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// taste are parameters that tune searches only if the user names them. They limit how many results are shown or
-// retrieved, or each of their values costs calls of an endpoint's model.
+// taste lists parameters that tune changes only if the user names them. They limit how many results are shown or
+// retrieved, or each value costs calls of a model server.
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 
-// grid returns the values to try for a parameter, or nil for taste and defaults that depend on other parameters.
+// grid returns the values to try for a parameter. It returns nil for parameters in taste and for defaults that depend
+// on other parameters.
 func grid(p *profile.Parameter) []string {
 	if slices.Contains(taste, p.Name) {
 		return nil
@@ -341,8 +343,8 @@ func grid(p *profile.Parameter) []string {
 	return nearValues(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// nearValues multiplies the number standard by each factor, and returns the products from low to high. If the
-// function round is not nil, it rounds each product.
+// nearValues returns standard, and the products of standard and each factor that are between low and high, sorted. If
+// round is not nil, it rounds each product.
 func nearValues(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64
 	for _, f := range factors {

@@ -37,5 +37,4 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 
 func (b *sharedBody) Close() error { return b.body.Close() }
 
-// free gives back the body's share of memory.
 func (b *sharedBody) free() { b.shares.Release(b.held) }

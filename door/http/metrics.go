@@ -110,10 +110,8 @@ func (w *statusWriter) Flush() {
 	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer without Flush sends everything at the end
 }
 
-// Unwrap lets http.ResponseController reach the wrapped writer.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// writeMetrics writes all metrics in the text format of Prometheus.
 func (a *API) writeMetrics(w io.Writer) {
 	var answers collection.CacheCounts
 	for _, c := range a.o.Collections {

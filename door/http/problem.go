@@ -193,7 +193,6 @@ func (r *route) rejectedFaults(e *collection.RejectedError) (list faults) {
 	return list
 }
 
-// write sends the problem.
 func (p *Problem) write(w http.ResponseWriter, id string) {
 	p.Instance = "urn:sheaf:request:" + id
 	body, err := json.Marshal(p)

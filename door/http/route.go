@@ -133,7 +133,6 @@ func reading[I collectionInput, O any](e endpoint, run func(context.Context, *ca
 	})
 }
 
-// writes reports whether the route changes data.
 func (r *route) writes() bool { return r.scope != access.ScopeSearch && r.method != http.MethodGet }
 
 // match reports whether an escaped path belongs to the route. It returns the values of the path's parameters. The last

@@ -143,7 +143,6 @@ type unknownMethod struct {
 	held bool   // the status is not written yet
 }
 
-// Unwrap lets [http.ResponseController] reach the wrapped writer.
 func (u *unknownMethod) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
 func (u *unknownMethod) WriteHeader(status int) {

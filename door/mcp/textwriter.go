@@ -23,7 +23,6 @@ func (w *textWriter) line(format string, args ...any) {
 	w.WriteByte('\n')
 }
 
-// content returns the written text as the content of an answer.
 func (w *textWriter) content() []sdk.Content {
 	return []sdk.Content{&sdk.TextContent{Text: w.String()}}
 }

@@ -126,7 +126,6 @@ type preparedCorpus struct {
 	wide           bool // with the longer vectors of TaskWide
 }
 
-// say reports progress, with the time since the start.
 func (r *run) say(format string, args ...any) {
 	r.Progress(fmt.Sprintf("%v, %s", time.Since(r.began).Round(time.Second), fmt.Sprintf(format, args...)))
 }

@@ -43,7 +43,6 @@ func (r *rows) fit() calibrate.Logistic {
 	return calibrate.FitLogistic(r.features, r.right, r.weights, ridge)
 }
 
-// kinds counts the right and the wrong samples.
 func (r *rows) kinds() (right, wrong int) {
 	for _, is := range r.right {
 		if is {

@@ -245,7 +245,6 @@ func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	return c, nil
 }
 
-// load opens the current generation.
 func (c *Catalog) load() (*View, error) {
 	view, _, err := manifest.Open(c.fs, c.dir, c.openView)
 	if errors.Is(err, fs.ErrNotExist) && c.headless() {

@@ -128,7 +128,6 @@ func (t *tables) add(doc int, f *filedNames) {
 	}
 }
 
-// valid returns an error if the catalog cannot keep a record.
 func valid(r *Record) error {
 	doc := &r.Document
 	switch {
@@ -179,7 +178,6 @@ func (w *segmentWriter) add(e *Encoded) {
 	}
 }
 
-// flush compresses the current block and writes it.
 func (w *segmentWriter) flush() {
 	if len(w.raw) == 0 {
 		return
@@ -199,7 +197,6 @@ func (w *segmentWriter) block(list []byte, b packedBlock) []byte {
 	return list
 }
 
-// finish writes the tables and closes the file.
 func (w *segmentWriter) finish() error {
 	w.flush()
 	w.file.Section(sectionStates, w.states)

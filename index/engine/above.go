@@ -4,7 +4,7 @@ package engine
 // window. above is nil on machines where it would not save time.
 var above func(mask *[windowLen / 64]uint64, sums *[windowLen]float64, need float64)
 
-// take writes the sums of a window that are at least need, and their ordinals, in order. start is the first ordinal of
-// the window. take clears all sums and returns the number of written ones. It may also overwrite entries after the last
-// written one. take is nil on machines where it would not save time.
+// take copies the sums that are at least need from a window to taken, and their ordinals to ordinals. start is the
+// first ordinal of the window. take clears all sums and returns the number of written ones. It may also overwrite
+// entries after the last written one. take is nil on machines where it would not save time.
 var take func(ordinals *[windowLen]uint32, taken, sums *[windowLen]float64, start uint32, need float64) int

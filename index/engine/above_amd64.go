@@ -15,12 +15,13 @@ func init() {
 	}
 }
 
-// aboveAVX2 does the same as the function above, for this number of words of mask.
+// aboveAVX2 does the same as the function above, with AVX2 instructions. words is the number of words in mask.
 //
 //go:noescape
 func aboveAVX2(mask *uint64, sums *float64, words int, need float64)
 
-// takeAVX512 does the same as take, for 8 * groups sums. Each step stores eight entries and keeps the wanted ones.
+// takeAVX512 does the same as take, for 8 * groups sums, with AVX-512 instructions. Each step stores eight entries and
+// keeps the wanted ones.
 //
 //go:noescape
 func takeAVX512(ordinals *uint32, taken, sums *float64, groups int, start uint32, need float64) int

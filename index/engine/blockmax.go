@@ -22,26 +22,28 @@ import (
 // identifiers decide ties.
 
 const (
-	// windowLen is the number of ordinals in a window. All chunks of a window have the same bound.
+	// windowLen is the number of ordinals (numbers of chunks) in a window. All chunks of a window have the same upper
+	// bound of the score.
 	windowLen = 2048
-	// denseWindow is the least average number of postings in a window for which windows pay off. With fewer postings,
-	// the evaluation examines chunks one by one.
+	// denseWindow is the least average number of postings in a window for which windows save time. With fewer postings,
+	// chunks are examined one by one.
 	denseWindow = 8
-	// thinWindow limits the average number of a clause's postings in a window. Up to the limit, all postings are scored
-	// to compute the bounds of windows.
+	// thinWindow limits the average number of a clause's postings in a window. Up to the limit, the bounds of windows
+	// are computed by scoring all postings.
 	thinWindow = 4
-	// thickWindow limits the average number of a clause's blocks in a window. Up to the limit, the clause has a bound
-	// for each block.
+	// thickWindow limits the average number of a clause's blocks in a window. Up to the limit, each block has its own
+	// bound.
 	thickWindow = 4
-	// fullWindow limits the average number of postings of essential clauses in a window. From the limit on, all sums of
-	// the window are examined, not only the marked sums.
+	// fullWindow is an average number of postings of essential clauses in a window. From this number on, all sums of a
+	// window are examined, not only those that changed.
 	fullWindow = 192
-	// probes limits how many windows are evaluated before the others. Of n windows, these are 1 + n/probeEvery.
+	// probes limits how many windows are evaluated before the others. Of n windows, it is 1 + n/probeEvery, at most
+	// probes.
 	probes     = 8
 	probeEvery = 32
 )
 
-// mostClauses limits the number of clauses for which a scratch keeps memory.
+// mostClauses limits the number of clauses for which a scratch keeps memory after its use.
 const mostClauses = 1 << 9
 
 // scratch is the reusable memory of an evaluation.
@@ -82,7 +84,8 @@ func (s *scratch) prepare(windows int) {
 	}
 }
 
-// boundWindows adds up the bounds of the clauses for each window, and builds the heap of windows.
+// boundWindows computes an upper bound of the scores in each window. It builds a heap of the windows, the largest bound
+// on top.
 func (m *maxScore) boundWindows() {
 	s := m.scratch
 	m.boundBlocks()
@@ -99,7 +102,8 @@ func (m *maxScore) boundWindows() {
 	m.rewind()
 }
 
-// probe evaluates the windows with the largest bounds, over all segments.
+// probe evaluates the windows with the largest bounds of all segments first. This raises the threshold early, so that
+// other windows can be skipped.
 func probe(segments []*maxScore) {
 	windows := 0
 	for _, m := range segments {
@@ -130,8 +134,8 @@ func probe(segments []*maxScore) {
 	}
 }
 
-// unprobedBound returns the largest bound of the windows that were not probed. It is 0 if all windows were probed, or
-// if this evaluation bounds no windows.
+// unprobedBound returns the largest bound of the windows that probe did not evaluate. It is 0 if there are none, or if
+// this evaluation has no bounds of windows.
 func (m *maxScore) unprobedBound() float64 {
 	if m.most == nil || len(m.scratch.heap) == 0 {
 		return 0
@@ -192,18 +196,18 @@ func (s *scratch) sift(i int) {
 	}
 }
 
-// thick reports whether the clause has very many blocks in a window. The largest bound of these blocks is then about
-// the bound of the whole list.
+// thick reports whether the clause has very many blocks per window. Then the largest bound in a window hardly differs
+// from the bound of the whole list.
 func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
-// thin reports whether a block of the clause covers many windows. The bound of such a block says little about one
-// window, so postings are scored instead.
+// thin reports whether a block of the clause covers many windows. The bound of the block then says little about one
+// window, so all postings are scored instead.
 func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes the largest score that the clause can give a chunk, for each window. The parameter scored is scratch
-// memory.
+// spread computes for each window the largest score that the clause can give a chunk. scored is memory that spread may
+// overwrite.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
@@ -287,8 +291,8 @@ func (m *maxScore) window(start, begin uint32) uint32 {
 	return end
 }
 
-// prefetchLengths requests the lengths of the chunks from ordinal start up to ordinal end. It does so for the clauses
-// from index first on. The lengths arrive while the cursors decode postings.
+// prefetchLengths requests from memory the lengths of the chunks from ordinal start up to ordinal end. first is the
+// index of the first clause to do so. The lengths arrive while the cursors decode postings.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
 		return
@@ -394,8 +398,8 @@ func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) i
 	return m.keepAllowed(s.gather(start, need, full))
 }
 
-// gather makes candidates of the marked sums that are at least the number need. The window begins at ordinal start. It
-// returns the number of candidates.
+// gather makes candidates of the sums that are at least need, and returns their number. start is the first ordinal of
+// the window. With full, it examines all sums, otherwise only the marked ones.
 func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {
@@ -434,8 +438,8 @@ func (m *maxScore) keepAllowed(n int) int {
 	return kept
 }
 
-// add adds the scores of a clause's postings to the sums of the window that begins at the ordinal start. It marks the
-// changed sums, unless the parameter full is set.
+// add adds the scores of a clause's postings to the sums of the window that begins at ordinal start. Unless full is
+// true, it marks the changed sums.
 func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
 	scored := b.scores(&s.scored, ordinals, frequencies)
 	ordinals = ordinals[:len(scored)]
@@ -448,7 +452,7 @@ func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, fu
 	}
 }
 
-// scores computes the scores of postings of one block.
+// scores returns the scores of some postings of one block, and uses the memory of dst.
 func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []uint32) []float64 {
 	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
 	ordinals = ordinals[:min(len(ordinals), len(dst))]
@@ -490,8 +494,8 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 }
 
 // filter adds the scores of a clause to the sums of the first n candidates. It keeps the candidates that can reach the
-// threshold with the parameter rest, the most that the earlier clauses add. It returns how many it keeps. Candidates
-// and postings are in order and close together, so filter reads blocks in order without searching.
+// threshold together with rest, the most that the earlier clauses add. It returns how many it keeps. Candidates and
+// postings are in order and close together, so filter reads blocks in order without searching.
 func (m *maxScore) filter(clause, n int, rest float64) int {
 	b, s := m.ordered[clause], m.scratch
 	need := m.top.threshold()/slack - rest
@@ -540,7 +544,8 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 	return kept
 }
 
-// countBelow returns how many elements of docs are less than o. The elements rise, and ordinals have less than 32 bits.
+// countBelow returns how many elements of docs are less than o. The elements must rise, and all numbers have less than
+// 32 bits.
 func countBelow(docs *[8]uint32, o uint32) int {
 	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
 	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31

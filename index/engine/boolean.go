@@ -7,7 +7,8 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// planBool is a Bool query. If Must and Should are empty, it matches all chunks that match no MustNot.
+// planBool is a Bool query: each chunk must match Must, should match Should, and must not match MustNot. If Must and
+// Should are empty, it matches all chunks that match no MustNot.
 type planBool struct{ must, should, not []part }
 
 func (p *plan) resolveBool(q sheaf.Bool, factor float64) (part, error) {
@@ -100,8 +101,8 @@ func (n *boolNode) seek(target uint32) uint32 {
 	}
 }
 
-// next returns the first match at or after target, or End. A match has all Must parts, or one Should part if there are
-// no Must parts.
+// next returns the first match at or after target, or End. A match has all Must parts. Without Must parts, it has at
+// least one Should part.
 func (n *boolNode) next(target uint32) uint32 {
 	switch {
 	case n.everything:
@@ -153,7 +154,8 @@ func (n *boolNode) score(s *scores) {
 	}
 }
 
-// add adds the score of one part to s. It sums up the part first, because the order of summation changes the last bits.
+// add adds the score of the part c to s. It computes the part's score separately first, because the order of additions
+// changes the last bits.
 func (n *boolNode) add(s *scores, c *child) {
 	c.score(&n.sums)
 	for i, v := range n.sums.byField {
@@ -185,7 +187,6 @@ func (n *boolNode) err() error {
 
 func (n *boolNode) close() { n.each(func(c *child) { c.close() }) }
 
-// planNothing finds nothing.
 type planNothing struct{}
 
 func (planNothing) flat() ([]*planTerm, bool)     { return nil, true }

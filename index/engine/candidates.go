@@ -25,7 +25,7 @@ func (s *Snapshot) allow(req *Request) ([]segment.Bitset, error) {
 	return s.restrict(req.Filter, within)
 }
 
-// emptySets returns an empty set for each view.
+// emptySets returns a set without chunks for each view.
 func (s *Snapshot) emptySets() []segment.Bitset {
 	sets := make([]segment.Bitset, len(s.views))
 	for i, v := range s.views {
@@ -34,9 +34,8 @@ func (s *Snapshot) emptySets() []segment.Bitset {
 	return sets
 }
 
-// restrict returns the chunks in the parameter within that pass a filter and are not deleted, for each view. nil
-// means all chunks. Without a filter, restrict removes the deleted chunks from the sets of the parameter within. The
-// caller must not change the result.
+// restrict returns, for each view, the chunks in within that pass a filter and are not deleted. A nil set means all
+// chunks. A nil filter passes all chunks. The caller must not change the result.
 func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]segment.Bitset, error) {
 	var let *filterResult
 	if filter != nil {
@@ -65,8 +64,8 @@ func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]seg
 	return allowed, nil
 }
 
-// locate calls the function found for every chunk with this identifier, deleted chunks included. If the cache has the
-// identifier, locate calls found only for the chunk that is not deleted.
+// locate calls found for every chunk with this identifier, including deleted chunks. If the cache has the identifier,
+// locate calls found only for the chunk that is not deleted.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
 	if at, ok := s.places.placeOf(id); ok {
 		found(at.view, at.ordinal)
@@ -96,8 +95,8 @@ func (s *Snapshot) planOf(req *Request) (*plan, error) {
 	return newPlan(s, req, allowed)
 }
 
-// matching returns the chunks of the sets in allowed that match the words of a vector request. If the request has no
-// words, it returns these sets.
+// matching returns, for each view, the chunks in allowed that match the words of a vector request. If the request has
+// no words, it returns allowed.
 func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset) ([]segment.Bitset, error) {
 	if req.Words == nil {
 		return allowed, nil
@@ -109,7 +108,7 @@ func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment
 	return p.matchingChunks(ctx)
 }
 
-// matchingChunks returns every chunk that the plan's request matches, for each view. It computes no scores.
+// matchingChunks returns, for each view, every chunk that the plan's request matches. It computes no scores.
 func (p *plan) matchingChunks(ctx context.Context) ([]segment.Bitset, error) {
 	sets := p.snapshot.emptySets()
 	for i := range sets {

@@ -75,7 +75,7 @@ func (c *collector) offer(f unreadHit) {
 	}
 }
 
-// promise raises the threshold early, from lower bounds of the scores of chunks that offer gets later. Callers pass
+// promise raises the threshold early. sums are lower bounds of the scores of chunks that offer gets later. Callers pass
 // each chunk only once.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
@@ -115,7 +115,7 @@ func (c *collector) promise(sums []float64) {
 	}
 }
 
-// raise records that at least limit chunks have this score or a higher score.
+// raise raises the threshold to score. The caller must know that at least limit chunks have this score or a higher one.
 func (c *collector) raise(score float64) {
 	if score > c.threshold() {
 		c.least.Store(math.Float64bits(score))
@@ -155,7 +155,6 @@ func (c *collector) add(f unreadHit) {
 	}
 }
 
-// hits returns the hits, best first.
 func (c *collector) hits() (sheaf.Ranking, error) {
 	slices.SortFunc(c.heap, func(x, y unreadHit) int {
 		switch {

@@ -8,8 +8,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// planExpand finds chunks with any dictionary term that a prefix or fuzzy query accepts. In each field, the score of a
-// chunk is the best score of these terms.
+// planExpand finds chunks that have a term which a prefix or fuzzy query accepts. In each field, the score of a chunk
+// is the best score of these terms.
 type planExpand struct {
 	plan   *plan
 	fields []int
@@ -20,17 +20,17 @@ type planExpand struct {
 	views  []expansion
 }
 
-// expandedTerm is a term that the query accepts.
+// expandedTerm is a term that a prefix or fuzzy query accepts, with its weight.
 type expandedTerm struct {
 	weight float64 // 1, or less for an edit distance
 	df     []int   // by index in fields
 	idf    []float64
 }
 
-// acceptor says which terms a query accepts.
+// acceptor decides which terms a prefix or fuzzy query accepts. Terms are asked in order.
 type acceptor interface {
-	// accept returns the weight of a term, or 0 to reject it. The result skip is nil, or the next key that may be
-	// accepted. The result done reports that no later term is accepted.
+	// accept returns the weight of a term, or 0 to reject it. If skip is not nil, no term before skip is accepted. If
+	// done is true, no later term is accepted.
 	accept(term []byte) (weight float64, skip []byte, done bool)
 	// start returns the first term that the query may accept.
 	start() []byte
@@ -107,7 +107,7 @@ func (e *planExpand) walk(view int, f func(key []byte, weight float64, t *segmen
 	return e.walkPart(reader, []byte{segment.FormMark}, f)
 }
 
-// walkPart calls f for the accepted keys that begin with mark. The rest of such a key is the term.
+// walkPart calls f for the accepted keys that begin with mark. The term is the key without mark.
 func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 	f func(key []byte, weight float64, t *segment.Term) error) error {
 	walk := reader.Terms()
@@ -139,7 +139,8 @@ func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 
 func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 }
 
-// node returns a node that finds the chunks with an accepted term. It scores all of them at once.
+// node returns a node that finds the chunks of a view with an accepted term. It scores all these chunks at once, before
+// the first seek.
 func (e *planExpand) node(_ *plan, view int) (node, error) {
 	x, err := e.inView(view)
 	return &expandNode{expansion: x}, err

@@ -14,8 +14,8 @@ import (
 type expansion struct {
 	once     sync.Once // computes the fields below
 	ordinals []uint32  // the matching chunks, rising
-	// best has the best score of each chunk, by index of the field in the plan. It is nil for a field without scores.
-	// sums has the scores of all fields together.
+	// best has the best score of each chunk, by index of the field in the plan and by ordinal. It is nil for a field
+	// without scores. sums has the scores of all fields together.
 	best [][]float64
 	sums []float64
 	err  error
@@ -86,7 +86,7 @@ type tally struct {
 	used  []bool // by field
 }
 
-// tallies are unused tallies that contain only zeros.
+// tallies holds unused tallies for reuse. They contain only zeros.
 var tallies = sync.Pool{New: func() any { return new(tally) }}
 
 func takeTally(chunks, fields int) *tally {
@@ -156,7 +156,7 @@ func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expandedTerm, t *
 	return nil
 }
 
-// scoresOf returns the scores for a field, by ordinal of the view.
+// scoresOf returns the scores in one field, indexed by ordinal. chunks is the number of chunks in the view.
 func (n *tally) scoresOf(field, chunks int) []float64 {
 	n.used[field] = true
 	if len(n.best[field]) < chunks {
@@ -165,7 +165,7 @@ func (n *tally) scoresOf(field, chunks int) []float64 {
 	return n.best[field]
 }
 
-// moveTo moves all matches and scores to x. It leaves n empty and releases n.
+// moveTo moves all matches and scores from n to x, and then returns n to the pool tallies.
 func (n *tally) moveTo(x *expansion) {
 	count := n.found.Count()
 	x.ordinals, x.sums, x.best = make([]uint32, 0, count), make([]float64, count), make([][]float64, len(n.used))
@@ -189,7 +189,7 @@ func (n *tally) moveTo(x *expansion) {
 	tallies.Put(n)
 }
 
-// expandNode is the node of an expansion.
+// expandNode finds the chunks of an expansion in one view.
 type expandNode struct {
 	*expansion
 	at int // in ordinals

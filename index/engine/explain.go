@@ -15,7 +15,7 @@ type reasons struct {
 	plan    *plan
 }
 
-// field returns the name of field f. With BM25F it returns "", because all fields count as one.
+// field returns the name of field number f. With BM25F it returns "", because all fields count as one.
 func (r *reasons) field(f int) string {
 	if r.plan.words.Combine == CombineBM25F {
 		return ""
@@ -126,7 +126,7 @@ func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	return &e, root.err()
 }
 
-// explainClauses explains, in the parameter why, what addScores adds to the score.
+// explainClauses adds to why the parts of a score that addScores adds for these clauses.
 func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm, ordinal uint32, u *virtual) {
 	if p.words.Combine != CombineBM25F {
 		for i := range clauses {
@@ -178,7 +178,7 @@ func termDetails(t *planTerm, field string, weight float64) map[string]sheaf.Val
 		"weight": sheaf.NumberValue(weight)}
 }
 
-// addOccurrences explains how often a term occurs in one field. BM25F adds up these numbers over the fields.
+// addOccurrences adds to frequency how often a term occurs in one field. BM25F adds up these numbers over the fields.
 func addOccurrences(frequency *sheaf.Explanation, field *model, count float64) {
 	e := number("in "+field.name, field.weight*count)
 	if field.weight != 1 {
@@ -231,7 +231,7 @@ func (n *phraseNode) explain(why *reasons) {
 	}
 }
 
-// explain explains, in the parameter why, what the method score adds to the score of the chunk.
+// explain adds to why the parts of the score that the method score adds.
 func (f *phraseField) explain(n *phraseNode, why *reasons) {
 	for _, t := range n.phrase.tokens {
 		for i := range f.list {

@@ -16,13 +16,13 @@ type filterResult struct {
 	stats lru.Cache[fieldOf, bm25.Field]
 }
 
-// fieldOf is the key of field statistics: a field of a view.
+// fieldOf is the key of cached statistics: a field of a view.
 type fieldOf struct {
 	view, field int
 	lengths     bm25.Lengths
 }
 
-// statsKept limits the statistics of fields in one cache.
+// statsKept is how many statistics of fields one cache holds.
 const statsKept = 1 << 10
 
 // filtersKept is how many filters a snapshot caches. A filter takes one bit for each chunk. If a caller may see only
@@ -114,7 +114,7 @@ func valueOf(v sheaf.Value) segment.Value {
 	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
 }
 
-// boundOf returns one end of a range, or nil if v is no value.
+// boundOf returns one end of a range, or nil if v is empty. open excludes the value v itself.
 func boundOf(v sheaf.Value, open bool) *segment.Bound {
 	if v.IsZero() {
 		return nil

@@ -16,10 +16,9 @@ func (p *plan) resolveFuzzy(q sheaf.Fuzzy, factor float64) (part, error) {
 // levenshtein accepts the terms within a maximum edit distance of a word. Edits are insertions, deletions and
 // substitutions of characters, and swaps of neighbors (optimal string alignment).
 //
-// levenshtein is the automaton of the word, and computes its states when they are needed. A state is a row of the
-// table of distances, without entries that are surely above the maximum. The rows of a term stay valid for the letters
-// that the next term shares with it. When a row shows that no continuation is accepted, the walk skips to the next
-// possible key.
+// levenshtein is the automaton of the word. It computes a state only when it needs the state. A state is a row of the
+// table of distances, without entries that are surely above the maximum. Two successive terms share the rows of their
+// common first letters. When a row shows that no continuation is accepted, the walk skips to the next possible key.
 type levenshtein struct {
 	word        []rune
 	maxDistance int
@@ -30,8 +29,8 @@ type levenshtein struct {
 	least       []int // smallest distance in each row
 }
 
-// band is the part of a row near the diagonal. band[j-i+reach] is the distance between the first i characters of the
-// term and the first j characters of the word.
+// band is the part of a row of the distance table near the diagonal. band[j-i+reach] is the distance between the first
+// i characters of the term and the first j characters of the word.
 type band [2*reach + 1]int8
 
 // reach is the largest supported distance plus one.
@@ -81,14 +80,14 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	return 0, nil, false
 }
 
-// dead reports whether no accepted term begins with the first depth+1 characters. If one edit was left before the
-// last character, a later swap can still repair it.
+// dead reports whether no term that begins with the first depth+1 characters is accepted. If one edit was left before
+// the last character, a later swap can still repair it.
 func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.maxDistance && l.least[depth] >= l.maxDistance
 }
 
-// skip returns the next key that may be accepted, or nil after the last key. It skips the keys that begin with the
-// first depth+1 characters of term, which take size bytes.
+// skip returns the next key that may be accepted, or nil if there is none. It skips all keys that begin with the first
+// depth+1 characters of term. These characters take size bytes.
 func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	for ; depth >= 0; depth-- {
 		next := l.following(depth, l.term[depth])
@@ -128,18 +127,18 @@ func (l *levenshtein) following(depth int, r rune) rune {
 	return next
 }
 
-// There are no characters from surrogates to surrogatesEnd.
+// surrogates and surrogatesEnd limit the range of numbers that are not characters.
 const (
 	surrogates    = 0xD800
 	surrogatesEnd = 0xE000
 )
 
-// cut removes the rows after the first depth characters.
+// cut removes the rows that follow the row of the first depth characters.
 func (l *levenshtein) cut(depth int) {
 	l.term, l.ends = l.term[:depth], l.ends[:depth+1]
 }
 
-// push computes the row for the first depth characters followed by r.
+// push computes the row for the first depth characters followed by r. end is the number of bytes up to and including r.
 func (l *levenshtein) push(depth int, r rune, end int) {
 	l.cut(depth)
 	l.term, l.ends = append(l.term, r), append(l.ends, end)

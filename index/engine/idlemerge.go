@@ -20,8 +20,8 @@ const (
 	restOpened = 16
 )
 
-// idleMerge joins the segments that idleSegments chooses, unless a load is running. After a failed publication,
-// idleMerge publishes again instead: no other process can write before that succeeds.
+// idleMerge joins the segments that idleSegments chooses, unless a load is running. After a failed publication, it
+// publishes again instead. Until that succeeds, no other process can write.
 func (ix *Index) idleMerge() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale
@@ -36,8 +36,8 @@ func (ix *Index) idleMerge() {
 	}
 }
 
-// startIdleTimer restarts the timer of idleMerge. Callers use it after a possible change of the index, and after a
-// failed publication.
+// startIdleTimer restarts the timer of idleMerge. Call it after a possible change of the index, and after a failed
+// publication.
 func (ix *Index) startIdleTimer() {
 	if timer := ix.merge.rest; timer != nil && !ix.closed.Load() {
 		timer.Reset(ix.options.Rest)
@@ -50,8 +50,8 @@ func (ix *Index) stopIdleTimer() {
 	}
 }
 
-// idleSegments returns the segments that an idle index joins, smallest first. Together they have no more bytes than the
-// parameter most. The list is empty if no merge pays off.
+// idleSegments returns the segments that an idle index joins, smallest first. Together they have at most most bytes.
+// The list is empty if joining saves too little.
 func (ix *Index) idleSegments(views []*view, most int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())

@@ -34,7 +34,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// The categories of error. Errors of the file system are returned unchanged.
+// These are the categories of errors. Errors of the file system are returned unchanged.
 var (
 	// ErrCorrupt means that stored bytes have changed since they were written.
 	ErrCorrupt = vfs.ErrCorrupt
@@ -54,13 +54,13 @@ const (
 	manifestName  = manifest.Name
 	lockName      = "LOCK"
 	segmentSuffix = ".seg"
-	// DefaultMemory limits the memory for adding chunks.
+	// DefaultMemory is the default of Options.Memory, in bytes.
 	DefaultMemory = 256 << 20
-	// LeastMemory is the smallest limit that the engine can keep. With a lower limit, building works but may take more
-	// memory than allowed.
+	// LeastMemory is the smallest value of Options.Memory that the engine can keep, in bytes. With a lower limit,
+	// building may take more memory than allowed.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is roughly the memory of building that is not counted: buffers, file data, and the same amount of
-	// garbage.
+	// baseMemory is roughly how many bytes of memory building takes beyond what the engine counts: buffers, file data
+	// and garbage.
 	baseMemory = 16 << 20
 )
 
@@ -68,7 +68,7 @@ func corruptf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, fmt.Errorf(format, args...))
 }
 
-// Options describe where an index is and how it is made.
+// Options say where an index is and how to make and open it.
 type Options struct {
 	// FS is the file system. nil means the file system of the host.
 	FS vfs.FS
@@ -102,7 +102,7 @@ type VectorModel struct {
 	Dims  int
 }
 
-// Index is an open index. All methods are safe for concurrent use.
+// Index is an open index. All methods are safe for concurrent use. Close it when done.
 type Index struct {
 	options Options
 	fs      vfs.FS
@@ -131,7 +131,7 @@ type Index struct {
 	merge  mergeState
 }
 
-// counted returns the part of the allowed memory that the engine counts.
+// counted returns the part of the allowed memory that is left after the memory that the engine does not count.
 func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
 
 // Open opens the index in a folder. A missing index counts as empty. With ReadOnly, Open fails for a missing index
@@ -173,7 +173,7 @@ func Open(o Options) (*Index, error) {
 	return ix, nil
 }
 
-// load reads the current generation and makes it the current snapshot.
+// load reads the newest published generation, and makes it the current snapshot.
 func (ix *Index) load() error {
 	var s state
 	snapshot, m, err := manifest.Open(ix.fs, ix.options.Dir, func(m manifest.Manifest) (*Snapshot, error) {
@@ -205,7 +205,7 @@ func (ix *Index) load() error {
 	return nil
 }
 
-// open opens the segments of a state. It reuses segments that are already open.
+// open opens the segments of a state as the snapshot of a generation. It reuses segments that are already open.
 func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	snapshot := newSnapshot(ix, generation)
 	old := ix.hold()
@@ -248,7 +248,7 @@ func shared(s *Snapshot, name string) *handle {
 	return nil
 }
 
-// hold returns the current snapshot and adds a reference to it, or nil without a snapshot.
+// hold returns the current snapshot and adds a reference to it. It returns nil if there is no snapshot.
 func (ix *Index) hold() *Snapshot {
 	for {
 		s := ix.current.Load()
@@ -258,7 +258,7 @@ func (ix *Index) hold() *Snapshot {
 	}
 }
 
-// swap makes s the current snapshot.
+// swap makes s the current snapshot, and releases the previous one.
 func (ix *Index) swap(s *Snapshot) {
 	if old := ix.current.Swap(s); old != nil {
 		_ = old.Release() // a failure to unmap does not concern readers of s
@@ -281,7 +281,7 @@ func (ix *Index) Acquire() (*Snapshot, error) {
 	return s, nil
 }
 
-// follow loads the newer generation if another process has published one.
+// follow loads the newest generation, if another process has published one.
 func (ix *Index) follow() error {
 	if ix.writing.Load() {
 		return nil
@@ -332,7 +332,7 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer, until [Index.give] was called as often. Between loads and merges another process
+// take makes this process the writer until give was called as often as take. Between loads and merges another process
 // may write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
@@ -354,8 +354,8 @@ func (ix *Index) take() error {
 	return err
 }
 
-// give reverses one call of take. After a failed publication, give keeps the lock, because another process must not
-// make the failed change visible.
+// give ends one use of the right to write that take gave. After a failed publication, it keeps the lock: another
+// process must not make the failed change visible.
 func (ix *Index) give() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -365,7 +365,7 @@ func (ix *Index) give() error {
 	return ix.giveLock()
 }
 
-// giveLock lets other processes write. The caller holds ix.publish.
+// giveLock releases the lock of the index, so that other processes can write. The caller holds ix.publish.
 func (ix *Index) giveLock() error {
 	if ix.lock == nil {
 		return nil // the index was closed meanwhile
@@ -399,8 +399,8 @@ func (ix *Index) takeLock() error {
 	return nil
 }
 
-// publishAgain publishes the current state again after a failed publication. Without this, the failed change could
-// appear later. The caller holds ix.publish.
+// publishAgain publishes the current state again after a failed publication. Otherwise the failed change could become
+// visible later. The caller holds ix.publish.
 func (ix *Index) publishAgain() error {
 	next := ix.state
 	next.generation += 2 // the failed one may exist
@@ -438,7 +438,7 @@ func Empty(dir string) error {
 func (ix *Index) isSegment(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
 // Close stops merges and waits for them. If loads have left many small segments, Close first joins some of them. This
-// takes a small part of the time of the loads. Held snapshots stay valid until their release.
+// takes at most a small part of the time that the loads took. Held snapshots stay valid until their release.
 func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil

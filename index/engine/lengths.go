@@ -7,8 +7,8 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// virtualLengths are the lengths of a virtual field in one segment. A chunk's length is the weighted sum of the
-// lengths of some fields, and takes four bytes. A segment keeps the lengths that were used last, because all requests
+// virtualLengths holds the lengths of a virtual field (BM25F) in one segment. The length of a chunk is the weighted sum
+// of its lengths in some fields, and takes four bytes. A segment keeps those that were used last, because all requests
 // of a profile use the same fields.
 type virtualLengths struct {
 	fields  []int // in the segment; -1 for a field that it lacks
@@ -38,7 +38,7 @@ func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengt
 	return made, nil
 }
 
-// add adds to the virtual lengths the lengths of one field, times weight.
+// add adds the lengths of one field, times weight, to the virtual lengths.
 func (l *virtualLengths) add(lengths *segment.Lengths, weight float32) {
 	for ordinal := range l.sums {
 		if n := lengths.Of(uint32(ordinal)); n > 0 {

@@ -28,8 +28,8 @@ type Chunk struct {
 // FieldText is the text of one field.
 type FieldText struct{ Name, Text string }
 
-// Column has the values of one column; zero values do not count. Adding is faster when several chunks of a call share
-// the memory of their values.
+// Column has the values of one column of a chunk; zero values do not count. Adding is faster when several chunks of a
+// call share the memory of their values.
 type Column struct {
 	Name   string
 	Values []sheaf.Value
@@ -42,7 +42,7 @@ type Vectors struct {
 }
 
 // Load is a set of changes. Commit makes them durable and visible together. Several goroutines can call Add and Delete
-// in parallel; their chunks come into one segment. If the chunks do not fit into memory, the load writes them as runs.
+// in parallel; their chunks go into one segment. If the chunks do not fit into memory, the load writes them as runs.
 // Commit joins the runs into one segment, or into a few if one would take too much memory; see [Load.join]. The caller
 // must call Close, because much of a load's memory is outside the garbage collector.
 type Load struct {
@@ -63,7 +63,7 @@ type Load struct {
 	closed  bool
 }
 
-// flushedSegment is a written segment that is not published, or a run.
+// flushedSegment is a segment or a run that was written to a file but is not published.
 type flushedSegment struct {
 	*handle
 	deleted segment.Bitset
@@ -139,7 +139,8 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	return nil
 }
 
-// lastOfEqual returns, for each identifier that occurs several times in chunks, the index of its last chunk.
+// lastOfEqual returns the last index of each identifier that occurs several times in chunks. Identifiers that occur
+// once are not in the map.
 func lastOfEqual(chunks []Chunk) map[string]int {
 	seen := make(map[string]int, len(chunks))
 	var last map[string]int
@@ -191,8 +192,8 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	return nil
 }
 
-// turn waits until no other goroutine writes chunks, or fails when ctx ends. After turn, only the caller writes
-// chunks, until it receives from flushing.
+// turn waits until no other goroutine writes chunks, and returns an error when ctx ends. Afterwards, only the caller
+// writes chunks, until it receives from flushing.
 func (l *Load) turn(ctx context.Context) error {
 	select {
 	case l.flushing <- struct{}{}:
@@ -203,19 +204,20 @@ func (l *Load) turn(ctx context.Context) error {
 }
 
 const (
-	// removedBytes is roughly the memory for the removal of one document, without the document's name.
+	// removedBytes is roughly how many bytes the removal of a document takes in memory, without the name of the
+	// document.
 	removedBytes = 64
-	// seenBytes is the counted memory for each hash in the field seen. It is twice an entry, because the map is on
-	// the garbage-collected heap.
+	// seenBytes is how many bytes to count for each hash in the field seen. It is twice the size of an entry, because
+	// the map is on the garbage-collected heap.
 	seenBytes = 32
 )
 
-// room returns the memory that all workers together may take. Joining runs needs none of this memory, because the
-// workers are then empty.
+// room returns how many bytes of memory all workers together may take. Joining runs needs none of this memory, because
+// the workers are then empty.
 func (l *Load) room() int64 { return l.memoryLeft(l.gather()) }
 
-// memoryLeft returns how many bytes of the parameter memory remain for chunks. Running merges and the names of added
-// chunks use the rest. It returns at least a quarter; with less, the load would write a run after every few chunks.
+// memoryLeft returns how many bytes of memory remain for chunks. Running merges and the names of added chunks use the
+// rest. It returns at least a quarter of memory; with less, the load would write many tiny runs.
 func (l *Load) memoryLeft(memory int64) int64 {
 	if l.index.merge.running.Load() {
 		memory = min(memory, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))
@@ -223,7 +225,7 @@ func (l *Load) memoryLeft(memory int64) int64 {
 	return memory - min(l.noted.Load(), memory/2)
 }
 
-// gather returns the memory that a load may fill when nothing else uses memory.
+// gather returns how many bytes of memory a load may fill if nothing else uses memory.
 func (l *Load) gather() int64 {
 	if some := l.index.options.GatherMemory; some > 0 {
 		return min(some, counted(l.index.options.Memory))
@@ -231,7 +233,7 @@ func (l *Load) gather() int64 {
 	return counted(l.index.options.Memory)
 }
 
-// memoryUsed returns the memory that all workers together take.
+// memoryUsed returns how many bytes of memory all workers together take.
 func (l *Load) memoryUsed() (all int64) {
 	for _, w := range l.all {
 		all += w.used.Load()
@@ -239,8 +241,8 @@ func (l *Load) memoryUsed() (all int64) {
 	return all
 }
 
-// relieve writes the chunks of all workers as one run, if they use more memory than the method room allows. Writing
-// takes memory until it ends, so the other goroutines wait before their next chunk.
+// relieve writes the chunks of all workers as one run, if the workers use more memory than room allows. Meanwhile the
+// other goroutines wait before their next chunk, because writing takes memory.
 func (l *Load) relieve(ctx context.Context) error {
 	if l.memoryUsed() <= l.room() {
 		return nil
@@ -257,8 +259,7 @@ func (l *Load) relieve(ctx context.Context) error {
 	return l.spill(l.all...)
 }
 
-// take waits for an idle worker. It returns the worker that was used last, so that a single goroutine fills a single
-// segment.
+// take waits for an idle worker, and returns the one that was used last. So a single goroutine fills a single segment.
 func (l *Load) take(ctx context.Context) (*worker, error) {
 	select {
 	case w := <-l.workers:
@@ -268,8 +269,8 @@ func (l *Load) take(ctx context.Context) (*worker, error) {
 	}
 }
 
-// fullest exchanges w for an idle worker that has already begun a segment, if there is one. So a small load learns
-// each word in one worker only.
+// fullest exchanges w for an idle worker that already has chunks, if there is one. So a small load learns each word in
+// one worker only.
 func (l *Load) fullest(w *worker) *worker {
 	for range len(l.all) {
 		if l.begun(w) {
@@ -286,7 +287,7 @@ func (l *Load) fullest(w *worker) *worker {
 	return w
 }
 
-// begun reports whether an idle worker has begun a segment. A segment that is being written does not count.
+// begun reports whether an idle worker already has chunks, apart from chunks that are being written.
 func (l *Load) begun(w *worker) bool {
 	if !w.mu.TryLock() {
 		return false
@@ -300,8 +301,7 @@ func (l *Load) begun(w *worker) bool {
 }
 
 // forget removes the documents in the list replace and the identifiers of chunks from this load. A commit also removes
-// them from the committed data. The result again reports that an identifier of chunks occurred before, perhaps within
-// chunks.
+// them from the committed data. again is true if an identifier in chunks occurred before, perhaps earlier in chunks.
 //
 // Most documents occur once in a load, and then a look-up in the set seen is enough. The caller holds w.mu. forget may
 // release w.mu for a while, and the load may be closed meanwhile.
@@ -348,8 +348,8 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 	return again, nil
 }
 
-// note records the added and removed names. The result known reports whether the load had one of the removed
-// documents. The result again reports whether the load had one of the added chunks.
+// note records the names of added and removed documents and chunks. known reports whether the load had one of the
+// removed documents. again reports whether the load had one of the added chunks.
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -402,8 +402,7 @@ func (f *flushedSegment) remove(docs, ids []string) error {
 }
 
 // wordShare limits what a worker's word cache keeps for the next segment: the worker's memory divided by wordShare.
-// wordBytes is an upper limit in bytes. It keeps the number of terms far below a builder's limit. flush frees the rest
-// of the cache.
+// wordBytes is another limit, in bytes. It keeps the number of cached terms far below the limit of a builder.
 const (
 	wordShare = 8
 	wordBytes = 1 << 30
@@ -414,8 +413,8 @@ func (l *Load) keptWords() int64 {
 	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
 }
 
-// spare returns how many bytes the workers may still take. No goroutine may add chunks meanwhile. spare returns 0 if
-// the option GatherMemory is set.
+// spare returns how many bytes the workers may still take, or 0 if the option GatherMemory is set. Meanwhile no
+// goroutine may add chunks.
 func (l *Load) spare() int64 {
 	if l.index.options.GatherMemory > 0 {
 		return 0
@@ -458,7 +457,7 @@ func (l *Load) flush(mode flushJob, workers ...*worker) error {
 	return nil
 }
 
-// write makes a segment or a run from builders. The next commit publishes the segment.
+// write makes a segment or a run from builders, as how says. The next commit publishes a segment.
 func (l *Load) write(how flushJob, builders []*segment.Builder) error {
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
@@ -600,8 +599,8 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushedSegment) er
 	return ix.publishState(next, added)
 }
 
-// remainingEntry returns the entry of a view after a commit. It leaves out the removed documents and the chunks that
-// the segments in added replace. If no chunk is left, the name of the entry is "".
+// remainingEntry returns the manifest entry of a view after a commit. It omits removed documents, and chunks that the
+// segments in added replace. If no chunk is left, the name of the entry is "".
 func (v *view) remainingEntry(removed map[string]struct{}, added []*flushedSegment) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {
@@ -628,15 +627,15 @@ func (v *view) remainingEntry(removed map[string]struct{}, added []*flushedSegme
 	return entry{name: v.name, deleted: deleted.AppendRuns(nil)}, nil
 }
 
-// unsure records that a publication failed and may still become visible. The next writer publishes again, or the idle
-// index does so. The caller holds ix.publish.
+// unsure records that a publication failed but may still become visible. The next writer, or the idle index, then
+// publishes again. The caller holds ix.publish.
 func (ix *Index) unsure() {
 	ix.stale = true
 	ix.startIdleTimer()
 }
 
-// publishState makes the state next the current generation and snapshot. It becomes the owner of the handles of new
-// segments. The caller holds ix.publish.
+// publishState makes next the current state: it publishes the manifest and swaps the snapshot. The new snapshot owns
+// the handles of added. The caller holds ix.publish.
 func (ix *Index) publishState(next state, added []*flushedSegment) error {
 	next.generation = ix.state.generation + 1
 	next.next = ix.state.next

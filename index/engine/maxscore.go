@@ -21,14 +21,15 @@ import (
 // bound reaches the threshold. So scores and ties are as in exhaustive scoring. Bounds that are sums of
 // the same numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
-// slack is a factor. A bound times slack is larger than any score that the bound must cover, despite rounding errors.
+// slack is a factor for upper bounds. A bound times slack exceeds every score that it must cover, despite rounding
+// errors.
 const slack = 1 + 1e-9
 
-// pendingMost limits how many chunks wait for their exact score before the next window. Many chunks wait when their
-// scores are nearly equal.
+// pendingMost limits how many chunks wait for their exact score before the next window is evaluated. Many chunks wait
+// when their scores are nearly equal.
 const pendingMost = 4096
 
-// bound is a clause, together with the largest score that the clause can add.
+// bound is a clause (a term in a field), with the largest score that it can add.
 type bound struct {
 	cursor      *postings.Cursor
 	number      int       // among the clauses
@@ -41,12 +42,13 @@ type bound struct {
 	wide        []byte
 	norms       *norms
 	virtual     *virtual // the virtual field of BM25F; nil if the field has a score of its own
-	// norms ends at longField. A longer field has the Norm of its length times factor.
+	// params, average and factor give the norm of a long field: the norm of its length times factor. norms lacks long
+	// fields.
 	params          bm25.Parameters
 	average, factor float64
 
-	// If found is true, the cursor is at ordinal and skipped no posting. If found is false, the next posting is at
-	// ordinal or later.
+	// If found is true, the cursor is at ordinal, and that is the current posting. If found is false, the next posting
+	// is at ordinal or later.
 	ordinal        uint32
 	found          bool
 	requestedBlock int // the block whose lengths were requested last, -1 for none
@@ -55,7 +57,7 @@ type bound struct {
 	block   int     // the block of bMost, -1 for none
 	bMost   float64
 	blocks  []float64 // the maximum of every block, if all were computed
-	// windows has the maximum of every window, if boundWindows computed it.
+	// windows has the largest score of the clause in each window. It is nil unless boundWindows computed it.
 	windows []float64
 	wMost   float64 // of the window
 	rare    float64 // one divided by the number of postings
@@ -146,7 +148,7 @@ func (b *bound) ofBlock(block int) float64 {
 	return b.bMost
 }
 
-// prefetch requests the lengths of chunks from memory.
+// prefetch requests the lengths of these chunks from memory early, without waiting.
 func (b *bound) prefetch(ordinals []uint32) {
 	switch {
 	case prefetchEach == nil:
@@ -157,7 +159,8 @@ func (b *bound) prefetch(ordinals []uint32) {
 	}
 }
 
-// prefetchBlock requests the lengths of the chunks in the cursor's block from memory, once.
+// prefetchBlock requests from memory the lengths of the chunks in the cursor's block. A second call for the same block
+// does nothing.
 func (b *bound) prefetchBlock() {
 	if block := b.cursor.CurrentBlock(); block != b.requestedBlock {
 		b.requestedBlock = block
@@ -171,7 +174,7 @@ func (b *bound) atBlock(target uint32) float64 {
 	return b.ofBlock(b.cursor.CurrentBlock())
 }
 
-// maxScore is the evaluation of one segment.
+// maxScore evaluates a word request in one segment. It skips chunks that cannot be among the best (algorithm MaxScore).
 type maxScore struct {
 	bounds    []*bound
 	ordered   []*bound  // the same clauses, ordered by their bounds in the current window
@@ -194,8 +197,8 @@ type maxScore struct {
 	touched   int         // number of scored postings
 	scratch   *scratch
 
-	// brought and elsewhere have the results of other evaluations of the same segment. Each evaluates another range of
-	// ordinals.
+	// brought and elsewhere have the results of other evaluations of the same segment. Each of these evaluated another
+	// range of ordinals.
 	bringing  sync.Mutex // guards the fields below
 	brought   []candidate
 	elsewhere int
@@ -286,7 +289,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model, view int) (err erro
 	return nil
 }
 
-// begin computes the data that the method run needs before the first window.
+// begin computes what run needs before the first window: the order of the clauses and the bounds.
 func (m *maxScore) begin() {
 	m.windows = int(m.chunks)/windowLen + 1
 	if m.dense() {
@@ -296,7 +299,8 @@ func (m *maxScore) begin() {
 	}
 }
 
-// run offers every chunk of its range that can be among the best. It skips probed windows.
+// run evaluates its range of ordinals, and offers every chunk that can be among the best. It skips windows that probe
+// has evaluated.
 func (m *maxScore) run() {
 	for _, b := range m.bounds {
 		b.key = b.maximum
@@ -342,7 +346,8 @@ func (m *maxScore) close() {
 	}
 }
 
-// partition finds the essential clauses for the current threshold: without them, no chunk can reach it.
+// partition finds the essential clauses for the current threshold. A chunk without an essential clause cannot reach the
+// threshold.
 func (m *maxScore) partition() {
 	need := m.top.threshold()
 	for m.essential < len(m.bounds) && m.rest[m.essential+1]*slack < need {
@@ -350,7 +355,7 @@ func (m *maxScore) partition() {
 	}
 }
 
-// dense reports whether the essential clauses have so many postings that windows pay off.
+// dense reports whether the essential clauses have so many postings that windows save time.
 func (m *maxScore) dense() bool {
 	postings := 0
 	for _, b := range m.bounds[m.essential:] {
@@ -373,8 +378,8 @@ func (m *maxScore) next(target uint32) uint32 {
 	return at
 }
 
-// sparse evaluates chunks one by one, beginning with a chunk of an essential clause. It returns when a new threshold
-// has changed the partition.
+// sparse evaluates chunks one by one, beginning at the ordinal at. It returns when a new threshold has changed the
+// partition into essential and other clauses. The result is the next ordinal.
 func (m *maxScore) sparse(at uint32) uint32 {
 	essential := m.essential
 	for at < m.to && m.essential == essential {
@@ -401,8 +406,8 @@ func (m *maxScore) sparse(at uint32) uint32 {
 	return at
 }
 
-// verify offers a chunk if its score can reach the threshold. sum is the score from the essential clauses; verify adds
-// the most that the other clauses can add. It reports whether the threshold may have changed.
+// verify offers a chunk to the collector if its score can reach the threshold. sum is the score of the essential
+// clauses; verify adds what the other clauses give. It reports whether the threshold may have changed.
 func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	need := m.top.threshold()
 	for i := m.essential - 1; i >= 0; i-- {
@@ -424,8 +429,8 @@ func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	return m.offer(ordinal, sum)
 }
 
-// offer adds a chunk if its approximate score sum reaches the threshold. It reports whether the threshold may have
-// changed.
+// offer adds a chunk to the pending chunks if its approximate score, sum, reaches the threshold. It reports whether the
+// threshold may have changed.
 func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	if sum*slack < m.top.threshold() {
 		return false
@@ -438,7 +443,7 @@ func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	return m.score(ordinal)
 }
 
-// score computes the exact score of a chunk. It returns false if the node has a fault.
+// score computes the exact score of a chunk. It returns false if reading a posting list failed.
 func (m *maxScore) score(ordinal uint32) bool {
 	if m.exact.seek(ordinal) != ordinal {
 		return false
@@ -471,7 +476,7 @@ func (m *maxScore) confirm() {
 	m.rewind()
 }
 
-// arrange sorts clauses by their keys, and equal keys by number.
+// arrange sorts clauses by their keys; clauses with equal keys keep the order of their numbers.
 func arrange(bounds []*bound) {
 	for i := 1; i < len(bounds); i++ {
 		b := bounds[i]

@@ -15,20 +15,20 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// The merge policy. A segment belongs to a tier by its number of chunks. Each tier is tierFactor times as large as the
-// tier below. A tier with tierFactor segments is merged. A segment in which more than a third is deleted is rewritten.
-// So a chunk is copied about log8(chunks) times, and at most half of the space is wasted. An index has at most a few
-// dozen segments.
+// These constants are the merge policy. A segment belongs to a tier by its number of chunks. Each tier is tierFactor
+// times as large as the tier below. A tier with tierFactor segments is merged. A segment in which more than a third is
+// deleted is rewritten. So a chunk is copied about log8(chunks) times, and at most half of the space is wasted. An
+// index has at most a few dozen segments.
 const (
 	tierFactor = 8
 	tierFloor  = 64
-	// mergeChunks limits the chunks of a segment that an automatic merge of several segments makes. Memory limits such
-	// merges too: while one runs, a load keeps its memory divided by mergeShare.
+	// mergeChunks limits the chunks of a segment that an automatic merge makes. Memory limits such merges too: while
+	// one runs, a load keeps its memory divided by mergeShare.
 	mergeChunks = 4 << 20
 	mergeShare  = 2
 )
 
-// mergeMemory returns how much of the allowed memory a merge may take while a load runs.
+// mergeMemory returns how many bytes of the allowed memory a merge may take while a load runs.
 func mergeMemory(allowed int64) int64 { return counted(allowed) - allowed/mergeShare }
 
 type mergeState struct {
@@ -68,7 +68,7 @@ func (ix *Index) pausedMerges() bool {
 	return ix.merge.paused
 }
 
-// pause waits until merges are not paused.
+// pause waits until merges are not paused, or until ctx ends.
 func (ix *Index) pause(ctx context.Context) error {
 	ix.merge.mu.Lock()
 	paused, resume := ix.merge.paused, ix.merge.resume
@@ -89,8 +89,8 @@ func (ix *Index) pause(ctx context.Context) error {
 // errStale ends a merge when an earlier publication has failed. The next commit tries the merge again.
 var errStale = errors.New("the last publication failed")
 
-// mergeInBackground runs all merges that the merge policy asks for. If the parameter rests is set, it also joins the
-// segments that idleSegments chooses. A failed merge changes nothing, and the next commit tries again.
+// mergeInBackground runs all merges that the merge policy asks for. If rests is true, it also joins the segments that
+// idleSegments chooses. A failed merge changes nothing, and the next commit tries again.
 func (ix *Index) mergeInBackground(rests bool) {
 	m := &ix.merge
 	m.mu.Lock()
@@ -128,7 +128,7 @@ func (ix *Index) mergeInBackground(rests bool) {
 	}()
 }
 
-// mergeDue reports whether a merge is due. It takes no lock.
+// mergeDue reports whether choose finds segments to merge. It takes no lock.
 func (ix *Index) mergeDue(choose func([]*view) []*view) bool {
 	snapshot := ix.hold()
 	if snapshot == nil {
@@ -173,7 +173,7 @@ func (ix *Index) Merge(ctx context.Context) error {
 	return nil
 }
 
-// tiers chooses the segments of the next merge. It returns none if no merge is due.
+// tiers chooses the segments of the next merge by the merge policy. It returns nil if no merge is due.
 func (ix *Index) tiers(views []*view) []*view {
 	byTier := map[int][]*view{}
 	for _, v := range views {
@@ -198,14 +198,14 @@ func (ix *Index) tiers(views []*view) []*view {
 	return nil
 }
 
-// goroutines returns how many goroutines a merge may use, from 1 to limit. The parameter taken is the memory that the
-// merge takes besides its goroutines.
+// goroutines returns how many goroutines a merge may use, from 1 to limit. memory is what the merge may take in bytes;
+// taken is what it takes besides its goroutines.
 func goroutines(limit int, memory, taken int64) int {
 	return int(max(1, min(int64(limit), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that the function choose picks. The parameter slow limits the rate. mergeOnce uses at
-// most limit goroutines, fewer if memory is short. The result again reports whether it merged any segments.
+// mergeOnce merges the segments that choose picks, and reports whether there were any. slow limits the rate of writing.
+// It uses at most limit goroutines, fewer if memory is short.
 func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choose func([]*view) []*view) (again bool,
 	err error) {
 	if err := ix.pause(ctx); err != nil {
@@ -247,8 +247,8 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choos
 	return true, nil
 }
 
-// replace publishes a generation in which the segment merged replaces the views in the list old. Chunks that were
-// deleted from these views during the merge are also deleted from the segment.
+// replace publishes a generation in which merged replaces the views in old. Chunks that were deleted from these views
+// during the merge are deleted from merged too.
 func (ix *Index) replace(old []*view, merged *flushedSegment) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

@@ -10,16 +10,18 @@ import (
 // then ends would leave them unjoined. So Close spends a small part of the loads' time on joining the small segments.
 
 const (
-	// settleShare limits the time that Close spends on merges: the time of the loads divided by settleShare.
+	// settleShare limits the time that Close spends on merges. It is the time that the loads took, divided by
+	// settleShare.
 	settleShare = 30
-	// settleMost limits the time that Close spends on merges, because callers may wait for Close.
+	// settleMost is the longest time that Close spends on merges, because callers may wait for Close.
 	settleMost = 2 * time.Second
-	// mergeRate is the rate, in bytes of segments in a second, that a merge surely reaches. settle does not begin a
-	// merge that would take too long at this rate.
+	// mergeRate is a rate that merges surely reach, in bytes of segments per second. settle does not begin a merge that
+	// would take too long at this rate.
 	mergeRate = 64 << 20
 )
 
-// settle joins the segments that an idle index would join, while there is time. Later calls of Close join the others.
+// settle joins the segments that an idle index would join, as far as settleShare and settleMost leave time. Later calls
+// of Close join the others.
 func (ix *Index) settle() {
 	budget := min(time.Duration(ix.loaded.Swap(0))/settleShare, settleMost)
 	if budget < time.Millisecond || ix.stop.Err() != nil || ix.pausedMerges() {

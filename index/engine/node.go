@@ -13,9 +13,9 @@ import (
 type node interface {
 	// seek returns the first match at target or later, or postings.End. The targets of successive calls must not fall.
 	seek(target uint32) uint32
-	// score adds to s the score of the match that the last seek returned.
+	// score adds to s the scores of the match that the last seek returned.
 	score(s *scores)
-	// explain explains, in the parameter why, the scores that the method score adds.
+	// explain adds to why the parts of the scores that the method score adds.
 	explain(why *reasons)
 	// rewind moves the node to the beginning, so that seek may get a smaller target.
 	rewind()
@@ -29,7 +29,7 @@ type scores struct {
 	byField []float64
 }
 
-// total combines the scores of the fields into one and clears them.
+// total combines the scores of the fields into one number, as w says, and clears them.
 func (s *scores) total(w *Words) float64 {
 	sum, best := 0.0, 0.0
 	for i, v := range s.byField {
@@ -66,7 +66,7 @@ type clause struct {
 	list    postings.List // the list of the cursor
 }
 
-// listHead is the number of bytes to prefetch before a list is opened: its header and some of its bounds.
+// listHead is how many bytes to prefetch before a posting list is opened: its header and some of its bounds.
 const listHead = 512
 
 // appendClauses appends the clauses of terms in one view. Each clause has a cursor before the first posting.
@@ -132,7 +132,6 @@ func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c c
 	return c, nil
 }
 
-// openClauses gives each clause a cursor before the first posting.
 func openClauses(v *view, list []clause) {
 	for i := range list {
 		if c := &list[i]; c.given == nil {
@@ -147,7 +146,8 @@ func (p *plan) score(c *clause, ordinal, frequency uint32) float64 {
 	return c.weight * (c.idf * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal))))
 }
 
-// addScores adds the scores of the clauses at ordinal. With BM25F, the clauses of a term must be adjacent.
+// addScores adds the scores of the clauses that have a posting at ordinal to s. With BM25F, the clauses of a term must
+// be adjacent.
 func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *virtual) {
 	if p.words.Combine == CombineBM25F {
 		for i := 0; i < len(clauses); {
@@ -224,7 +224,7 @@ func (m *planMatch) node(p *plan, view int) (node, error) {
 	return n, nil
 }
 
-// setUp sets up n as the node of the terms of m, with these clauses.
+// setUp prepares n to find the terms of m in a view, with these clauses.
 func (n *matchNode) setUp(m *planMatch, p *plan, view int, clauses []clause) (err error) {
 	*n = matchNode{plan: p, view: p.snapshot.views[view], list: clauses, terms: m.terms}
 	if len(m.terms) > 0 {

@@ -5,7 +5,7 @@ import "sheaf/index/engine/bm25"
 // norms has the BM25 norm of each length below longField, for certain parameters and an average length.
 type norms [longField]float64
 
-// normsOf is the key of norms in the cache: the parameters and the average length for which they were computed.
+// normsOf is the key of cached norms: the parameters and the average length from which they were computed.
 type normsOf struct {
 	parameters bm25.Parameters
 	average    float64

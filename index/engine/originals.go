@@ -8,11 +8,11 @@ import (
 	"sheaf"
 )
 
-// Originals calls yield with the vectors of every chunk before rounding, perhaps from several goroutines. yield must
-// not keep the vectors.
+// Originals is a function that calls yield with the vectors of every chunk before rounding. It may call yield from
+// several goroutines. yield must not keep the vectors.
 type Originals func(ctx context.Context, yield func(field, chunk string, passages [][]float32)) error
 
-// original compares the result of one query with the vectors before rounding.
+// original is one query of a recall measurement. It compares the query with the vectors before rounding.
 type original struct {
 	query        []float32
 	ten, hundred sheaf.Ranking
@@ -37,8 +37,8 @@ func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
 	return o
 }
 
-// offer gives a chunk's similarity with the query. It is kept if the search found the chunk, or if it is one of the
-// best.
+// offer passes the similarity of a chunk and the query. It is kept if the search found the chunk, or if it is one of
+// the best.
 func (o *original) offer(chunk string, score float32) {
 	if _, found := o.scores[sheaf.ID(chunk)]; found {
 		o.scores[sheaf.ID(chunk)] = score
@@ -76,7 +76,8 @@ func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
 	return min(found, of), of // equally near chunks are interchangeable
 }
 
-// compareOriginals searches the original vectors by brute force for each field's queries, and compares the results.
+// compareOriginals compares the queries in asked with all original vectors, and adds the found shares to list. asked
+// has the queries of each vector field.
 func compareOriginals(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
 	done func(chunks int)) error {
 	var mu sync.Mutex
@@ -117,7 +118,6 @@ func compareOriginals(ctx context.Context, originals Originals, list []Recall, a
 	return err
 }
 
-// similarity returns the similarity of the query with the nearest passage.
 func similarity(query []float32, passages [][]float32) float32 {
 	best := float32(belowAll)
 	for _, p := range passages {

@@ -18,14 +18,14 @@ var parallelPostings = 60_000
 // maxHelpers limits the additional goroutines for one query.
 const maxHelpers = 7
 
-// searchTurn is a running search; see takeTurn.
+// searchTurn is a running search, which counts until it ends; see takeTurn.
 type searchTurn struct{ of *Index }
 
 func (t searchTurn) end() { t.of.searching.Add(-1) }
 
-// takeTurn begins a search. If more searches run than there are processors, it yields to earlier searches. Without
-// this, a caller that sends requests without a pause would keep its processor for ten milliseconds. Dozens of other
-// queries would wait meanwhile.
+// takeTurn begins a search. If more searches run than there are processors, it lets earlier searches run first.
+// Otherwise a caller that sends requests without pause would keep a processor for ten milliseconds, and others would
+// wait.
 func (ix *Index) takeTurn() searchTurn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()
@@ -33,23 +33,24 @@ func (ix *Index) takeTurn() searchTurn {
 	return searchTurn{ix}
 }
 
-// stretch is a range of ordinals of a segment that one goroutine evaluates.
+// stretch is a range of ordinals of one segment that one goroutine evaluates.
 type stretch struct {
 	owner    *maxScore
 	from, to uint32
 	first    bool // the evaluation of itself evaluates it
 }
 
-// hand is the state of a goroutine, which evaluates stretches of a segment one after another.
+// hand is the state of one goroutine of a search. It evaluates stretches of a segment one after another.
 type hand struct {
 	owner, helper *maxScore // The field with equals the field of, or is another evaluation of the same segment.
 }
 
-// stretchesEach is roughly the number of stretches for each goroutine. There are several, so that a fast goroutine can
-// evaluate more stretches than a slow goroutine.
+// stretchesEach is roughly the number of stretches per goroutine. With several stretches, a fast goroutine can evaluate
+// more of them than a slow one.
 const stretchesEach = 4
 
-// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the most promising windows.
+// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the windows that have the largest
+// bounds.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {
@@ -89,16 +90,16 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 	return errors.Join(err, ctx.Err())
 }
 
-// scoreFound computes the exact scores of the results of a segment.
+// scoreFound computes the exact scores of the results that m found in a segment.
 func (p *plan) scoreFound(m *maxScore) error {
 	m.pending = append(m.pending, m.brought...)
 	m.confirm()
 	return p.faultOf(m)
 }
 
-// runTogether runs the function do for the numbers below n. It uses this goroutine, and as many others as helpers says.
-// Each goroutine takes the next free number. The function do gets the number of the goroutine and the number that it
-// took. A goroutine ends at its first error.
+// runTogether runs the function do for the numbers below n. It uses this goroutine, and helpers more. Each goroutine
+// takes the next free number. The function do gets the number of the goroutine and the number that it took. A goroutine
+// ends at its first error.
 func runTogether(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {
 		for i := range n {
@@ -134,8 +135,8 @@ func (p *plan) faultOf(m *maxScore) error {
 	return m.exact.err()
 }
 
-// cut splits segments into stretches, in order: several for each goroutine. A segment without windows has few postings
-// and is one stretch.
+// cut splits segments into stretches, several for each goroutine, in order. A segment without windows has few postings
+// and becomes one stretch.
 func cut(segments []*maxScore, goroutines int) (out []stretch) {
 	most := 1 // of a segment
 	if goroutines > 1 {
@@ -180,7 +181,7 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h 
 	return nil
 }
 
-// finish adds the results of a goroutine to the results of the segment, and releases the goroutine's evaluation.
+// finish adds the results of a goroutine to those of its segment, and releases the goroutine's evaluation.
 func (p *plan) finish(h *hand) error {
 	of, with := h.owner, h.helper
 	*h = hand{}
@@ -200,7 +201,7 @@ func (m *maxScore) bring(other *maxScore) {
 	m.elsewhere += other.touched
 }
 
-// share copies to m the data that the method begin has computed for another evaluation of the same segment.
+// share copies to m the data that begin has computed for another evaluation of the same segment.
 func (m *maxScore) share(other *maxScore) {
 	m.windows, m.most = other.windows, other.most
 	for _, b := range m.bounds {

@@ -18,7 +18,7 @@ type planPhrase struct {
 	slop   int
 }
 
-// slot is one place in a phrase, with the term at that place.
+// slot is one position in a phrase, with the index of the term at this position.
 type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
@@ -74,7 +74,7 @@ func (ph *planPhrase) node(p *plan, view int) (node, error) {
 	return n, nil
 }
 
-// takesPart reports whether a field of the plan contains every term in a view.
+// takesPart reports whether a field of a view contains every term of the phrase.
 func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 	local := p.snapshot.views[view].reader.Field(p.fields[field].name)
 	if local < 0 {
@@ -88,10 +88,10 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 	return true
 }
 
-// mostPositions limits for how many positions of a term memory is kept.
+// mostPositions is how many positions of a term a node keeps memory for after its use.
 const mostPositions = 1 << 12
 
-// phraseNode finds the allowed chunks with a phrase. It reads no positions of other chunks.
+// phraseNode finds the allowed chunks of a segment that contain a phrase. It reads no positions of other chunks.
 type phraseNode struct {
 	plan    *plan
 	phrase  *planPhrase
@@ -102,7 +102,7 @@ type phraseNode struct {
 	at      uint32
 }
 
-// phraseField looks for the phrase in one field.
+// phraseField finds a phrase in one field of a segment.
 type phraseField struct {
 	list    []clause
 	terms   []*termPositions // of each clause
@@ -197,7 +197,6 @@ func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset
 	}
 }
 
-// nextAllowed returns the first allowed chunk at target or later.
 func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	if allowed == nil {
 		return target
@@ -209,8 +208,8 @@ func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 }
 
 // matches reports whether the current chunk of the cursors has the phrase. For each term, it subtracts the term's place
-// in the phrase from one of the term's positions. The chunk has the phrase if some choice of positions gives results
-// that differ by at most the slop.
+// in the phrase from one of the term's positions. The chunk has the phrase if some choice of positions gives
+// differences that are within the slop of one another.
 func (f *phraseField) matches(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {

@@ -3,8 +3,8 @@ package engine
 import "sync"
 
 const (
-	// placesKept is the most chunks in the cache: enough for a folder of notes. Reading an identifier from the segment
-	// takes several times as long as finding it in the cache.
+	// placesKept is the largest number of chunks in the cache, enough for a folder of notes. Reading an identifier from
+	// the segment takes several times as long as finding it in the cache.
 	placesKept = 32 << 10
 	// placeBytes is the length of the longest cached identifier.
 	placeBytes = 256

@@ -19,7 +19,8 @@ type model struct {
 	norms   *norms
 }
 
-// longField is the length from which norms are computed on demand.
+// longField is a length in terms. Norms of shorter fields are in a table; for longer fields they are computed on
+// demand.
 const longField = 1024
 
 // plan is a word request that was prepared for one snapshot: it has the terms and their weights. The parts of a plan
@@ -41,11 +42,11 @@ type plan struct {
 	all           []int            // what inFields returns for every field; nil before the first time
 }
 
-// part is a part of a plan. It makes a node for one segment.
+// part is a part of the query in a plan. It makes a node for each segment.
 type part interface {
 	node(p *plan, v int) (node, error)
-	// flat returns the terms whose scores add up to the part's score. It returns false if the score is no plain sum
-	// over terms.
+	// flat returns the terms whose scores add up to the score of the part. The bool is false if the score is not such a
+	// sum.
 	flat() ([]*planTerm, bool)
 }
 
@@ -86,7 +87,7 @@ func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error)
 	return p, err
 }
 
-// addFields adds to the plan the fields that only parts of the query name.
+// addFields adds to the plan the fields that q names and that the request does not search.
 func (p *plan) addFields(q sheaf.TextQuery) {
 	name := ""
 	switch q := q.(type) {
@@ -112,7 +113,7 @@ func (p *plan) addFields(q sheaf.TextQuery) {
 	}
 }
 
-// count collects the statistics of the fields over the counted chunks.
+// count collects the statistics of the fields, over the chunks that count for idf and average lengths.
 func (p *plan) count() error {
 	for i, v := range p.snapshot.views {
 		over := v.live
@@ -146,8 +147,8 @@ func (p *plan) count() error {
 	return nil
 }
 
-// fieldOver returns the statistics of a field of a view over the counted chunks. Statistics over a filter are cached,
-// because callers who may see only a part of the index need them again.
+// fieldOver returns the statistics of a field of a view, over the chunks that count for idf. Statistics over a filter
+// are cached: callers who may see only a part of the index need them again.
 func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	of := fieldOf{view, field, p.params.Lengths}
 	if p.filtered != nil {
@@ -261,10 +262,9 @@ type planTerm struct {
 	expand *planExpand    // the term stands for this expansion and has nothing else
 }
 
-// repeats returns how often the query has the term.
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
-// mergeRepeats merges repeated terms. Repetitions of a term are the same pointer.
+// mergeRepeats merges repeated terms, and counts the repetitions. Repetitions of a term must be the same pointer.
 func mergeRepeats(terms []*planTerm) []*planTerm {
 	out := make([]*planTerm, 0, len(terms))
 	for _, t := range terms {
@@ -279,13 +279,13 @@ func mergeRepeats(terms []*planTerm) []*planTerm {
 	return out
 }
 
-// knownTerms are the terms of one part of a query. Each is looked up once.
+// knownTerms are the terms of one part of a query. Each is looked up only once.
 type knownTerms struct {
 	list []*planTerm
 	by   map[string]int // indices in list, when there are more than fewTerms
 }
 
-// fewTerms is the number of terms up to which it is fastest to compare with each term.
+// fewTerms is a number of terms. Up to this number, comparing with each term is faster than a map.
 const fewTerms = 24
 
 // find returns the index of a term in the list, or -1 if the term is new.
@@ -299,7 +299,7 @@ func (k *knownTerms) find(key string) int {
 	return slices.IndexFunc(k.list, func(t *planTerm) bool { return t.key == key })
 }
 
-// term returns the index of a term in the list, and whether the list had the term before.
+// term returns the index of a term in the list. It adds the term if it is new; otherwise again is true.
 func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
 	if at = k.find(key); at >= 0 {
 		return at, true, nil
@@ -321,7 +321,7 @@ func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at
 	return at, false, nil
 }
 
-// term looks a term up in every segment and counts its chunks.
+// term looks up a term in every segment, and counts the chunks with the term.
 func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error) {
 	t := &planTerm{key: text, fields: fields, factor: factor, refs: make([]segment.Term, len(p.snapshot.views)),
 		df: make([]int, len(fields))}
@@ -342,8 +342,8 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 	return t, nil
 }
 
-// addDF adds to df how many chunks of a view have a term, by index in fields. With BM25F, df[0] counts the chunks that
-// have the term in at least one of the fields.
+// addDF adds to df the number of a view's chunks that have a term, by index in fields. With BM25F, df[0] counts the
+// chunks that have the term in at least one of the fields.
 func (p *plan) addDF(df []int, view int, t *segment.Term, fields []int) error {
 	v := p.snapshot.views[view]
 	over := p.countedChunks[view]
@@ -393,7 +393,7 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 	return n, nil
 }
 
-// unionDF counts the chunks that have a term in at least one of the fields.
+// unionDF counts the chunks in over that have a term in at least one of the fields. If over is nil, all chunks count.
 func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
 	mask, only := uint64(0), -1
 	for _, f := range fields {

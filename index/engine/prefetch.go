@@ -1,8 +1,7 @@
 package engine
 
-// The lengths of chunks are far from the other data of a query; a cache line has few lengths. So reading lengths
-// waits for memory. These functions request lengths early and do not wait. Both are nil on machines without such
-// instructions.
+// prefetch and prefetchEach request the lengths of chunks from memory early, and do not wait. Lengths are far from the
+// other data of a query, so reading them is slow. Both are nil on machines without such instructions.
 var (
 	// prefetch requests the bytes of b from memory.
 	prefetch func(b []byte)

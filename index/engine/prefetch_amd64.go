@@ -1,6 +1,6 @@
 package engine
 
-// cacheLine is the number of bytes that a processor loads together.
+// cacheLine is the number of bytes that a processor loads from memory together.
 const cacheLine = 64
 
 func init() {
@@ -16,7 +16,7 @@ func init() {
 	}
 }
 
-// prefetchLines requests this number of cache lines, at least one.
+// prefetchLines requests lines cache lines from the address from on. lines is at least one.
 //
 //go:noescape
 func prefetchLines(from *byte, lines int)

@@ -14,7 +14,7 @@ type FieldWeight struct {
 // Combine says how the scores of a chunk's fields are combined into one score.
 type Combine uint8
 
-// The ways to combine fields. s(f) is the sum of the weighted scores of the terms in field f.
+// These are the ways to combine fields. s(f) is the sum of the weighted scores of the terms in field f.
 const (
 	CombineSum   Combine = iota // the sum of s(f)
 	CombineBest                 // the largest s(f), and TieBreaker times the others
@@ -32,10 +32,10 @@ type Words struct {
 	Lengths bm25.Lengths
 	// AllChunks makes idf also count the chunks that lack the field.
 	AllChunks bool
-	// Candidates restricts idf and average lengths to the chunks that the request's filter and bound allow. Without it,
-	// all chunks count.
+	// Candidates computes idf and average lengths only over the chunks that the request's filter and bound allow.
+	// Without Candidates, all chunks count.
 	Candidates bool
-	// Among, if not nil, selects the chunks over which idf and average lengths are computed. Candidates overrides
+	// Among selects the chunks over which idf and average lengths are computed; nil selects all. Candidates overrides
 	// Among. The request must not find chunks outside Among.
 	Among sheaf.Filter
 }
@@ -44,10 +44,11 @@ type Words struct {
 type Vector struct {
 	Field  string
 	Vector []float32
-	// Exact compares every vector with the query. Without Exact, large segments first compare codes.
+	// Exact compares every stored vector with the query. Without Exact, large segments first compare short codes of the
+	// vectors.
 	Exact bool
-	// Candidates is the least number of passages that a large segment compares exactly. Each segment has its own
-	// minimum too, measured when the segment was written.
+	// Candidates is the least number of passages that a large segment compares exactly. Each segment also has its own
+	// least number, measured when it was written.
 	Candidates int
 }
 
@@ -59,11 +60,11 @@ type Request struct {
 	Filter sheaf.Filter
 	Within []sheaf.ID
 	Limit  int
-	// Work, if not nil, counts the work of this request. Only requests that can skip postings count.
+	// Work counts the work of this request, unless it is nil. It counts only requests that can skip postings.
 	Work *Work
 }
 
-// Work counts postings.
+// Work counts the postings that a request read and scored.
 type Work struct {
 	// Postings counts the postings of the query's terms. Scoring every match would score all of them.
 	Postings int64

@@ -45,10 +45,10 @@ type RecallOptions struct {
 
 // Recall compares usual searches with searches that compare every stored vector, for each vector field.
 //
-// The queries are stored vectors drawn at random. Every second query is moved to a cosine of about 0.7. It then
-// differs from the queries that set the depths of the segments. Stored vectors are rounded to nine bits for each
-// dimension, and the index does not keep the originals. So the numbers include the loss by rounding only if o
-// supplies the originals. The same snapshot gives the same numbers, except for the times.
+// The queries are stored vectors drawn at random. Every second query is moved to a cosine of about 0.7. So it differs
+// from the queries with which the segments were tuned. Stored vectors are rounded to nine bits for each dimension, and
+// the index does not keep the originals. So the numbers include the loss by rounding only if o supplies the originals.
+// The same snapshot gives the same numbers, except for the times.
 func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -152,7 +152,7 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 	return asked, nil
 }
 
-// recalled returns how many of the found hits are at least as near as the last hit of brute force. Chunks that are
+// recalled returns how many hits in found are at least as near as the last hit of brute force, exact. Chunks that are
 // equally near are interchangeable.
 func recalled(found, exact sheaf.Ranking) int {
 	n := 0
@@ -164,8 +164,8 @@ func recalled(found, exact sheaf.Ranking) int {
 	return n
 }
 
-// drawQuery returns a random vector of the field. If the parameter moved is set, drawQuery moves the vector away from
-// the stored vectors. It returns nil if the field has no vectors or if it draws only deleted ones.
+// drawQuery returns a random vector of a field. If moved is true, it moves the vector away from the stored vectors. It
+// returns nil if the field has no vectors, or if it draws only deleted ones.
 func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, error) {
 	v, err := s.drawVector(rng, r)
 	if err != nil || v == nil || !moved {

@@ -22,7 +22,7 @@ func spilled(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Rea
 	return segment.OpenRun(fs, path)
 }
 
-// inOne writes the chunks as a segment. It may use the memory that workers do not need during a commit.
+// inOne writes the chunks of builders as one segment. It may use the memory that workers do not need during a commit.
 func (l *Load) inOne(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
 	if err := segment.FlushWithin(fs, path, l.spare(), builders...); err != nil {
 		return nil, err
@@ -30,7 +30,6 @@ func (l *Load) inOne(fs vfs.FS, path string, builders ...*segment.Builder) (*seg
 	return segment.Open(fs, path)
 }
 
-// hasRuns reports whether the load has written runs.
 func (l *Load) hasRuns() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

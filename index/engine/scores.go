@@ -36,13 +36,13 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 	})
 }
 
-// askedChunk is a chunk of a view, and the index of its identifier in ids.
+// askedChunk is a chunk whose score was requested: its ordinal, and the index of its identifier in ids.
 type askedChunk struct {
 	ordinal uint32
 	at      int32
 }
 
-// scoreAmong computes the scores of the chunks in the list asked for one request. The sets within have the same
+// scoreAmong computes the scores of the chunks in asked for one request, and writes them to out. within has the same
 // chunks, without deleted ones; all requests share these sets.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {

@@ -73,8 +73,8 @@ func (s *Snapshot) best(ctx context.Context, req *Request, allowed []segment.Bit
 	return p.prune(ctx, terms, pruned, req.Work)
 }
 
-// few reports whether it is cheapest to visit each allowed chunk. If the request wants all allowed chunks, nothing can
-// be skipped.
+// few reports whether visiting each allowed chunk is cheapest. If the request wants all allowed chunks, nothing can be
+// skipped.
 func few(allowed segment.Bitset, v *view, limit int) bool {
 	if allowed == nil {
 		return false
@@ -83,7 +83,7 @@ func few(allowed segment.Bitset, v *view, limit int) bool {
 	return n < v.live/256 || n <= limit && n < v.live/24
 }
 
-// exhaust scores every allowed match of a view, in the order of ordinals.
+// exhaust calls yield for every allowed match of a view, with its score, in the order of ordinals.
 func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
 	s := scores{byField: make([]float64, len(p.fields))}
 	allowed := p.allowed[view]
@@ -106,7 +106,6 @@ func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordi
 	}
 }
 
-// nearest finds the chunks nearest to a vector.
 func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector) error {
 	var near []vector.Neighbor
 	for _, i := range s.largestFirst {

@@ -11,7 +11,7 @@ import (
 	"sheaf/internal/lru"
 )
 
-// handle is an open segment that several snapshots share.
+// handle is an open segment that several snapshots share. It counts its users.
 type handle struct {
 	name   string
 	reader *segment.Reader
@@ -21,7 +21,7 @@ type handle struct {
 	lengths atomic.Pointer[virtualLengths]
 }
 
-// newHandle returns a handle with one user.
+// newHandle returns the handle of an open segment, with one user.
 func newHandle(name string, reader *segment.Reader) *handle {
 	h := &handle{name: name, reader: reader}
 	h.terms.Limit(termsKept)
@@ -48,17 +48,16 @@ type view struct {
 	counts lru.Cache[termIn, int]
 }
 
-// termIn names a term in some fields of a segment. The place where one of its lists starts identifies the term. Terms
-// with single postings have no place and need no cache.
+// termIn is the key of a cached count: a term in some fields of a segment. The place where one of the term's lists
+// starts identifies the term. Terms with single postings have no place and need no cache.
 type termIn struct {
 	place  uint64
 	fields uint64 // a bit for each field
 }
 
-// countsKept is how many counts of terms a view caches.
 const countsKept = 1 << 10
 
-// newView returns a view of h, and becomes a user of h. The parameter runs has the deleted chunks.
+// newView returns a view of h, and becomes a user of h. runs has the deleted chunks in the form of the manifest.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
 	v := &view{handle: h, live: r.Chunks()}
@@ -91,8 +90,8 @@ func (v *view) remaining() segment.Bitset {
 	return set
 }
 
-// field returns the statistics of a field over the remaining chunks. If lengths are rounded, the first call reads all
-// lengths of the field, otherwise only the lengths of deleted chunks.
+// field returns the statistics of a field over the remaining chunks. With rounded lengths, the first call reads all
+// lengths of the field. Otherwise it reads only the lengths of deleted chunks.
 func (v *view) field(f int, as bm25.Lengths) (bm25.Field, error) {
 	stats := v.reader.Fields()[f].Field
 	if v.deleted == nil && as == bm25.LengthsExact {
@@ -172,8 +171,8 @@ type Snapshot struct {
 	norms      lru.Cache[normsOf, *norms]
 	places     *places
 	filters    lru.Cache[string, *filterResult]
-	// largestFirst has the numbers of the views, large segments first. They raise the threshold, which saves work in
-	// the others.
+	// largestFirst has the indices of the views, sorted by size from large to small. Large segments raise the threshold
+	// first, which saves work in the others.
 	largestFirst []int
 }
 
@@ -186,7 +185,7 @@ func newSnapshot(ix *Index, generation uint64) *Snapshot {
 	return s
 }
 
-// order sorts the views into largestFirst.
+// order fills largestFirst with the sorted indices of the views.
 func (s *Snapshot) order() {
 	for i := range s.views {
 		s.largestFirst = append(s.largestFirst, i)
@@ -194,8 +193,7 @@ func (s *Snapshot) order() {
 	slices.SortStableFunc(s.largestFirst, func(i, j int) int { return s.views[j].live - s.views[i].live })
 }
 
-// Acquire adds a user. It returns false if the last user has already released the snapshot. Every user must call
-// Release.
+// Acquire adds a user, who must call Release. It returns false if the last user has already released the snapshot.
 func (s *Snapshot) Acquire() bool {
 	for {
 		n := s.refs.Load()

@@ -69,8 +69,8 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	return hits, nil
 }
 
-// firstOf returns the first limit chunks of a set, in the order that by names. The set has chunks of one view; firstOf
-// empties it.
+// firstOf returns the first limit chunks of a set in the order of by. The set has chunks of one view; firstOf empties
+// it.
 func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order,
 	limit int) ([]keyedChunk, error) {
 	r := s.views[view].reader
@@ -130,7 +130,7 @@ func (s *Snapshot) appendGroup(out []keyedChunk, key []byte, view int, group []u
 	return out, nil
 }
 
-// scoreOf computes the scores of chunks that match.
+// scoreOf computes the scores of chunks, which must match the request.
 func (p *plan) scoreOf(chunks []keyedChunk) error {
 	order := make([]*keyedChunk, len(chunks))
 	for i := range chunks {

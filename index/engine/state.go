@@ -8,7 +8,7 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// stateVersion is the version of the payload that the manifest has.
+// stateVersion is the version of the state's format in the manifest.
 const stateVersion = 1
 
 // state is the content of the manifest: the settings of the index, its segments, and their deleted chunks.
@@ -33,8 +33,9 @@ func (s *state) files() []string {
 	return names
 }
 
-// encode writes the payload. Numbers are uvarints, and the length of a string comes before it. The parts are:
-// version, analyzer, next number, vector fields (field, model, dims), and each segment's deleted chunks as runs.
+// encode returns the state in the form that the manifest has. Numbers are uvarints, and the length of a string comes
+// before it. The parts are: version, analyzer, next number, vector fields (field, model, dims), and each segment's
+// deleted chunks as runs.
 func (s *state) encode() []byte {
 	b := binary.AppendUvarint(nil, stateVersion)
 	b = appendText(b, s.analyzer)
@@ -77,7 +78,7 @@ func decodeState(m manifest.Manifest) (state, error) {
 	return s, nil
 }
 
-// payload reads varints and texts. It keeps the first fault.
+// payload reads numbers and texts from the encoded state. It keeps the first error.
 type payload struct {
 	b   []byte
 	bad bool

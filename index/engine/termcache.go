@@ -11,11 +11,10 @@ const (
 	// termsKept is how many terms a segment caches. An entry takes 200 bytes with two fields, and 1 kB with MaxFields
 	// fields.
 	termsKept = 1 << 10
-	// termBytes is the length of the longest cached term.
 	termBytes = 64
 )
 
-// walks are unused walks of dictionaries. They find terms that are not cached.
+// walks holds unused walks through dictionaries, for reuse. A walk finds terms that are not cached.
 var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
 
 // term finds a term of the segment. If the segment lacks the term, it returns a term without fields. The caller must

@@ -12,11 +12,11 @@ const DefaultMergeRate = 64 << 20
 // NoMerges is the merge rate that pauses merges.
 const NoMerges = -1
 
-// besideSearches is the ratio of a merge's pauses to its work while the merge yields to searches.
+// besideSearches says how much a merge yields to searches: its pauses are this many times as long as its work.
 const besideSearches = 8
 
-// throttle limits the rate at which a merge writes. This leaves disk time for searches and loads. If the merge yields
-// to searches, the throttle also leaves processor time to them.
+// throttle limits the rate at which a merge writes, so that searches and loads get disk time. If the merge yields to
+// searches, the throttle also leaves them processor time.
 type throttle struct {
 	rate int64 // bytes in a second
 	// searches counts the running searches to which the merge yields. It is nil if the merge does not yield.
@@ -28,7 +28,7 @@ type throttle struct {
 	restOwed time.Duration // rest that the merge still owes searches
 }
 
-// wait pauses a merge as long as necessary. The parameter written is the number of bytes that the merge has written.
+// wait pauses a merge as long as the rate requires. written is the number of bytes that the merge has written so far.
 func (t *throttle) wait(ctx context.Context, written int64) error {
 	if err := t.pause(ctx); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 )
 
 // wordCache maps raw words to tokens. It has two hash tables with open addressing: one for words of at most headBytes,
-// and one for longer words. An entry holds a word of up to twice headBytes completely. The middle of a longer word is
-// in a shared string of bytes. So most words need one memory access. Very long words and words with many tokens are not
+// and one for longer words. An entry holds all bytes of a word of up to twice headBytes. The middle of a longer word is
+// in a shared buffer. So most look-ups need one memory access. Very long words and words with many tokens are not
 // cached.
 type wordCache struct {
 	short         offheap.List[shortWord]
@@ -19,7 +19,7 @@ type wordCache struct {
 	tokens        offheap.List[segment.Token] // positions are relative to the word's
 }
 
-// free empties c and releases its memory.
+// free empties the cache and releases its memory.
 func (c *wordCache) free() {
 	c.short.Free()
 	c.long.Free()
@@ -50,12 +50,12 @@ type longWord struct {
 
 const (
 	headBytes = 8
-	// singleToken is a count that marks a word with one token at position 0. This is the usual case; the entry holds
-	// the term.
+	// singleToken is a value of count that marks a word with one token at position 0. In this usual case, the entry
+	// holds the term.
 	singleToken = math.MaxUint8
 )
 
-// wordHead returns the first headBytes of the word text[start:end] as a number. A shorter word is padded with zeros.
+// wordHead returns the first headBytes of the word text[start:end] as a number. It pads a shorter word with zeros.
 func wordHead(text string, start, end int) uint64 {
 	n := end - start
 	if len(text)-start >= headBytes {

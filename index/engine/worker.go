@@ -29,15 +29,14 @@ type worker struct {
 	columns map[sharedColumn][]uint32
 }
 
-// sharedColumn identifies a column by the memory of its values.
+// sharedColumn is a key: it identifies a column by the memory of its values.
 type sharedColumn struct {
 	name  string
 	first *sheaf.Value
 	count int
 }
 
-// reset prepares the worker for the next segment. It keeps up to limit bytes of the word cache, because names are
-// unlimited.
+// reset prepares the worker for the next segment. It keeps up to limit bytes of the word cache.
 func (w *worker) reset(limit int64) {
 	clear(w.columns)
 	if w.builder.TermBytes()+w.words.bytes() > limit {
@@ -92,7 +91,7 @@ func (w *worker) column(c *Column) []uint32 {
 	return numbers
 }
 
-// textTokens is roughly how many tokens the worker passes to the builder at a time.
+// textTokens is roughly how many tokens the worker passes to the builder in one call.
 const textTokens = 1 << 12
 
 func (w *worker) text(field int, text string) {
@@ -133,8 +132,8 @@ func (w *worker) text(field int, text string) {
 	w.builder.Tokens(field, w.found)
 }
 
-// inOrder appends the tokens of a word at a position, together with waiting tokens of earlier words. It orders tokens
-// by position, and appends the tokens before the position next, where the next word begins. Later tokens wait.
+// inOrder appends the tokens of a word, and waiting tokens of earlier words, to found, by position. It appends only
+// tokens before the position next, where the next word begins. Later tokens wait.
 func (w *worker) inOrder(found, tokens []segment.Token, position, next uint32) []segment.Token {
 	w.late = appendTokens(w.late, tokens, position)
 	slices.SortStableFunc(w.late, func(a, b segment.Token) int { return int(a.Position) - int(b.Position) })

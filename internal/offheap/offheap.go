@@ -39,7 +39,6 @@ func (b *block) count(n int) {
 // pageBytes is the size of a memory page in bytes.
 var pageBytes = os.Getpagesize()
 
-// pages rounds n up to whole pages.
 func pages(n int) int { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 
 func take(n int) (b block) {

@@ -64,7 +64,6 @@ type silence struct {
 	until time.Time
 }
 
-// recentFailure returns the recent failure of the server, or nil.
 func (r *outage) recentFailure() error {
 	if s := r.failed.Load(); s != nil && time.Now().Before(s.until) {
 		return s.fault
@@ -247,7 +246,6 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	return -1, nil
 }
 
-// failure is an error with its cause.
 type failure struct {
 	error
 	cause cause

@@ -84,7 +84,6 @@ func (e *encoder) EmbedWeighted(dst []float32, text string, weight func(word str
 	return normalize(dst)
 }
 
-// addTo adds v to dst, which has the same length.
 func addTo(dst, v []float32) {
 	for len(dst) >= 8 && len(v) >= 8 {
 		d, w := dst[:8:8], v[:8:8]

@@ -37,7 +37,6 @@ func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
 	return e, nil
 }
 
-// encoder returns a free encoder, or a new one.
 func (e *Embedder) encoder() *encoder {
 	select {
 	case encoder := <-e.free:

@@ -84,7 +84,6 @@ func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 	return dst
 }
 
-// start allocates memory for the first text.
 func (s *Segmenter) start() {
 	if s.recent == nil {
 		s.recent = make([]recentPiece, 1<<segmentBits)

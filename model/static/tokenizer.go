@@ -135,7 +135,6 @@ func (t *tokenizer) flush(dst []int32) []int32 {
 	return dst
 }
 
-// last returns the end of the last piece.
 func (t *tokenizer) last() int {
 	if n := len(t.spans); n > 0 {
 		return t.spans[n-1].end

@@ -145,7 +145,6 @@ func lineEnd(text string) int {
 	return 1
 }
 
-// firstLine returns the first line of text, without its end.
 func firstLine(text string) string {
 	const step = 512 // limits the search for a kind of line end that the text may lack
 	for from := 0; from < len(text); from += step {

@@ -7,7 +7,6 @@ import (
 	"sheaf/store"
 )
 
-// translated converts chunks to the engine's type.
 func translated(chunks []store.Chunk) []engine.Chunk {
 	out := make([]engine.Chunk, len(chunks))
 	for i := range chunks {

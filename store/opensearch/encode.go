@@ -38,7 +38,6 @@ func escape(s string) string {
 	return out.String()
 }
 
-// unescape reverses escape.
 func unescape(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
 		return s

@@ -137,7 +137,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, s.pin(ctx)
 }
 
-// newStore returns a Store without asking the server.
 func newStore(o Options) *Store {
 	s := &Store{o: o, client: newClient(o), flat: map[string]bool{}}
 	s.calls = storekit.NewCalls(o.Dialect.String()+" "+o.Index, s.client.HTTP, o.Timeout, !o.Access.Writes())

@@ -69,7 +69,6 @@ func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// count counts the matches of a query.
 func (s *Store) count(ctx context.Context, query object) (int, error) {
 	var said struct {
 		Count  *int

@@ -66,7 +66,6 @@ func (s *Store) page(ctx context.Context, query object) ([]json.RawMessage, erro
 	return out, nil
 }
 
-// chunk decodes a document of the index.
 func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 	var raw struct {
 		ID, Doc string

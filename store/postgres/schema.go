@@ -201,7 +201,6 @@ const reachExtension = `SELECT
 	set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
 	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public'`
 
-// quoted quotes names for SQL.
 func quoted(names ...string) string { return pgx.Identifier(names).Sanitize() }
 
 const createExtension = "CREATE EXTENSION vector SCHEMA public"
@@ -327,7 +326,6 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// vectorFields returns the vector fields by name.
 func vectorFields(ctx context.Context, q querier) (map[string]vectorTable, error) {
 	rows, _ := q.Query(ctx, "SELECT id, name, dims, model FROM vector_field")
 	out := map[string]vectorTable{}

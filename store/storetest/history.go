@@ -175,7 +175,6 @@ func compare(t *testing.T, where string, req store.Request, a, oracle store.Back
 	return got, scores
 }
 
-// checkExplanation checks that a store explains the score of a hit.
 func checkExplanation(t *testing.T, where string, req store.Request, a store.Backend, h sheaf.Hit) {
 	t.Helper()
 	e, ok := a.(store.Explainer)

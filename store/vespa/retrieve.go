@@ -56,7 +56,6 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	return s.count(ctx, and(where, w.match), q)
 }
 
-// count returns how many chunks meet a condition.
 func (s *Store) count(ctx context.Context, where string, q *query) (int, error) {
 	if where == nothing {
 		return 0, nil

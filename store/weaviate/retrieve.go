@@ -112,7 +112,6 @@ func (s *Store) prepare(req *store.Request) (growingRequest, error) {
 	return a, nil
 }
 
-// numbers writes a vector as a list of numbers.
 func numbers(vector []float32) string {
 	out := []byte{'['}
 	for i, x := range vector {

@@ -125,7 +125,6 @@ type meta struct {
 	storekit.Made
 }
 
-// chunkClass returns the definition of the class of chunks.
 func (s *Store) chunkClass() object {
 	about, err := json.Marshal(meta{version, s.o.Made()})
 	if err != nil {
@@ -291,7 +290,6 @@ func (o Options) Bodies() ([]map[string]any, error) {
 	return out, nil
 }
 
-// vectorClass returns the definition of the class of a vector field.
 func (s *Store) vectorClass(v store.VectorField) object {
 	about, err := json.Marshal(v)
 	if err != nil {
@@ -304,7 +302,6 @@ func (s *Store) vectorClass(v store.VectorField) object {
 	}
 }
 
-// addVectors creates the class of a vector field.
 func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	if err := s.client.Call(ctx, "POST", "/v1/schema", s.vectorClass(v), nil); err != nil {
 		return err

@@ -323,7 +323,6 @@ func joinLines(s, separator string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), separator)
 }
 
-// oneLine trims s and turns line breaks into spaces.
 func oneLine(s string) string {
 	return strings.Trim(joinLines(showable(s), " "), " \t")
 }

@@ -72,7 +72,6 @@ func firstBytes(s string, n int) string {
 	return s[:n]
 }
 
-// blank reports whether a line has only spaces and tabs.
 func blank(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] != ' ' && s[i] != '\t' {

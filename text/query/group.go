@@ -249,7 +249,6 @@ func (g *group) wordsOnly() bool {
 	return len(g.plain) > 0 && len(g.should)+len(g.must)+len(g.mustNot)+len(g.filters)+len(g.refused) == 0
 }
 
-// filter returns the filter of all parts, or nil.
 func (g *group) filter() sheaf.Filter {
 	all := sheaf.And(g.filters)
 	for _, f := range g.refused {

@@ -125,7 +125,6 @@ type parser struct {
 // maxNotes limits the notes of a query of any length.
 const maxNotes = 8
 
-// note adds a note, unless the same note is there.
 func (p *parser) note(s string) {
 	switch {
 	case slices.Contains(p.notes, s):

@@ -1,5 +1,4 @@
-// Package bm25 computes the scores of words and has the statistics for them. It knows nothing of postings: callers
-// supply frequencies and lengths.
+// Package bm25 computes the scores of words from frequencies and lengths, which callers supply.
 //
 // The formula comes from Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009). The
 // package uses the form that Lucene has used since version 8. This form leaves out the factor k1+1, which changes no
@@ -50,8 +49,8 @@ func (l Lengths) Of(n uint32) uint32 {
 // padding terms and terms that Lucene cuts off.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
-// IDF returns the weight of a term that df of n chunks contain: ln(1 + (n - df + 0.5) / (df + 0.5)). It is above 0 for
-// 0 <= df <= n.
+// IDF returns the weight of a term that df of n chunks contain: ln(1 + (n - df + 0.5) / (df + 0.5)). The weight is
+// above 0 for 0 <= df <= n.
 func IDF(df, n int) float64 {
 	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
 }

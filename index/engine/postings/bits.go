@@ -12,7 +12,7 @@ type bitWriter struct {
 	filled uint
 }
 
-// put writes the lowest n bits of v. n is at most 32, and the higher bits of v must be 0.
+// put writes the lowest n bits of v. n is at most 32, and v must have no higher bits.
 func (w *bitWriter) put(v uint64, n uint) {
 	w.acc |= v << w.filled
 	if w.filled += n; w.filled >= 32 {
@@ -81,7 +81,7 @@ func (r *bitReader) get(n uint) uint64 {
 	return v
 }
 
-// fill loads bits until at least 56 are ready.
+// fill loads bytes until at least 56 bits are ready to read.
 func (r *bitReader) fill() {
 	if len(r.src) >= 8 {
 		r.acc |= binary.LittleEndian.Uint64(r.src) << r.filled
@@ -104,7 +104,7 @@ func (r *bitReader) fill() {
 // ok reports whether all bits that were read exist in the input.
 func (r *bitReader) ok() bool { return r.beyond*8 <= int(r.filled) }
 
-// readBelow reads a number below n, which is less than 1<<40. It has no branch, because a processor cannot predict
+// readBelow reads a number below n, which must be less than 1<<40. It has no branch, because processors cannot predict
 // whether a number has one more bit.
 func (r *bitReader) readBelow(n uint64) uint64 {
 	k := uint(bits.Len64(n)-1) & 63

@@ -34,15 +34,15 @@ type Cursor struct {
 	err         error
 }
 
-// ordinalBytes is the number of bytes of an ordinal in the list of the blocks' last ordinals.
+// ordinalBytes is the number of bytes of one entry in the list of the last ordinals of blocks.
 const ordinalBytes = 3
 
-// flagCounted marks a list without impacts and positions. The lower bits of the same byte are two widths: of blocks'
-// offsets and of positions' offsets.
+// flagCounted marks a list without impacts and positions. The lower bits of the same byte hold two widths: of offsets
+// of blocks, and of offsets of positions.
 const flagCounted = 1 << 6
 
 // Reset makes c walk a list whose ordinals are all below limit. The cursor is then before the first posting. To move
-// it, call Seek, or SkipTo and Block.
+// it, call Seek, or SkipTo and then Block.
 func (c *Cursor) Reset(list List, limit uint32) {
 	c.list, c.limit, c.err = list, limit, nil
 	c.shallow, c.current, c.i, c.n = 0, -1, 0, 0
@@ -193,7 +193,7 @@ func (c *Cursor) blockData(block int) []byte {
 // positionsAt returns the offset at which the positions of a block start.
 func (c *Cursor) positionsAt(block int) uint32 { return wide(c.spots, block-1, c.spotWide) }
 
-// wide returns number i of a list of numbers of n bytes each. It returns 0 for i = -1.
+// wide returns number i of a list of numbers, each n bytes long. For i = -1 it returns 0.
 func wide(list []byte, i, n int) uint32 {
 	v := uint32(0)
 	if i >= 0 && (i+1)*n <= len(list) {
@@ -253,9 +253,8 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	}
 }
 
-// Run returns postings of the current block with ordinals below the parameter end, from the current posting of Seek on.
-// It moves past these postings. If it reaches the end of the block, the caller must call Seek again. The slices are
-// valid until the next call that moves the cursor.
+// Run returns the postings of the current block from the current posting on, up to the ordinal end. It moves past them.
+// If it reaches the end of the block, call Seek again. The slices are valid until the next call that moves the cursor.
 func (c *Cursor) Run(end uint32) (ordinals, frequencies []uint32) {
 	if c.i >= c.n || c.current != c.shallow {
 		return nil, nil
@@ -288,7 +287,7 @@ func searchFrom(docs []uint32, i int, target uint32) int {
 	}
 }
 
-// Ordinal returns the ordinal of Seek's current posting, or End.
+// Ordinal returns the ordinal of the posting to which Seek or Next moved, or End.
 func (c *Cursor) Ordinal() uint32 {
 	if c.i < c.n && c.current == c.shallow {
 		return c.docs[c.i]
@@ -296,7 +295,7 @@ func (c *Cursor) Ordinal() uint32 {
 	return End
 }
 
-// Frequency returns the frequency of Seek's current posting.
+// Frequency returns the frequency of the posting to which Seek or Next moved.
 func (c *Cursor) Frequency() uint32 {
 	if c.i >= c.n {
 		return 0
@@ -305,7 +304,7 @@ func (c *Cursor) Frequency() uint32 {
 	return c.frequencies[c.i]
 }
 
-// Next moves to the posting after Seek's current posting. It returns the ordinal, or End.
+// Next moves to the posting after the current posting of Seek. It returns the ordinal of this posting, or End.
 func (c *Cursor) Next() uint32 {
 	if c.i+1 < c.n && c.current == c.shallow {
 		c.i++
@@ -317,7 +316,7 @@ func (c *Cursor) Next() uint32 {
 	return c.Seek(c.docs[c.i] + 1)
 }
 
-// decode decodes the ordinals of a block. For the tail, it also decodes the frequencies.
+// decode decodes the ordinals of a block. In the tail (see decodeTail), it also decodes the frequencies.
 func (c *Cursor) decode(block int) {
 	c.current, c.i, c.n = block, 0, 0
 	c.hasFreq, c.freqFrame = false, nil
@@ -352,7 +351,7 @@ func (c *Cursor) decodeFull(block int) {
 	c.freqFrame, c.n = b, BlockLen
 }
 
-// decodeTail decodes the postings after the full blocks.
+// decodeTail decodes the tail: the postings after the full blocks.
 func (c *Cursor) decodeTail() {
 	if c.list.DF == 1 {
 		if c.list.Single.Ordinal >= c.limit {
@@ -383,7 +382,8 @@ func (c *Cursor) decodeTail() {
 	c.n = c.tailN
 }
 
-// readVarints reads the ordinal gaps and frequencies of a short tail from b. It returns false if b is damaged.
+// readVarints reads the postings of a short tail from b: gaps between ordinals, and frequencies. It returns false if b
+// is damaged.
 func (c *Cursor) readVarints(gaps []uint32, b []byte) bool {
 	for i := range gaps {
 		v, n := binary.Uvarint(b)
@@ -415,7 +415,7 @@ func (c *Cursor) decodeFrequencies() {
 	c.hasFreq = true
 }
 
-// uvarint removes an unsigned 32-bit varint from the front of src. It returns false if src begins with none.
+// uvarint removes a varint of at most 32 bits from the front of src. It returns false if src does not begin with one.
 func uvarint(src *[]byte) (uint32, bool) {
 	b := *src
 	if len(b) > 0 && b[0] < 0x80 {

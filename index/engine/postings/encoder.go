@@ -72,7 +72,7 @@ func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
 	}
 }
 
-// AddCounts does what AddOccurrences does, but writes no positions and no impacts.
+// AddCounts works like AddOccurrences, but writes no positions and no impacts.
 func (e *Encoder) AddCounts(list []Occurrence) {
 	for i := 0; i < len(list); {
 		chunk, from := list[i]>>32, i
@@ -148,10 +148,11 @@ func (e *Encoder) endPositions() {
 	}
 }
 
-// tailFrame is the number of postings in a tail from which frames are usually smaller than varints.
+// tailFrame is a number of postings. A tail with at least as many postings is usually smaller as frames than as
+// varints.
 const tailFrame = 16
 
-// appendPostings writes the ordinals and frequencies of the open block.
+// appendPostings appends the ordinals and frequencies of the open block to dst.
 func (e *Encoder) appendPostings(dst []byte) []byte {
 	var gaps, more [BlockLen]uint32
 	for i, doc := range e.docs[:e.n] {
@@ -174,7 +175,7 @@ func (e *Encoder) appendPostings(dst []byte) []byte {
 	return dst
 }
 
-// assemble builds a list of at least two postings.
+// assemble returns the encoded list, which has at least two postings.
 func (e *Encoder) assemble() []byte {
 	dst := e.list[:0]
 	if e.df < BlockLen {
@@ -211,7 +212,7 @@ func (e *Encoder) assemble() []byte {
 	return dst
 }
 
-// widthOf returns how many bytes the last of the rising numbers takes.
+// widthOf returns how many bytes the last number in rising takes. The numbers must rise.
 func widthOf(rising []uint32) int {
 	n := 0
 	if len(rising) > 0 {

@@ -24,8 +24,8 @@ const impactBytes = 2 * BlockImpacts
 // Impacts are the impacts of a block. Unused ones have frequency 0.
 type Impacts [BlockImpacts]Impact
 
-// codes has the number for each code of a frequency or a length. Numbers up to 64 are exact. Each later number is a
-// twentieth larger than the number before. The last code means any number.
+// codes has the number for each code of a frequency or a length. Codes up to 64 are the number itself. Each later
+// number is a twentieth larger than the one before. The last code means any number.
 var codes = func() (table [256]uint32) {
 	for i := range table {
 		switch {
@@ -97,7 +97,7 @@ func (f *Frontier) Add(frequency, length uint32) {
 	f.impacts = slices.Delete(list, j, i)
 }
 
-// limit joins neighboring impacts until at most BlockImpacts are left. A joined impact bounds both of its parts.
+// limit joins neighboring impacts until at most BlockImpacts are left. A joined impact bounds all postings of both.
 func (f *Frontier) limit() {
 	for len(f.impacts) > BlockImpacts {
 		// Join the two impacts whose lengths and frequencies differ least in proportion.
@@ -114,7 +114,8 @@ func (f *Frontier) limit() {
 	}
 }
 
-// appendImpacts writes the frontier of a block, adds it to the frontier whole, and empties it.
+// appendImpacts appends the impacts of f, which belong to a block, to dst. It adds them to whole, the impacts of the
+// list, and empties f.
 func (f *Frontier) appendImpacts(dst []byte, whole *Frontier) []byte {
 	if whole != nil {
 		for _, m := range f.impacts {

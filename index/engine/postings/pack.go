@@ -9,7 +9,7 @@ import (
 // BlockLen is the number of postings in a full block.
 const BlockLen = 128
 
-// slack is how many bytes unpack may read after the packed values.
+// slack is how many bytes unpack may read behind the packed values.
 const slack = 16
 
 // A frame is up to BlockLen values, packed with exceptions (PFOR: Zukowski and
@@ -26,15 +26,16 @@ const slack = 16
 //
 // frameWidth chooses a width that makes the frame nearly as small as possible.
 
-// moreBeyond is a flag in the byte of the width. It says that some values have at least two bits more than the width.
+// moreBeyond is a flag in the byte that holds the width of a frame. It says that some values have at least two bits
+// more than the width.
 const moreBeyond = 1 << 7
 
-// appendFrame appends values as a frame. It takes at most BlockLen values.
+// appendFrame appends values to dst as a frame: packed numbers of the same width. There are at most BlockLen values.
 func appendFrame(dst []byte, values []uint32) []byte {
 	return packFrame(dst, values, frameWidth(values))
 }
 
-// packFrame appends values as a frame of this width.
+// packFrame appends values to dst as a frame in which each value has width bits.
 func packFrame(dst []byte, values []uint32, width uint) []byte {
 	start := len(dst)
 	dst = append(dst, byte(width), 0)
@@ -68,14 +69,14 @@ func packFrame(dst []byte, values []uint32, width uint) []byte {
 	return dst
 }
 
-// Decoding an exception takes time, so each exception counts as more bits than it has. Without this penalty, frames
-// would be a little smaller and queries slower.
+// These are penalties in bits for an exception (a value with more bits than its frame). Decoding an exception takes
+// time. Without penalties, frames would be a little smaller and queries slower.
 const (
 	onePenalty  = 4
 	morePenalty = 8
 )
 
-// frameWidth returns the width with which the frame of values is smallest, including the penalties.
+// frameWidth returns the width for which the frame of values is smallest, with penalties for exceptions.
 func frameWidth(values []uint32) uint {
 	var count [33]int
 	widest := 0
@@ -100,8 +101,8 @@ func frameWidth(values []uint32) uint {
 	return uint(best)
 }
 
-// readFrame reads len(dst) values, at most BlockLen, and adds the parameter add (0 or 1) to each. It returns the
-// bytes after the frame. The result ok is false if src is not such a frame, or if a sum overflows.
+// readFrame reads len(dst) values, at most BlockLen, and adds add (0 or 1) to each. It returns the bytes after the
+// frame. ok is false if src has no valid frame, or if a sum overflows.
 func readFrame(dst []uint32, src []byte, add uint32) (rest []byte, ok bool) {
 	if len(src) < 2 || src[0]&^moreBeyond > 32 {
 		return nil, false

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A block's positions are sets of numbers below the length of the field in the chunk. They are coded as sets: see
-// bitWriter.set. The first bit is 0 in the usual case. If it is 1, these bits follow:
+// special describes an unusual block of positions. Positions are coded as sets of numbers below the length of the
+// field: see bitWriter.set. The first bit of a block is 0 in the usual case. If it is 1, these bits follow:
 //
 //	1 bit   same: a bit before each posting but the first says whether the posting has
 //	        the same positions as the one before. This helps fields that neighboring
@@ -112,8 +112,8 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether the n numbers from index at on repeat the previous list of positions. This list ends
-// before index at, and its length is the parameter before.
+// sameAsBefore reports whether the n numbers from index at on repeat the list before them. before is the length of that
+// list.
 func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
@@ -132,7 +132,7 @@ type PositionReader struct {
 	decoded   int // postings of the block
 }
 
-// mostKept limits the memory, in positions, that an idle reader keeps.
+// mostKept limits the memory that an idle reader keeps, as a number of positions.
 const mostKept = 1 << 14
 
 // Reset forgets the decoded block. The caller must call it when the cursor gets another list. lengths returns the
@@ -144,7 +144,8 @@ func (p *PositionReader) Reset(lengths func(ordinal uint32) uint32) {
 	p.pending, p.lengths, p.bits = nil, lengths, bitReader{}
 }
 
-// Append appends to dst the positions of the posting that c's Seek found, in rising order. A fault ends the list of c.
+// Append appends to dst the positions of the current posting of c, in rising order. A fault in the positions ends the
+// list of c.
 func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	if c.i >= c.n {
 		return dst
@@ -160,7 +161,7 @@ func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	return append(dst, p.positions[p.starts[c.i]:p.starts[c.i+1]]...)
 }
 
-// begin finds where the positions of c's block start. It returns false if the list is damaged.
+// begin finds where the positions of c's current block start. It returns false if the list is damaged.
 func (p *PositionReader) begin(c *Cursor) bool {
 	p.pending, p.block = c, c.current
 	p.positions, p.decoded = p.positions[:0], 0

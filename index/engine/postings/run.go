@@ -61,7 +61,7 @@ func (e *RunEncoder) add(list []Occurrence, counted bool) {
 	e.out = out
 }
 
-// appendNumber does what binary.AppendUvarint does. The compiler does not inline binary.AppendUvarint.
+// appendNumber works like binary.AppendUvarint, which the compiler does not inline.
 func appendNumber(b []byte, v uint64) []byte {
 	if v < 0x80 {
 		return append(b, byte(v))
@@ -86,10 +86,10 @@ func (e *RunEncoder) Finish() List {
 	return list
 }
 
-// AddRun appends the postings of a list that a [RunEncoder] wrote. The list's ordinals are all below limit. If
-// renumbered is nil, a new ordinal is the old one plus base. Otherwise renumbered has the new ordinals, and [End] drops
-// a posting. lengths are the lengths of the field in all chunks, by new ordinal. The parameter counted says that the
-// list has no positions, as with AddCounts.
+// AddRun appends the postings of a list that a [RunEncoder] wrote. The ordinals of the list are below limit. If
+// renumbered is nil, a new ordinal is the old one plus base. Otherwise renumbered[old] is the new ordinal, or [End] to
+// drop the posting. lengths are the lengths of the field in all chunks, by new ordinal. The parameter counted says that
+// the list has no positions, as with AddCounts.
 func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, renumbered, lengths []uint32) error {
 	b, next, n := list.Postings, uint32(0), list.DF
 	if n == 1 {

@@ -2,10 +2,10 @@ package postings
 
 import "encoding/binary"
 
-// Decoding a block spends most of its time in these two loops. Each exists in plain Go. On some architectures, a
-// faster version with the same results replaces it when the program starts.
+// unpack and sumUp take most of the time of decoding a block. On some architectures, a faster version with the same
+// results replaces the version in Go when the program starts.
 var (
-	// unpack reads len(dst) values of width bits each, at most BlockLen, and adds add to each. src must have slack
+	// unpack reads len(dst) values (at most BlockLen) of width bits each, and adds add to each. src must have slack
 	// bytes more than the values need.
 	unpack = unpackGo
 	// sumUp turns gaps into ordinals. next is the smallest possible first ordinal. sumUp returns the last ordinal, or

@@ -12,8 +12,8 @@ func init() {
 // first byte.
 const widest = 25
 
-// lanes say where eight values of a certain width are. Each half of a register gets four values. The lower half is
-// loaded from the first 16 bytes of the group, the upper half from the middle.
+// lanes say where eight values of one width are in a group of bytes. Each half of a register gets four values. The
+// lower half is loaded from the first 16 bytes, the upper half from the middle.
 type lanes struct {
 	bytes  [32]byte // the four bytes of each value
 	shifts [8]uint32

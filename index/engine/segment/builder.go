@@ -12,8 +12,8 @@ import (
 const maxChunks = postings.MaxOrdinal
 
 // Builder collects chunks in memory. [Flush] writes them as a segment. Begin begins a chunk; Tokens, Mark and Vectors
-// add to this chunk. The caller must call Forget at the end, because most of a builder's memory is outside the garbage
-// collector. Not safe for concurrent use.
+// add to this chunk. Call Forget at the end, because most memory of a builder is outside the garbage collector. A
+// Builder is not safe for concurrent use.
 type Builder struct {
 	fields []string
 
@@ -59,7 +59,7 @@ func NewBuilder(fields []string) *Builder {
 	return b
 }
 
-// Reset empties b. It keeps the terms and their numbers, because later chunks use most of them again. Other builders
+// Reset empties b, but keeps the terms and their numbers, because later chunks use most of them again. Other builders
 // can use the memory of the occurrences.
 func (b *Builder) Reset() {
 	b.free()
@@ -72,7 +72,7 @@ func (b *Builder) Reset() {
 	b.runs = b.runs[:0]
 }
 
-// free releases the memory of chunks outside the garbage collector.
+// free releases the memory that b has outside the garbage-collected heap.
 func (b *Builder) free() {
 	for f := range b.texts {
 		b.texts[f].free()
@@ -103,8 +103,8 @@ func (b *Builder) Forget() {
 	}
 }
 
-// Begin begins a chunk and returns its ordinal. If an earlier chunk has the same ID and is not removed, Flush fails.
-// Begin fails with ErrTooLarge if the builder has too many chunks, occurrences, or terms since Forget.
+// Begin begins a chunk and returns its ordinal. If an earlier chunk has the same ID and was not removed, Flush fails
+// later. If the builder has too many chunks, occurrences or terms, the error is ErrTooLarge.
 func (b *Builder) Begin(id, doc string) (uint32, error) {
 	if len(b.ids.Items) >= maxChunks || len(b.names.list.Items) > maxTerms {
 		return 0, ErrTooLarge
@@ -132,7 +132,7 @@ func (b *Builder) Begin(id, doc string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// addToMaps adds all chunks to byID and byDoc. Only removals need these maps, and few loads remove their own chunks.
+// addToMaps adds all chunks to the maps byID and byDoc, which only removals need. Few loads remove their own chunks.
 func (b *Builder) addToMaps() {
 	for ; b.known < len(b.ids.Items); b.known++ {
 		i := b.known
@@ -151,14 +151,14 @@ func (b *Builder) Term(text []byte) uint32 {
 	return term
 }
 
-// A Token is one occurrence of a term.
+// A Token is one occurrence of a term in a text.
 type Token struct {
-	// Term is the number of the term. For a form, whose text begins with FormMark, FormToken is added.
+	// Term is the number of the term. For a form (see FormMark), FormToken is added to the number.
 	Term     uint32
 	Position uint32
 }
 
-// FormToken marks a form. Occurrences of a form are counted. They have no position and do not add to the length of the
+// FormToken marks a token that is a form. Forms are counted, but have no position and do not add to the length of the
 // field.
 const FormToken = 1 << 31
 
@@ -185,7 +185,7 @@ func (b *Builder) Column(name string, v Value) uint32 {
 	return n
 }
 
-// Mark gives a value of a column to the current chunk.
+// Mark gives the current chunk a value of a column. Column returns the number of the value.
 func (b *Builder) Mark(column uint32) {
 	r := &b.runs[column]
 	before := cap(r.bounds)
@@ -243,15 +243,14 @@ func (b *Builder) TermBytes() int64 { return b.names.bytes() + b.sorted.Bytes() 
 // Empty reports whether no chunk has begun since Reset.
 func (b *Builder) Empty() bool { return len(b.ids.Items) == 0 }
 
-// Bytes returns the approximate memory of the builder in bytes, including the memory that Flush needs.
+// Bytes returns roughly how much memory the builder takes, in bytes, with the memory that Flush will need.
 func (b *Builder) Bytes() int64 {
 	return b.offHeapBytes() + b.flushing() + garbage*b.heap
 }
 
-// garbage is the factor for memory on the garbage-collected heap, because that heap grows to twice the live memory.
+// garbage is the factor for memory on the garbage-collected heap, which grows to twice the live memory.
 const garbage = 2
 
-// offHeapBytes returns the memory of b outside the garbage collector.
 func (b *Builder) offHeapBytes() int64 {
 	n := b.names.bytes() + b.sorted.Bytes() + b.labels.Bytes() + b.ids.Bytes() + b.docs.Bytes()
 	for f := range b.texts {
@@ -266,15 +265,15 @@ func (b *Builder) offHeapBytes() int64 {
 	return n
 }
 
-// The memory that Flush needs, in bytes. For each term, Flush keeps the dictionary entry, half of the name, and four
-// bytes for each field with text. For each chunk, it keeps the identifiers with their order and ranks. If builders
-// are joined, four bytes for each field are added.
+// These are the bytes of memory that Flush needs. For each term, Flush keeps the dictionary entry, half of the name,
+// and four bytes for each field with text. For each chunk, it keeps the identifiers with their order and ranks. If
+// builders are joined, four bytes for each field are added.
 const (
 	flushTerm  = 24
 	flushChunk = 48
 )
 
-// flushing returns the approximate memory that Flush needs besides the builder's.
+// flushing returns roughly how many bytes of memory Flush needs, besides the memory of the builder.
 func (b *Builder) flushing() int64 {
 	occurrences, fields := int64(0), int64(0)
 	for f := range b.texts {

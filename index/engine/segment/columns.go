@@ -22,7 +22,7 @@ func (r *Reader) ColumnExists(set Bitset, column string) error {
 	return r.columnPrefix(set, appendColumn(nil, column))
 }
 
-// ColumnPrefix adds to a set the chunks with a text value in the column that has this kind and prefix.
+// ColumnPrefix adds to set the chunks that have a text in the column with this prefix. The text has the prefix's kind.
 func (r *Reader) ColumnPrefix(set Bitset, column string, prefix Value) error {
 	return r.columnPrefix(set, appendValue(appendColumn(nil, column), prefix))
 }
@@ -118,7 +118,7 @@ func (r *Reader) EachValue(column string, descending bool, f func(value []byte, 
 	return cmp.Or(walk.err, c.err)
 }
 
-// columnWalk calls the function f for each entry of a table.
+// columnWalk walks the entries of the table of columns in order.
 type columnWalk struct {
 	r      *Reader
 	prefix int // bytes of a key before the value

@@ -92,7 +92,7 @@ func (f *flusher) free() {
 	}
 }
 
-// flushPart is a builder, and where its chunks go in the segment.
+// flushPart is a builder that Flush writes, with the new ordinals of its chunks.
 type flushPart struct {
 	*Builder
 	base  uint32 // ordinal of its first chunk
@@ -114,7 +114,8 @@ func (f *flusher) add(b *Builder) {
 	f.parts = append(f.parts, p)
 }
 
-// remap returns the new ordinals of the remaining chunks and their number. If all remain, the ordinals are nil.
+// remap returns the new ordinals of the chunks that are not removed, and the number of these chunks. If none was
+// removed, the new ordinals are nil.
 func (b *Builder) remap() (remap []uint32, live int) {
 	if len(b.dead) == 0 {
 		return nil, len(b.ids.Items)
@@ -131,7 +132,7 @@ func (b *Builder) remap() (remap []uint32, live int) {
 	return remap, live
 }
 
-// newOrdinal returns the ordinal that a chunk has in the segment, or dropped.
+// newOrdinal returns the ordinal of a chunk in the segment, or the constant dropped for a removed chunk.
 func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	if p.remap != nil {
 		if ordinal = p.remap[ordinal]; ordinal == dropped {
@@ -141,8 +142,8 @@ func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live returns the data of all remaining chunks, as one slice. It collects the data in the list out, unless one part
-// has exactly this data.
+// live returns the data of all chunks that are not removed, as one slice. It collects the data in out, unless one part
+// has exactly this data. of returns the data of a builder, by ordinal.
 func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
 		return of(p.Builder)
@@ -154,7 +155,8 @@ func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	return out.Items
 }
 
-// appendLive appends to the slice out the elements of the slice list whose chunks remain.
+// appendLive appends to out the elements of list whose chunks are not removed. remap has the new ordinals of the
+// chunks.
 func appendLive[T any](out, list []T, remap []uint32) []T {
 	if remap == nil {
 		return append(out, list...)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// postings writes the lists of all terms of all builders, by name. Several goroutines encode ranges of terms, which are
-// written in order.
+// postings writes the posting lists of all terms of all builders, in the order of names. Several goroutines encode
+// ranges of terms, which are then written in order.
 func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
 	var counts [256]int
@@ -42,7 +42,7 @@ func (f *flusher) postings(lengths [][]uint32) {
 	}
 }
 
-// countLetters counts the bytes in the names of the terms that occur.
+// countLetters counts how often each byte occurs in the names of the terms.
 func (f *flusher) countLetters(counts *[256]int) {
 	e := newRangeEncoder(f.parts, nil)
 	for i := range f.parts {
@@ -72,7 +72,7 @@ func (f *flusher) eachPart(do func(i int)) {
 // name returns the name of the i-th sorted term.
 func (p *flushPart) name(i int) string { return p.names.list.Items[p.sorted.Items[i]] }
 
-// rangeEncoder encodes the lists of ranges of terms.
+// rangeEncoder encodes the posting lists of ranges of terms. Each goroutine has its own.
 type rangeEncoder struct {
 	parts   []flushPart
 	lengths [][]uint32
@@ -90,7 +90,8 @@ func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
 	return e
 }
 
-// encode writes to *out the lists of the terms in one range, by name. It walks the terms of all parts together.
+// encode writes to *out the posting lists of the terms in the range r, by name. It walks the terms of all parts
+// together.
 func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	copy(e.at, r.parts)
 	for i, b := range r.parts {
@@ -122,7 +123,8 @@ func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	}
 }
 
-// next returns the first of the remaining terms, or "" at the end. It sets holders to the parts that have the term.
+// next returns the first of the remaining terms in all parts, or "" at the end. It sets holders to the parts that have
+// the term.
 func (e *rangeEncoder) next() (name string) {
 	e.holders = e.holders[:0]
 	for i, at := range e.at {

@@ -27,15 +27,15 @@ const (
 	MaxFields = 16
 )
 
-// FormMark is the first byte of a form in the dictionary. A form is the folded word of the text, if the term differs
-// from that word. Terms have no byte below 0x20, so forms come before all terms. A form has frequencies but no
-// positions, and does not add to the length of a field.
+// FormMark is the first byte of a form in the dictionary. A form is the folded word of the text, if its stemmed term
+// differs. Terms have no byte below 0x20, so forms come before all terms. A form has frequencies but no positions, and
+// does not add to the length of a field.
 const FormMark = 0x01
 
 // ErrTooLarge means that a segment has no space for more chunks, terms or occurrences. Begin another segment.
 var ErrTooLarge = errors.New("segment is full")
 
-// Names of sections. The name of a field follows a name that ends with a dot.
+// These are the names of sections. After a name that ends with a dot, the name of a field follows.
 const (
 	sectionMeta     = "meta"
 	sectionPostings = "postings"
@@ -69,7 +69,7 @@ type VectorField struct {
 	Passages int
 	// Owned is the number of chunks that have passages.
 	Owned int
-	// Depth is how many passages a search compares exactly.
+	// Depth is how many passages a search by vector compares exactly.
 	Depth vector.Depth
 }
 
@@ -115,7 +115,7 @@ func appendString(b []byte, s string) []byte {
 
 var errMeta = errors.New("numbers that cannot be")
 
-// decoder reads varints and strings. It keeps the first fault.
+// decoder reads numbers and strings from bytes, and keeps the first error.
 type decoder struct {
 	b   []byte
 	bad bool

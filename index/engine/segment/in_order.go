@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// inOrder writes the lists of n ranges of terms in order. Several goroutines encode ranges in parallel. Each goroutine
-// gets its own encoding function from the function begin. A goroutine encodes the next range while its last range waits
-// to be written. After each range, inOrder calls the function rest, if not nil. An error of rest ends the file.
+// inOrder writes the posting lists of n ranges of terms in order. Several goroutines encode ranges; begin returns the
+// encoding function of each. A goroutine encodes its next range while its last one waits to be written. After each
+// range, inOrder calls rest unless it is nil. An error of rest ends the file.
 func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), rest func() error) {
 	run := w.kind == runKind
 	wrote := func(lists *termLists) {

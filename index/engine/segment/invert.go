@@ -9,36 +9,37 @@ import (
 
 // An inversion sorts the occurrences of a builder by term. Its first step sorts occurrences into ranges of terms, the
 // second sorts each range by term; see [lists]. This is a radix sort that begins with the highest digit. Each step
-// writes to few places, which are close together. The result of the first step takes twice the memory of the
-// occurrences. So the first step makes only some of the ranges at a time.
+// writes to few places, which are close together. The first step needs twice the memory of its occurrences, so it makes
+// a few ranges at a time.
 type inversion struct {
 	part *flushPart
-	// counts says how often each of the sorted terms occurs: [field][term].
+	// counts says how often each sorted term occurs: counts[field].Items[term].
 	counts []offheap.List[uint32]
-	// places has an entry for each term: the number of its range, shifted by termBits, plus the term's number there.
+	// places has a number for each term: its range, shifted left by termBits, plus its place in the range.
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
-	// begins and ends are the bounds of the current ranges in rangeOccurrences. The indices are [field][range - first].
+	// begins and ends are the bounds of each current range in the sorted occurrences. The indices are [field][range -
+	// first].
 	begins, ends     [][]uint32
 	rangeOccurrences []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
 
-// ordinalRange is a half-open range.
+// ordinalRange is a range of ordinals: from is in it, to is not.
 type ordinalRange struct{ from, to int }
 
 const (
 	termBits = 8
 	// rangeTerms is the largest number of terms of one builder in a range.
 	rangeTerms = 1 << termBits
-	// rangeOccurrences limits the occurrences of one builder in a range of several terms. The occurrences of a range
-	// fit into the processor's caches.
+	// rangeOccurrences limits the occurrences of one builder in a range of several terms. So they fit into the
+	// processor's caches.
 	rangeOccurrences = 1 << 13
-	// roundOccurrences is the least number of occurrences that one round sorts into ranges. A larger builder is sorted
-	// in at most rounds rounds.
+	// roundOccurrences is the least number of occurrences that one round sorts into ranges. However large a builder is,
+	// it takes at most rounds rounds.
 	roundOccurrences = 1 << 18
 	rounds           = 4
-	// madeBytes is the size in bytes of one occurrence in rangeOccurrences.
+	// madeBytes is the size in bytes of one occurrence that the first step has made.
 	madeBytes = 8
 )
 
@@ -68,7 +69,6 @@ func (p *flushPart) invert() {
 	}
 }
 
-// free releases the memory of v, which may be nil.
 func (v *inversion) free() {
 	if v == nil {
 		return
@@ -91,8 +91,8 @@ func (v *inversion) countOf(i int) int {
 	return n
 }
 
-// termRange is a range of sorted terms of each part. The ranges of all parts cover the same names. occurrences is the
-// number of occurrences in all parts.
+// termRange is a range of sorted terms, with bounds for each part. All parts have the same first and last name.
+// occurrences counts the occurrences in all parts.
 type termRange struct {
 	parts       []ordinalRange
 	occurrences int
@@ -128,7 +128,7 @@ func (f *flusher) ranges() []termRange {
 	}
 }
 
-// reach returns the end of the range of sorted terms that begins at term number from.
+// reach returns where a range that begins at sorted term number from ends.
 func (v *inversion) reach(from int) int {
 	to, n := from, 0
 	for to < len(v.places.Items) && to-from < rangeTerms {
@@ -140,7 +140,7 @@ func (v *inversion) reach(from int) int {
 	return to
 }
 
-// place assigns sorted terms to a range. It returns how often these terms occur.
+// place assigns the sorted terms in b to the range with this number. It returns how often these terms occur.
 func (v *inversion) place(number int, b ordinalRange) (occurrences int) {
 	for i := b.from; i < b.to; i++ {
 		v.places.Items[v.part.sorted.Items[i]] = uint32(number)<<termBits | uint32(i-b.from)
@@ -149,7 +149,8 @@ func (v *inversion) place(number int, b ordinalRange) (occurrences int) {
 	return occurrences
 }
 
-// make sorts occurrences into the ranges of their terms, for part number i. The first range has the number first.
+// make does the first step for part number i: it sorts occurrences into ranges. The first of the ranges has the number
+// first.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {
@@ -172,8 +173,8 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 	}
 }
 
-// scatter copies each occurrence of a field to the end of its range. Occurrences of other ranges go to one place
-// after the last range: a processor could not predict a branch.
+// scatter copies each occurrence of a field to the end of its range. Occurrences of other ranges go to one place after
+// the last range. This avoids a branch that processors cannot predict.
 func (v *inversion) scatter(field int) {
 	made, ends, places, first := v.rangeOccurrences[field].Items, v.ends[field], v.places.Items, uint32(v.first)
 	other := uint32(len(ends)) - 1
@@ -205,20 +206,20 @@ func (v *inversion) scatter(field int) {
 	})
 }
 
-// occurrences returns the occurrences of a field in one of the current ranges.
+// occurrences returns the occurrences of a field in the current range number in.
 func (v *inversion) occurrences(field, in int) []postings.Occurrence {
 	return v.rangeOccurrences[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
 }
 
-// lists sorts the occurrences of one range of terms in one field by term.
+// lists sorts the occurrences of one field in one range by term.
 type lists struct {
 	sorted []postings.Occurrence
 	ends   [rangeTerms]int // of each term in sorted
 	memory []postings.Occurrence
 }
 
-// sort sorts occurrences by term. The term numbers in the range are below n. The occurrences of each term are already
-// sorted by chunk and position.
+// sort sorts occurrences by term; the terms have numbers below n. The occurrences of each term must be sorted by chunk
+// and position.
 func (l *lists) sort(made []postings.Occurrence, n int) {
 	clear(l.ends[:n])
 	if n <= 1 || len(made) == 0 {
@@ -242,7 +243,6 @@ func (l *lists) sort(made []postings.Occurrence, n int) {
 	}
 }
 
-// list returns the occurrences of term number i of the range.
 func (l *lists) list(i int) []postings.Occurrence {
 	from := 0
 	if i > 0 {
@@ -251,7 +251,8 @@ func (l *lists) list(i int) []postings.Occurrence {
 	return l.sorted[from:l.ends[i]]
 }
 
-// grown returns a slice of n elements with undefined content. It uses the memory of list if that is large enough.
+// grown returns a slice of n elements with undefined content. If the memory of list is large enough, the slice uses
+// this memory.
 func grown[T any](list []T, n int) []T {
 	if cap(list) < n {
 		return make([]T, n, n+n/8)

@@ -7,12 +7,12 @@ import (
 
 // letters encode the bytes of a dictionary's keys in units of four bits. The most frequent bytes take one unit. The
 // next frequent bytes take two units; the first unit is one of a few values that begin a pair. All other bytes take
-// three units, and the first unit is literal.
+// three units; the first unit is the constant literal.
 type letters struct {
 	pairs int    // number of units that begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two
-	// codes has the units of each byte, the first unit in the lowest bits. The table read has the byte for each pair
-	// of first units. The upper half of an entry is the number of units, 0 for no entry.
+	// codes has the units of each byte, the first unit in the lowest bits. read is the reverse: it has the byte for
+	// each pair of first units. The upper half of an entry is the number of units, 0 for no entry.
 	codes [256]uint16
 	read  [256]uint16
 }
@@ -27,7 +27,7 @@ const (
 // single returns how many different bytes take one unit.
 func (l *letters) single() int { return literal - l.pairs }
 
-// newLetters returns the shortest encoding for bytes that occur this often.
+// newLetters returns the letters that encode text shortest. counts says how often each byte occurs in the text.
 func newLetters(counts *[256]int) *letters {
 	var order []byte
 	for b := range counts {
@@ -56,7 +56,8 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters returns letters with this number of pairs and this order of bytes. The order must suit pairs.
+// makeLetters returns letters in which pairs units begin a pair. order has the bytes from the most to the least
+// frequent.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {
@@ -124,7 +125,7 @@ func (l *letters) appendText(dst, b []byte) (text []byte, ok bool) {
 	return dst, at == end
 }
 
-// count adds the number of occurrences of each byte in a text to counts.
+// count adds to counts how often each byte occurs in a text.
 func count[T string | []byte](counts *[256]int, text T) {
 	for i := range len(text) {
 		counts[text[i]]++

@@ -9,7 +9,7 @@ import (
 )
 
 // termLists are the encoded posting lists of consecutive terms, without the parts that depend on earlier lists in the
-// file. Several goroutines can each fill such lists, which are then written one after another.
+// file. Several goroutines each fill one. They are then written one after another.
 type termLists struct {
 	encoder   postings.Encoder
 	run       bool // lists are those of a run
@@ -22,8 +22,8 @@ type termLists struct {
 	err       error
 }
 
-// listedTerm is a term with lists. Its lists start at index start of the slice bytes. Its entries end at index end of
-// the slice entries. The bits of mask are its fields.
+// listedTerm is a term with posting lists, which start at index start of the slice bytes. Its entries end at index end
+// of the slice entries. mask has a bit for each field with the term.
 type listedTerm struct {
 	name  string
 	start int
@@ -36,7 +36,8 @@ func (l *termLists) reset() {
 	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
 }
 
-// add adds occurrences of the current term. lengths has the field's lengths by ordinal. Later calls add later chunks.
+// add adds occurrences to the current list of the current term. lengths has the field's lengths by ordinal. Later calls
+// must add later chunks.
 func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
 	switch {
 	case l.run && form:
@@ -50,7 +51,7 @@ func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32)
 	}
 }
 
-// list ends the list of one field of the current term. It does not write an empty list.
+// list ends the current posting list, which belongs to this field. It omits an empty list.
 func (l *termLists) list(field int) {
 	var list postings.List
 	if l.run {
@@ -90,7 +91,7 @@ func (l *termLists) list(field int) {
 	l.positions += int64(len(list.Positions))
 }
 
-// term ends the current term and gives it a name. It does not write a term without lists.
+// term ends the current term and names it. It omits a term without lists.
 func (l *termLists) term(name string) {
 	if l.open.mask == 0 {
 		return
@@ -100,13 +101,13 @@ func (l *termLists) term(name string) {
 	l.open = listedTerm{}
 }
 
-// recentMasks are the distinct field masks of recent terms in a block of the dictionary, the last used mask first.
+// recentMasks are the last used field masks in a block of the dictionary, without repetition, the latest first.
 type recentMasks [recentCount]uint64
 
 const (
 	recentCount = 3
 	recentBits  = 2 // bits of an index into them; recentCount means another mask
-	// maxCode is the largest possible first number of an entry.
+	// maxCode is the largest possible first number of a dictionary entry.
 	maxCode = 2*maxChunks + 1
 )
 
@@ -136,10 +137,10 @@ func (m *recentMasks) find(mask uint64) int {
 	return recentCount
 }
 
-// code reads the first number of an entry.
+// code reads the first number of a dictionary entry.
 func (d *decoder) code() uint64 { return d.number(maxCode) }
 
-// lists writes the content of l after everything that the file has so far.
+// lists writes the posting lists in l, and the dictionary entries of their terms, to the end of the file.
 func (w *fileWriter) lists(l *termLists) {
 	w.fail(l.err)
 	w.write(l.bytes)

@@ -11,7 +11,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// Source is a segment to merge. The merge leaves out the chunks in Deleted, which may be nil.
+// Source is a segment to merge. The merge omits the chunks in Deleted, which may be nil.
 type Source struct {
 	Reader  *Reader
 	Deleted Bitset
@@ -63,7 +63,7 @@ type merger struct {
 	goroutines int
 }
 
-// input is a source, together with the new ordinals of its chunks.
+// input is a source of a merge, with the new ordinals of its chunks.
 type input struct {
 	Source
 	base    uint32
@@ -99,7 +99,7 @@ func (m *merger) add(s Source) {
 	}
 }
 
-// numbers returns a slice with one zero for each chunk of the result. It is valid until free.
+// numbers returns a slice of zeros, one for each chunk of the merged segment. It is valid until free.
 func (m *merger) numbers() []uint32 {
 	m.memory = append(m.memory, offheap.List[uint32]{})
 	list := &m.memory[len(m.memory)-1]
@@ -113,7 +113,7 @@ func (m *merger) free() {
 	}
 }
 
-// newOrdinal returns the new ordinal of a chunk, or dropped.
+// newOrdinal returns the ordinal of a chunk in the merged segment, or the constant dropped for a deleted chunk.
 func (in *input) newOrdinal(ordinal uint32) uint32 {
 	if in.remap == nil {
 		return in.base + ordinal
@@ -121,7 +121,7 @@ func (in *input) newOrdinal(ordinal uint32) uint32 {
 	return in.remap[ordinal]
 }
 
-// breathe calls callPause at every 1024th call.
+// breathe calls callPause once in 1024 calls, because callPause takes time.
 func (m *merger) breathe() error {
 	m.steps++
 	if m.steps%1024 != 0 {
@@ -130,7 +130,7 @@ func (m *merger) breathe() error {
 	return m.callPause()
 }
 
-// callPause calls the function pause, which may stop the merge or slow it down.
+// callPause calls the function pause of the merge, which may block or return an error to stop the merge.
 func (m *merger) callPause() error {
 	if m.pause != nil {
 		if err := m.pause(m.ctx, m.file.written); err != nil {
@@ -253,7 +253,8 @@ func (m *merger) columns() error {
 	return err
 }
 
-// runs merges tables that have runs of chunks as payloads. It calls add for every key, with the remaining chunks.
+// runs merges one table of all inputs. The table has runs of ordinals as payloads. It calls add with every key and its
+// remaining chunks, renumbered.
 func (m *merger) runs(section string, of func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
 		in.cursor.reset(of(in.Reader))

@@ -8,8 +8,8 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// mergeRange is roughly the number of bytes of lists in a range of terms. A goroutine collects as many bytes before
-// they are written.
+// mergeRange is roughly how many bytes of posting lists a range of terms has. A goroutine collects a range before it is
+// written.
 const mergeRange = 256 << 10
 
 // GoroutineBytes is the approximate memory that a merge needs for each goroutine: two encoded ranges, and encoders.
@@ -45,7 +45,6 @@ func (m *merger) postings() error {
 	return nil
 }
 
-// countLetters counts the bytes in the terms of all inputs.
 func (m *merger) countLetters() (*[256]int, error) {
 	counts, errs := make([][256]int, len(m.inputs)), make([]error, len(m.inputs))
 	countIn := func(i int) {
@@ -91,8 +90,7 @@ func numbersTo(n int) []int {
 	return out
 }
 
-// bounds returns the first term of each range except the first range. Each of them begins a block of the largest
-// dictionary.
+// bounds returns the first term of every range but the first. Each of them begins a block of the largest dictionary.
 func (m *merger) bounds() (bounds [][]byte, err error) {
 	size, largest := 0, m.inputs[0].Reader.terms
 	for _, in := range m.inputs {
@@ -125,8 +123,8 @@ func newRangeMerger(m *merger) *rangeMerger {
 	return &rangeMerger{merger: m, terms: make([]Terms, len(m.inputs))}
 }
 
-// merge merges the terms from one key to another; nil means no bound. The next term is the smallest key of all inputs.
-// The lists of the inputs that have the term follow one another.
+// merge writes the terms from the key from up to the key to; nil means no bound. The next term is the smallest key of
+// all inputs. The posting lists of a term in the inputs are joined in order.
 func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	more := make([]bool, len(r.inputs))
 	for i, in := range r.inputs {
@@ -186,7 +184,7 @@ func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	}
 }
 
-// copyList adds the list of one field of an input. It returns false if the input has no such list.
+// copyList appends the posting list of field f of an input to out. It returns false if the input has no such list.
 func (r *rangeMerger) copyList(out *termLists, in *input, f int, term *Term, form bool) (bool, error) {
 	if in.fields[f] < 0 {
 		return false, nil

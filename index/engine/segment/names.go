@@ -65,7 +65,7 @@ func (n *names) grow() {
 	}
 }
 
-// sortName is a name to be sorted: its number, and its first bytes, which decide most comparisons.
+// sortName is a name to sort: its number, and its first bytes, which decide most comparisons.
 type sortName struct {
 	head   uint64
 	number uint32
@@ -77,7 +77,6 @@ func sortNameOf(name string, number uint32) sortName {
 	return sortName{binary.BigEndian.Uint64(head[:]), number}
 }
 
-// compare orders names by their bytes.
 func (n *names) compare(x, y sortName) int {
 	switch {
 	case x.head < y.head:

@@ -2,13 +2,13 @@ package segment
 
 import "sheaf/internal/offheap"
 
-// occurrences are the terms of one field of all chunks, in their original order. The caller writes the terms one
-// after another, and later reads them in that order to sort them (see inversion). So adding an occurrence touches
-// only memory that is in the cache. The zero value is ready.
+// occurrences are the terms of one field of all chunks, in their original order. The caller writes the terms one after
+// another, and later reads them in that order to sort them (see inversion). So adding an occurrence uses only memory
+// that is in the processor's cache. The zero value is ready.
 //
-// A number is the number of the term, shifted left by stepBits, plus the distance from the chunk's previous
-// occurrence. If the distance is far, the next number is the distance. If the term is noTerm, the next number is the
-// ordinal of a chunk that begins here, with position 0.
+// A number is the number of the term, shifted left by stepBits, plus the distance from the chunk's previous occurrence.
+// If the distance is far, the next number is the distance. If the term is noTerm, the next number is the ordinal of a
+// chunk that begins here, with position 0.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open
 	open    []uint32               // its numbers; the others have all of theirs
@@ -21,11 +21,11 @@ const (
 	stepBits = 4
 	far      = 1<<stepBits - 1
 	noTerm   = 1<<(32-stepBits) - 1
-	// maxTerms is how many terms a builder may have at the beginning of a chunk. The remaining numbers, up to noTerm,
-	// are for the terms of that chunk.
+	// maxTerms is how many terms a builder may have when a chunk begins. The other numbers, up to noTerm, are for the
+	// terms of that chunk.
 	maxTerms = noTerm / 4
-	// maxOccurrences is how many occurrences a field may have at the beginning of a chunk. The chunk can add the same
-	// number of occurrences, and their places (see inversion) stay below 1<<32.
+	// maxOccurrences is how many occurrences a field may have when a chunk begins. The chunk can add as many again, and
+	// their places (see inversion) stay below 1<<32.
 	maxOccurrences = 1<<31 - 1
 	// pageNumbers is how many numbers the first page has.
 	pageNumbers = 1 << 14
@@ -60,14 +60,13 @@ func (o *occurrences) add(ordinal uint32, tokens []Token) {
 	o.last = last
 }
 
-// room makes space for two numbers on the open page: numbers that belong together must be on one page.
+// room makes space for two numbers on the current page, because numbers that belong together must be on one page.
 func (o *occurrences) room() {
 	if cap(o.open)-len(o.open) < 2 {
 		o.newPage()
 	}
 }
 
-// newPage begins a new page.
 func (o *occurrences) newPage() {
 	o.close()
 	o.counted += len(o.open)
@@ -78,14 +77,14 @@ func (o *occurrences) newPage() {
 	o.open = page.Items
 }
 
-// close records the size of the last page.
+// close records the size of the last page, which is then complete.
 func (o *occurrences) close() {
 	if n := len(o.pages); n > 0 {
 		o.pages[n-1].Items = o.open
 	}
 }
 
-// count returns roughly how many occurrences there are.
+// count returns roughly how many occurrences were added.
 func (o *occurrences) count() int { return o.counted + len(o.open) }
 
 func (o *occurrences) free() {
@@ -102,7 +101,6 @@ func (o *occurrences) each(yield func(page []uint32)) {
 	}
 }
 
-// countInto adds the number of occurrences of each term to counts.
 func (o *occurrences) countInto(counts []uint32) {
 	o.each(func(page []uint32) {
 		for i := 0; i < len(page); i++ {

@@ -128,7 +128,7 @@ func (s Bitset) ReadRuns(b []byte, n int) bool {
 	return eachRun(b, n, s.setRange)
 }
 
-// eachRun calls f with the bounds of every run in b. They must not exceed n. It returns false if b is damaged.
+// eachRun calls f with the bounds of every run in b. It returns false if b is invalid, or if a bound is above n.
 func eachRun(b []byte, n int, f func(start, end int)) bool {
 	at := uint64(0)
 	for len(b) > 0 {
@@ -144,7 +144,7 @@ func eachRun(b []byte, n int, f func(start, end int)) bool {
 	return true
 }
 
-// runWriter encodes ordinals as runs. The ordinals must rise.
+// runWriter encodes rising ordinals as runs of adjacent ordinals.
 type runWriter struct {
 	out        []byte
 	start, end int // of the open run

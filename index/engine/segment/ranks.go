@@ -22,7 +22,6 @@ const (
 	rankMore   = 4
 )
 
-// rankBlocks returns how many blocks n ranks take.
 func rankBlocks(n int) int { return (n + rankBlock - 1) / rankBlock }
 
 func appendRanks(dst []byte, ranks []uint32) []byte {
@@ -48,7 +47,7 @@ func appendRanks(dst []byte, ranks []uint32) []byte {
 	return append(dst, make([]byte, rankMore)...)
 }
 
-// rankOf reads the rank of a chunk. The section must have all headers.
+// rankOf reads the rank of a chunk from the section. chunks is the number of chunks in the segment.
 func rankOf(section *sectionfile.Paged, ordinal int, chunks int) (uint32, error) {
 	at := ordinal / rankBlock * rankHeader
 	header, err := section.Slice(at, rankHeader)

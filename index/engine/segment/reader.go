@@ -18,8 +18,9 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// A length takes one byte if nearly all lengths of the field are short, otherwise two bytes. The largest number in a
-// byte or in two bytes marks a longer length. If few chunks have the field, the file only lists the lengths above 0.
+// These constants belong to the lengths of a field. A length takes one byte if nearly all lengths are short, otherwise
+// two. The largest number in a byte or in two bytes marks a longer length. If few chunks have the field, the file only
+// lists the lengths above 0.
 const (
 	// LongByte and LongWord mark lengths that do not fit into one or two bytes.
 	LongByte = 1<<8 - 1
@@ -163,8 +164,8 @@ func (r *Reader) Field(name string) int {
 // Size is the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.file.Size() }
 
-// MergeBytes returns the approximate memory that a merge needs for r, without vectors. It counts the lengths and new
-// ordinals of chunks, and the growing tables of dictionaries, identifiers and columns.
+// MergeBytes returns roughly how many bytes of memory a merge needs for r, without vectors. It counts the lengths and
+// new ordinals of chunks, and the growing tables of dictionaries, identifiers and columns.
 func (r *Reader) MergeBytes() int64 {
 	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
 	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {
@@ -268,7 +269,7 @@ func (r *Reader) fault(err error, section string) error {
 	return err
 }
 
-// cursors are unused cursors that already have memory for a key.
+// cursors holds unused cursors for reuse. They already have memory for a key.
 var cursors = sync.Pool{New: func() any { return &tableCursor{key: make([]byte, 0, 256)} }}
 
 // Find returns the ordinal of the chunk with this identifier, or false if there is none.
@@ -283,7 +284,7 @@ func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
 	return ordinal, err == nil, err
 }
 
-// ordinalAt returns the ordinal of the chunk with c's current identifier.
+// ordinalAt returns the ordinal of the chunk whose identifier is the current key of c.
 func (r *Reader) ordinalAt(c *tableCursor) (uint32, error) {
 	if c.number >= int64(r.meta.chunks) {
 		return 0, r.file.Corrupt(sectionIDs, 0, "entry %d is chunk %d of %d", c.at, c.number, r.meta.chunks)
@@ -307,8 +308,8 @@ func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	return c.err
 }
 
-// EachShared calls f with both ordinals of every chunk whose identifier is in a and in b. It skips ranges of
-// identifiers, so that segments of different folders need only one look-up.
+// EachShared calls f with the two ordinals of every identifier that is in both a and b. It skips ranges of identifiers,
+// so segments of different folders need only one look-up.
 func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	x, y := tableCursor{}, tableCursor{}
 	x.reset(a.ids)
@@ -351,13 +352,13 @@ func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 	return true, nil
 }
 
-// A Term is a dictionary term and its posting lists.
+// A Term says where the posting lists of a dictionary term are.
 type Term struct {
 	mask  uint64    // the fields with the term
 	lists []listRef // of these fields
 }
 
-// Clone returns a copy of t that stays valid when the walk moves on.
+// Clone returns a copy of t that stays valid when the walk over the terms moves on.
 func (t *Term) Clone() Term { return Term{t.mask, slices.Clone(t.lists)} }
 
 // None reports whether no field has the term.
@@ -374,7 +375,7 @@ func (t *Term) list(field int) *listRef {
 	return &t.lists[bits.OnesCount64(t.mask&(1<<field-1))]
 }
 
-// listRef says where a posting list is in the file.
+// listRef is the position of a posting list in the file.
 type listRef struct {
 	df                  int
 	single              postings.Single
@@ -390,8 +391,8 @@ func (t *Term) DF(field int) int {
 	return 0
 }
 
-// Place returns where a list of t with several postings starts. The list belongs to one of the fields in the mask
-// fields. The place identifies the term in the segment. The result ok is false if there is no such list.
+// Place returns where the first list of t with several postings starts. It looks at the lists of the fields in the
+// mask. This position identifies the term in the segment. ok is false if there is no such list.
 func (t *Term) Place(fields uint64) (place uint64, ok bool) {
 	rest := t.mask
 	for i := range t.lists {

@@ -28,7 +28,7 @@ const (
 	nibble      = 15
 )
 
-// tableKind is the kind of a table's payloads.
+// tableKind says how the payloads of a table are written.
 type tableKind int
 
 const (
@@ -37,13 +37,13 @@ const (
 	// tableOfNumbers has one number for each key. It is a zigzag uvarint: the difference from the number before, or
 	// from 0 at the start of a block.
 	tableOfNumbers
-	// tableOfRuns has a set of ordinals for each key, stored as these parts. First comes the start of the first run, as
-	// a zigzag uvarint. The number is relative to the end of the previous entry's first run. At the start of a block,
-	// it is relative to 0. Then comes a uvarint: twice the length of the run less one, plus 1 if there are more runs.
-	// If there are more, the uvarint length of the other runs follows, and these runs as appendRun writes them.
+	// tableOfRuns has a set of ordinals for each key, in these parts. First comes the start of the first run, as a
+	// zigzag uvarint. It is relative to the end of the previous entry's first run (0 at the start of a block). Then
+	// comes a uvarint: twice the length of the run less one, plus 1 if there are more runs. If there are more, the
+	// uvarint length of the other runs follows, and these runs as appendRun writes them.
 	tableOfRuns
-	// tableOfTerms has payloads that contain their own end. A reader that has read a payload sets the cursor's field
-	// rest.
+	// tableOfTerms has payloads that show where they end. A reader that has read a payload must set the field rest of
+	// the cursor.
 	tableOfTerms
 )
 
@@ -92,7 +92,6 @@ func (w *tableWriter) key(key string) (first bool) {
 	return first
 }
 
-// add adds an entry to a table of bytes.
 func (w *tableWriter) add(key string, payload []byte) {
 	w.key(key)
 	w.bytes(payload)
@@ -103,7 +102,6 @@ func (w *tableWriter) bytes(payload []byte) {
 	w.out.Items = append(binary.AppendUvarint(w.out.Items, uint64(len(payload))), payload...)
 }
 
-// addNumber adds an entry to a table of numbers.
 func (w *tableWriter) addNumber(key string, n int) {
 	w.key(key)
 	w.out.Grow(binary.MaxVarintLen64)
@@ -137,10 +135,10 @@ func (w *tableWriter) finish() []byte {
 	return binary.LittleEndian.AppendUint32(out, uint32(len(w.offsets)))
 }
 
-// free releases the memory of the table that the method finish returned.
+// free releases the memory of the finished table.
 func (w *tableWriter) free() { w.out.Free() }
 
-// table reads what tableWriter wrote.
+// table is a table in a segment file, as tableWriter wrote it.
 type table struct {
 	kind    tableKind
 	letters *letters // encoding of keys; nil for plain keys
@@ -148,13 +146,13 @@ type table struct {
 	count   int
 	blocks  int
 	ends    int // offset of the block offsets
-	// heads caches the head of the first key of each block, 0 for a block that was not read yet. A search compares
-	// these adjacent numbers instead of keys that are far apart in the file.
+	// heads caches headOf the first key of each block, 0 for a block that was not read yet. A search compares these
+	// adjacent numbers instead of keys that are far apart in the file.
 	heads atomic.Pointer[[]atomic.Uint64]
 }
 
-// headOf returns the first eight bytes of a key as a number. A shorter key is padded with zeros. Different heads sort
-// in the same way as their keys.
+// headOf returns the first eight bytes of a key as a number. It pads a shorter key with zeros. Different heads have the
+// same order as their keys.
 func headOf(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)
@@ -226,7 +224,7 @@ func (c *tableCursor) reset(t *table) { *c = tableCursor{table: t, at: -1, key: 
 // next moves to the next entry. It returns false at the end and after a fault.
 func (c *tableCursor) next() bool { return c.step() && c.read() }
 
-// step moves to the next entry, but does not read it. It returns false at the end and after an error.
+// step moves to the next entry without reading its payload. It returns false at the end and after an error.
 func (c *tableCursor) step() bool {
 	if c.err != nil || c.at+1 >= c.table.count {
 		c.at = c.table.count
@@ -253,7 +251,7 @@ func (c *tableCursor) read() bool {
 	return c.readRest()
 }
 
-// readRest reads the part of an entry after the key. If the part is damaged, it sets c.err and returns false.
+// readRest reads the payload of the current entry. If the payload is damaged, it sets c.err and returns false.
 func (c *tableCursor) readRest() bool {
 	switch c.table.kind {
 	case tableOfTerms:
@@ -275,7 +273,7 @@ func (c *tableCursor) readRest() bool {
 	return true
 }
 
-// appendEnd decodes the stored end of a key and appends it to dst. ok is false if the end is damaged.
+// appendEnd decodes end, the stored last part of a key, and appends it to dst. ok is false if end is damaged.
 func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	if t.letters != nil {
 		return t.letters.appendText(dst, end)
@@ -308,7 +306,7 @@ func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	return shared, end, true
 }
 
-// add reads a difference and adds it to the cursor's number. It returns false if the difference or the sum is damaged.
+// add reads a difference and adds it to the cursor's number. It returns false if the difference or the sum is invalid.
 func (c *tableCursor) add() bool {
 	v, ok := uvarint(&c.rest)
 	c.number += int64(v>>1) ^ -int64(v&1)
@@ -379,10 +377,10 @@ func (c *tableCursor) seek(target []byte) bool {
 	}
 }
 
-// skipToward moves to the next entry. The cursor must be before target. The parameter same is the number of bytes that
-// the cursor's key shares with target. The result reached reports whether the new entry is at or after target. If not,
-// the cursor's key may be out of date: sometimes the length shared with the previous key is enough. skipToward does not
-// read payloads. ok is false at the end and after a fault.
+// skipToward moves to the next entry without reading the payload. The cursor must be before target. same is how many
+// bytes the cursor's key shares with target. reached reports whether the new entry is at or after target. If it is
+// false, the cursor's key may be out of date, because comparing lengths was enough. ok is false at the end and after a
+// fault.
 func (c *tableCursor) skipToward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false
@@ -485,7 +483,7 @@ func (t *table) firstKey(dst []byte, block int) ([]byte, error) {
 	return dst, t.bytes.Corrupt(0, "first key of block %d", block)
 }
 
-// uvarint removes a varint from the front of b. It returns false if b begins with none.
+// uvarint removes a varint from the front of b. It returns false if b does not begin with a varint.
 func uvarint(b *[]byte) (uint64, bool) {
 	s := *b
 	if len(s) > 0 && s[0] < 0x80 {

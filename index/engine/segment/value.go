@@ -17,8 +17,8 @@ type Value struct {
 // The key of a value in the table of columns: the column's name, a zero byte, the kind, the value. The value is the
 // text, or eight bytes of the number that sort as numbers do. For an empty text the key ends with the kind.
 
-// appendColumn appends the prefix that all keys of a column have. It writes a zero byte in the column's name as 1 1,
-// and a byte of 1 as 1 2. So the zero byte that ends the name does not occur in it.
+// appendColumn appends to dst the beginning of all keys of a column. It writes a zero byte in the column's name as 1 1,
+// and a byte 1 as 1 2. So the zero byte that ends the name does not occur in the name.
 func appendColumn(dst []byte, column string) []byte {
 	for i := range len(column) {
 		switch c := column[i]; c {
@@ -39,7 +39,7 @@ func appendValue(dst []byte, v Value) []byte {
 	return binary.BigEndian.AppendUint64(dst, sortable(v.Number))
 }
 
-// sortable maps numbers to integers that have the same order. -0 becomes 0.
+// sortable maps a number to an integer, so that integers have the order of their numbers. -0 counts as 0.
 func sortable(f float64) uint64 {
 	bits := math.Float64bits(f + 0)
 	if bits>>63 != 0 {

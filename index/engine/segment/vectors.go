@@ -10,7 +10,7 @@ import (
 
 // The passages of a vector field are the five sections of a vector.Set; see doc/formats/vectors.md.
 
-// vectorPart is a part of the vectors of a field. The writer adds base to each owner.
+// vectorPart is a part of the vectors of a field. The writer adds base to the ordinal of each owner.
 type vectorPart struct {
 	set  *vector.Set
 	base uint32
@@ -57,7 +57,7 @@ func (w *fileWriter) vectors(name string, depth vector.Depth, parts []vectorPart
 		VectorField{Name: name, Dims: one.Encoder.Dims(), Passages: one.Count, Owned: one.Owned, Depth: depth})
 }
 
-// codeWriter puts the codes of several sets into shared groups.
+// codeWriter puts the codes of several sets into shared groups of GroupRows codes.
 type codeWriter struct {
 	file  *fileWriter
 	group []byte
@@ -77,7 +77,7 @@ func (c *codeWriter) add(s *vector.Set, row int) {
 	}
 }
 
-// finish writes the last group, padded with zeros. It does nothing if the group is empty.
+// finish writes the last group, padded with zeros. If the group is empty, it does nothing.
 func (c *codeWriter) finish() {
 	if c.n > 0 {
 		c.file.write(c.group)

@@ -34,7 +34,7 @@ type vectorSource struct {
 	set *vector.Set
 }
 
-// each calls yield with every remaining row and the new ordinal of the chunk that owns it.
+// each calls yield with every row whose chunk was not deleted, and with the new ordinal of this chunk.
 func (s *vectorSource) each(m *merger, yield func(row int, owner uint32)) error {
 	for row := range s.set.Count {
 		if err := m.breathe(); err != nil {
@@ -86,7 +86,8 @@ func (m *merger) vectorField(name string) error {
 	return nil
 }
 
-// copyVectors writes the rows, the codes and the scales of remaining vectors.
+// copyVectors writes the rows, the codes and the scales of all vectors whose chunks were not deleted. It returns the
+// owners.
 func (m *merger) copyVectors(name string, sources []vectorSource) (vector.OwnerList, error) {
 	var owners vector.OwnerList
 	encoder := sources[0].set.Encoder

@@ -49,8 +49,8 @@ func (w *fileWriter) fail(err error) {
 	}
 }
 
-// writeTermsIn chooses the letters that encode names best. counts[b] is how often byte b occurs in the names. A run has
-// plain names, which are faster to read.
+// writeTermsIn chooses the letters in which the names of terms are shortest. counts[b] is how often byte b occurs in
+// the names. A run has plain names, which are faster to read.
 func (w *fileWriter) writeTermsIn(counts *[256]int) {
 	if w.meta.letters = newLetters(counts); w.kind != runKind {
 		w.terms.letters = w.meta.letters
@@ -59,7 +59,7 @@ func (w *fileWriter) writeTermsIn(counts *[256]int) {
 
 func (w *fileWriter) begin(name string) { w.file.Begin(name) }
 
-// write appends to the open section.
+// write appends b to the open section of the file.
 func (w *fileWriter) write(b []byte) {
 	_, err := w.file.Write(b)
 	w.fail(err)
@@ -122,7 +122,6 @@ func lengthWidth(lengths []uint32) int {
 	return 1
 }
 
-// identifiers writes the table of chunks and the table of documents.
 func (w *fileWriter) identifiers(ids, docs []string) {
 	w.meta.chunks = len(ids)
 	var table tableWriter
@@ -183,7 +182,7 @@ func (w *fileWriter) documents(ids, docs []string) {
 
 func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 
-// column writes the chunks that have a value. It writes nothing if no chunk has a value.
+// column writes the set of chunks that have the value key. It omits an empty set.
 func (w *fileWriter) column(key string, runs []byte) {
 	if len(runs) > 0 {
 		w.columns.add(key, runs)
@@ -192,8 +191,7 @@ func (w *fileWriter) column(key string, runs []byte) {
 
 func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()) }
 
-// finish writes the description of the segment and closes the file. Before that it syncs the file, unless the file is a
-// run.
+// finish writes the description of the segment and closes the file. It syncs a segment, but not a run.
 func (w *fileWriter) finish() error {
 	w.terms.free()
 	w.columns.free()

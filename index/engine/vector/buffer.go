@@ -48,7 +48,7 @@ func (b *Buffer) Add(owner uint32, v []float32) {
 	b.add(owner, scale)
 }
 
-// add adds the owner, the scale and the code of the next vector; the code is in b.code.
+// add adds the owner, the scale and the code of the next vector. The code is in b.code.
 func (b *Buffer) add(owner uint32, scale float32) {
 	i := b.Len()
 	if i%GroupRows == 0 {
@@ -76,7 +76,7 @@ func (b *Buffer) Set(chunks int) *Set {
 	return s
 }
 
-// Kept returns a buffer with the vectors in the same order and with new owners from remap. It leaves out vectors for
+// Kept returns a buffer with the same vectors in the same order, and with new owners from remap. It omits vectors for
 // which remap returns false.
 func (b *Buffer) Kept(remap func(owner uint32) (to uint32, ok bool)) *Buffer {
 	e := b.encoder
@@ -95,12 +95,12 @@ func (b *Buffer) Kept(remap func(owner uint32) (to uint32, ok bool)) *Buffer {
 	return out
 }
 
-// AppendScale appends the scale of a row.
+// AppendScale appends the stored form of a row's scale to b.
 func AppendScale(b []byte, scale float32) []byte {
 	return binary.LittleEndian.AppendUint32(b, math.Float32bits(scale))
 }
 
-// OwnerList makes the Owners and Firsts of a set.
+// OwnerList builds the fields Owners and Firsts of a Set, row by row.
 type OwnerList struct {
 	Owners, Firsts []byte // those of Set
 	Owned          int

@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// blockRows is how many rows a kernel gets in one call. It is a multiple of GroupRows.
+// blockRows is how many rows one call of a kernel (inner loop in assembly) gets. It is a multiple of GroupRows.
 const blockRows = 1024
 
-// worker is the memory of a search. The next search reuses it.
+// worker is the memory of a search, which the next search reuses.
 type worker struct {
 	query query
 	scanner
@@ -24,7 +24,7 @@ type worker struct {
 
 var workers = sync.Pool{New: func() any { return &worker{} }}
 
-// compare computes the similarity of the rows in c.index and adds them to the list found. The row numbers must rise.
+// compare adds to found the exact similarity of the rows in c.index with the query. The row numbers must rise.
 func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 	size, scales, scale := s.Encoder.RowBytes(), s.Scales, q.scale
 	least := found.lowestScore()
@@ -50,7 +50,7 @@ func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 	return nil
 }
 
-// verify checks that rows have not changed since they were written. The row numbers must rise.
+// verify returns an error if one of the rows has changed since it was written. The row numbers must rise.
 func (s *Set) verify(rows ...uint32) error {
 	if s.Verify == nil {
 		return nil
@@ -101,8 +101,8 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	return flush()
 }
 
-// comparePassages compares all passages of the found chunks. The best passage of a chunk may have failed the first
-// step.
+// comparePassages compares all passages of the found chunks exactly. The best passage of a chunk may not have survived
+// the first step.
 func (s *Set) comparePassages(w *worker) error {
 	if s.single() {
 		return nil
@@ -119,8 +119,8 @@ func (s *Set) comparePassages(w *worker) error {
 	return s.compare(&w.query, &w.scanner, &w.nearest)
 }
 
-// nearest keeps the best of many chunks. It collects more than twice as many chunks as wanted, and then drops the worse
-// ones at once. Rows come in rounds. Within a round the row numbers rise, so the passages of a chunk are adjacent.
+// nearest keeps the best of many chunks. It collects more than twice as many as wanted, and then drops the worse ones
+// together. Rows come in rounds. Within a round the row numbers rise, so the passages of a chunk are adjacent.
 type nearest struct {
 	set *Set
 	// list has the hits that the caller already had, then the found hits. The hits of earlier rounds begin at index
@@ -131,8 +131,7 @@ type nearest struct {
 	limit        int // length at which the worse ones are dropped
 	least        float64
 	bounds       bool // least is the score that a chunk needs
-	// floor is the lowest score that a chunk may have, even among the first found chunks. It counts only if floored is
-	// true.
+	// floor is the lowest score that any found chunk may have. It counts only if floored is true.
 	floor   float64
 	floored bool
 	few     bool // keep no more than k: chunks that score as the k-th best are interchangeable
@@ -160,11 +159,11 @@ func (t *nearest) lowestScore() float64 {
 	return t.least
 }
 
-// misses reports whether a passage scores too low to matter, even for the open chunk.
+// misses reports whether a score is too low to matter, even for the chunk whose passages are being added.
 func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
 
-// passage adds a row whose score does not miss. The field Passage holds the row number until finish sets the
-// number of the passage in the chunk.
+// passage adds a row with a score that does not miss. Until finish, the field Passage holds the row number instead of
+// the number of the passage.
 func (t *nearest) passage(row int, score float64) {
 	ordinal := uint32(row)
 	if !t.set.single() {
@@ -180,7 +179,7 @@ func (t *nearest) passage(row int, score float64) {
 	t.best, t.open = Neighbor{Ordinal: ordinal, Passage: row, Score: score}, true
 }
 
-// close adds the open chunk to the list.
+// close ends the current chunk: it adds the best passage to the list.
 func (t *nearest) close() {
 	if !t.open {
 		return
@@ -192,7 +191,7 @@ func (t *nearest) close() {
 	}
 }
 
-// finish returns the list. The best hits are at its end, sorted.
+// finish returns the list: first the hits that the caller already had, then the best hits, sorted.
 func (t *nearest) finish() []Neighbor {
 	t.cut()
 	found := t.neighbors()
@@ -214,7 +213,7 @@ func (t *nearest) finish() []Neighbor {
 	return list
 }
 
-// cut ends a round. It drops hits that score less than the k-th best hit.
+// cut ends a round of rows. It drops hits that score less than the k-th best hit.
 func (t *nearest) cut() {
 	t.close()
 	if t.round == len(t.list) && t.bounds {
@@ -279,7 +278,8 @@ func (t *nearest) merge() {
 	t.list, t.round = out, len(out)
 }
 
-// largest returns the k-th largest number of a list, from 1. It changes the order of the list (Hoare's selection).
+// largest returns the k-th largest number of list; k counts from 1. It changes the order of the list (Hoare's
+// selection).
 func largest(list []float64, k int) float64 {
 	for low, high := 0, len(list)-1; low < high; {
 		pivot := list[low+(high-low)/2]

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Depth says how many rows must survive the first step of a search for 10 and for 100 chunks. The zero Depth means
+// Depth is how many rows must survive the first step of a search, for 10 and for 100 chunks. The zero Depth means
 // unknown.
 type Depth struct{ Ten, Hundred int }
 
@@ -24,21 +24,21 @@ func (d Depth) At(k int) int {
 	return max(k, int(ten*math.Pow(hundred/ten, math.Log10(float64(k)/10))))
 }
 
-// Part is a set of vectors and its chunks that count. A nil Live means that all chunks count.
+// Part is a set of vectors, and the chunks in it that are not deleted. If Live is nil, no chunk is deleted.
 type Part struct {
 	*Set
 	Live []uint64
 }
 
-// The default numbers of queries for Measure: samples if there are at least manyRows rows, otherwise fewSamples. A
-// small segment soon becomes a part of a larger segment, and then the larger segment is measured.
+// These are the default numbers of queries for Measure: samples from manyRows rows on, fewSamples below. A small
+// segment soon becomes a part of a larger segment, which is then measured.
 const (
 	samples    = 128
 	fewSamples = 32
 	manyRows   = 1 << 16
 )
 
-// depthShare is the share of the nearest chunks that must survive.
+// depthShare is the share of the nearest chunks that must survive the first step.
 const depthShare = 0.999
 
 // Measure finds the depth for searches of all parts together. It takes sampled vectors as queries and compares each
@@ -119,8 +119,8 @@ func Perturb(v, from, to []float32) {
 	}
 }
 
-// sampleOf returns a random vector of parts that is not deleted. The parameter total is the number of rows in parts.
-// It returns nil if it draws only deleted rows.
+// sampleOf returns a random vector of parts, or nil if it draws only deleted ones. total is the number of rows in
+// parts.
 func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	for range 20 {
 		at := rng.IntN(total)
@@ -139,7 +139,8 @@ func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	return nil, nil
 }
 
-// quantile returns the depth with which depthShare of the needed rows survive.
+// quantile returns a depth. needed has the depth that each near row needs; the share depthShare of these is at most the
+// result.
 func quantile(needed []int) int {
 	if len(needed) == 0 {
 		return 0
@@ -148,7 +149,7 @@ func quantile(needed []int) int {
 	return needed[min(len(needed)-1, int(math.Ceil(depthShare*float64(len(needed))))-1)]
 }
 
-// sample is one query of a measurement.
+// sample is one query of a depth measurement, with its nearest chunks.
 type sample struct {
 	query   query
 	nearest nearest
@@ -156,7 +157,7 @@ type sample struct {
 	counts  []int32     // number of rows by estimate, lowest possible estimate first
 }
 
-// candidate is a chunk with its best passage.
+// candidate is a chunk with the similarity and the row of its best passage.
 type candidate struct {
 	score    float64
 	estimate int32
@@ -214,7 +215,8 @@ func (p *Part) sample(breathe func() error, list []*sample) error {
 	return nil
 }
 
-// rowsNeeded returns, for each of the nearest 100 chunks, how many rows must survive until the chunk's row does.
+// rowsNeeded returns how many rows must survive so that the best row of a chunk does. It returns a number for each of
+// the nearest 100 chunks.
 func (q *sample) rowsNeeded() []int {
 	slices.SortFunc(q.near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.estimate, a.estimate))

@@ -50,7 +50,7 @@ func CodeBytes(dims, count int) int {
 	return (count + GroupRows - 1) / GroupRows * GroupRows * Padded(dims) / 8
 }
 
-// Dims returns the number of dimensions of the vectors.
+// Dims returns the number of dimensions of the vectors that e encodes.
 func (e *Encoder) Dims() int { return e.dims }
 
 // Words returns the length of a code in words of 64 bits.
@@ -104,7 +104,7 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 		product[3]))
 }
 
-// noSign masks the sign of a float32. Without the sign, float32 numbers sort in the same way as their bits.
+// noSign is a mask that clears the sign of a float32. Without signs, float32 numbers have the same order as their bits.
 const noSign = 1<<31 - 1
 
 func maxAbs(v []float32) float32 {
@@ -152,7 +152,7 @@ func Code(dst []uint64, codes []byte, i, words int) []uint64 {
 // 4-bit numbers in bit planes for codes.
 type query struct {
 	numbers []int16
-	// The similarity with a row is this factor, times the row's scale, times the dot product.
+	// scale is a factor. The similarity with a row is scale, times the row's scale, times the dot product.
 	scale float64
 	// planes has four bit planes of the 4-bit numbers for each word of a code. The last plane weighs -8, as in two's
 	// complement.
@@ -164,7 +164,7 @@ type query struct {
 	x      []float32
 	// vector is the vector that was prepared last. A search compares the same vector in several fields and segments.
 	vector []float32
-	// reach tells, for a wanted similarity, the lowest estimate that a row so similar can have.
+	// reach gives, for a similarity, the lowest estimate that a row with this similarity may have.
 	reach estimateReach
 }
 
@@ -255,8 +255,8 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// estimate returns an estimate of the similarity from a code alone; a larger estimate is nearer. It is the negated sum
-// of the query's 4-bit numbers over the dimensions in which the vector is negative.
+// estimate estimates the similarity from a code alone; a larger result is nearer. It is the negated sum of the query's
+// 4-bit numbers over the dimensions in which the vector is negative.
 func estimate(planes, code []uint64) int32 {
 	var sums [planeCount]int
 	for w, c := range code {

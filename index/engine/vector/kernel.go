@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// A kernel has the inner loops for one kind of processor. All kernels compute the same integers as the plain Go kernel.
+// A kernel has the inner loops of searches for one kind of processor. All kernels compute the same integers as the
+// plain Go kernel.
 type kernel struct {
 	name string
-	// scan estimates groups of GroupRows vectors. It writes their estimates to out. In mask, it sets one bit for each
-	// vector whose estimate is above the number least. There are len(mask) groups.
+	// scan estimates the similarity of len(mask) groups of GroupRows vectors, and writes the estimates to out. It sets
+	// the bit in mask of each vector whose estimate is above least.
 	scan func(out []int32, mask []byte, codes []byte, q *query, least int32)
-	// above sets the bits of estimates above the number least, and clears the other bits. There are 8*len(mask)
-	// estimates. Their number must be a multiple of wordBits.
+	// above sets the bits in mask of the estimates above least, and clears the other bits. There are 8*len(mask)
+	// estimates, a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
-	// dot computes the dot products of a query with the rows in index. The row numbers in index must rise. The slices
+	// dot computes the dot products of a query, numbers, with the rows in index. The row numbers in index must rise.
 	// rows and codes have the data of all rows.
 	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
@@ -83,7 +84,7 @@ func dotGo(out []int32, rows []byte, index []uint32, codes []byte, numbers []int
 	}
 }
 
-// checkScan checks the slice bounds before a call of a kernel in assembly. It reports whether there is anything to do.
+// checkScan panics if the slices are too short for a kernel in assembly. It reports whether there is anything to scan.
 func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	groups := len(mask)
 	if groups == 0 || words == 0 {
@@ -93,7 +94,7 @@ func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	return true
 }
 
-// aboveWith returns an implementation of above that checks the slice bounds and then calls a kernel in assembly.
+// aboveWith wraps an assembly version of above: it checks the lengths of the slices and then calls the version.
 func aboveWith(above func(mask *byte, estimates *int32, words int, least int32)) func([]byte, []int32, int32) {
 	return func(mask []byte, estimates []int32, least int32) {
 		if words := 8 * len(mask) / wordBits; words > 0 {

@@ -14,7 +14,7 @@ func init() {
 	kernels = append(list, kernels...)
 }
 
-// scanTables returns a scan that calls a kernel in assembly. The kernel looks up tables.
+// scanTables wraps an assembly version of scan that looks up sums in tables.
 func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, groups int,
 	least int32)) func([]int32, []byte, []byte, *query, int32) {
 	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
@@ -24,10 +24,10 @@ func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, wor
 	}
 }
 
-// foursWords is the largest number of words of a code for which an estimate fits into 16 bits.
+// foursWords is the largest length of a code, in words, for which an estimate fits into 16 bits.
 const foursWords = 1 << 15 / (planeMost + 1) / wordBits
 
-// scanFours returns a scan for a kernel that looks up tables for four groups at once, in 16-bit numbers. The plain
+// scanFours wraps an assembly version of scan that looks up sums for four groups at once, in 16-bit numbers. The Go
 // kernel handles up to three groups at the end, and codes of more than 4,096 dimensions.
 func scanFours(scan func(out *int32, mask *byte, codes *byte, tables *byte, words, fours int,
 	least int32)) func([]int32, []byte, []byte, *query, int32) {
@@ -42,7 +42,7 @@ func scanFours(scan func(out *int32, mask *byte, codes *byte, tables *byte, word
 	}
 }
 
-// dotWith returns a dot that checks the slice bounds and calls a kernel in assembly.
+// dotWith wraps an assembly version of dot, and checks the lengths of the slices before the call.
 func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words,
 	count int)) func([]int32, []byte, []uint32, []byte, []int16) {
 	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {

@@ -1,12 +1,13 @@
 package vector
 
-// Every arm64 processor has the instructions of the NEON kernel. The dot product extension (SDOT, UDOT) would not help.
-// Magnitudes are unsigned and have their signs elsewhere, so such a kernel would need three instructions, not two.
+// init chooses the NEON kernel, which every arm64 processor can run. The dot product extension (SDOT, UDOT) would not
+// help. Magnitudes are unsigned and have their signs elsewhere, so such a kernel would need three instructions, not
+// two.
 func init() {
 	kernels = append([]kernel{{"neon", scanWith(scanNEON), aboveWith(aboveNEON), dotGathered(dotNEON)}}, kernels...)
 }
 
-// scanWith returns a scan that calls a kernel in assembly. The kernel counts bits by planes.
+// scanWith wraps an assembly version of scan that counts bits by planes.
 func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int,
 	least int32)) func([]int32, []byte, []byte, *query, int32) {
 	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
@@ -25,10 +26,10 @@ func aboveNEON(mask *byte, estimates *int32, words int, least int32)
 //go:noescape
 func dotNEON(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
 
-// gathered is how many words of codes are copied for one call of the kernel.
+// gathered is how many words of codes are copied for one call of the assembly kernel.
 const gathered = 2048
 
-// dotGathered does what dotWith does, for a kernel that needs the codes of the rows one after another.
+// dotGathered works like dotWith, for an assembly version that needs the codes of the rows one after another.
 func dotGathered(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words,
 	count int)) func([]int32, []byte, []uint32, []byte, []int16) {
 	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {

@@ -14,9 +14,9 @@ import (
 //
 // A question of a few words needs some hundreds of the 10,000 rows with the best estimates.
 
-// deviations returns how many standard deviations an estimate may be too low, in a search for k chunks. With many
-// neighbors the number is smaller, so that a search reads half as many rows. It then loses four to eight neighbors in
-// a thousand, nearly always the last ones.
+// deviations returns how many standard deviations an estimate may be too low in a search for k chunks. With large k the
+// number is smaller, so that a search reads half as many rows. It then loses four to eight neighbors in a thousand,
+// nearly always the last ones.
 func deviations(k int) float64 {
 	const many = 20
 	if k >= many {
@@ -25,19 +25,19 @@ func deviations(k int) float64 {
 	return 3
 }
 
-// estimateReach has the numbers that turn the estimates of one query into similarities, with their errors.
+// estimateReach converts the estimates of one query to similarities, with their errors.
 type estimateReach struct {
 	length float64 // of the query
-	// An estimate e means the similarity length * (offset + slope * e). Its error has two parts: deviation * sqrt(1 -
-	// similarity^2), and rounding.
+	// offset and slope convert an estimate e to a similarity: length * (offset + slope * e). The error has two parts:
+	// deviation * sqrt(1 - similarity^2), and rounding.
 	offset, slope       float64
 	deviation, rounding float64
 	// deviations is the number of standard deviations by which an estimate may be too low.
 	deviations float64
 }
 
-// newReach returns the reach of a query. x has the query's rotated numbers, each divided by largest. The parameter most
-// is the largest magnitude in x. newReach does not set deviations.
+// newReach returns the reach of a query, without its deviations. x has the query's rotated numbers, each divided by
+// largest. most is the largest absolute number in x.
 func newReach(x []float32, most, largest float64) estimateReach {
 	var sum, square float64
 	for _, f := range x {
@@ -68,17 +68,18 @@ func (r *estimateReach) lowestFor(t float64) int32 {
 	return int32(max(math.MinInt32, min(math.MaxInt32, math.Ceil((low-r.offset)/r.slope))))
 }
 
-// The first round compares seedRows rows for each wanted chunk, at least leastSeeds, to find the score to beat. Each
-// later round compares roundGrowth times as many rows.
+// seedRows, leastSeeds and roundGrowth set the rounds of a search. The first round compares seedRows rows for each
+// wanted chunk, at least leastSeeds. So it finds a score to beat. Each later round compares roundGrowth times as many
+// rows.
 const (
 	seedRows    = 4
 	leastSeeds  = 128
 	roundGrowth = 8
 )
 
-// compareSurvivors compares the survivors of a scan with the query. It takes at most depth allowed rows, best
-// estimates first, and skips rows that cannot be among the k nearest. If the caller has set the number of survivors,
-// it compares all of them. The result all reports that no other row can be among the k nearest.
+// compareSurvivors compares the survivors of a scan with the query. It takes at most depth allowed rows, best estimates
+// first, and skips rows that cannot be among the k nearest. If o sets the number of survivors, it compares all of them.
+// all reports that no other row can be among the k nearest.
 func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool,
 	err error) {
 	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}

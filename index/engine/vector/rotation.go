@@ -25,7 +25,8 @@ func newRotation(padded int) *rotation {
 	return r
 }
 
-// flips returns n signs for one step. The signs of word w are the bits of splitmix64 of 2w + step. A set bit means -1.
+// flips returns n signs, 1 or -1, for one step of the rotation. The signs of word w are the bits of splitmix64 of 2w +
+// step. A set bit means -1.
 func flips(n int, step uint64) []float32 {
 	out := make([]float32, n)
 	for i := range out {
@@ -45,7 +46,6 @@ func splitmix64(x uint64) uint64 {
 	return z ^ z>>31
 }
 
-// apply rotates v in place.
 func (r *rotation) apply(v []float32) {
 	for i, s := range r.first {
 		v[i] *= s

@@ -15,7 +15,7 @@ import (
 // The first step estimates all rows and compares the best. The choice of rows does not depend on
 // how the work is divided.
 
-// survivor is a row that survives the first step.
+// survivor is a row that survives the first step of a search, with its estimate.
 type survivor struct {
 	row      uint32
 	estimate int32
@@ -25,24 +25,24 @@ const (
 	// splitRows is the least number of rows in a range that makes another goroutine worthwhile. The number of ranges
 	// depends only on the number of rows, so the result is the same on all processors.
 	splitRows = 1 << 18
-	// stretchRows limits how many rows have their estimates in memory at once. With a smaller limit, more rows would
-	// be compared before near rows are known. With a larger one, estimates would not stay in the cache.
+	// stretchRows limits how many rows have their estimates in memory at once. A smaller limit compares more rows
+	// before near rows are known. With a larger limit, estimates would not stay in the cache.
 	stretchRows = 1 << 18
 	// cancelBlocks is the number of blocks after which a scan checks for cancellation. These blocks take about 0.1 ms.
 	cancelBlocks = 64
-	// A scan counts one of countedEvery estimates, to predict how many rows an estimate selects. countedEvery is a
-	// power of two. A shift of a 32-bit number by countedShift leaves its top bits, a number below countedEvery.
+	// countedEvery is a power of two. One of countedEvery estimates is counted, to predict how many rows an estimate
+	// selects. A 32-bit number shifted right by countedShift is below countedEvery.
 	countedEvery = 32
 	countedShift = 27
 )
 
-// scanJob says what a scan searches for.
+// scanJob says what a scan selects: how many rows, for which query.
 type scanJob struct {
 	allowed []uint64
 	depth   int // the most survivors
 	k       int // number of wanted chunks
-	// prune lets the scan compare rows while it still estimates others, and skip rows that cannot be near enough.
-	// Without prune, exactly the best depth rows survive, and the caller compares them at the end.
+	// prune makes the scan compare rows exactly while it still estimates others. It then skips rows that cannot be near
+	// enough. Without prune, exactly the best depth rows survive, and the caller compares them at the end.
 	prune bool
 }
 
@@ -55,12 +55,13 @@ type scanner struct {
 	index   []uint32   // rows to compare
 	out     [blockRows]int32
 	scales  [blockRows]float32
-	// Each row of a stretch has an estimate, and two bits: whether it waits, and whether it is chosen.
+	// estimates has the estimate of each row of a stretch. waiting and chosen have a bit for each row.
 	estimates       []int32
 	waiting, chosen []byte
 }
 
-// part is the result of a scan in one range of rows. A search may have many parts, so a scanner has the large memory.
+// part is the result of a scan in one range of rows. It is small, because a search may have many parts; a scanner has
+// the large memory.
 type part struct {
 	list    []survivor
 	lost    int32
@@ -95,8 +96,8 @@ func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	return ctx.Err()
 }
 
-// scanPart scans range i of the rows. Each range has the parameter rows as its length, the last perhaps less. It uses
-// the memory of c.
+// scanPart scans range number i of the rows, with the memory of c. Each range has this number of rows, the last perhaps
+// fewer.
 func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob, i, rows int) {
 	p := &w.parts[i]
 	p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored
@@ -125,8 +126,8 @@ func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows
 	others.Wait()
 }
 
-// limit keeps the n rows with the best estimates in the list. Of rows with equal estimates it removes the last. The
-// number known counts the first rows of the list; limit returns how many of these are left.
+// limit keeps the n rows with the best estimates in the list, and drops later rows with equal estimates first. known
+// counts the first rows of the list. The result is how many of these are left.
 func (c *scanner) limit(n, padded, known int) int {
 	if len(c.list) <= n {
 		return known
@@ -182,8 +183,8 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 	return nil
 }
 
-// lowestKept returns the lowest estimate with which a later row can be kept. If a later row has the same estimate as a
-// lost row, the later row is also lost.
+// lowestKept returns the lowest estimate with which a later row is kept. Once a row was dropped, later rows with the
+// same estimate are dropped too.
 func (c *scanner) lowestKept() int32 {
 	if c.lost == math.MinInt32 {
 		return c.lost
@@ -191,8 +192,8 @@ func (c *scanner) lowestKept() int32 {
 	return c.lost + 1
 }
 
-// keepBest adds the candidate rows in c.index to c.list, and keeps the best n rows of the list. In c.index, it leaves
-// only candidates that are still in the list. The stretch begins at row number at.
+// keepBest adds the rows in c.index to c.list, and keeps the best n rows of the list. From c.index it removes rows that
+// are not in the list. The stretch begins at row at.
 func (c *scanner) keepBest(n, padded, at int) {
 	known := len(c.list)
 	c.list = slices.Grow(c.list, len(c.index))
@@ -209,8 +210,8 @@ func (c *scanner) keepBest(n, padded, at int) {
 	}
 }
 
-// estimate computes the estimates of a stretch of rows that begins at row number at. It marks rows whose estimate
-// reaches the parameter least as waiting.
+// estimate computes the estimates of the rows in a stretch, which begins at row at. Rows whose estimate is at least
+// least then wait for comparison.
 func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint64, at, rows int, least int32) error {
 	words := (rows + wordBits - 1) / wordBits
 	c.estimates = resize(c.estimates, words*wordBits)
@@ -243,7 +244,7 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 	return nil
 }
 
-// nextLower returns the next lower estimate. No row has the lowest possible estimate.
+// nextLower returns the estimate just below, but never the lowest possible number.
 func nextLower(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
 // takeStretch compares the rows of a stretch that may be among the nearest, or keeps the best rows. It compares the
@@ -282,8 +283,8 @@ func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at
 	}
 }
 
-// sample counts some of the estimates of waiting rows. It picks rows by the golden ratio, at irregular distances. At
-// equal distances, it could pick only similar rows, or only rows that pass a filter.
+// sample counts the estimates of some waiting rows. It picks rows at irregular distances (golden ratio). At equal
+// distances, it could pick only similar rows, or only rows that pass a filter.
 func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	filter := allowed != nil && !s.single()
 	for from := 0; from < rows; from += countedEvery {
@@ -294,7 +295,7 @@ func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	}
 }
 
-// choose moves to c.index the waiting, allowed rows of a stretch whose estimate is not below low. They no longer wait.
+// choose moves waiting rows of a stretch to c.index, if they are allowed and their estimate is at least low.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, nextLower(low))
 	index, n := c.index[:cap(c.index)], 0
@@ -354,7 +355,8 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// counter counts how often each estimate occurs. There are few: at most planeMost for each dimension and sign.
+// counter counts how often each estimate occurs. There are few different estimates: at most planeMost for each
+// dimension and sign.
 type counter struct {
 	counts  []uint32 // lowest possible estimate first
 	highest int      // the highest counted estimate, as an index
@@ -373,8 +375,8 @@ func (c *counter) add(estimate int32) {
 	c.highest = max(c.highest, i)
 }
 
-// edge returns the n-th best estimate, and roughly how many rows with this estimate are among the best n. If there are
-// fewer than n rows, it returns the lowest number.
+// edge returns the n-th best estimate. left is roughly how many rows with this estimate are among the best n. If there
+// are fewer than n rows, edge is the lowest number.
 func (c *counter) edge(n int) (edge int32, left int) {
 	left = n / c.every
 	for i := c.highest; i >= 0; i-- {

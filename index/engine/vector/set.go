@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// OwnerBytes is the number of bytes of an owner.
+	// OwnerBytes is the number of bytes that store an owner (the ordinal of a row's chunk).
 	OwnerBytes = 3
-	// ScaleBytes is the number of bytes of a scale.
+	// ScaleBytes is the number of bytes that store a scale.
 	ScaleBytes = 4
-	// FirstEvery is how many ordinals share one first row.
+	// FirstEvery is the number of ordinals that share one entry of Firsts.
 	FirstEvery = 64
-	// FirstBytes is the number of bytes of a first row.
+	// FirstBytes is the number of bytes that store a first row.
 	FirstBytes = 4
 )
 
@@ -40,7 +40,7 @@ type Set struct {
 	Verify func(rows []uint32) error
 }
 
-// single reports whether every row i belongs to ordinal i.
+// single reports whether every chunk has exactly one row, so that row i belongs to ordinal i.
 func (s *Set) single() bool { return s.Count == s.Chunks && s.Owned == s.Chunks }
 
 // Owner returns the ordinal of the chunk that a row belongs to.
@@ -53,8 +53,8 @@ func (s *Set) scale(row int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.Scales[ScaleBytes*row:])))
 }
 
-// rows returns the first row of a chunk and the row after the last: the same without rows. The search begins at row
-// from.
+// rows returns the range of rows of a chunk: first is in the range, end is not. Without rows, first equals end. The
+// search for the range begins at row from.
 func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	if s.single() {
 		return int(ordinal), int(ordinal) + 1
@@ -73,7 +73,7 @@ func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	return low, end
 }
 
-// rowsAround returns the range of rows of the chunk that a row belongs to. The result end is the row after the last.
+// rowsAround returns the range of rows of the chunk that has row: first is in the range, end is not.
 func (s *Set) rowsAround(row int) (first, end int) {
 	first, end = row, row+1
 	if s.single() {
@@ -98,14 +98,14 @@ func (s *Set) first(group int) int {
 type Options struct {
 	// Exact compares every allowed row.
 	Exact bool
-	// Survivors is how many rows survive the first step. If it is 0, the set's Depth and the estimates decide.
+	// Survivors is how many rows survive the first step of a search. With 0, the set's Depth and the estimates decide.
 	Survivors int
 	// Threshold is the lowest score of a wanted chunk, if Bounded is set. A threshold saves work.
 	Threshold float64
 	Bounded   bool
 }
 
-// Neighbor is a found chunk.
+// Neighbor is a chunk that a search found, with the similarity of its best passage.
 type Neighbor struct {
 	Ordinal uint32
 	Passage int     // index of its best passage, the first of equal ones
@@ -152,20 +152,21 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	return w.nearest.finish(), nil
 }
 
-// sparseShare decides whether a search compares the rows that pass a filter at once, without the first step. Reading a
+// sparseShare decides whether a search with a filter omits the first step and compares all rows that pass. Reading a
 // row costs about as much as reading this many codes. A survivor costs as much as two rows, because it must be chosen
 // first and may be anywhere.
 const sparseShare = 40
 
-// exactRows is the number of rows up to which a search compares all rows by default. That takes less than 0.1 ms.
+// exactRows is a number of rows. Up to this number, a search compares all rows by default, which takes less than 0.1
+// ms.
 const exactRows = 4 << 10
 
-// depthMargin is the factor by which a search may exceed the measured depth. Questions of a few words are harder than
-// the measured vectors and need more rows. Only such questions take more time; for others, reach leaves fewer rows.
+// depthMargin is the factor by which a search may exceed the measured depth. Questions of a few words need more rows
+// than the measured vectors. For other questions, a search stops earlier.
 const depthMargin = 4
 
-// survivors returns how many rows it expects to survive the first step, and how many may survive. It returns 0 if a
-// search must compare every row.
+// survivors returns how many rows are expected to survive the first step, and how many may survive. If a search must
+// compare every row, it returns 0.
 func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:
@@ -200,7 +201,7 @@ func (s *Set) countAllowed(allowed []uint64) int {
 	return int(int64(chunks)*int64(s.Count)/int64(s.Owned)) + 1
 }
 
-// At decodes a row into dst. The length of dst is the number of dimensions.
+// At decodes row number row into dst. The length of dst is the number of dimensions.
 func (s *Set) At(dst []float32, row int) error {
 	if err := s.verify(uint32(row)); err != nil {
 		return err

@@ -15,7 +15,6 @@ const (
 	fanOut = pageBytes / sumBytes
 )
 
-// pages returns how many pages n bytes take.
 func pages(n int) int { return (n + pageBytes - 1) / pageBytes }
 
 // eachList calls f with the length of each list of checksums that follows a section of n bytes. The first list has the

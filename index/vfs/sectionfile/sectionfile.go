@@ -192,7 +192,6 @@ func (r *Reader) Section(name string) (data []byte, ok bool) {
 	return nil, false
 }
 
-// entry returns the entry of a section, or nil.
 func (r *Reader) entry(name string) *entry {
 	for i := range r.entries {
 		if r.entries[i].name == name {

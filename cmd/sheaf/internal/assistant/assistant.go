@@ -27,9 +27,10 @@ type Assistant struct {
 	Name, Title string
 	// File is the configuration file of the assistant.
 	File string
-	// sign is a folder that exists if the assistant is installed. "" means the folder of File.
+	// sign is a folder that exists only if the assistant is installed. If it is "", the folder of File has this role.
 	sign string
-	// list is the file's member with the servers. typed says that each entry also names its server's transport.
+	// list is the member of the file that contains the servers. typed means that each entry also says by which
+	// transport to reach its server.
 	list  string
 	typed bool
 	toml  bool
@@ -108,7 +109,7 @@ func (a *Assistant) Present() bool {
 	return err == nil && info.IsDir()
 }
 
-// Change is a change of a file.
+// Change is a planned change of an assistant's file. Write makes it.
 type Change struct {
 	File string
 	// Entry is the new text of the entry. It is "" if the change removes the entry.
@@ -264,7 +265,8 @@ func (c *Change) display(entry string) string {
 	return string(b)
 }
 
-// hide replaces values of secret members, or all if secret is set, by [hidden]. It reports whether it replaced any.
+// hide replaces secret values by [hidden]: the values of secret members, or all values if secret is true. It reports
+// whether it replaced any.
 func hide(members map[string]any, secret bool) bool {
 	found := false
 	for name, v := range members {

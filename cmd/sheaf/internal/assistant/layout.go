@@ -10,7 +10,7 @@ import (
 )
 
 // insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members that
-// say nothing about starting the server. New text is formatted like the text around it. All other text stays unchanged.
+// do not concern its start. New text is formatted like the text around it. All other text stays unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {
@@ -103,7 +103,8 @@ func indent(o *hujson.Object) *string {
 	return &in
 }
 
-// unique returns an error if an object has two members with the same name. The error names their lines.
+// unique returns an error if an object in v has two members with the same name. The error gives their lines in content.
+// name is the name of the file.
 func unique(content []byte, v *hujson.Value, name string) error {
 	if v == nil {
 		return nil
@@ -126,7 +127,6 @@ func unique(content []byte, v *hujson.Value, name string) error {
 	return nil
 }
 
-// newlineOf returns the line ending of a file.
 func newlineOf(content []byte) string {
 	if bytes.Contains(content, []byte("\r\n")) {
 		return "\r\n"

@@ -97,8 +97,8 @@ func decode(text string) (map[string]any, error) {
 	return out, err
 }
 
-// replaced joins the text before an entry, the new entry, and the text behind the entry. If the new entry is "", it
-// joins only the text before and the text behind.
+// replaced joins the text before an entry, the new entry, and the text behind the old entry. A new entry of "" removes
+// the old one.
 func replaced(before, entry, behind, newline string) string {
 	switch {
 	case entry != "":
@@ -112,8 +112,8 @@ func replaced(before, entry, behind, newline string) string {
 	return before + behind
 }
 
-// tableAt returns the range of a table and the tables below it. The range begins at the header, and ends after the
-// last line before any final comments and empty lines. The result begin is -1 if the text lacks the table.
+// tableAt returns the byte range of a table and the tables below it. The range begins at the header, and ends before
+// any final comments and empty lines. If the text lacks the table, begin is -1.
 func tableAt(text string, tables []table, own []string) (begin, end int) {
 	begin, end = -1, len(text)
 	for _, t := range tables {
@@ -137,7 +137,8 @@ func tableAt(text string, tables []table, own []string) (begin, end int) {
 	}
 }
 
-// table is the header of a table, or of an element of an array of tables.
+// table is the position and the name of a table header in a TOML file. An element of an array of tables also has a
+// header.
 type table struct {
 	at   int // where its line begins
 	path []string

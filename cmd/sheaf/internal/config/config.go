@@ -72,14 +72,14 @@ type Flag struct {
 // Options say where [Load] looks for settings.
 type Options struct {
 	// Dir is the folder of the command. The project's file is the first .sheaf.yaml or sheaf.yaml in Dir or in a folder
-	// above it. "" means no project.
+	// above it. If Dir is "", there is no project.
 	Dir string
-	// UserFile is the user's file. The file need not exist. "" means no file.
+	// UserFile is the path of the user's settings file, or "" for none. The file need not exist.
 	UserFile string
 	// Environ has the format of os.Environ.
 	Environ []string
 	Flags   []Flag
-	// Trust knows whether the user approved the project's file. A nil Trust approves no file.
+	// Trust knows whether the user approved the project's file. If it is nil, no file is approved.
 	Trust *Trust
 }
 
@@ -275,8 +275,8 @@ func unknownKey(place, name string) error {
 	return sheaf.Invalidf("%sunknown key %q: the keys are %s", place, name, strings.Join(names, ", "))
 }
 
-// findProjectFile looks for a project's file in dir, then in each folder above dir. If the folder also has a file
-// with the other name, the result second is that file.
+// findProjectFile looks for a project's file in dir, then in each folder above it. If the same folder also has a file
+// with the other name, second is this file.
 func findProjectFile(dir string) (file, second string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {

@@ -54,7 +54,7 @@ func Unset(path, name string) error {
 }
 
 // edit changes the lines of a file with the function change. It parses the result, and returns an error if another key
-// than name changed. If change returns an error, the file stays unchanged.
+// than name changed. After any error, the file stays unchanged.
 func edit(path, name string, change func(p *parsed, lines []string) ([]string, error)) error {
 	content, err := readSmall(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,8 +84,8 @@ func edit(path, name string, change func(p *parsed, lines []string) ([]string, e
 	return replaceFile(path, changed)
 }
 
-// set returns the lines with key set to text. A comment after a one-line value stays. A new key becomes the first key
-// of its section.
+// set returns the lines of a file, changed so that key has the value text. A comment after a one-line value stays. A
+// new key becomes the first key of its section.
 func (p *parsed) set(lines []string, key, text string) []string {
 	group, leaf, nested := strings.Cut(key, ".")
 	for _, e := range p.entries {
@@ -147,7 +147,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// sameBut reports whether two lists have the same entries, except for the key name.
+// sameBut reports whether two lists have equal entries, if entries of the key name are ignored.
 func sameBut(old, edited []entry, name string) bool {
 	values := func(entries []entry) map[string]string {
 		m := map[string]string{}

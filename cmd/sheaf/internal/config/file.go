@@ -26,16 +26,16 @@ type entry struct {
 	last               int // the last line of the value
 }
 
-// parsed has the keys of a file. The field empty has the line of each map without keys, by the map's name.
+// parsed has the keys of a file. empty maps the name of each map without keys to its line.
 type parsed struct {
 	path    string
 	entries []entry
 	empty   map[string]int
 }
 
-// parseFile reads a YAML file's keys. A nested map gives dotted keys. A plain scalar stays text: the key decides its
-// type. Anchors, aliases, tags and several documents are errors, as the file may come from a stranger. Errors name the
-// place.
+// parseFile reads a YAML file's keys. A nested map gives dotted keys. The value of a plain scalar stays text, because
+// the key decides its type. Anchors, aliases, tags and several documents are errors, as the file may come from a
+// stranger. Errors name the place.
 func parseFile(path string, content []byte) (*parsed, error) {
 	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxFileBytes, Depth: maxDepth})
 	var fault *yamlfile.Fault

@@ -19,7 +19,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Values has a typed field for each setting. The table of keys explains the settings.
+// Values has the settings of a run, with a typed field for each. The table of keys explains the settings.
 type Values struct {
 	Words
 	Walk
@@ -32,7 +32,7 @@ type Values struct {
 	DataDir string
 }
 
-// Words says how words become terms.
+// Words has settings for splitting text into terms.
 type Words struct {
 	Language  string
 	StopWords bool
@@ -59,7 +59,7 @@ type Models struct {
 	Reranker Reranker
 }
 
-// Answers are the settings of queries.
+// Answers has settings for answering queries.
 type Answers struct {
 	Profile      string
 	Limit        int
@@ -89,7 +89,7 @@ type Store struct {
 	CertFile, CertKeyFile string
 }
 
-// HybridSearch has defaults for /v1/rrf/search, which joins two searches.
+// HybridSearch has the defaults of /v1/rrf/search, the HTTP operation that joins a search by words and one by meaning.
 type HybridSearch struct {
 	FusionMethod string
 	RRFK         int
@@ -101,7 +101,7 @@ type Endpoint struct{ URL, Model, KeyEnv, KeyFile string }
 // Embedder says which model computes the vectors of texts.
 type Embedder struct {
 	Endpoint
-	// Use is EmbedderAuto, EmbedderBuiltIn or EmbedderNone.
+	// Use selects the model: EmbedderAuto, EmbedderBuiltIn or EmbedderNone.
 	Use  string
 	Dims int
 	// QueryPrefix is put before each query, and PassagePrefix before each passage. Some models need such prefixes.
@@ -119,7 +119,7 @@ type Reranker struct {
 	Shape string
 }
 
-// These are the values of Embedder.Use.
+// These are the values of the setting embedder.use.
 const (
 	// EmbedderAuto means the endpoint if its address is set, otherwise the built-in model.
 	EmbedderAuto = "auto"
@@ -129,25 +129,25 @@ const (
 	EmbedderNone = "none"
 )
 
-// These are the values of Comments.
+// These are the values of the setting comments.
 const (
-	// CommentsAuto searches comments as long as the index has no keys. With keys, other people may search.
+	// CommentsAuto searches the comments in texts until the index has keys, because with keys other people may search.
 	CommentsAuto   = "auto"
 	CommentsSearch = "search"
 	CommentsHide   = "hide"
 )
 
-// These are the values of BM25.
+// These are the values of the setting bm25, which says how the engine counts words.
 const (
-	// BM25Exact counts every term of a text. Its idf counts the chunks that have the field.
+	// BM25Exact counts every term of a text. The idf counts the chunks that have the field.
 	BM25Exact = "exact"
 	// BM25Lucene rounds the lengths of texts as OpenSearch and Elasticsearch do.
 	BM25Lucene = "lucene"
-	// BM25Weaviate is like BM25Exact, but its idf counts all chunks.
+	// BM25Weaviate is like BM25Exact, but the idf counts all chunks.
 	BM25Weaviate = "weaviate"
 )
 
-// embedderKey is the key that a file sets with a plain value for the whole section: "embedder: none".
+// embedderKey is a section that a file may also set with a plain value: "embedder: none".
 const (
 	embedderGroup = "embedder"
 	embedderKey   = "embedder.use"
@@ -191,12 +191,12 @@ type Key struct {
 	pattern *regexp.Regexp
 	// wrong says why a text is invalid, or returns "". It is nil for most keys.
 	wrong func(text string) error
-	// trust says why a value from a stranger's file needs approval, or returns "" for a harmless value. If trust is
-	// nil, every value is harmless.
+	// trust says why a value in a stranger's file needs approval, or returns "" for a harmless value. dir is the folder
+	// of the file. If trust is nil, every value is harmless.
 	trust func(value any, dir string) string
 }
 
-// choosesModel is the reason why the name of a model needs approval: models cost money.
+// choosesModel is the reason why a model's name in a stranger's file needs approval. Models cost money.
 const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{
@@ -380,8 +380,8 @@ func outsideFile(value any, dir string) string {
 	return outsideFolder(value, dir)
 }
 
-// staysIn reports whether path p is inside dir after links are resolved. If p does not exist yet, staysIn looks at the
-// part of p that exists.
+// staysIn reports whether the path p is inside dir after links are resolved. If p does not exist yet, staysIn checks
+// the longest existing part of p.
 func staysIn(dir, p string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -439,7 +439,7 @@ func (k *Key) Variable() string {
 // Value returns the value of setting k in v: a string, int, int64, bool or []string.
 func (k *Key) Value(v *Values) any { return k.field(v).Interface() }
 
-// fieldNames changes the names of keys that differ from the names of their fields.
+// fieldNames replaces parts of key names, where these differ from the names of their fields in Values.
 var fieldNames = strings.NewReplacer("store_", "store.", "chunk.window_", "chunk.window.", "chunk.section_",
 	"chunk.sections.")
 

@@ -97,7 +97,7 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// byDefault returns the default of a flag in the words of --help, or "" for a flag without a default.
+// byDefault returns the default value of a flag in the words of --help, or "" if the flag has none.
 func byDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]":
@@ -128,7 +128,7 @@ func seeAlso(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 }
 
-// reference refers to the page of a command, in the form of manual pages.
+// reference returns a reference to the manual page of a command.
 func reference(cmd *cobra.Command) string { return ".BR " + escape(pageName(cmd)) + " (1)" }
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }

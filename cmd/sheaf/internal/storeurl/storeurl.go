@@ -37,7 +37,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Secrets has what an address must not contain.
+// Secrets has the parts of a connection that an address must not contain.
 type Secrets struct {
 	// Key is the password if the address names a user. Otherwise it is an API key or a token.
 	Key string
@@ -62,10 +62,10 @@ type Target struct {
 	secrets Secrets
 }
 
-// kinds are the schemes that an address may have.
+// kinds are the schemes that an address may have. Each is a kind of store.
 var kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate", "vespa"}
 
-// known lists the options that an address may have, by kind.
+// known lists the names of the options that an address may have, by kind of store.
 var known = map[string][]string{
 	"postgres":      {"schema", "hnsw", "rls", "timeout"},
 	"opensearch":    {"auth", "hnsw", "k1", "b", "shards", "replicas", "timeout"},
@@ -141,7 +141,7 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	return t, nil
 }
 
-// checkOption says what the value of an option must be. It returns "" if the value is valid.
+// checkOption says what the value of the option key must be, or returns "" if text is a valid value.
 func (t *Target) checkOption(key, text string) (want string) {
 	switch {
 	case key == "timeout":
@@ -166,7 +166,6 @@ func (t *Target) number(key string) float64 {
 	return n
 }
 
-// isOn reports whether an option is true.
 func (t *Target) isOn(key string) bool {
 	on, _ := strconv.ParseBool(t.options.Get(key)) // Parse checked it
 	return on
@@ -196,7 +195,7 @@ func cutHosts(address string) (first string, hosts []string) {
 	return scheme + "://" + rest[:start] + hosts[0] + rest[end:], hosts
 }
 
-// withoutPassword shortens an invalid address for an error. It removes text that may be secret.
+// withoutPassword returns an invalid address for an error text, without the parts that may be secret.
 func withoutPassword(address string) string {
 	before := ""
 	if i := strings.LastIndexByte(address, '@'); i >= 0 {
@@ -208,7 +207,7 @@ func withoutPassword(address string) string {
 	return before + address
 }
 
-// defaultPlace makes a valid name for a schema, index or class. It keeps letters, digits and underscores of name.
+// defaultPlace makes a valid name for a schema, index or class from the letters, digits and underscores of name.
 func (t *Target) defaultPlace(name string) string {
 	var out strings.Builder
 	out.WriteString("sheaf_")
@@ -273,7 +272,7 @@ func (t *Target) As(alias string) (*Target, error) {
 	return &other, nil
 }
 
-// Open opens the store.
+// Open opens the store. a and vectors say which terms and vectors the store has.
 func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (store.Backend, error) {
 	s, err := t.server(a, vectors, access)
@@ -301,7 +300,7 @@ func advise(err error) error {
 	return err
 }
 
-// server has the same operations for every kind of store.
+// server has the operations that every kind of store has: open, check and remove.
 type server struct {
 	open    func(context.Context) (store.Backend, error)
 	examine func(context.Context) []store.Finding

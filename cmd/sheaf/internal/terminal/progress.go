@@ -32,7 +32,8 @@ func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
 
-// GoOn sets how many units earlier work has already done. The percentage includes these units, but the speed does not.
+// GoOn sets the number of units that earlier work has done. The percentage includes these units, but the speed does
+// not.
 func (p *Progress) GoOn(done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +60,7 @@ func (p *Progress) Update(done, total int, bytes int64, unit string) {
 	fmt.Fprintf(p.out, "\r\x1b[K%s", line)
 }
 
-// Done removes the line.
+// Done removes the progress line from the terminal.
 func (p *Progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,14 +70,14 @@ func (p *Progress) Done() {
 	}
 }
 
-// mostBar is the largest width of the bar. A bar smaller than leastBar is not drawn.
+// mostBar is the largest width of the progress bar in columns. A bar with less space than leastBar is not drawn.
 const (
 	mostBar  = 20
 	leastBar = 5
 )
 
-// progressLine returns the line. The bar gets the space that the numbers leave free. The parameter earlier counts
-// units of earlier work; elapsed is the time for the other done units.
+// progressLine returns the line to show, at most width columns. The bar gets the space that the numbers leave free.
+// earlier counts units of earlier work. elapsed is the time for the other units in done.
 func progressLine(label, unit string, earlier, done, total int, bytes int64, elapsed time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {

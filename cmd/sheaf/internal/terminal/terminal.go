@@ -56,10 +56,10 @@ func wantsColor(mode string, auto bool, getenv func(string) string) bool {
 	return auto
 }
 
-// Style is a number of an SGR escape sequence, or several numbers joined by semicolons.
+// Style is the number of a terminal style, such as "1" for bold. Several numbers are joined by semicolons (SGR codes).
 type Style string
 
-// These are the styles in use.
+// These are the styles that the program uses.
 const (
 	Dim     Style = "2"
 	Match   Style = "1;31"
@@ -88,8 +88,8 @@ func (o *Output) Link(address, text string) string {
 	return "\x1b]8;;" + address + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }
 
-// FileAddress fills a template such as "file://{path}": {path} becomes the percent-encoded absolute path, {line} the
-// line. After "?", it also encodes slashes, "&" and "=", as "obsidian://open?path={path}" needs.
+// FileAddress replaces {path} and {line} in a template such as "file://{path}". The path becomes absolute and
+// percent-encoded. After "?", it also encodes slashes, "&" and "=", as "obsidian://open?path={path}" needs.
 func FileAddress(template, path string, line int) string {
 	if template == "" {
 		return ""

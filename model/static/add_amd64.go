@@ -5,30 +5,26 @@ import "golang.org/x/sys/cpu"
 var hasAVX2 = cpu.X86.HasAVX2
 
 //go:noescape
-func addRowAVX2(dst *float32, row *byte, scale float32, n int)
+func addRowsAVX2(dst *float32, rows, scales *byte, pieces *int32, n, dims int, weight float32)
 
 //go:noescape
-func addHalvesAVX2(dst *float32, row *byte, scale float32, n int)
+func addHalvesAVX2(dst *float32, rows, scales *byte, pieces *int32, n, dims int, weight float32)
 
-// addRow adds scale times the signed bytes of row to dst, which has the same length.
-func addRow(dst []float32, row []byte, scale float32) {
-	n := 0
-	if hasAVX2 {
-		if n = len(dst) &^ 31; n > 0 && len(row) >= n {
-			addRowAVX2(&dst[0], &row[0], scale, n)
-		} else {
-			n = 0
-		}
-	}
-	addRowPlain(dst[n:], row[n:], scale)
-}
-
-// addHalves adds scale times the numbers of row to dst, whose length is a multiple of 32. Each 16 bytes of row have 32
-// numbers, -8..7 as 0..15. First come the low halves of the bytes, then the high halves.
-func addHalves(dst []float32, row []byte, scale float32) {
-	if n := len(dst); hasAVX2 && n > 0 && n%32 == 0 && len(row) >= n/2 {
-		addHalvesAVX2(&dst[0], &row[0], scale, n)
+// addRows adds the rows of pieces to dst. A row has len(dst) signed bytes. It counts weight times the piece's scale.
+func addRows(dst []float32, rows, scales []byte, pieces []int32, weight float32) {
+	if !hasAVX2 || len(dst)%64 > 0 || len(pieces) == 0 {
+		addRowsPlain(dst, rows, scales, pieces, weight)
 		return
 	}
-	addHalvesPlain(dst, row, scale)
+	addRowsAVX2(&dst[0], &rows[0], &scales[0], &pieces[0], len(pieces), len(dst), weight)
+}
+
+// addHalves is [addRows] for rows of numbers from -8 to 7, stored as 0 to 15. The length of dst is a multiple of 32.
+// Each 16 bytes of a row have 32 numbers: first the low halves of the bytes, then the high halves.
+func addHalves(dst []float32, rows, scales []byte, pieces []int32, weight float32) {
+	if !hasAVX2 || len(dst)%64 > 0 || len(pieces) == 0 {
+		addHalvesPlain(dst, rows, scales, pieces, weight)
+		return
+	}
+	addHalvesAVX2(&dst[0], &rows[0], &scales[0], &pieces[0], len(pieces), len(dst), weight)
 }

@@ -2,6 +2,10 @@
 
 package static
 
-func addRow(dst []float32, row []byte, scale float32) { addRowPlain(dst, row, scale) }
+func addRows(dst []float32, rows, scales []byte, pieces []int32, weight float32) {
+	addRowsPlain(dst, rows, scales, pieces, weight)
+}
 
-func addHalves(dst []float32, row []byte, scale float32) { addHalvesPlain(dst, row, scale) }
+func addHalves(dst []float32, rows, scales []byte, pieces []int32, weight float32) {
+	addHalvesPlain(dst, rows, scales, pieces, weight)
+}

@@ -2,8 +2,6 @@ package static
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math"
 	"slices"
 	"strings"
 )
@@ -202,13 +200,10 @@ const (
 
 // add adds the rows of pieces to dst, weight times each.
 func (e *encoder) add(dst []float32, table int, pieces []int32, weight float32) {
-	scales, rows, add, size := e.model.scale, e.model.rows, addRow, e.model.dims
 	if table == othersTable {
-		scales, rows, add, size = e.others.scale, e.others.rows, addHalves, e.others.dims/2
-	}
-	for _, id := range pieces {
-		scale := weight * math.Float32frombits(binary.LittleEndian.Uint32(scales[4*id:]))
-		add(dst, rows[int(id)*size:][:size], scale)
+		addHalves(dst, e.others.rows, e.others.scale, pieces, weight)
+	} else {
+		addRows(dst, e.model.rows, e.model.scale, pieces, weight)
 	}
 }
 

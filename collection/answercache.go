@@ -38,8 +38,8 @@ type answer struct {
 	request SearchRequest
 	query   sheaf.Query
 	result  *search.Result
-	// documents holds the documents of results that a scan of files found. It is nil if the results are documents of
-	// the catalog.
+	// documents holds the documents of results of a scan of files. It is nil if the results are documents of the
+	// catalog.
 	documents documents
 	scanned   *search.Scanned // for a person on this machine, if files were scanned
 	state     stamp

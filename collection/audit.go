@@ -242,8 +242,7 @@ func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	}
 }
 
-// ask makes the checks of a round, and stops after the number most. It returns the state of the index that the checks
-// saw.
+// ask makes the checks of a round, at most the number most. It returns the state of the index that the checks saw.
 func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, err error) {
 	a.random = rand.New(rand.NewPCG(a.seed, 0xacce55+number))
 	g := a.grant()
@@ -396,8 +395,7 @@ func (t *trial) request() SearchRequest {
 	return q
 }
 
-// refused reports whether an error reveals nothing about documents: the profile cannot run, or a stage refuses the
-// query.
+// refused reports whether an error reveals no document: the profile cannot run, or a stage refuses the query.
 func refused(err error) bool {
 	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
 }

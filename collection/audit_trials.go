@@ -63,8 +63,7 @@ func (t *trial) countValue(column, value string) int {
 	return n
 }
 
-// suggestion checks a sentence of an answer. If the sentence quotes a value that only hidden documents have, it is a
-// leak.
+// suggestion checks a sentence of an answer. A quoted value that only hidden documents have is a leak.
 func (t *trial) suggestion(door, text string) {
 	if !strings.Contains(text, `"`) {
 		return
@@ -156,8 +155,7 @@ func (t *trial) checkTagCount() error {
 	return nil
 }
 
-// find looks for a document by ID, by path, and by its path without one letter. The errors may suggest only visible
-// paths.
+// find looks for a document by ID, by path, and by its path without one letter. Errors may suggest visible paths.
 func (t *trial) find() error {
 	_, doc := t.target()
 	path := doc.id.Path()

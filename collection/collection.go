@@ -69,7 +69,7 @@ type Options struct {
 	Model model.Embedder
 	// Rerank scores the first results again, for profiles that rerank. Without a reranking model, Rerank is nil.
 	Rerank model.Reranker
-	// Profiles finds ranking profiles. If it is nil, only the built-in profiles exist. Lists also show the profiles in
+	// Profiles finds ranking profiles. If it is nil, only the built-in profiles exist. Lists also show those in
 	// ProfileDirs.
 	Profiles    profile.Source
 	ProfileDirs []string
@@ -261,8 +261,7 @@ func (c *Collection) good(grant *access.Grant) error {
 }
 
 // latest returns the newest view of the catalog, with the writes of other processes. If another process remakes the
-// index, or has changed its settings, the error wraps ingest.ErrRebuilt. The words and vectors of a query would not fit
-// such an index.
+// index, or has changed its settings, the error wraps ingest.ErrRebuilt. The query would not fit it.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.noteDamage(err)
@@ -298,8 +297,7 @@ func (c *Collection) Damage() error {
 	return context.Cause(c.damaged)
 }
 
-// noteDamage closes Replaced if err means that the index was remade. It closes Damaged if err means that the index is
-// damaged.
+// noteDamage closes Replaced if err means that the index was remade. It closes Damaged if err means damage.
 func (c *Collection) noteDamage(err error) {
 	if errors.Is(err, ingest.ErrRebuilt) {
 		c.replace(err)

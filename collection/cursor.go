@@ -13,8 +13,7 @@ type cursorKey [8]byte
 
 func (k answerKey) cursor() cursorKey { return cursorKey(k[:len(cursorKey{})]) }
 
-// A cursor is a base64 text. It holds a cursorKey, the first result and the length of its page, and a check of the
-// caller.
+// A cursor is a base64 text. It holds a cursorKey, the first result and the length of its page, and a caller check.
 const (
 	placeBytes = 2
 	checkBytes = 4
@@ -30,8 +29,8 @@ func (r *Reader) cursorOf(a *answer, from, limit int) string {
 	return base64.RawURLEncoding.EncodeToString(append(token, check[:checkBytes]...))
 }
 
-// readCursor parses a cursor. It returns the cached answer, the number of the first result of the page, and the length
-// of the page.
+// readCursor parses a cursor. It returns the cached answer, the number of the page's first result, and the page's
+// length.
 func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err error) {
 	token, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(token) != tokenBytes {

@@ -490,8 +490,7 @@ func hasTag(list, tag string) bool {
 // same text are equal (RFC 9110, section 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
-// Met returns [ErrPrecondition] if the header ifMatch does not match the document. An empty header matches every
-// document.
+// Met returns [ErrPrecondition] if the header ifMatch does not match the document. "" matches every document.
 func Met(ifMatch string, d *Document) error {
 	if ifMatch == "" || ifMatch == "*" || hasTag(ifMatch, d.ETag) {
 		return nil
@@ -499,8 +498,7 @@ func Met(ifMatch string, d *Document) error {
 	return unmet("if_match", "%s has changed: read it again", d.ID)
 }
 
-// Unchanged reports whether the header ifNoneMatch contains tag, weak or strong. If so, the caller already has this
-// version.
+// Unchanged reports whether the header ifNoneMatch contains tag, weak or strong. If so, the caller has this version.
 func Unchanged(ifNoneMatch, tag string) bool {
 	return strings.TrimSpace(ifNoneMatch) == "*" || hasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
 }

@@ -46,8 +46,7 @@ type Index struct {
 type Site struct {
 	Folder string
 	Where  location.Location
-	// Base is the place of the index. If a server stores the chunks, the server has its own folder inside Base, named
-	// by Where.
+	// Base is the place of the index. A server that stores the chunks has a folder inside Base, named by Where.
 	Base location.Location
 	// Target is the server that stores the chunks. If it is nil, the engine stores them.
 	Target store.Opener
@@ -99,8 +98,7 @@ type Making struct {
 	Remote string
 	// Update means that the index is updated before each answer.
 	Update bool
-	// HideComments reports whether to exclude comments from the text. If it is nil, comments are excluded if the index
-	// has keys.
+	// HideComments reports whether to exclude comments from the text. If nil, an index with keys excludes them.
 	HideComments func() bool
 }
 
@@ -111,8 +109,7 @@ type Events struct {
 	Warn func(format string, args ...any)
 	// Quiet omits the report after an indexing run.
 	Quiet bool
-	// Indexing starts a display of the progress of an update. Checking does the same for a check. Call done to end the
-	// display.
+	// Indexing starts a display of the progress of an update, and Checking of a check. Call done to end the display.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
 	// Confirm asks the person before data is lost. The text loss describes the loss, and the text advice says how to
@@ -160,8 +157,7 @@ type Findings struct {
 	Foreign      string // the store holds documents of another folder
 	OutdatedRead string // another version of the program read documents
 	reached      *Reach // which chunks a server finds
-	// Lost lists documents that a rebuild could not restore. Copied is the folder to which the damaged catalog was
-	// copied.
+	// Lost lists documents that a rebuild could not restore. Copied is the folder of a copy of the damaged catalog.
 	Lost   []string
 	Copied string
 }

@@ -18,8 +18,7 @@ const littleText = 16 << 10
 const guessedKey = "language_guessed"
 
 // languageOutgrown returns a reason to remake the index, or nil. The reason: the language was detected from little
-// text, and more text now shows another language. On a server, which others may use, it only prints a notice and
-// returns nil.
+// text, and more text now shows another language. On a server, it only prints a notice and returns nil.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {
 		return nil

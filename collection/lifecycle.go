@@ -38,8 +38,7 @@ type Life struct {
 	Reopen func(ctx context.Context) error
 	// Remake makes a damaged index again from its files.
 	Remake func(ctx context.Context, because error) error
-	// Moved reports whether another process has changed the index. If it returns true, Do stops waiting and repeats the
-	// work.
+	// Moved reports whether another process has changed the index. If it returns true, Do repeats the work at once.
 	Moved func() bool
 	// Do calls Notice when it waits for more than a second.
 	Notice func(format string, args ...any)

@@ -21,8 +21,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes chunks that the server has but that a search does not find. Indexing their documents again
-// restores them.
+// removeLost deletes chunks that the server has but that a search does not find. The next run restores them.
 func (x *Index) removeLost(ctx context.Context) error {
 	if x.reached == nil {
 		return nil

@@ -24,8 +24,7 @@ import (
 // Earlier versions stored each given document, each task and the results of idempotent requests in separate files. This
 // file moves them to intake.db. It repeats changes that an earlier version began and did not end before it was killed.
 
-// These are the files and folders of earlier versions in the folder of an index. This version moves them to the folder
-// movedName.
+// These are the files and folders of earlier versions in the folder of an index. They are moved to movedName.
 const (
 	olderDocuments = "documents"
 	olderTasks     = "tasks"
@@ -135,8 +134,7 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the files in movable away. The batch file comes last, because it names the document files that must not be
-// used.
+// move moves the files in movable away. The batch file comes last: it names the document files that must not be used.
 func (t *takeOver) move() error {
 	if len(t.movable) == 0 {
 		return nil

@@ -193,8 +193,8 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update updates the index. While another process writes, it waits: without limit if the index is empty, else at most
-// NeedAnswer.
+// update updates the index. If another process writes, it waits: at most NeedAnswer, or without limit if the index is
+// empty.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

@@ -59,8 +59,7 @@ func (c *Collection) disown() {
 	}
 }
 
-// ownWhenFree waits until no other process accepts documents, and then takes this right. It returns false if ctx ends
-// first.
+// ownWhenFree waits until no process accepts documents, and takes this right. If ctx ends first, it returns false.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.acquireOwner() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents

@@ -20,8 +20,7 @@ func (x *Index) byAnotherVersion() string {
 	return ", in which an older version of sheaf read the documents"
 }
 
-// NoteReading prints a notice if an older version parsed documents of the index. parses says that this command parses
-// them again.
+// NoteReading prints a notice if an older version parsed documents of the index. parses says that this run parses them.
 func (x *Index) NoteReading(parses bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():

@@ -413,8 +413,7 @@ func (x *Index) WouldHideComments() bool {
 	return anyKeys(x.Where)
 }
 
-// Run indexes the changes in the folders trees. It also indexes given documents that a killed server accepted but did
-// not index.
+// Run indexes the changes in the folders trees. It also indexes given documents that a killed server did not index.
 func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, error) {
 	first := x.First()
 	if first {

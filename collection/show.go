@@ -50,8 +50,7 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show returns result number i. It returns false if the caller may no longer see the result, or if its document is
-// gone.
+// show returns result number i. It returns false if the result is now hidden or its document is gone.
 func (s *pageMaker) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]
@@ -224,8 +223,7 @@ type documents interface {
 	text(doc sheaf.ID) ([]byte, error)
 }
 
-// scannedFiles finds the documents of results that a scan of files found. The scan has already skipped what the caller
-// may not see.
+// scannedFiles finds the documents of results that a scan of files found. The scan skipped hidden files.
 type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }

@@ -384,8 +384,7 @@ func (c *Collection) notice(err error) {
 	}
 }
 
-// insist calls the function work until it succeeds or its error is permanent, or until ctx ends. It returns the last
-// error.
+// insist calls the function work until it succeeds or its error is permanent, or ctx ends. It returns the last error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
 	for wait := 100 * time.Millisecond; forNow(err) && pause(ctx, wait) == nil; wait = min(2*wait, 5*time.Second) {
@@ -401,8 +400,7 @@ func forNow(err error) bool {
 		vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
-// do runs the task called id. It repeats the task after a temporary error. After any other error it ends the task as
-// failed.
+// do runs the task called id. It repeats the task after a temporary error. Any other error ends the task as failed.
 func (c *Collection) do(ctx context.Context, id string) {
 	err := insist(ctx, func() (err error) {
 		var k *keptTask

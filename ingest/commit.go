@@ -11,18 +11,18 @@ import (
 	"sheaf/store"
 )
 
-// commits holds what the next commit publishes, and the commit that is being recorded.
+// commits holds what the next commit publishes, and the state of the last commit.
 type commits struct {
 	update catalog.Update
-	// removing counts the removals of the work list that the next commit makes.
+	// removing is how many removals of the work list the next commit makes.
 	removing int
 	// written holds the documents that were written to the store, by ID.
 	written map[sheaf.ID]writtenDocument
-	// recording receives the result when the catalog has recorded the last commit; nil when no update runs.
+	// recording receives the result of writing the last commit to the catalog. It is nil if no write runs.
 	recording chan error
 }
 
-// writtenDocument is a document that was written, with its part in the counts of the report.
+// writtenDocument is a document that was written to the store, with what it adds to the counts of the report.
 type writtenDocument struct {
 	skip   catalog.Skip // used when the store refuses it
 	known  bool
@@ -103,14 +103,14 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	return nil
 }
 
-// writesNothing reports whether the last commit changes nothing, for example because unreadable files still are.
+// writesNothing reports whether the last commit would change nothing. Unreadable files may still be so.
 func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, skipped string) bool {
 	return len(r.list.begun) == 0 && !(r.list.unsure && r.list.differs(settings)) &&
 		len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil && settings.Extra[skippedKey] == skipped
 }
 
 // begin records in the catalog which documents this commit writes to the store or removes from it. If the run stops
-// before the commit is complete, the next run does this again. Documents that waited before keep waiting.
+// before the commit is complete, the next run repeats the work. Documents that waited before keep waiting.
 func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
 	if len(r.commits.written)+len(removed) == 0 {
 		return nil
@@ -127,8 +127,8 @@ func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed
 }
 
 // dropRejected removes from the update the documents that the store refused. The store no longer has their earlier
-// versions. The next run reads a refused file again when the file has changed. The result given says that a program
-// sent a refused document. Then commit records the other documents and fails, because the sender waits for an answer.
+// versions. The next run reads a refused file again only if it has changed. given says that a program sent a refused
+// document. Then commit records the other documents and returns an error, because the sender waits for an answer.
 func (r *runner) dropRejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.commits.written[doc]

@@ -23,8 +23,8 @@ func Text(content []byte) (text []byte, ok bool) {
 	return text, ok
 }
 
-// decode returns the text of a file in UTF-8 and a note about its encoding: "" for UTF-8. ok is
-// false when the content is not text. For UTF-8 it returns content itself.
+// decode returns the text of a file in UTF-8, and a note about its encoding, which is "" for UTF-8. ok is false if the
+// content is not text. For UTF-8, text is content itself.
 func decode(content []byte) (text []byte, note string, ok bool) {
 	if text, name, ok := decodeMarked(content); ok {
 		return text, keptAs(name), true
@@ -59,7 +59,7 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 
 func keptAs(name string) string { return name + ": its text is kept in the index as UTF-8" }
 
-// wideEncoding is an encoding with two or four bytes for each character.
+// wideEncoding is an encoding with two or four bytes for each character, such as UTF-16.
 type wideEncoding struct {
 	name, mark string // mark is the byte order mark
 	unit       int    // bytes
@@ -74,8 +74,8 @@ var wide = [...]wideEncoding{
 	{"UTF-16", "\xfe\xff", 2, "\x00\n", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)},
 }
 
-// decodeMarked decodes UTF-32 and UTF-16, even beside UTF-8, and ISO-2022-JP, which has escapes. It returns the text as
-// UTF-8, and the name of the encoding for people. ok is false if data has none of these encodings.
+// decodeMarked decodes text in UTF-32, UTF-16 (also if parts are UTF-8) or ISO-2022-JP, which has escapes. It returns
+// the text as UTF-8, and the name of the encoding for people. ok is false if data has none of these encodings.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	text, name, ok = decodeWide(data)
 	if ok && len(data)%2 == 0 && isClean(text) {
@@ -126,11 +126,11 @@ func decodeWide(data []byte) (text []byte, name string, ok bool) {
 	return nil, "", false
 }
 
-// leastPlain is how many UTF-8 bytes a text in another encoding must have in one place. Fewer may be Chinese in UTF-16.
+// leastPlain is how many bytes of UTF-8 a UTF-16 text must have in one place to count as mixed. Fewer may be Chinese.
 const leastPlain = 16
 
-// decodeMixed decodes a text with parts in UTF-8 and parts in e, because some programs append lines in another
-// encoding. ok is false if the text lacks one of the encodings, or if a part is not readable.
+// decodeMixed decodes a text with parts in UTF-8 and parts in e. Such files exist because some programs append lines in
+// another encoding. ok is false if the text lacks one of the encodings, or if a part is not readable.
 func (e wideEncoding) decodeMixed(data []byte) (text []byte, ok bool) {
 	if bytes.IndexByte(data, 0) < 0 {
 		return nil, false
@@ -156,7 +156,7 @@ func (e wideEncoding) decodeMixed(data []byte) (text []byte, ok bool) {
 	return text, parts > 1
 }
 
-// lineBytes returns the length of the first line in e.
+// lineBytes returns the number of bytes in the first line of data, which is in the encoding e.
 func (e wideEncoding) lineBytes(data []byte) int {
 	for at := e.unit; at <= len(data); at += e.unit {
 		if string(data[at-e.unit:at]) == e.lineFeed {
@@ -166,8 +166,8 @@ func (e wideEncoding) lineBytes(data []byte) int {
 	return len(data)
 }
 
-// plainBytes returns how many bytes at the start of data are in UTF-8. They end after a line feed of one byte, before
-// e's byte order mark or before its ASCII characters. Bytes that are also clean text in e are in e.
+// plainBytes returns how many bytes at the start of data are in UTF-8. They end after a line feed of one byte, and
+// before a byte order mark or ASCII character of e. Bytes that are also clean text in e count as e.
 func (e wideEncoding) plainBytes(data []byte) int {
 	n := printableBytes(data)
 	if rest := data[n:]; len(rest) > 0 && !bytes.HasPrefix(rest, []byte(e.mark)) {
@@ -190,7 +190,7 @@ func (e wideEncoding) isClean(data []byte) bool {
 	return err == nil && isClean(text)
 }
 
-// isClean reports whether a decoded text is readable and has no sign of UTF-8 that was read as UTF-16. Such a text
+// isClean reports whether a decoded text is readable and does not look like UTF-8 that was read as UTF-16. Such a text
 // has letters of Gurmukhi and Gujarati, U+0A00 to U+0AFF, for line feeds beside Chinese or Korean. It has format
 // characters, U+2060 to U+206F, for spaces. It has Chinese right after Korean for letters beyond ASCII.
 func isClean(decoded []byte) bool {
@@ -225,14 +225,14 @@ func printableBytes(data []byte) int {
 	return at
 }
 
-// isPlainWithZeros reports whether data is UTF-8 with a few zero bytes among it.
+// isPlainWithZeros reports whether data is UTF-8 except for a few zero bytes.
 func isPlainWithZeros(data []byte) bool {
 	zeros := bytes.Count(data, []byte{0})
 	return zeros*4 < len(data) && printableBytes(bytes.ReplaceAll(data, []byte{0}, nil)) == len(data)-zeros
 }
 
-// isText reports whether decoded bytes are printable and, without white space, at least half letters or digits.
-// Unless line is set, the text must contain white space.
+// isText reports whether a decoded text is printable and, without white space, at least half letters or digits. Unless
+// line is true, the text must contain white space.
 func isText(decoded []byte, line bool) bool {
 	spaces, letters, all := 0, 0, 0
 	for _, r := range string(decoded) {
@@ -249,17 +249,17 @@ func isText(decoded []byte, line bool) bool {
 	return letters > 0 && (spaces > 0 || line) && letters*2 >= all-spaces
 }
 
-// legacy is an encoding from before UTF-8.
+// legacy is an encoding that is older than UTF-8.
 type legacy struct {
 	name string
 	encoding.Encoding
-	// common has two ranges of bytes. Frequent characters begin with a byte in one of them. It is
-	// set only for encodings with two bytes for each character.
+	// common has two ranges of bytes, for encodings with two bytes per character. Frequent characters begin with a byte
+	// in one of the ranges.
 	common string
 }
 
-// languages lists for each language its frequent letters beyond ASCII and its older encodings. Text
-// in the right encoding has many letters of one language; text in a wrong encoding has few.
+// languages lists for each language its frequent letters beyond ASCII and its older encodings. Text that is decoded
+// with the right encoding has many frequent letters of one language.
 var languages = [...]struct {
 	letters string
 	// least is the smallest percentage of letters among all characters beyond ASCII.
@@ -296,7 +296,7 @@ var languages = [...]struct {
 	{hangul, leastHan, []legacy{{"EUC-KR", korean.EUCKR, "\xa1\xa3\xb0\xc8"}}},
 }
 
-// Encodings of several languages.
+// These encodings are used for several languages.
 var (
 	gb18030 = legacy{"GB18030", simplifiedchinese.GB18030, "\xa1\xa3\xb0\xd7"}
 	western = []legacy{
@@ -321,7 +321,7 @@ var (
 	}
 )
 
-// The smallest shares of frequent letters, in percent.
+// These are the smallest shares of frequent letters in text of the right encoding, in percent.
 const (
 	leastLatin   = 80
 	leastLetters = 60
@@ -330,11 +330,11 @@ const (
 )
 
 const (
-	// marks appear in texts of every Latin language.
+	// marks are signs that texts of every Latin language may contain.
 	marks = "„“”‚‘’–—…«»€§°±×²³¼½µ£©®™•·"
-	// kana are the Japanese letters that are used beside Chinese signs.
+	// kana are the Japanese letters that occur beside Chinese signs.
 	kana = "のにをはがとでたしてるなれかもいらこりさっうくよあまどけそきめすえみせわおつだんち、。ーンスルトラアイリクシドレジタフロカマ"
-	// simplified, traditional and hangul are the most frequent signs of Chinese and Korean.
+	// simplified, traditional and hangul are the most frequent signs of Chinese and Korean texts.
 	simplified = "，。、的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心" +
 		"她本前开但因只从想实日军者意无力它与长把机十民第公此已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代内信表化老给" +
 		"世位次度门任常先海通教儿原东声提立及比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社" +
@@ -347,18 +347,17 @@ const (
 		"려연위점분화재현물당집식행방회할된체금업개교통중발음"
 )
 
-// sampleBytes is how much text is enough to detect the encoding. A text without Latin letters needs leastSigns
-// characters beyond ASCII. If their first bytes fit legacy.common, leastCommon characters are enough.
+// sampleBytes is how many bytes of text are enough to detect the encoding. A text without Latin letters needs
+// leastSigns characters beyond ASCII. If their first bytes fit legacy.common, leastCommon characters are enough.
 const (
 	sampleBytes = 64 << 10
 	leastSigns  = 6
 	leastCommon = 3
 )
 
-// decodeLegacy decodes text in an encoding from before UTF-8. The result name is "" when no encoding fits. The
-// parameter first is the position of the first byte that is not UTF-8. The parameter apart says that plain letters
-// surround each byte beyond ASCII, which happens only in Latin languages. When two encodings fit equally well,
-// Windows-1252 wins, then the first in languages.
+// decodeLegacy decodes text in an encoding from before UTF-8. If no encoding fits, name is "". first is the position of
+// the first byte that is not UTF-8. apart says that ASCII letters surround each byte beyond ASCII, as only in Latin
+// languages. If two encodings fit equally well, Windows-1252 wins, then the first in languages.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0
@@ -402,7 +401,8 @@ func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string)
 	return text, fit.name
 }
 
-// isCommon reports whether nine of ten characters beyond ASCII begin with a byte in one of two ranges.
+// isCommon reports whether at least nine of ten characters beyond ASCII begin with a byte in ranges. ranges holds the
+// bounds of two ranges.
 func isCommon(sample []byte, ranges string) bool {
 	common, all := 0, 0
 	for i := 0; i < len(sample); i++ {
@@ -417,9 +417,9 @@ func isCommon(sample []byte, ranges string) bool {
 	return common*10 >= all*9
 }
 
-// frequentShare decodes a sample. It returns how many characters beyond ASCII there are, and what percentage of them
-// is in letters, in any case. It ignores a letter that isMisplaced, and a mark except the apostrophe between two
-// letters. Text in a wrong encoding has many of these. The share is 0 when the sample is invalid in the encoding.
+// frequentShare decodes sample with e. signs is the number of characters beyond ASCII. share is the percentage of them
+// that is in letters, in any case. It ignores a letter that isMisplaced, and a mark except the apostrophe between two
+// letters. Text in a wrong encoding has many. If the sample is invalid in e, share is 0.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {
@@ -450,7 +450,7 @@ func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	return frequent * 100 / signs, signs
 }
 
-// isMisplaced reports whether words seldom have the letter r between two characters.
+// isMisplaced reports whether words seldom have the letter r between the characters before and after.
 func isMisplaced(before, r, after rune) bool {
 	switch {
 	case unicode.IsUpper(r) && unicode.IsLower(before), unicode.IsLower(r) && unicode.IsUpper(after):
@@ -465,7 +465,7 @@ func isMisplaced(before, r, after rune) bool {
 	return false
 }
 
-// decodeBytes keeps valid UTF-8 and decodes other bytes with alphabet: a file may change its encoding in the middle.
+// decodeBytes keeps valid UTF-8 in data, and decodes other bytes with alphabet. A file may change its encoding.
 func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	text := make([]byte, 0, len(data)+len(data)/8)
 	for len(data) > 0 {
@@ -484,7 +484,7 @@ func hasOddControls(data []byte) bool {
 	return bytes.ContainsAny(data[:min(len(data), sampleBytes)], "\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f")
 }
 
-// utf8Faults says how a text differs from UTF-8.
+// utf8Faults says in which ways a text is not valid UTF-8.
 type utf8Faults struct {
 	invalid int // bytes that are not UTF-8
 	runs    int // runs of bytes beyond ASCII around them

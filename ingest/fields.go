@@ -13,12 +13,12 @@ import (
 	"sheaf/text/chunk"
 )
 
-// columnExtension holds a file's extension, in lower case without the dot.
+// columnExtension is the column of a file's extension, in lower case without the dot.
 const columnExtension = "ext"
 
-// entries turns a document into chunks for the store, without vectors. It makes them in pieces so that a long
-// document is not in memory all at once. A chunk's fields are its title, the titles above it, its tags, its path and
-// its body. Aliases and property values go to the document's own chunk, or to every piece of a document of pieces.
+// entries turns a document into chunks for the store, without vectors. It makes some at a time, so that a long document
+// needs little memory. A chunk's fields are its title, the titles above it, its tags, its path and its body. Aliases
+// and property values go to the document's own chunk, or to every piece of a document of pieces.
 type entries struct {
 	doc     *sheaf.Document
 	content string
@@ -35,7 +35,7 @@ func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries 
 		columns: Columns(doc, date), atDepth: map[int][]store.Column{}}
 }
 
-// take returns the next n chunks, fewer at the end.
+// take returns the next n chunks, or fewer at the end of the document.
 func (s *entries) take(n int) []store.Chunk {
 	out := make([]store.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
 	for ; s.next < len(s.doc.Chunks) && len(out) < n; s.next++ {
@@ -88,10 +88,10 @@ func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
 	return chunk.IndexedText(doc, c, content).Text
 }
 
-// pathWords returns a path without its extension.
+// pathWords returns a path without its extension, as text for word search.
 func pathWords(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
-// propertyText returns the scalar values of the frontmatter, except values with fields of their own.
+// propertyText returns the scalar values of the frontmatter as text, without values that have fields of their own.
 func propertyText(doc *sheaf.Document) string {
 	var parts []string
 	for _, p := range doc.Properties {
@@ -114,7 +114,8 @@ const maxTagsAbove = 32
 func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
 
 // Columns returns the columns for filters that all chunks of a document share, sorted by name (see sheaf.ColumnTree).
-// It folds tags and texts, adds parents of nested tags, and replaces links by their notes' names. The caller owns them.
+// It folds tags and texts, adds parents of nested tags, and replaces links by their notes' names. The caller owns the
+// result.
 func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
 	columns := []store.Column{
@@ -150,7 +151,7 @@ func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	return columns
 }
 
-// propertyColumns returns the columns of properties, in no order.
+// propertyColumns returns the columns of properties. They are not sorted.
 func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 	// These are the values by column; the names of two properties may differ only in spelling.
 	properties := map[string]*distinct.List[sheaf.Value]{}
@@ -192,7 +193,7 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 }
 
 // WithFields returns the columns of a document together with the fields of one of its chunks, sorted by name. In a
-// column, values of the chunk come before values of the document. A field named date replaces the document's date.
+// column, values of the chunk come before values of the document. A field called date replaces the document's date.
 func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	if len(fields) == 0 {
 		return columns
@@ -240,15 +241,15 @@ func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	return date.Time.UTC()
 }
 
-// These are the names of the properties, in any case, that say who may see a document. Their values are compared byte
-// by byte, and word search does not find them.
+// These are the names of the access properties, in any case: they say who may see a document. Their values are compared
+// byte by byte, and word search does not find them.
 const (
 	PropertyTenant = "tenant"
 	PropertyAccess = "access"
 	PropertySets   = "sets"
 )
 
-// accessColumn returns the additional column that a property fills, or "" when it fills none.
+// accessColumn returns the column that an access property fills besides its own. It returns "" for other properties.
 func accessColumn(property string) string {
 	switch strings.ToLower(property) {
 	case PropertyTenant:
@@ -262,7 +263,7 @@ func accessColumn(property string) string {
 }
 
 // accessColumns returns the columns that say who may see a document. If a property appears twice, only the first
-// counts: a second property must not give access to more people.
+// counts. A second one must not give access to more people.
 func accessColumns(doc *sheaf.Document) []store.Column {
 	var columns []store.Column
 	for _, p := range doc.Properties {
@@ -290,7 +291,7 @@ func folders(p string) []sheaf.Value {
 	return values
 }
 
-// ChunkColumns returns the columns of a document, as [Columns] returns them, with the depth of one of its chunks.
+// ChunkColumns returns the columns of one chunk: the columns of its document, see [Columns], and the chunk's depth.
 func ChunkColumns(document []store.Column, depth int) []store.Column {
 	c := store.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
 	byName := func(d store.Column, name string) int { return strings.Compare(d.Name, name) }

@@ -18,7 +18,7 @@ import (
 type Given struct {
 	// Tree and Path name the document. The path's ending says how to cut the text, as for a file.
 	Tree, Path string
-	// Title is used when the text has no title. If Title is empty, the last part of the path is the title, as for a
+	// Title is used if the text has no title. If Title is empty too, the last part of the path is the title, as for a
 	// file. Untitled leaves the title empty instead, because some paths are only numbers.
 	Title    string
 	Untitled bool
@@ -27,15 +27,16 @@ type Given struct {
 	Modified time.Time
 	// Properties replace properties of the same name in the text.
 	Properties []sheaf.Property
-	// Chunks is the document if the sender cut it. [JoinChunks] then gives the text, and Text is ignored.
+	// Chunks are its chunks if the sender cut it. [JoinChunks] then gives the text, and Text is ignored.
 	Chunks []GivenChunk
-	// Hash identifies this version; zero means the hash of Text.
+	// Hash identifies this version of the document. If it is zero, the hash of Text is used.
 	Hash catalog.Hash
 }
 
 // GivenChunk is a chunk of a document that the sender cut.
 type GivenChunk struct {
-	// Slug ends the chunk's ID; "" stands for the chunk's number, from 0. Slugs of a document differ and have no '#'.
+	// Slug is the end of the chunk's ID. If it is "", the chunk's number (from 0) is used. Slugs of a document differ
+	// and have no '#'.
 	Slug string
 	// Title is shown with the chunk; "" means the title of the document.
 	Title string
@@ -45,7 +46,7 @@ type GivenChunk struct {
 	Vectors []store.Vectors
 }
 
-// chunkBreak separates the chunks of a document that the sender cut.
+// chunkBreak is the text between two chunks of a document that the sender cut.
 const chunkBreak = "\n\n"
 
 // JoinChunks returns the text of a document that the sender cut.
@@ -60,11 +61,11 @@ func JoinChunks(chunks []GivenChunk) []byte {
 	return b
 }
 
-// slug returns the end of a chunk's ID.
+// slug returns the last part of the ID of chunk number chunk.
 func (g *Given) slug(chunk int) string { return cmp.Or(g.Chunks[chunk].Slug, strconv.Itoa(chunk)) }
 
-// ready returns g with the joined text of its chunks, if it has chunks. It fails if two chunks have the same slug,
-// because one would replace the other in the store.
+// ready returns g, with the joined text of its chunks if it has chunks. If two chunks have the same slug, it returns an
+// error, because one would replace the other in the store.
 func (g Given) ready() (*Given, error) {
 	if len(g.Chunks) == 0 {
 		return &g, nil
@@ -84,7 +85,7 @@ func (g Given) ready() (*Given, error) {
 	return &g, nil
 }
 
-// content returns the text of g as if it were read from a file.
+// content returns the text of g in the form in which read returns a file.
 func (g *Given) content() content {
 	c := content{data: g.Text, state: catalog.FileState{Size: int64(len(g.Text)), Hash: g.Hash}}
 	if g.Hash == (catalog.Hash{}) {
@@ -97,9 +98,9 @@ func (g *Given) content() content {
 	return c
 }
 
-// dateOf returns the date of g. doc is g with the given properties; the parameter found is the date in its text or
-// name. The frontmatter's date comes first, then the given date, the properties and the name. dateOf ignores given
-// dates that JSON cannot write.
+// dateOf returns the date of g. doc is g with the given properties; found is the date in its text or name. The first of
+// these counts: the frontmatter's date, the given date, the properties, the name. It ignores given dates that JSON
+// cannot write.
 func (g *Given) dateOf(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}
@@ -110,7 +111,7 @@ func (g *Given) dateOf(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	return found
 }
 
-// retitle replaces a title that came from the file's name with the given title.
+// retitle sets the title of doc to the given title, if the title came from the name of the file.
 func (g *Given) retitle(doc *sheaf.Document) {
 	name := path.Base(g.Path)
 	if g.Title == "" && !g.Untitled || doc.Title != name && doc.Title != strings.TrimSuffix(name, path.Ext(name)) {
@@ -135,7 +136,7 @@ func (g *Given) retitle(doc *sheaf.Document) {
 	}
 }
 
-// declare adds the given properties; they replace properties of the same name.
+// declare adds the given properties to doc. They replace properties of the same name.
 func (g *Given) declare(doc *sheaf.Document) {
 	if len(g.Properties) == 0 {
 		return

@@ -37,7 +37,7 @@ type ignoreFile struct {
 	rules []ignoreRule
 }
 
-// isOwn reports whether the rules are Sheaf's, not git's.
+// isOwn reports whether the file is a .sheafignore, with Sheaf's rules, not git's.
 func (f *ignoreFile) isOwn() bool { return strings.HasSuffix(f.name, ignoreNames[1]) }
 
 func parseIgnore(base, name, content string) ignoreFile {
@@ -72,8 +72,7 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
-// isPlain reports whether a character of a pattern matches only itself. A slash does not, because it may match nothing
-// after stars.
+// isPlain reports whether a character of a pattern matches only itself. A slash may match nothing after stars.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
 func trimUnescapedSpaces(s string) string {
@@ -87,7 +86,7 @@ func trimUnescapedSpaces(s string) string {
 	return s[:end]
 }
 
-// verdict returns the last rule that matches a path, or nil. path is relative to the top, without outer slashes.
+// verdict returns the last rule of the file that matches a path, or nil. path is relative to the top.
 func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	relative, ok := strings.CutPrefix(path, f.base)
 	if !ok {
@@ -122,7 +121,7 @@ func (f *ignoreFile) describe(r *ignoreRule) string {
 // special lists the characters with a meaning in a pattern.
 const special = `*?[\`
 
-// patternOf turns a gitignore pattern into a regular expression. '?' and '[...]' match one character, '*' matches any
+// patternOf converts a gitignore pattern to a regular expression. '?' and '[...]' match one character, '*' matches any
 // number, never a slash. Two or more stars between slashes match any number of folders. '\' escapes the next character.
 func patternOf(pattern string) *regexp.Regexp {
 	pattern = string([]rune(pattern)) // an invalid byte matches any invalid byte
@@ -164,12 +163,12 @@ func patternOf(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^` + b.String() + `$`)
 }
 
-// classes are the sets of characters that a pattern names, without the slash.
+// classes maps the names of character classes in patterns, as in [:alpha:], to sets of characters without the slash.
 var classes = map[string]string{"alpha": `A-Za-z`, "alnum": `0-9A-Za-z`, "digit": `0-9`, "lower": `a-z`, "upper": `A-Z`,
 	"space": ` \t-\r`, "xdigit": `0-9A-Fa-f`, "punct": "!-.:-@\\[-`{-~"}
 
-// setOf turns the set at the beginning of a pattern, as in [a-z], into a regular expression. It also returns the
-// length of the set. A set without ']' matches nothing.
+// setOf converts the set at the beginning of a pattern, such as [a-z], to a regular expression. size is the length of
+// the set in bytes. A set without ']' matches nothing.
 func setOf(pattern string) (set string, size int) {
 	const nothing = `[^\x00-\x{10FFFF}]`
 	var b strings.Builder
@@ -214,8 +213,9 @@ func setOf(pattern string) (set string, size int) {
 	return `[` + b.String() + `]`, len(string(runes[:i+1]))
 }
 
-// withIgnores adds the ignore files of a folder to the ignore files of the folders above. It fails when it cannot read
-// an ignore file. Where a repository begins, git's rules from above end; Sheaf's rules continue.
+// withIgnores returns the ignore files that apply in a folder: those of the folders above, and its own. If it cannot
+// read an ignore file, it returns an error. Where a repository begins, git's rules from above end; Sheaf's rules
+// continue.
 func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores, added := dir.ignores, false
 	take := func(file, shown string) error {
@@ -254,7 +254,7 @@ func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]
 	return ignores, nil
 }
 
-// ownLast sorts Sheaf's rules after git's, so that Sheaf's rules win: the last matching rule counts.
+// ownLast moves Sheaf's ignore files after git's, because the last matching rule counts.
 func ownLast(ignores []ignoreFile) {
 	slices.SortStableFunc(ignores, func(a, b ignoreFile) int {
 		switch {
@@ -267,7 +267,7 @@ func ownLast(ignores []ignoreFile) {
 	})
 }
 
-// excludes is the path of a repository's own rules, relative to the folder of git.
+// excludes is the path of the file with a repository's own rules, relative to the folder of git.
 const excludes = "info/exclude"
 
 // gitFolder returns the folder where git keeps the excludes of the repository that begins at the path full, or "". In a
@@ -286,7 +286,7 @@ func gitFolder(full string) string {
 	return git
 }
 
-// readSmall returns the content of a small file of git. It returns "" for anything else, such as a pipe or large file.
+// readSmall returns the content of a small file that git wrote. For anything else, such as a pipe, it returns "".
 func readSmall(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {
@@ -296,7 +296,7 @@ func readSmall(name string) string {
 	return string(text)
 }
 
-// leading resolves a path that git wrote in a file. The path is absolute, or relative to the folder.
+// leading returns the absolute form of a path that git wrote in a file. The path is absolute, or relative to folder.
 func leading(folder, path string) string {
 	path = filepath.FromSlash(strings.TrimSpace(path))
 	if filepath.IsAbs(path) {
@@ -305,8 +305,9 @@ func leading(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// repository reports whether a repository begins at the path full. It returns the folder of the repository's excludes,
-// or "" when the process has no right to read them. It fails when it cannot find out whether a repository begins there.
+// repository reports whether a repository begins at the path full. git is the folder of the repository's excludes, or
+// "" if the process has no right to read them. If it cannot find out whether a repository begins there, it returns an
+// error.
 func repository(full string) (git string, begins bool, err error) {
 	git = filepath.Join(full, ".git")
 	switch _, err := os.Stat(git); {
@@ -323,7 +324,7 @@ func repository(full string) (git string, begins bool, err error) {
 	}
 }
 
-// watchIgnore watches an ignore file, which may be missing.
+// watchIgnore makes the watch report changes of an ignore file, which may be missing.
 func (w *walker) watchIgnore(name string) {
 	if w.o.watch == nil {
 		return
@@ -333,8 +334,8 @@ func (w *walker) watchIgnore(name string) {
 	}
 }
 
-// readIgnore returns the content of an ignore file. It returns "" when the file does not exist or is not a regular
-// file. It fails for a broken link, for example to an unmounted disk, because the rules are then unknown.
+// readIgnore returns the content of an ignore file. If the file does not exist or is not a regular file, it returns "".
+// For a broken link, for example to an unmounted disk, it returns an error, because the rules are then unknown.
 func readIgnore(name string) (string, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -359,15 +360,15 @@ func readIgnore(name string) (string, error) {
 // errNowhere means that a link has no target.
 var errNowhere = errors.New("a link that leads nowhere")
 
-// isAbsent reports whether nothing has this name, not even a broken link.
+// isAbsent reports whether no file, folder or link has this name, not even a broken link.
 func isAbsent(name string) bool {
 	_, err := os.Lstat(name)
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // outerIgnores returns the ignore files above root up to the top of its repository, and the repository's excludes.
-// sources lists the names of all these files, even missing ones. outerIgnores fails when a file is unreadable, or when
-// it cannot find where the repository begins. Files that the process may not read count as missing.
+// sources lists the names of all these files, even missing ones. If a file is unreadable, or the beginning of the
+// repository is unknown, it returns an error. Files that the process has no right to read count as missing.
 func outerIgnores(root string) (ignores []ignoreFile, sources []string, err error) {
 	lead := "" // from the top down to root
 	take := func(name string) {
@@ -407,7 +408,7 @@ func outerIgnores(root string) (ignores []ignoreFile, sources []string, err erro
 	}
 }
 
-// pathAbove returns the path of a file above root, relative to root: messages must not reveal where root is.
+// pathAbove returns the path of a file above root, relative to root. So messages do not reveal where root is.
 func pathAbove(root, name string) string {
 	at, err := filepath.Rel(root, name)
 	if err != nil {
@@ -419,8 +420,8 @@ func pathAbove(root, name string) string {
 // ignoreNames are the names of ignore files: git's, then Sheaf's. Sheaf's rules have priority.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
-// ignoredBy returns the rule that excludes a file or folder, and the rule's file, or nil. Rules of the options win over
-// Sheaf's ignore files, which win over git's. Within each kind, inner folders win.
+// ignoredBy returns the rule that excludes a file or folder, and the file of this rule. If no rule does, both are nil.
+// Rules of the options win over Sheaf's ignore files, which win over git's. Within each kind, inner folders win.
 func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
 	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
 	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {

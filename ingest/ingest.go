@@ -1,6 +1,6 @@
-// Package ingest brings changes into catalog and store. It walks folders, finds new and changed files, cuts and
-// embeds them, and writes. Folders and given documents make one work list (worklist.go), which one runner carries out
-// (run.go, commit.go). An interrupted run loses nothing that it committed; the next run continues there. [Run]
+// Package ingest brings changes into catalog and store. It walks folders, finds new and changed files, cuts and embeds
+// them, and writes. Changes in folders, and given documents, become one work list (worklist.go), which one runner
+// carries out (run.go, commit.go). An interrupted run keeps what it committed; the next run continues there. [Run]
 // indexes folders, [Change] indexes given documents, and [Watch] keeps running.
 package ingest
 
@@ -32,7 +32,7 @@ type Options struct {
 	// walking again.
 	Walked *Walk
 	Chunk  chunk.Options
-	// Analyzer decides which words of a list of links are the same. With nil, words of the same letters are the same.
+	// Analyzer decides which words in lists of links are the same. If it is nil, only words of the same letters are.
 	Analyzer *analysis.Analyzer
 	// HideComments reports whether to skip comments in Markdown: see [chunk.WithoutComments]. Each run calls it.
 	// When its answer changes, the next run reads all documents again. If HideComments is nil, comments are text.
@@ -44,8 +44,8 @@ type Options struct {
 	// CommitBytes limits the bytes of files in one commit; 0 means DefaultCommitBytes. Commits of a run have similar
 	// sizes.
 	CommitBytes int64
-	// Kept returns a given document as the program sent it, by its ID and the hash in the catalog. It returns false
-	// when that document was not stored. If Kept is nil, the run uses the text in the catalog.
+	// Kept returns a given document as the program sent it. It finds it by its ID and the hash in the catalog, and
+	// returns false if it was not stored. If Kept is nil, the run uses the text in the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
 	// Settings changes the recorded settings of the collection, except the trees. Run records its chunker and model
 	// when the catalog records none. If Settings is nil, the recorded settings stay. A run with another chunker or
@@ -54,18 +54,18 @@ type Options struct {
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
-	// Writing is locked while a run writes. It may be nil if only one goroutine of the process writes.
+	// Writing is the mutex of writers in this process. A run locks it. It may be nil if only one goroutine writes.
 	Writing *Writing
-	// Progress is called at most ten times a second, and at the end of every phase. Two goroutines never call it at
-	// once. After each run, Watch calls Progress with the zero value. Progress may be nil.
+	// Progress is called at most ten times a second, and at the end of every phase. Two calls never overlap. After each
+	// run, Watch calls Progress with the zero value. Progress may be nil.
 	Progress func(Progress)
 }
 
-// DefaultCommitBytes limits the work that an interruption can lose, and the memory. Smaller commits
-// leave more segments, which slow down every query.
+// DefaultCommitBytes is the default of Options.CommitBytes. It limits the memory, and the work that an interruption can
+// lose. Smaller commits leave more segments, which slow down every query.
 const DefaultCommitBytes = 12 << 20
 
-// Phase is what a run is doing.
+// Phase is the part of the work that a run is doing.
 type Phase string
 
 // These are the phases of a run.
@@ -100,9 +100,9 @@ type Report struct {
 	// Bytes is the size of the files that were read.
 	Bytes   int64          `json:"bytes"`
 	Skipped []catalog.Skip `json:"skipped,omitempty"`
-	// ByRule lists the files and folders that rules exclude, each with the line of the rule, sorted like Skipped.
-	// The path of a folder ends with a slash and stands for its whole content. Only [Scan] with Walk.ListIgnored
-	// fills ByRule, with up to 100,000 entries for each tree. AllByRule counts all.
+	// ByRule lists the files and folders that rules exclude, each with the line of the rule, sorted like Skipped. The
+	// path of a folder ends with a slash and means its whole content. Only [Scan] with Walk.ListIgnored fills ByRule,
+	// with up to 100,000 entries for each tree. AllByRule counts all.
 	ByRule    []catalog.Skip `json:"by_rule,omitempty"`
 	AllByRule int            `json:"all_by_rule,omitempty"`
 	Warnings  []FileWarning  `json:"warnings,omitempty"`
@@ -113,10 +113,10 @@ type Report struct {
 	// Gone lists folders that are missing although other folders are there, and folders on a disk
 	// that is not mounted. Their indexed documents stay.
 	Gone []string `json:"gone,omitempty"`
-	// Unseen says why the system does not report all changes; [Watch] then polls. It is "" when the
-	// system reports all changes, and outside a watch.
+	// Unseen says why the system does not report all changes of files; [Watch] then polls. If the system reports all,
+	// or outside a watch, it is "".
 	Unseen string `json:"unseen,omitempty"`
-	// EmbedError says why vectors are missing; "" when no vector is missing.
+	// EmbedError says why vectors are missing. It is "" if none is missing.
 	EmbedError string `json:"embed_error,omitempty"`
 }
 
@@ -140,13 +140,13 @@ type FileWarning struct {
 	Message string   `json:"message"`
 }
 
-// Changes reports whether anything was written.
+// Changes reports whether the run wrote anything.
 func (r *Report) Changes() bool { return r.Added+r.Changed+r.Removed > 0 }
 
 // maxWarnings limits the warnings that a report lists.
 const maxWarnings = 1000
 
-// ready fails when an option is missing.
+// ready returns an error if a required option is missing.
 func (o *Options) ready() error {
 	if o.Catalog == nil || o.Backend == nil {
 		return sheaf.Invalidf("index: a catalog and a store are needed")
@@ -195,7 +195,7 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-// scanItems counts the items that would change something.
+// scanItems counts the items of the work list that a run would change, for Scan.
 func (o *Options) scanItems(l *worklist) error {
 	view := o.Catalog.View()
 	defer view.Close()
@@ -232,7 +232,7 @@ func (o *Options) scanItems(l *worklist) error {
 	return nil
 }
 
-// skipsAgain reports whether the next run would skip a file for the same reason as the last run.
+// skipsAgain reports whether the next run would skip a file for the same reason s as the last run.
 func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
 	c, err := it.content()
 	if err != nil {
@@ -242,16 +242,17 @@ func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
 	return reason == s.Reason
 }
 
-// sameContent reports whether a file has the indexed content. It reads the file, so use it only if size and time leave
-// doubt.
+// sameContent reports whether a file still has the indexed content. It reads the whole file, so call it only if size
+// and time leave doubt.
 func sameContent(it *item) bool {
 	c, err := it.content()
 	return err == nil && c.state.Hash == it.old.Hash
 }
 
 // Run brings catalog and store up to date with the folders. If nothing changed, it writes nothing and takes no lock. It
-// skips unreadable files, reports why, and indexes the rest. It fails with sheaf.ErrUnavailable while another process
-// is indexing. It fails with [ErrRebuilt] if another process built the index with other settings than Settings records.
+// skips unreadable files, reports why, and indexes the rest. While another process is indexing, the error is
+// sheaf.ErrUnavailable. If another process built the index with other settings than Settings records, the error is
+// [ErrRebuilt].
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -260,7 +261,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return whenEmptied(ctx, func() (*Report, error) { return runOnce(ctx, o) })
 }
 
-// runOnce is [Run], but it does not wait until the store is emptied.
+// runOnce works like [Run], but if the store must still be emptied, it returns an error instead of waiting.
 func runOnce(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	if err := o.Catalog.Follow(); err != nil {
@@ -279,7 +280,8 @@ func runOnce(ctx context.Context, o Options) (*Report, error) {
 	return &l.report, err
 }
 
-// run carries out a work list, or makes a new one if the catalog changed. It returns nil if it cannot lock the catalog.
+// run carries out the work list l, or makes a new list if the catalog changed. It returns nil and an error if it cannot
+// lock the catalog.
 func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *worklist, err error) {
 	unlock, err := o.lock(ctx, 0)
 	if err != nil {
@@ -310,9 +312,9 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)
 }
 
-// Change does what [Put] does and also removes other documents, in its first commit. Removing an unknown document is
-// not an error. After a [store.PartialError], the catalog and the store lack the documents that the error names. The
-// other changes of that commit are done. Later commits are not done.
+// Change does what [Put] does, and also removes the documents in removed, in its first commit. Removing an unknown
+// document is not an error. After a [store.PartialError], the catalog and the store lack the documents that the error
+// names. The other changes of that commit are done. Later commits are not done.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -324,7 +326,7 @@ func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*
 	return whenEmptied(ctx, func() (*Report, error) { return changeOnce(ctx, o, docs, removed) })
 }
 
-// changeOnce is [Change], but it does not wait until the store is emptied.
+// changeOnce works like [Change], but if the store must still be emptied, it returns an error instead of waiting.
 func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	began := time.Now()
 	unlock, err := o.lock(ctx, lockPatience)

@@ -14,15 +14,16 @@ import (
 	"sheaf/text/chunk"
 )
 
-// servedPassages are for embedders that get one passage per call, such as servers. Models that read
-// whole sentences profit from longer passages.
+// servedPassages are the passages for models that get one passage per call, such as servers. Models that read whole
+// sentences profit from longer passages.
 var servedPassages = chunk.Passages{Words: 80, Stride: 60}
 
-// cheapPassages are for a model.WindowEmbedder: sums of words work better for short passages that overlap
-// (doc/quality.md).
+// cheapPassages are the passages for a model.WindowEmbedder, which adds up vectors of words. Short passages that
+// overlap work better for it (doc/quality.md).
 var cheapPassages = chunk.Passages{Words: 40, Stride: 30}
 
-// PassagesOf says how texts are cut for an embedder. Every passage is embedded under the titles above it.
+// PassagesOf returns how texts are cut into passages for an embedder. Every passage is embedded under the titles above
+// it.
 func PassagesOf(e model.Embedder) chunk.Passages {
 	if _, ok := e.(model.WindowEmbedder); ok {
 		return cheapPassages
@@ -30,8 +31,8 @@ func PassagesOf(e model.Embedder) chunk.Passages {
 	return servedPassages
 }
 
-// suffixOf returns the text to embed after every passage of doc, if the options ask: its properties, except access
-// rights.
+// suffixOf returns the properties of doc as text to embed after every passage, without access rights. If the options do
+// not ask for it, it returns "".
 func (o *Options) suffixOf(doc *sheaf.Document) string {
 	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
 		return ""
@@ -40,7 +41,7 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	return suffix
 }
 
-// completeBodies appends text for word search to the bodies of chunks: words of lists, and property values.
+// completeBodies appends text for word search to the bodies of chunks: words of removed lists, and property values.
 func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, words []string) {
 	found := ""
 	if o.Chunk.Chunker == "window" {
@@ -53,7 +54,7 @@ func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, word
 	}
 }
 
-// passages returns the texts of one chunk to embed, each followed by suffix.
+// passages returns the texts to embed for one chunk. Each ends with suffix.
 func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []string {
 	heading := strings.Join(c.Hierarchy, headingMark)
 	starts := p.AppendStarts(nil, body)
@@ -71,7 +72,7 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 // headingMark separates the titles above a passage.
 const headingMark = " › "
 
-// embed adds vectors to the chunks of one document. The map byID has the chunks, and suffix follows every passage. The
+// embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. The
 // vectors are valid until the next call.
 func (w *worker) embed(ctx context.Context, e model.Embedder, doc *sheaf.Document,
 	byID map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, suffix string) error {
@@ -112,22 +113,23 @@ func (w *worker) embed(ctx context.Context, e model.Embedder, doc *sheaf.Documen
 	return nil
 }
 
-// ask asks a model for vectors. A panic of the model becomes an error.
+// ask sends texts to a model and returns its vectors. A panic of the model becomes an error.
 func ask(ctx context.Context, e model.Embedder, purpose model.Purpose,
 	texts []string) (vectors [][]float32, err error) {
 	defer model.Caught(e.Model(), &err)
 	return e.Embed(ctx, purpose, texts)
 }
 
-// Answers reports whether a model returns a vector for a plain word. If so, a refused text is at fault, not the model.
+// Answers reports whether a model returns a vector for a plain word. If it does but refuses a text, the text is at
+// fault, not the model.
 func Answers(ctx context.Context, e model.Embedder) bool {
 	// A query fails at once when the model's server is known to be down.
 	vectors, err := ask(ctx, e, model.Query, []string{"vectors"})
 	return err == nil && len(vectors) == 1 && (vectors[0] == nil || store.IsUnit(vectors[0], e.Dims()))
 }
 
-// embedWindows is embed for an embedder that takes whole texts. The suffix comes after the titles
-// and before the passages, because such an embedder expects the shared text first.
+// embedWindows works like embed, for an embedder that takes whole texts. The suffix comes before the passages, because
+// such an embedder expects the shared text first.
 func (w *worker) embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
 	if _, keeps := w.writer.(*plainWriter); keeps || cap(w.numbers) > 1<<20 { // the latter after a very long text
@@ -173,7 +175,7 @@ func chunksOf(doc *sheaf.Document) map[sheaf.ID]*sheaf.Chunk {
 	return at
 }
 
-// bodyOf returns the body of a chunk; nil when it has none.
+// bodyOf returns the body field of a chunk, or nil if the chunk has none.
 func bodyOf(c *store.Chunk) *store.Field {
 	for i := range c.Fields {
 		if c.Fields[i].Name == sheaf.FieldBody {
@@ -190,7 +192,7 @@ func textOf(c *store.Chunk) string {
 	return ""
 }
 
-// appendVectors appends vectors. It skips nil vectors, which belong to texts that the model does not know.
+// appendVectors appends vectors. It skips nil vectors, which mean texts that the model does not know.
 func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store.Vectors {
 	known := make([][]float32, 0, len(vectors))
 	for _, v := range vectors {
@@ -204,7 +206,7 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 	return append(to, store.Vectors{Name: name, Passages: known})
 }
 
-// vectors embeds the chunks that came without vectors; vectors that came with a chunk stay.
+// vectors embeds the chunks that have no vectors yet. Vectors that a program sent with a chunk stay.
 func (w *worker) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	if it.given == nil || len(it.given.Chunks) != len(chunks) {
@@ -226,24 +228,24 @@ func (w *worker) vectors(ctx context.Context, it *item, doc *sheaf.Document, at 
 	return err
 }
 
-// errNoModel says why vectors are missing: there is no model. A later run with a model adds them.
+// errNoModel means that vectors are missing because no model is configured. A later run with a model adds them.
 var errNoModel = errors.New("no model is configured")
 
-// refusedFor is how long an embedder may refuse every document before the run stops calling it. A
-// failing server takes seconds for each document, with the pauses between attempts.
+// refusedFor is how long an embedder may refuse every document before the run stops asking it. A failing server takes
+// seconds for each document, with the pauses between attempts.
 const refusedFor = time.Minute
 
-// embedding is the state of the embedder in a run.
+// embedding records during a run whether the embedder works.
 type embedding struct {
 	wanted bool // documents indexed earlier have vectors
-	// fault is set when the embedder failed; the run does not call a failed embedder again.
+	// fault is the error of an embedder that failed, or nil. The run does not call a failed embedder again.
 	fault error
-	// refusing is the time at which the embedder began to refuse every document; zero while it accepts some.
+	// refusing is the time since when the embedder refuses every document. It is zero while it accepts some.
 	refusing time.Time
 }
 
-// embedChunks adds vectors when there is an embedder that works. A document that the embedder
-// refuses waits for its vectors; the other documents are not delayed.
+// embedChunks adds vectors to chunks if there is an embedder that works. A document that the embedder refuses waits for
+// its vectors; the other documents are not delayed.
 func (w *worker) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	switch {
@@ -290,8 +292,8 @@ func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries [
 // The list would outrank the linked documents, by words and by meaning, although no title above it has the word. So
 // the vectors of a section leave such a list out, and word search gets each of its words once.
 
-// takeLists removes lists of similar links from the bodies of a document's chunks, before the chunks get their
-// vectors. It returns the words of the removed lists, by index of the chunk.
+// takeLists removes lists of similar links from the bodies of chunks, before these get their vectors. It returns the
+// words of the removed lists, by index of the chunk.
 func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk) []string {
 	words := make([]string, len(chunks))
 	if o.Analyzer == nil || chunk.KindOf(doc.Path) != chunk.KindMarkdown {
@@ -305,8 +307,8 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 	return words
 }
 
-// withoutLists returns the body of a chunk without lists of links that share a word. The result words has the words of
-// these lists, or "" if there are none.
+// withoutLists returns the body of a chunk without those lists of links that share a word. words has the words of these
+// lists, or "" if there are none.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0
@@ -366,7 +368,7 @@ func (o *Options) share(links, titles []string) bool {
 	return false
 }
 
-// writeOnce writes the words of text in order, except words whose terms earlier words had.
+// writeOnce writes the words of text in order. It skips a word if earlier words had all its terms.
 func (o *Options) writeOnce(b *strings.Builder, text string) {
 	seen := map[string]bool{}
 	o.terms(text, func(word string, terms []string) {
@@ -382,8 +384,8 @@ func (o *Options) writeOnce(b *strings.Builder, text string) {
 	})
 }
 
-// terms calls the function with for each word of text. The second argument has the word's terms,
-// without the forms of stems; it is valid until the next call.
+// terms calls with for each word of text, with the terms of the word. Forms of stems are missing. The slice terms is
+// valid until the next call.
 func (o *Options) terms(text string, with func(word string, terms []string)) {
 	var names []string
 	terms := o.Analyzer.Terms(nil, "")

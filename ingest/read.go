@@ -17,8 +17,8 @@ import (
 // errChanging means that a file changed during each attempt to read it.
 var errChanging = errors.New("the file changed while it was read")
 
-// text returns data as a string. If data comes from a file, the string shares its memory, which never changes. If a
-// program gave the text, the string is a copy, because the program owns data.
+// text returns data as a string. If data comes from a file, the string shares its memory, which never changes. For a
+// given document it is a copy, because the program owns data.
 func (it *item) text(data []byte) string {
 	if it.given != nil {
 		return string(data)
@@ -26,7 +26,7 @@ func (it *item) text(data []byte) string {
 	return unsafe.String(unsafe.SliceData(data), len(data))
 }
 
-// content reads the file of an item, or returns its given text.
+// content reads the file of an item. For a given document, it returns the given text.
 func (it *item) content() (content, error) {
 	if it.given != nil {
 		return it.given.content(), nil
@@ -37,18 +37,18 @@ func (it *item) content() (content, error) {
 // readAttempts is how many times read tries to read a file that changes during the read.
 const readAttempts = 3
 
-// content is what was read from a file.
+// content is the text of a file, with what is known about the file.
 type content struct {
 	data  []byte
 	state catalog.FileState
-	// modified is the time of the file, or the time of a given document. It is zero if no time is known.
+	// modified is the time of the file, or the given time of a given document. It is zero if unknown.
 	modified time.Time
-	// decoded says that data was converted to UTF-8 from another encoding; note names the encoding.
+	// decoded says that data was converted to UTF-8 from another encoding, which note names.
 	decoded bool
 	note    string
 }
 
-// read reads a whole file. If the file changes during the read, it tries again, at most readAttempts times in all.
+// read reads a whole file. If the file changes meanwhile, it reads again, at most readAttempts times in all.
 func read(name string) (content, error) {
 	for range readAttempts {
 		c, same, err := readOnce(name)
@@ -59,7 +59,7 @@ func read(name string) (content, error) {
 	return content{}, errChanging
 }
 
-// openFile opens a regular file and returns its properties. It fails for anything else, such as a folder or a pipe.
+// openFile opens a regular file and returns its properties. Anything else, such as a folder or a pipe, is an error.
 func openFile(name string) (f vfs.File, info fs.FileInfo, err error) {
 	if f, err = (vfs.Disk{}).Open(name); err != nil {
 		return nil, nil, err
@@ -104,9 +104,9 @@ func readOnce(name string) (c content, same bool, err error) {
 	return c, true, nil
 }
 
-// isRecent reports whether a file changed so shortly before now that another change may get the
-// same time. If the time has no fraction of a second, the file system may count whole seconds. A
-// time far in the future comes from a program or a wrong clock, so it is not recent.
+// isRecent reports whether a file changed just before now, so that another change may get the same time. If the time
+// has no fraction of a second, the file system may count whole seconds. A time far in the future comes from a program
+// or a wrong clock, so it is not recent.
 func isRecent(modified, now time.Time) bool {
 	window := 20 * time.Millisecond
 	if modified.Nanosecond() == 0 {
@@ -118,11 +118,11 @@ func isRecent(modified, now time.Time) bool {
 // headBytes is how much of a file is examined to decide whether it is text.
 const headBytes = 8 << 10
 
-// isBinary reports whether data is not text. Data that begins like a known format is binary. Otherwise isBinary
-// counts zero bytes and control characters in the first 8 KB. Data is binary when more than a tenth of its bytes are
-// such. It is also binary when more than a fiftieth are, and a fifth is not UTF-8. Random and compressed data has
-// about a tenth control characters, and half of it is not UTF-8. Text in an older encoding may have many bytes that
-// are not UTF-8, but no control characters.
+// isBinary reports whether data is not text. Data that begins like a known format is binary. Otherwise isBinary counts
+// zero bytes and control characters in the first 8 KB. Data is binary if these are more than a tenth of the bytes. It
+// is also binary if they are more than a fiftieth, and a fifth is not UTF-8. Random and compressed data has about a
+// tenth control characters, and half of it is not UTF-8. Text in an older encoding may have many bytes that are not
+// UTF-8, but no control characters.
 func isBinary(data []byte) bool {
 	if hasSignature(data) {
 		return true
@@ -148,7 +148,7 @@ var signatures = []string{
 	"SQLite format 3\x00",
 }
 
-// pdfSignature is the first line of a PDF file.
+// pdfSignature matches the first line of a PDF file.
 var pdfSignature = regexp.MustCompile(`^%PDF-\d\.\d[\r\n]`)
 
 func hasSignature(data []byte) bool {
@@ -160,7 +160,7 @@ func hasSignature(data []byte) bool {
 	return pdfSignature.Match(data[:min(len(data), 16)])
 }
 
-// Read returns the text of a file, as [Run] reads it. If there is no text, the result left has the reason and detail.
+// Read returns the text of a file, as [Run] reads it. If there is no text to index, left has the reason and detail.
 func Read(name string) (text []byte, left *catalog.Skip) {
 	c, err := read(name)
 	if err != nil {
@@ -173,7 +173,7 @@ func Read(name string) (text []byte, left *catalog.Skip) {
 	return text, nil
 }
 
-// skipOf returns the reason and detail for a file that could not be read.
+// skipOf converts the error of reading a file to the reason and detail of a skipped file.
 func skipOf(err error) *catalog.Skip {
 	if errors.Is(err, errChanging) {
 		return &catalog.Skip{Reason: ReasonChanging, Detail: err.Error()}

@@ -24,7 +24,7 @@ import (
 // share an index would read everything again and again. Documents that the old program reads wait for the new program.
 const ParserVersion = 21
 
-// parserKey is the key in the settings for the ParserVersion. Documents not yet read with it are pending.
+// parserKey is the key in the settings for the ParserVersion with which documents were read. Others are pending.
 const parserKey = "reading"
 
 var parserText = strconv.Itoa(ParserVersion)
@@ -32,21 +32,21 @@ var parserText = strconv.Itoa(ParserVersion)
 // ReasonReread marks a document that waits because it was read with another [ParserVersion].
 const ReasonReread = "reading"
 
-// parserOf returns the version of the program that read the documents; 0 when it is unknown.
+// parserOf returns the ParserVersion with which the documents were read, or 0 if it is unknown.
 func parserOf(view *catalog.View) int {
 	version, _ := strconv.Atoi(view.Settings().Extra[parserKey]) // 0 for an error
 	return version
 }
 
-// ReadBefore reports whether an older or unknown version of the program read every document. It is false
-// after a run has begun to read the documents again: see Outdated.
+// ReadBefore reports whether every document was read with an older or unknown ParserVersion. It is false after a run
+// has begun to read the documents again: see Outdated.
 func ReadBefore(view *catalog.View) bool { return parserOf(view) < ParserVersion }
 
-// Newer reports whether a newer version of the program read the documents.
+// Newer reports whether documents were read with a newer ParserVersion, by a newer program.
 func Newer(view *catalog.View) bool { return parserOf(view) > ParserVersion }
 
-// Outdated counts the documents that an older version of the program read. Until the next [Run] reads them again,
-// search finds their old state. In an index of a newer version, the documents wait for a program of that version.
+// Outdated counts the documents that were read with an older ParserVersion. Until the next [Run] reads them again,
+// search finds their old state. In an index of a newer version, it counts documents that wait for that version.
 func Outdated(view *catalog.View) int {
 	if ReadBefore(view) {
 		return view.Docs()
@@ -54,7 +54,7 @@ func Outdated(view *catalog.View) int {
 	return waitsFor(view.Pending(), ReasonReread)
 }
 
-// waitsFor counts the documents that wait for a reason.
+// waitsFor counts the pending documents with this reason.
 func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
 	for _, why := range pending {
 		if why == reason {
@@ -64,7 +64,7 @@ func waitsFor(pending map[sheaf.ID]string, reason string) (n int) {
 	return n
 }
 
-// planReread finds the documents to read again, and adds them to w.pending.
+// planReread finds the documents that must be read again, and adds them to w.pending.
 func (w *waitingDocuments) planReread(view *catalog.View) {
 	w.newer, w.remaking = Newer(view), view.Settings().Extra[RemakingKey] != ""
 	w.hidesNow = w.hides && !HidesComments(view)
@@ -84,7 +84,8 @@ func (w *waitingDocuments) planReread(view *catalog.View) {
 	w.outdated = waitsFor(w.pending, ReasonReread)
 }
 
-// takesStored reports whether to read a waiting given document again: not if the store would lose its only data.
+// takesStored reports whether to read a waiting given document again. It returns false if the store would lose data
+// that exists only there.
 func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
@@ -99,8 +100,8 @@ func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o 
 	return takes, err
 }
 
-// takeStored prepares the item of a given document. It uses the document as the program sent it. If that is not stored,
-// a rebuild uses the text in the catalog. If the result whole is false, the document must stay unchanged.
+// takeStored prepares the item of a given document. It uses the document as the program sent it. If that form is not
+// stored, a rebuild uses the text in the catalog. If whole is false, the document must stay unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()
@@ -121,7 +122,7 @@ func (r *runner) takeStored(it *item) (whole bool, err error) {
 	return whole, nil
 }
 
-// refile records an unchanged document again, because the catalog now files documents under other names.
+// refile records an unchanged document again, because the catalog now finds documents under other names.
 func (r *runner) refile(it *item) error {
 	rec, err := r.record(it.doc)
 	if err != nil {
@@ -142,13 +143,13 @@ func (r *runner) refile(it *item) error {
 	return nil
 }
 
-// commentsKey is the key in the settings for hidden comments.
+// commentsKey is the key in the settings that records whether comments are hidden.
 const (
 	commentsKey    = "comments"
 	commentsHidden = "hidden"
 )
 
-// CommentsExtra returns what the settings record about comments.
+// CommentsExtra returns the entries of Settings.Extra that record whether comments are hidden.
 func CommentsExtra(hidden bool) map[string]string {
 	if !hidden {
 		return nil
@@ -173,10 +174,10 @@ func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
 
 func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideComments() }
 
-// Relist repairs the lists of skipped and pending documents and the copy of the settings, from the catalog. The next
-// Run finds skipped files again. If the list of pending documents is lost, all documents are read again and wait for
-// vectors. Documents that a run had begun, and whose files are gone, then stay in the store. Relist reports whether
-// it wrote anything.
+// Relist repairs the catalog's lists of skipped and pending documents, and its copy of the settings. The next Run finds
+// skipped files again. If the list of pending documents is lost, all documents are read again and wait for vectors.
+// Documents that a run had begun, and whose files are gone, then stay in the store. Relist reports whether it wrote
+// anything.
 func Relist(ctx context.Context, c *catalog.Catalog) (changed bool, err error) {
 	release, err := c.Hold()
 	if err != nil {

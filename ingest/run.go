@@ -24,7 +24,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// runner carries out a work list.
+// runner carries out the work list of one run.
 type runner struct {
 	o         *Options
 	list      *worklist
@@ -35,7 +35,7 @@ type runner struct {
 	mu       sync.Mutex // guards the fields below, report and embedding
 	progress progress
 	commits  commits
-	// pending has the documents that wait after this run, with the reasons.
+	// pending maps the documents that wait after this run to the reasons.
 	pending map[sheaf.ID]string
 }
 
@@ -79,7 +79,7 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) er
 	return err
 }
 
-// plainWriter collects chunks and writes them at once. It keeps the memory of their vectors until then.
+// plainWriter collects chunks and writes them to the store in one batch. It keeps their vectors until then.
 type plainWriter struct {
 	b  store.Backend
 	mu sync.Mutex
@@ -145,7 +145,7 @@ func (r *runner) batches(ctx context.Context) error {
 	return r.awaitCatalog()
 }
 
-// batchBytes returns how many bytes of files go into one commit: about the same in each, at most CommitBytes.
+// batchBytes returns how many bytes of files go into one commit. All commits are about equal, at most CommitBytes.
 func (r *runner) batchBytes() int64 {
 	all := r.progress.allBytes
 	commits := max(1, (all+r.o.CommitBytes-1)/r.o.CommitBytes)
@@ -170,14 +170,14 @@ func (r *runner) batch(ctx context.Context, batch []item) error {
 	return cmp.Or(group.Wait(), ctx.Err())
 }
 
-// worker indexes documents, one after another. It reuses the memory of vectors.
+// worker indexes documents, one after another. It reuses the memory of their vectors.
 type worker struct {
 	*runner
 	numbers []float32 // of the vectors of the last call of embed
 	starts  []int     // of the words of one text
 }
 
-// progress is the state of a run.
+// progress is the state of a run that Options.Progress reports.
 type progress struct {
 	began, told     time.Time
 	files, allFiles int
@@ -185,7 +185,7 @@ type progress struct {
 	tell            func(Progress)
 }
 
-// tell reports progress, at most ten times a second unless the parameter now is true.
+// tell calls Options.Progress with this phase, at most ten times a second unless now is true.
 func (r *runner) tell(phase Phase, now bool) {
 	p, t := &r.progress, time.Now()
 	if !now && t.Sub(p.told) < 100*time.Millisecond {
@@ -200,7 +200,7 @@ func (r *runner) tell(phase Phase, now bool) {
 	p.tell(out)
 }
 
-// count counts a file that was read, in the progress and in the report.
+// count adds a file that was read to the progress and to the report.
 func (r *runner) count(c *content) {
 	r.progress.files++
 	r.progress.bytes += c.state.Size
@@ -293,8 +293,8 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 	return r.list.indexAgain(r.pending[doc], r.o)
 }
 
-// renewTime records the new time of a file whose content is already indexed. The result done is false if the document
-// takes its date from that time. The file must then be indexed again.
+// renewTime records the new time of a file whose content is already indexed. If the document takes its date from this
+// time, done is false, and the file must be indexed again.
 func (r *runner) renewTime(it *item, c *content) (done bool, err error) {
 	if it.unsure {
 		r.mu.Lock()
@@ -336,7 +336,7 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 }
 
 // cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be indexed, reason says why. A
-// given text always makes a document. The result shown is the text that is indexed.
+// given text always makes a document. shown is the text to index.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
 		return it.given.cut(it.doc), r.visibleText(it, c), ""
@@ -413,7 +413,8 @@ func (r *runner) recordDone(it *item, c *content, doc *sheaf.Document, encoded c
 	r.count(c)
 }
 
-// refuse skips a file that was read, and removes its indexed document. Later runs read the file again if it changed.
+// refuse skips a file that was read, for this reason, and removes its document from the index. Later runs read the file
+// again only if it changed.
 func (r *runner) refuse(ctx context.Context, it *item, c *content, reason string) error {
 	if err := r.forget(ctx, it); err != nil {
 		return err
@@ -427,7 +428,7 @@ func (r *runner) refuse(ctx context.Context, it *item, c *content, reason string
 	return nil
 }
 
-// forget removes the indexed document of a file.
+// forget removes the document of a file from the index.
 func (r *runner) forget(ctx context.Context, it *item) error {
 	if !it.known {
 		return nil
@@ -443,7 +444,7 @@ func (r *runner) forget(ctx context.Context, it *item) error {
 	return nil
 }
 
-// mayReturn reports whether the file may still exist because its disk or its tree's folder is missing.
+// mayReturn reports whether a file that was not found may still exist: its disk or its tree's folder is missing.
 func (r *runner) mayReturn(it *item) bool {
 	tree := it.doc.Tree()
 	if _, err := os.Stat(it.root); err != nil || r.list.mounted[tree] && !isMount(it.root) {
@@ -454,7 +455,7 @@ func (r *runner) mayReturn(it *item) bool {
 	})
 }
 
-// unreadable skips a file that cannot be read. Its indexed document stays only if the file may come back.
+// unreadable skips a file that cannot be read. The document stays in the index only if the file may come back.
 func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	gone := errors.Is(err, fs.ErrNotExist) && !r.mayReturn(it)
 	if gone || r.hasComments(it) {
@@ -478,7 +479,7 @@ func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	return nil
 }
 
-// hasComments reports whether the index may contain words of a document's comments although these must now be hidden.
+// hasComments reports whether the index may have words of a document's comments that must now be hidden.
 func (r *runner) hasComments(it *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,28 +16,28 @@ import (
 	"sheaf/text/chunk"
 )
 
-// ErrRebuilt means that another process rebuilt the index differently since it was opened here, or
-// is doing so. The caller must open it again. It wraps sheaf.ErrUnavailable.
+// ErrRebuilt means that another process has rebuilt the index with other settings, or is doing so. Open the index
+// again. ErrRebuilt wraps sheaf.ErrUnavailable.
 var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
-// RemakingKey, in the settings' Extra, says that an index is being rebuilt. With any value except RemakingDocuments,
-// the store must still be emptied. If documents are written before, the store loses them, but the catalog lists them.
+// RemakingKey is a key of Settings.Extra: the index is being rebuilt. With any value except RemakingDocuments, the
+// store must still be emptied. Documents that are written before would be lost in the store but listed in the catalog.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
 )
 
-// errEmptying means that the store must still be emptied.
+// errEmptying means that a rebuild must still empty the store.
 var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", ErrRebuilt)
 
-// The process that rebuilds an index empties the store at once, unless that process ends too early. whenEmptied waits
-// for it, at most emptyingWait, and tries again after each emptyingStep.
+// emptyingWait is how long whenEmptied waits for the store to be emptied. emptyingStep is the time between two
+// attempts. The process that rebuilds an index empties the store at once, unless it ends too early.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond
 )
 
-// whenEmptied repeats try until the store is emptied, or for at most emptyingWait if no process empties it.
+// whenEmptied repeats try while its error is that the store must still be emptied, for at most emptyingWait.
 func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, error) {
 	for began := time.Now(); ; {
 		report, err := try()
@@ -52,7 +52,7 @@ func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, err
 	}
 }
 
-// checkTrees fails with sheaf.ErrInvalid unless trees have absolute folders and unique names that can begin an ID.
+// checkTrees returns sheaf.ErrInvalid unless all trees have absolute folders and unique names that can begin an ID.
 func checkTrees(trees []catalog.Tree) error {
 	for i, t := range trees {
 		switch {
@@ -67,9 +67,9 @@ func checkTrees(trees []catalog.Tree) error {
 	return nil
 }
 
-// treesNow sets o.Trees to the trees to index. These are the chosen trees, with another process's later changes, and
-// trees without a folder, whose given documents stay. Trees keep their recorded order. Otherwise two processes would
-// change the order again and again.
+// treesNow sets o.Trees to the trees to index. These are the chosen trees with later changes of other processes, and
+// the trees of given documents. Trees keep their recorded order. Otherwise two processes could change the order again
+// and again.
 func (o *Options) treesNow(view *catalog.View) error {
 	find := func(trees []catalog.Tree, name string) int {
 		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })
@@ -102,7 +102,7 @@ func (o *Options) treesNow(view *catalog.View) error {
 	return nil
 }
 
-// planSettings decides whether the recorded settings change.
+// planSettings decides which settings the run records, if they differ from the recorded ones.
 func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	old, next := view.Settings(), o.settingsToRecord(view)
 	next.Trees = slices.Clone(o.Trees)
@@ -147,8 +147,8 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// recordMaking records the chunker or model of the collection, unless Settings records it. It fails when the collection
-// has another chunker or model, unless this is a rebuild.
+// recordMaking records the chunker or model of the collection, unless Settings records it. If the collection has
+// another one, it returns an error, unless this is a rebuild. what names it in errors; here is its value now.
 func (o *Options) recordMaking(what string, recorded *string, here string, rebuild bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):
@@ -162,7 +162,7 @@ func (o *Options) recordMaking(what string, recorded *string, here string, rebui
 	return nil
 }
 
-// settingsToRecord returns the settings that the next run records.
+// settingsToRecord returns the settings that the run will record.
 func (o *Options) settingsToRecord(view *catalog.View) catalog.Settings {
 	next := view.Settings()
 	extra := next.Extra
@@ -174,9 +174,9 @@ func (o *Options) settingsToRecord(view *catalog.View) catalog.Settings {
 	return next
 }
 
-// Agrees returns nil when the index was built with the options that Settings records, or is not
-// built yet. Otherwise it fails with ErrRebuilt. An index without documents agrees with any model.
-// So does an index without vectors while it is rebuilt, because it keeps its given documents.
+// Agrees returns nil if the index was built with the options that Settings records, or is not built yet. Otherwise it
+// returns ErrRebuilt. An index without documents agrees with any model. So does an index without vectors while it is
+// rebuilt, because it keeps its given documents.
 func (o *Options) Agrees(view *catalog.View) error {
 	made, here := view.Settings(), o.settingsToRecord(view)
 	differ := func(what, made, here string) error {

@@ -4,7 +4,7 @@ package ingest
 
 import "os"
 
-// stat fills in size and time of a file, whose name may belong to a link.
+// stat sets the size and the time of f from the file called name. If it is a link, the file that it leads to counts.
 func (f *File) stat(name string) error {
 	info, err := os.Lstat(name)
 	if err == nil {
@@ -16,8 +16,8 @@ func (f *File) stat(name string) error {
 // deviceOf returns 0, which means unknown.
 func deviceOf(string) uint64 { return 0 }
 
-// isMount returns false: here a folder of an unmounted disk does not exist.
+// isMount returns false, because on this system a folder of an unmounted disk does not exist.
 func isMount(string) bool { return false }
 
-// isApart returns false. It is never called where devices are unknown.
+// isApart is never called on this system, which does not tell devices. It returns false.
 func isApart(_, _ string) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat fills in size and times of a file, whose name may belong to a link.
+// stat sets the size and the times of f from the file called name. If it is a link, the file that it leads to counts.
 func (f *File) stat(name string) error {
 	var st unix.Stat_t
 	err := unix.Lstat(name, &st)
@@ -19,7 +19,7 @@ func (f *File) stat(name string) error {
 	return err
 }
 
-// deviceOf returns the number of a folder's device; 0 when it is unknown.
+// deviceOf returns the number of the device that a folder is on, or 0 if it is unknown.
 func deviceOf(dir string) uint64 {
 	var st unix.Stat_t
 	if unix.Stat(dir, &st) != nil {
@@ -28,7 +28,7 @@ func deviceOf(dir string) uint64 {
 	return uint64(st.Dev)
 }
 
-// isMount reports whether a disk is mounted at a folder. The folder and its parent are then on different devices.
+// isMount reports whether a disk is mounted at a folder: the folder and its parent are on different devices.
 func isMount(dir string) bool { return isApart(dir, dir+"/..") }
 
 // isApart reports whether two folders are on different devices.

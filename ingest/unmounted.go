@@ -20,21 +20,21 @@ type disks struct {
 	unmounted []catalog.Tree // trees without their folder
 	// mounted says for each existing folder whether a disk is mounted there.
 	mounted map[string]bool
-	// below has for each tree the folders that are on other disks, now or when last mounted.
+	// below maps each tree to its folders that are on other disks, now or when the disks were last mounted.
 	below map[string][]string
 }
 
-// mountedKey is a key in the settings. It says that a disk was mounted at a tree's folder.
+// mountedKey is the key in the settings that says that a disk was mounted at a tree's folder.
 func mountedKey(tree string) string { return "mounted:" + tree }
 
-// disksKey is the key in the settings for the folders of a tree that are on disks of their own.
-// diskBreak separates the folders, which are spelled as in IDs.
+// disksKey is the key in the settings for the folders of a tree that are on disks of their own. diskBreak separates the
+// folders, which are spelled as in IDs.
 func disksKey(tree string) string { return "disks:" + tree }
 
 const diskBreak = "\x00"
 
-// findDisks finds the folders of a tree that are on disks of their own. If such a folder is now
-// empty, or is a broken link, its disk is not mounted. The indexed documents of that disk stay.
+// findDisks finds the folders of a tree that are on disks of their own. If such a folder is now empty or a broken link,
+// its disk is not mounted. The indexed documents of that disk stay.
 func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *Walk, unread unreadPaths) {
 	disks := w.disks
 	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
@@ -59,7 +59,7 @@ func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, 
 	l.below[tree.Name] = slices.Compact(slices.Sorted(slices.Values(disks)))
 }
 
-// isDisk reports whether a folder below root is on another device than its parent.
+// isDisk reports whether dir, a folder below root, is on another device than its parent.
 func isDisk(root, dir string) bool {
 	above := path.Dir(path.Clean(dir))
 	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
@@ -123,7 +123,7 @@ func (d *disks) isUnmounted(tree string) bool {
 	return slices.ContainsFunc(d.unmounted, func(t catalog.Tree) bool { return t.Name == tree })
 }
 
-// unreadPaths are the paths of a tree with unknown content, in the form of Walk.unread.
+// unreadPaths is the set of paths of a tree whose content is unknown, in the form of Walk.unread.
 type unreadPaths map[string]bool
 
 func unreadOf(paths []string) unreadPaths {

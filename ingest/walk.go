@@ -30,23 +30,23 @@ type WalkOptions struct {
 	Include []string
 	// Exclude has gitignore patterns of files and folders to skip.
 	Exclude []string
-	// MaxFileBytes is the size from which a file is skipped; 0 means DefaultMaxFileBytes.
+	// MaxFileBytes is a size in bytes. Files of this size and larger ones are skipped; 0 means DefaultMaxFileBytes.
 	MaxFileBytes int64
 	// FollowLinks follows symbolic links, even to targets outside the folder.
 	FollowLinks bool
 	// ListIgnored makes [Scan] list the files that rules exclude.
 	ListIgnored bool
-	// watch gets each folder before it is listed, and files that links point to. Its paths contain no links.
+	// watch is called with each folder before it is listed, and with targets of links. Its paths contain no links.
 	watch func(path string, isDir bool)
 }
 
 // textEnding is the extension of plain text.
 const textEnding = ".txt"
 
-// Endings lists the extensions of the files that are documents without WalkOptions.Include, for people.
+// Endings returns a text for people that lists the extensions of documents, without those of WalkOptions.Include.
 func Endings() string { return strings.Join(wikilink.MarkdownEndings[:], ", ") + " and " + textEnding }
 
-// DefaultMaxFileBytes is the size from which files are skipped.
+// DefaultMaxFileBytes is the default of WalkOptions.MaxFileBytes.
 const DefaultMaxFileBytes = 32 << 20
 
 // These are the reasons for which a file is not indexed.
@@ -69,17 +69,17 @@ const (
 // maxIgnored limits the list of files and folders that rules exclude.
 const maxIgnored = 100_000
 
-// skippedFolders are never entered.
+// skippedFolders has the names of folders that a walk never enters.
 var skippedFolders = map[string]bool{".git": true, ".hg": true, ".svn": true, ".obsidian": true, ".trash": true,
 	"node_modules": true, ".sheaf": true}
 
-// indexRecord is the file in an index's folder that says what the index covers. It has at most maxRecord bytes.
+// indexRecord is the file in an index's folder that says which folders the index covers. maxRecord limits its size.
 const (
 	indexRecord = "collection.json"
 	maxRecord   = 64 << 10
 )
 
-// File is a document's file.
+// File is the file of a document, as a walk found it.
 type File struct {
 	// Path is relative to the folder, with slashes.
 	Path    string
@@ -89,16 +89,16 @@ type File struct {
 	state int64
 }
 
-// Walk is the result of a walk, each list sorted by path.
+// Walk is the result of a walk through a folder. Each list is sorted by path.
 type Walk struct {
 	root    string
 	began   time.Time
 	files   []File
 	skipped []catalog.Skip
-	// unread has the paths with unknown content. A folder's path ends with a slash; the top is "".
+	// unread has the paths whose content is unknown. A folder's path ends with a slash; the top is "".
 	unread []string
-	// disks are the folders on another device than their parent. The field empty has folders without content, and
-	// broken links. All these paths end with a slash.
+	// disks lists folders on another device than their parent. empty lists folders without content, and broken links.
+	// All these paths end with a slash.
 	disks, empty []string
 	ignored      int // files and folders excluded by ignore files
 	// byRule lists excluded files and folders, and hidden files that are not documents, if the options ask for it. It
@@ -107,8 +107,8 @@ type Walk struct {
 	allByRule int
 }
 
-// NewWalk lists the documents below root. It skips files and folders that it cannot read, and records the reason. It
-// fails only if root is unreadable.
+// NewWalk lists the documents below root. It skips files and folders that it cannot read, and records the reason. Only
+// an unreadable root is an error.
 func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 	if o.MaxFileBytes <= 0 {
 		o.MaxFileBytes = DefaultMaxFileBytes
@@ -202,8 +202,9 @@ func (w *walker) readBelow(ctx context.Context, top folder) error {
 	return group.Wait()
 }
 
-// linkedFolder returns the first folder, by path, that a link points to and the walk has not entered, if ok. The walk
-// enters all folders without links first, then one linked folder at a time. So indexed paths do not depend on timing.
+// linkedFolder returns the first folder, by path, that a link points to and the walk has not entered. ok is false if
+// there is none. The walk enters all other folders first, then one linked folder at a time. So indexed paths do not
+// depend on timing.
 func (w *walker) linkedFolder() (next folder, ok bool) {
 	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
 	for len(w.linked) > 0 {
@@ -217,13 +218,13 @@ func (w *walker) linkedFolder() (next folder, ok bool) {
 	return folder{}, false
 }
 
-// skipTwice returns the skip of a folder that the walk reaches a second time. path ends with a slash.
+// skipTwice returns the entry for a folder that the walk skips because it was there before. path ends with a slash.
 func skipTwice(path string) catalog.Skip {
 	return catalog.Skip{Path: strings.TrimSuffix(path, "/"), Reason: ReasonLink,
 		Detail: "leads to a folder that is indexed under another path"}
 }
 
-// mayHold adds paths to the list unread, unless err says that they do not exist.
+// mayHold adds paths to the list unread, unless err means that they do not exist.
 func (w *Walk) mayHold(err error, paths ...string) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		w.unread = append(w.unread, paths...)
@@ -341,7 +342,7 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 	return folders
 }
 
-// isIndex reports whether a folder is an index. A run skips an index, because each run changes the files in it.
+// isIndex reports whether a folder is an index of Sheaf. A run skips it, because each run changes the files in it.
 func isIndex(full string, entries []fs.DirEntry) bool {
 	if !listed(entries, indexRecord) || !isFile(filepath.Join(full, indexRecord)) {
 		return false
@@ -374,8 +375,8 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// linkMatters reports whether the report names a link that the walk does not follow. It names links to folders and
-// links with the name of a document. Ignore files treat a link as a file, as git does.
+// linkMatters reports whether to list a link that the walk does not follow in the report. Links to folders and links
+// with the name of a document matter. Ignore files treat a link as a file, as git does.
 func (w *walker) linkMatters(path, name string) bool {
 	if w.document(path, name) {
 		return true
@@ -400,7 +401,7 @@ func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignore
 	out.byRule = append(out.byRule, s)
 }
 
-// file adds a file that no rule excludes to the result out, or calls the function skip with the reason.
+// file adds a file that no rule excludes to out. If it is not a document to index, file calls skip with the reason.
 func (w *walker) file(full string, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *Walk,
 	skip func(path, reason, detail string)) {
 	name := e.Name()
@@ -437,7 +438,7 @@ func (w *walker) file(full string, e fs.DirEntry, info fs.FileInfo, path string,
 	out.files = append(out.files, file)
 }
 
-// document reports whether a file with this name is a document.
+// document reports whether a file with this path and name is a document.
 func (w *walker) document(path, name string) bool {
 	if len(w.include.rules) > 0 {
 		if r := w.include.verdict(path, name, false); r != nil {
@@ -450,8 +451,8 @@ func (w *walker) document(path, name string) bool {
 	return strings.EqualFold(filepath.Ext(name), textEnding)
 }
 
-// enter prepares a folder to read now. ok is false for the target of a link, which the walk reads
-// later. ok is also false for a folder that the walk entered before; then next.path is "".
+// enter returns a folder that the walk can read now. ok is false for the target of a link, which the walk reads later.
+// ok is also false for a folder that the walk entered before; next.path is then "".
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {
@@ -521,7 +522,7 @@ func (w *Walk) Sample(n, size int) string {
 	return sample.String()
 }
 
-// Limits of the sample that detects the language of a folder.
+// These are limits of the sample of text that detects the language of a folder.
 const (
 	languageFiles = 40
 	languageBytes = 4 << 10
@@ -530,8 +531,8 @@ const (
 // LanguageSample returns the sample for detecting the language of the folder.
 func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, languageBytes) }
 
-// ReadHead reads the beginning of a file into buffer and returns the part of buffer that it filled.
-// It fails for anything but a file, such as a folder or a pipe.
+// ReadHead reads the beginning of a file into buffer and returns the filled part. For anything else, such as a folder
+// or a pipe, it returns an error.
 func ReadHead(name string, buffer []byte) ([]byte, error) {
 	f, _, err := openFile(name)
 	if err != nil {

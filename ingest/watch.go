@@ -17,18 +17,18 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Times of Watch. After the last event of a burst, Watch waits quietTime, because editors write, rename and remove
-// files in one save. In an endless burst, Watch waits at most patience. A run takes some tens of milliseconds, so
-// search finds a saved note well within a second. Without events, Watch indexes once in each period rescan, because the
-// system may lose an event.
+// These are times of Watch. After the last event of a burst, Watch waits quietTime, because editors write, rename and
+// remove files in one save. In an endless burst, Watch waits at most patience. A run takes some tens of milliseconds,
+// so search finds a saved note well within a second. Without events, Watch indexes once in each period rescan, because
+// the system may lose an event.
 const (
 	quietTime = 50 * time.Millisecond
 	patience  = 400 * time.Millisecond
 	rescan    = time.Minute
 )
 
-// Where the system does not report changes, Watch indexes once in each period poll. If runs take long, Watch waits
-// longer between them: runs take at most one part in pollShare of the time.
+// poll and pollShare apply where the system does not report changes. Watch then indexes once in each period poll. If
+// runs take long, it waits longer: runs take at most one part in pollShare of the time.
 const (
 	poll      = 500 * time.Millisecond
 	pollShare = 20
@@ -103,8 +103,8 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	return nil
 }
 
-// faultOf identifies a fault by its message. It drops the names of files and connections, which may differ at each
-// attempt. It returns "" for a nil error.
+// faultOf returns a text that identifies an error. It drops names of files and connections, which differ at each
+// attempt. For a nil error it returns "".
 func faultOf(err error) string {
 	at, system := (*fs.PathError)(nil), syscall.Errno(0)
 	switch {
@@ -118,7 +118,7 @@ func faultOf(err error) string {
 	return err.Error()
 }
 
-// watchFindings is what the walks of a watch found.
+// watchFindings records what the walks of a watch found, and subscribes to events.
 type watchFindings struct {
 	watch  func(folder string) error // subscribes to the events of a folder
 	mu     sync.Mutex
@@ -130,7 +130,7 @@ type watchFindings struct {
 	unseen string          // why the last complete walk could not
 }
 
-// Call begin before a walk. The result again reports whether the walk must subscribe to all events again.
+// begin must be called before a walk. again reports whether the walk must subscribe to all events again.
 func (f *watchFindings) begin() (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,7 +139,8 @@ func (f *watchFindings) begin() (again bool) {
 	return again
 }
 
-// listen sends the events of the next walk's folders to a watch until unlisten. No walk may run during either call.
+// listen sends the events of the folders that the next walks find to w, until unlisten is called. No walk may run
+// during either call.
 func (f *watchFindings) listen(w *watch) (unlisten func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -155,8 +156,8 @@ func (f *watchFindings) listen(w *watch) (unlisten func()) {
 	return func() { _ = watcher.Close(); <-done }
 }
 
-// add subscribes to the events of a folder, or of the target of a link. Each walk adds every folder, because a folder
-// that was removed and created again needs a new subscription. A folder that no longer exists is not an error.
+// add subscribes to the events of a folder, or of the target of a link. Each walk adds every folder again, because a
+// folder that was removed and created again needs a new subscription. A missing folder is not an error.
 func (f *watchFindings) add(path string, isDir bool) {
 	if path == "" {
 		return // a broken link
@@ -194,8 +195,8 @@ func (f *watchFindings) add(path string, isDir bool) {
 	}
 }
 
-// end must be called after a walk. It returns why the system does not report some events, or ""
-// when it reports all. A walk that failed replaces this reason only if it found a fault itself.
+// end must be called after a walk. It returns why the system does not report some events, or "" if it reports all.
+// whole says that the walk did not fail. A failed walk changes the reason only if it found a fault itself.
 func (f *watchFindings) end(whole bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -206,7 +207,7 @@ func (f *watchFindings) end(whole bool) string {
 }
 
 // pass sends events to a watch until the watcher is closed. If an event already waits, pass drops the new one: one
-// waiting event is enough. So pass never waits for a run, which adds folders at the same time.
+// waiting event is enough. So pass never blocks during a run, which adds folders.
 func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
 		select {
@@ -233,23 +234,23 @@ func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// resubscribe makes the next walk subscribe again when a folder was renamed. name is "" when some folder may be
-// renamed. Otherwise events from below the folder would have the old path, and end when another folder gets that path.
+// resubscribe makes the next walk subscribe again because a folder was renamed. If name is "", any folder may be
+// renamed. Otherwise events would have the old path, and would end when another folder gets that path.
 func (f *watchFindings) resubscribe(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stale = f.stale || name == "" || f.whole[name]
 }
 
-// matters reports whether an event concerns a folder or file that a walk found. When a link points
-// to a file, other files in that file's folder do not matter.
+// matters reports whether an event for name concerns a folder or file that a walk found. Of a folder with the target of
+// a link, only the target matters.
 func (f *watchFindings) matters(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.whole[name] || f.whole[filepath.Dir(name)] || f.files[name]
 }
 
-// watch decides when to index. It uses no file system, so tests give it a simulated clock.
+// watch decides when to index. It uses no file system, so tests can simulate the clock.
 type watch struct {
 	events chan struct{} // something changed, or some events were lost
 	run    func() error
@@ -260,8 +261,8 @@ type watch struct {
 	polls bool
 }
 
-// runUntil calls the method look at once, and again whenever it is due, until ctx ends. An event makes it due soon, and
-// so does a folder that another process added or removed.
+// runUntil calls look at once, and again whenever a run is due, until ctx ends. An event makes a run due soon. So does
+// a folder that another process added or removed.
 func (w *watch) runUntil(ctx context.Context) {
 	due := time.NewTimer(w.look())
 	defer due.Stop()
@@ -294,8 +295,7 @@ func (w *watch) runUntil(ctx context.Context) {
 }
 
 // look calls the function run, and returns how long to wait before the next call without an event. After an error of
-// run the wait is short. run fails, for example, when another process writes the index, a folder is missing, or the
-// disk is full.
+// run the wait is short. For example, another process writes the index, a folder is missing, or the disk is full.
 func (w *watch) look() time.Duration {
 	began := time.Now()
 	err := w.run()

@@ -27,11 +27,10 @@ type item struct {
 	known   bool // the catalog has it
 	old     catalog.FileState
 	given   *Given // the text instead of a file
-	// stored marks a given document that is indexed again from its stored form. The run reads it late, into the field
-	// given.
+	// stored marks a given document that is indexed again from its stored form. The run reads it late, into given.
 	stored bool
-	// unsure says that the system reports a change despite equal size and time. A program set the time back or changed
-	// rights.
+	// unsure says that the file may have changed although its size and time are the same. A program set the time back
+	// or changed rights.
 	unsure bool
 	state  int64 // as in File
 }
@@ -40,17 +39,18 @@ func (it *item) skip(reason string) catalog.Skip {
 	return catalog.Skip{Tree: it.doc.Tree(), Path: it.path, Reason: reason}
 }
 
-// worklist is the work of one run.
+// worklist is what one run has to do: the documents to index, and those to remove.
 type worklist struct {
 	generation uint64     // of the compared catalog
 	items      []item     // in order of documents, or as given
 	removed    []sheaf.ID // documents of the catalog
-	// renamed counts the removed documents by content, to find new names of files.
+	// renamed counts the removed documents by the hash of their content. A new file with this content counts as
+	// renamed.
 	renamed map[catalog.Hash]int
 	// report holds the facts known before the run. Its Skipped are the files that the walk skipped,
 	// and unchanged files that an earlier run read and skipped.
 	report Report
-	// listed says that the catalog's list of skipped files is up to date.
+	// listed says that the list of skipped files in the catalog is up to date.
 	listed bool
 	// settings are the settings to record, nil when they do not change.
 	settings *catalog.Settings
@@ -65,25 +65,25 @@ type knownTime struct {
 	unsure bool             // some work comes from reported changes alone
 }
 
-// waitingDocuments has the documents that wait to be indexed, with the reasons.
+// waitingDocuments has the documents that wait to be indexed again, with the reasons.
 type waitingDocuments struct {
 	pending map[sheaf.ID]string // reasons
-	// The field earlier has an older state of pending: its content before all documents had to be read again.
+	// earlier is the content of pending before all documents had to be read again.
 	earlier map[sheaf.ID]string
-	// begun are documents that the catalog lacks. The store may have a part of them, because a run
-	// was stopped or the record was lost. The run first removes this part.
+	// begun lists documents that the catalog lacks but the store may have in part. A run was stopped, or the record was
+	// lost. The run first removes these parts.
 	begun []sheaf.ID
-	// rereads means that all documents must be read again, and that the catalog must record this. The field newer means
-	// that documents were read with a higher [ParserVersion]. The field outdated counts the documents to read again.
+	// rereads means that all documents must be read again, and that the catalog must record this. newer means that
+	// documents were read with a higher [ParserVersion]. outdated counts the documents to read again.
 	rereads, newer bool
 	outdated       int
-	// remaking means that the store was emptied and is filled again.
+	// remaking means that a rebuild has emptied the store and now fills it.
 	remaking bool
 	// hides means that comments are hidden. hidesNow means that the index still has words of comments to hide.
 	hides, hidesNow bool
 }
 
-// isEmpty reports whether everything is up to date.
+// isEmpty reports whether the run has nothing to do.
 func (l *worklist) isEmpty() bool {
 	return len(l.items) == 0 && len(l.removed) == 0 && len(l.begun) == 0 && l.settings == nil && l.listed
 }
@@ -95,7 +95,7 @@ const ReasonBegun = "begun"
 // ReasonVectors marks a document without vectors: the model failed or none is configured. Word search finds it anyway.
 const ReasonVectors = "vectors"
 
-// findBegun adds the documents that an earlier run began and that the catalog never recorded.
+// findBegun adds the documents to the list that an earlier run began to write or remove but did not record.
 func (l *worklist) findBegun(view *catalog.View) error {
 	for id, reason := range l.pending {
 		if reason != ReasonBegun {
@@ -115,7 +115,7 @@ func (l *worklist) findBegun(view *catalog.View) error {
 }
 
 // indexAgain reports whether to index a document again although its file did not change. reason is why the document
-// waits, or "" when it does not wait.
+// waits, or "" if it does not.
 func (w *waitingDocuments) indexAgain(reason string, o *Options) bool {
 	if reason == ReasonReread {
 		return !w.newer
@@ -123,7 +123,7 @@ func (w *waitingDocuments) indexAgain(reason string, o *Options) bool {
 	return reason == ReasonBegun || reason != "" && o.Embedder != nil
 }
 
-// wantVectors counts the documents that wait for vectors.
+// wantVectors counts the pending documents that wait for vectors.
 func wantVectors(pending map[sheaf.ID]string) int { return waitsFor(pending, ReasonVectors) }
 
 // documents makes the work list for given documents, and for documents to remove.
@@ -235,6 +235,7 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 	return l, l.planSettings(view, o)
 }
 
+// appendSkips appends the files that the walk of a tree skipped, with the name of the tree.
 func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) []catalog.Skip {
 	to = slices.Grow(to, len(skipped))
 	for _, s := range skipped {
@@ -253,7 +254,7 @@ func (o *Options) walk(ctx context.Context, root string) (*Walk, error) {
 	return NewWalk(ctx, root, o.Walk)
 }
 
-// comparison compares the catalog with the folders.
+// comparison compares the catalog with the folders, to make a work list.
 type comparison struct {
 	*worklist
 	o      *Options
@@ -309,8 +310,8 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 	return nil
 }
 
-// withoutFile handles a document whose file the walk did not see: a given document, or one on an unmounted disk. It
-// also handles an unreadable document with comments to hide. The result done is false for any other document.
+// withoutFile handles a document whose file the walk did not see. done is true for given documents, documents on an
+// unmounted disk, and unreadable ones with comments to hide. Any other document is removed by the caller.
 func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bool, err error) {
 	tree := id.Tree()
 	unmounted := c.isUnmounted(tree)
@@ -335,7 +336,7 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 	return true, err
 }
 
-// handleIndexed adds a file in the catalog to the work list, if it changed or waits. Otherwise it counts the file.
+// handleIndexed adds a file that the catalog has to the work list, if it changed or waits. Otherwise it only counts it.
 func (c *comparison) handleIndexed(it *item) {
 	same := it.size == it.old.Size && it.modTime == it.old.ModTime
 	switch {
@@ -370,7 +371,7 @@ func (c *comparison) handleNew(it *item) error {
 	return nil
 }
 
-// readRefused returns the files that an earlier run read and skipped, by the ID of their document.
+// readRefused returns the files that an earlier run read and skipped, by the ID that their document would have.
 func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
 	skipped, err := view.Skipped()
 	if errors.Is(err, sheaf.ErrUnavailable) {
@@ -385,7 +386,7 @@ func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
 	return refused, err
 }
 
-// skippedKey is the key in the settings for a hash of the list of skipped files. It shows changes without the list.
+// skippedKey is the key in the settings for a hash of the list of skipped files. It shows whether the list changed.
 const skippedKey = "skipped-all"
 
 func hashSkips(skipped []catalog.Skip) string {
@@ -405,7 +406,7 @@ func hashSkips(skipped []catalog.Skip) string {
 // that changed later, even if size and time are the same.
 func seenKey(tree string) string { return "seen:" + tree }
 
-// seenUntil returns the time until which all changes of files are known, or 0 if the system reports none. It ignores
+// seenUntil returns the time up to which all changes of files are known, or 0 if the system reports none. It ignores
 // times after the beginning of the walk: a file may change later, or the clock was ahead.
 func (w *Walk) seenUntil() int64 {
 	began, last := w.began.UnixNano(), int64(0)
@@ -423,7 +424,7 @@ func (w *Walk) seenUntil() int64 {
 // text returns the time of a tree as text for the settings.
 func (s *knownTime) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
 
-// differs reports whether one of these times differs from the recorded time.
+// differs reports whether a time differs from the time in the settings.
 func (s *knownTime) differs(settings *catalog.Settings) bool {
 	for tree := range s.until {
 		if settings.Extra[seenKey(tree)] != s.text(tree) {
@@ -433,5 +434,6 @@ func (s *knownTime) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// noteUnread notes an unread unsure file, which changed at the time state. The file is unsure again in the next run.
+// noteUnread records that an unsure file, which changed at the time state, was not read. It is unsure again in the next
+// run.
 func (s *knownTime) noteUnread(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

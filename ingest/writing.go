@@ -10,15 +10,14 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Writing is the mutex of the one writer in a process. The catalog's lock only works between
-// processes; alone, it would refuse all goroutines but the first.
+// Writing is the mutex for the writers in a process. The catalog's lock works only between processes: with the lock
+// alone, only one goroutine could ever write.
 type Writing struct{ free chan struct{} }
 
 // NewWriting returns an unlocked mutex.
 func NewWriting() *Writing { return &Writing{free: make(chan struct{}, 1)} }
 
-// Lock waits until the caller may write, or fails with sheaf.ErrUnavailable if ctx ends first. A nil Writing never
-// waits.
+// Lock waits until the caller may write. If ctx ends, the error is sheaf.ErrUnavailable. A nil Writing never waits.
 func (w *Writing) Lock(ctx context.Context) error {
 	if w == nil {
 		return nil
@@ -38,10 +37,10 @@ func (w *Writing) Unlock() {
 	}
 }
 
-// lockStep is the pause between two attempts to get a lock that another process has.
+// lockStep is the pause between two attempts to get a lock that another process holds.
 const lockStep = 20 * time.Millisecond
 
-// lock locks Writing and the catalog. It waits up to patience for another process.
+// lock locks Writing and then the catalog. It waits for another process at most for the time patience.
 func (o *Options) lock(ctx context.Context, patience time.Duration) (unlock func() error, err error) {
 	if err := o.Writing.Lock(ctx); err != nil {
 		return nil, err

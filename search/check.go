@@ -10,8 +10,8 @@ import (
 	"sheaf/store"
 )
 
-// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported for a fault that
-// [Searcher.CheckStore] finds, or if a phase needs a missing model. The error names profile, branch and store.
+// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported if [Searcher.CheckStore] finds a
+// fault, or if a phase needs a missing model. The error names profile, branch and store.
 func (s *Searcher) Check(plan *profile.Plan) error {
 	if err := s.CheckStore(plan); err != nil {
 		return err
@@ -63,14 +63,15 @@ func phases(plan *profile.Plan) []*profile.Phase {
 	return []*profile.Phase{plan.Candidates, &plan.Main}
 }
 
-// NeedsVectors reports whether a plan has a counting branch that searches by meaning.
+// NeedsVectors reports whether a plan has a branch that searches by meaning and whose hits count in the fusion.
 func NeedsVectors(plan *profile.Plan) bool {
 	return slices.ContainsFunc(phases(plan), func(ph *profile.Phase) bool {
 		return slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight > 0 })
 	})
 }
 
-// onlyMeaning returns the first counting branch if all counting branches search by meaning, otherwise nil.
+// onlyMeaning returns the first counting branch if all counting branches search by meaning, otherwise nil. A branch
+// counts if its weight in the fusion is not 0.
 func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	var first *profile.Branch
 	for i := range ph.Branches {
@@ -85,14 +86,14 @@ func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	return first
 }
 
-// combineText is BM25 over all fields as one text, where the store has it. Other stores take the best field plus
-// otherFields times the rest.
+// combineText combines fields by BM25 over all fields as one text, if the store can. Other stores take the best field
+// plus otherFields times the rest.
 const (
 	combineText = "text"
 	otherFields = 0.2
 )
 
-// branchRequest returns the store request of a branch, without words and vector.
+// branchRequest returns the store request of a branch, without words and vector of the query. within limits the chunks.
 func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) store.Request {
 	req := store.Request{Within: within, Limit: min(b.Limit, store.MaxLimit)}
 	if b.Vector != nil {
@@ -109,7 +110,7 @@ func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) store.Req
 	return req
 }
 
-// storeName returns the name of the store for errors and warnings.
+// storeName returns the name of the store in the form for errors and warnings.
 func (s *Searcher) storeName() string {
 	if s.Store == "" {
 		return "the store"

@@ -13,11 +13,11 @@ import (
 	"sheaf/text/chunk"
 )
 
-// everything matches every chunk; filters narrow it.
+// everything matches every chunk. A query that has only filters uses it.
 var everything = sheaf.Bool{}
 
-// matches returns the request for all chunks that the query's words and filters match. It uses the scoring of the
-// plan's first branch by words, and the fields of all branches by words.
+// matches returns the request for all chunks that the query's words and filters match. It scores like the plan's first
+// branch by words, in the fields of all branches by words.
 func (r *run) matches(plan *profile.Plan) store.Request {
 	req := store.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, store.MaxLimit)),
 		Text: &store.TextRequest{Query: r.query.Words, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}}
@@ -38,7 +38,7 @@ func (r *run) matches(plan *profile.Plan) store.Request {
 	return req
 }
 
-// withFields returns a list of fields, followed by the fields of the list others that it lacks.
+// withFields returns fields, followed by those fields of others that it does not have.
 func withFields(fields []store.FieldWeight, others []profile.Field) []store.FieldWeight {
 	for _, f := range others {
 		if !slices.ContainsFunc(fields, func(known store.FieldWeight) bool { return known.Name == f.Name }) {
@@ -48,7 +48,7 @@ func withFields(fields []store.FieldWeight, others []profile.Field) []store.Fiel
 	return fields
 }
 
-// byColumn returns the matches of the query in the order of a column. No branch runs.
+// byColumn returns the matches of the query in the order of the column in Options.Order. No branch runs.
 func (r *run) byColumn(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
 	sorter, ok := r.searcher.Backend.(store.Sorter)
 	if !ok {
@@ -97,8 +97,8 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// asWritten returns the counts of a facet, with unusual numbers and dates as documents write them, such as 12.10. The
-// facet written has these forms.
+// asWritten returns facet with numbers and dates as documents write them, such as 12.10. written has the same counts
+// under these forms.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet
@@ -123,8 +123,8 @@ func asWritten(facet, written store.Facet) store.Facet {
 	return out
 }
 
-// countMatches counts the matches of the query if Options.Count is set. It uses the scoring that lets stores count a
-// word fastest. If the store cannot count, or time runs out, the answer has a note instead of a number.
+// countMatches counts the matches of the query if Options.Count is set. It sends the request that stores count fastest.
+// If the store cannot count, or time runs out, the answer has a note instead of a number.
 func (r *run) countMatches(ctx context.Context) error {
 	if !r.opt.Count {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"sheaf/store"
 )
 
-// candidates are the distinct hits of several branches, with the branches that found each.
+// candidates are the distinct hits of several branches. For each hit, they know the branches that found it.
 type candidates struct {
 	ids []sheaf.ID // in the order in which they first appear
 	by  [][]bool   // by branch and position in ids
@@ -50,8 +50,8 @@ func (f *candidates) missingIDs(branch int) []sheaf.ID {
 	return out
 }
 
-// complete asks each branch to score the hits that only other branches found. These hits rank below the hits that
-// the branch retrieved itself. So the ranks of the retrieved hits stay the same.
+// complete asks each branch to score the hits that only other branches found. These hits then rank below the hits that
+// the branch found itself, whose ranks stay.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates) error {
 	faults := make([]error, len(outcomes))
 	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.missingIDs(i)) })
@@ -70,7 +70,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates)
 	return nil
 }
 
-// lookUp adds hits to a branch: the hits that only other branches found, with their scores.
+// lookUp asks a branch for the scores of the hits lacks, and adds them to the outcome of the branch.
 func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
 	if len(lacks) == 0 || o.request.Text != nil && len(o.ranking) < o.request.Limit && len(o.more) == 0 {
 		return nil // the branch found every match

@@ -19,7 +19,7 @@ import (
 type Evidence struct {
 	// Score is the score of the hit.
 	Score float64 `json:"score"`
-	// Words is the hit's BM25 divided by the sum of the words' idf. It is 0 when no word matches, 1 when all match
+	// Words is the BM25 score of the hit divided by the sum of the words' idf. It is 0 without a match, 1 if all match
 	// well.
 	Words float64 `json:"words"`
 	// Meaning is the best cosine of a passage, or 0 when meaning was not searched.
@@ -29,12 +29,12 @@ type Evidence struct {
 	Lead float64 `json:"lead"`
 	// Length is the number of words of the query.
 	Length int `json:"length"`
-	// Unseen is the part, 0..1, of the query's idf of words in no chunk. Numbers counts only words with a digit and
-	// their parts.
+	// Unseen is the part, 0..1, of the query's idf that belongs to words in no chunk. Numbers counts only words with a
+	// digit, and their parts.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
-	// Foreign says that the query has unseen words, and another language than the collection. Then Unseen counts
-	// only words with a digit.
+	// Foreign says that the query has unseen words and another language than the collection. Unseen then counts only
+	// words with a digit.
 	Foreign bool `json:"foreign,omitempty"`
 }
 
@@ -59,11 +59,11 @@ func (c *Calibration) Valid() bool {
 	return len(c.Right.Weights) == featureCount && len(c.Answered.Weights) == featureCount && c.Least >= 0 && c.Least <= 1
 }
 
-// A query has no answer when at least this part of its idf belongs to unseen words with a digit. For example, ticket
-// 4713 does not answer "ticket 4712". Other unseen words do not count here.
+// unseenNumber is a part of the query's idf. If unseen words with a digit have at least this part, the query has no
+// answer. For example, ticket 4713 does not answer "ticket 4712".
 const unseenNumber = 1.0 / 4
 
-// unseenLimit is the largest confidence in a result of a query with an unseen number.
+// unseenLimit is the largest confidence in a result if the query has an unseen number.
 const unseenLimit = 0.5
 
 // Answerable reports whether a query has an answer, judged by the evidence of its first result. A query in another
@@ -72,7 +72,7 @@ func (c *Calibration) Answerable(first *Evidence) bool {
 	return !first.lacksNumber() && (first.Foreign || c.Answered.At(first.Features()...) >= c.Least)
 }
 
-// lacksNumber reports whether a number that occurs in no chunk is a large part of the query.
+// lacksNumber reports whether the numbers that occur in no chunk have a large part of the idf: see unseenNumber.
 func (e *Evidence) lacksNumber() bool {
 	return e.Numbers > 0 && e.Numbers >= unseenNumber*(1-e.Unseen+e.Numbers)
 }
@@ -80,7 +80,7 @@ func (e *Evidence) lacksNumber() bool {
 // unanswerableLimit is the largest confidence in a result of a query that is not answerable.
 const unanswerableLimit = 0.25
 
-// Confidence returns the probability that a result is right.
+// Confidence returns the probability, 0..1, that a result is right. answerable is the result of Answerable.
 func (c *Calibration) Confidence(e *Evidence, answerable bool) float64 {
 	p := c.Right.At(e.Features()...)
 	switch {
@@ -95,7 +95,7 @@ func (c *Calibration) Confidence(e *Evidence, answerable bool) float64 {
 // Level is a range of confidence.
 type Level string
 
-// These are the levels.
+// These are the levels of confidence.
 const (
 	High   Level = "high"   // 0.85 to 1
 	Medium Level = "medium" // 0.60 to 0.85
@@ -126,7 +126,7 @@ func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 	return &shipped
 }
 
-// calibrated lists the versions of the built-in model that the calibration fits. They all embed English the same way.
+// calibrated lists the versions of the built-in model that the calibration fits. They give English texts equal vectors.
 var calibrated = []string{"sheaf-en-1", "sheaf-ml-1"}
 
 var shipped = Calibration{
@@ -135,12 +135,12 @@ var shipped = Calibration{
 	Least:    0.18,
 }
 
-// judgingInput is what a search collects to judge its answers.
+// judgingInput is what a search collects to compute the confidence in its results.
 type judgingInput struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
-	// scores has the best score of each document before a stage drops hits; nil before compare ran. The fields first
-	// and second are the two best documents.
+	// scores has the best score of each document before a stage drops hits. It is nil before compare ran. first and
+	// second are the two best documents.
 	scores        map[sheaf.ID]float64
 	first, second judgedDocument
 	unseen        float64
@@ -148,13 +148,13 @@ type judgingInput struct {
 	foreign       bool // see Evidence.Foreign
 }
 
-// judgedDocument is a document with the score of its best hit. The zero value means no document.
+// judgedDocument is a document with the score of its best hit. The zero value means that there is no document.
 type judgedDocument struct {
 	doc   sheaf.ID
 	score float64
 }
 
-// learn stores the data from the fusion of the main phase that the method judge needs.
+// learn stores what the method judge needs from the fusion of the main phase.
 func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome) error {
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
@@ -203,8 +203,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// lacksNumber reports whether an unseen compound, for example INV-4712, contains an unseen number. It returns true
-// for a compound that is a number, like 2.3.1, or has an unseen part with a digit.
+// lacksNumber reports whether a compound word that no chunk has, for example INV-4712, contains an unseen number. It
+// returns true for a compound that is a number, like 2.3.1, or has an unseen part with a digit.
 func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true
@@ -221,7 +221,8 @@ func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	return false
 }
 
-// withParts returns the worth of an unseen word plus its parts that occur: 978-3-16-148410-1 counts as one number.
+// withParts returns the worth of an unseen word, with the worth of its parts that occur. 978-3-16-148410-1 is one
+// number.
 func (r *run) withParts(w *idfWorth, word partWorth) float64 {
 	sum := word.worth
 	for _, p := range w.parts {
@@ -233,7 +234,7 @@ func (r *run) withParts(w *idfWorth, word partWorth) float64 {
 	return sum
 }
 
-// compare stores the best score of each document in a ranking. Only the first call has an effect.
+// compare stores the best score of each document in the ranking. Only the first call has an effect.
 func (j *judgingInput) compare(facts rank.Facts, ranking sheaf.Ranking) {
 	if j.scores != nil {
 		return
@@ -271,7 +272,7 @@ func (j *judgingInput) legs(e *Evidence, legs []sheaf.Leg) {
 	}
 }
 
-// usualLead is the lead of a document when there is no other document to compare with.
+// usualLead is the value of Evidence.Lead if there is no other document to compare with.
 const usualLead = 0.2
 
 // evidence returns the evidence for a hit of a document.
@@ -294,7 +295,8 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	return e
 }
 
-// calibration returns the calibration for a plan, or nil, for example if a query changes the profile's parameters.
+// calibration returns the calibration for a plan. It returns nil if there is none, or if the query changes the
+// profile's parameters.
 func (r *run) calibration(plan *profile.Plan) *Calibration {
 	if r.searcher.Confidence == nil {
 		return nil
@@ -308,7 +310,7 @@ func (r *run) calibration(plan *profile.Plan) *Calibration {
 	return r.searcher.Confidence(r.followed.Profile)
 }
 
-// judge gives the hits their evidence and confidence, and decides whether the query is answerable.
+// judge sets the evidence and the confidence of the hits, and decides whether the query is answerable.
 func (r *run) judge(ranking sheaf.Ranking) {
 	if r.opt.Order != nil {
 		return
@@ -353,7 +355,7 @@ func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
 }
 
 // holdsOneWord reports whether the query is one word that the collection has. Such a query has an answer despite weak
-// evidence, for example for a rare code in a long text.
+// evidence, for example a rare code in a long text.
 func (r *run) holdsOneWord() bool {
 	unseen := func(p partWorth) bool { return p.chunks == 0 && p.worth > 0 }
 	if r.stats.words == nil || len(r.stats.words.parts) == 0 || len(strings.Fields(meaning(r.query))) != 1 {
@@ -362,8 +364,8 @@ func (r *run) holdsOneWord() bool {
 	return !slices.ContainsFunc(r.stats.words.parts, unseen)
 }
 
-// holdsAlternative reports whether the collection has every word of one alternative of the query. A result for this
-// alternative is an answer; the others are not needed. If the store cannot count, all words count as present.
+// holdsAlternative reports whether the collection has every word of one alternative of the query. A result for one
+// alternative is an answer. If the store cannot count, all words count as present.
 func (r *run) holdsAlternative() bool {
 	held := map[string]bool{}
 	if r.stats.words != nil {

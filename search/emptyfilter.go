@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// mostAsked is how many missing values are examined. Each needs two requests to the store.
+	// mostAsked is how many filter values that no document has are examined. Each needs two requests to the store.
 	mostAsked = 4
-	// leastMeant is the shortest value, in characters, that may have a typing error.
+	// leastMeant is the length in characters from which a value may have a typing error.
 	leastMeant = 3
-	// mostTold is how many existing values a message suggests. longestTold limits the characters of a suggested value.
+	// mostTold is how many existing values a message suggests. longestTold is the most characters of such a value.
 	mostTold, longestTold = 5, 60
 )
 
@@ -60,7 +60,7 @@ func (r *run) unmet(ctx context.Context) {
 	}
 }
 
-// requiredValue is a part of a filter that requires a value in a column.
+// requiredValue is a part of a filter that every match must meet: a column must have a value.
 type requiredValue struct {
 	filter        sheaf.Filter
 	column, value string
@@ -79,8 +79,8 @@ func requiredValues(f sheaf.Filter) []requiredValue {
 	return out[:min(len(out), mostAsked)]
 }
 
-// requiredOf returns the column and value that a filter requires, or "". If a value has several types, the text comes
-// first.
+// requiredOf returns the column and the value that a filter requires, or "" if the filter has another form. If a value
+// has several types, the text comes first.
 func requiredOf(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -99,8 +99,8 @@ func requiredOf(f sheaf.Filter) (column, value string) {
 	return column, value
 }
 
-// named returns the word of the query language that asks for a column, such as "tag" or "path". It returns "" when a
-// message cannot suggest values of the column.
+// named returns the name of a column in the query language, such as "tag" or "path". If a message cannot suggest values
+// of the column, it returns "".
 func named(column string) string {
 	switch column {
 	case sheaf.ColumnTag:
@@ -117,8 +117,8 @@ func named(column string) string {
 	return name
 }
 
-// unmet returns a message: no document has the wanted value. The message suggests values of the list there. Folders
-// below scope are relative to it.
+// unmet returns the message that no document has the wanted value. there has existing values to suggest. It shows
+// folders below scope relative to scope.
 func (w requiredValue) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))

@@ -24,16 +24,16 @@ type Chat func(ctx context.Context, system, user string) (string, error)
 
 // Expansion is the output of a model for a query.
 type Expansion struct {
-	// Queries are other wordings of the query. They find more candidates, but do not score.
+	// Queries are other wordings of the query. They find more candidates, but do not change scores.
 	Queries []string `json:"queries"`
-	// Terms are the important words of the query. Each occurs in the query. When Terms is empty, all words score.
+	// Terms are the important words of the query. Only these score, or all words if Terms is empty.
 	Terms []string `json:"terms"`
-	// Passage is an invented text that answers the query. The search embeds Passage together with the query. Passage
-	// is "" when the profile does not ask for it.
+	// Passage is an invented text that answers the query; its vector is searched together with the query's. It is "" if
+	// the profile does not ask for it.
 	Passage string `json:"passage"`
 }
 
-// These are bounds of a reply. When a reply is longer, the search uses the original query.
+// These are bounds of a model's reply. If a reply is longer, the search uses the original query.
 const (
 	maxReplyBytes   = 16 << 10
 	maxVariantChars = 300
@@ -113,7 +113,7 @@ func (e *Expander) name() string {
 	return e.Model
 }
 
-// ask waits for the model until ctx ends, even when the model ignores ctx. A later reply is lost.
+// ask sends a question to the model and waits until ctx ends, even if the model ignores ctx. A later reply is lost.
 func (e *Expander) ask(ctx context.Context, system, user string) (string, error) {
 	type answer struct {
 		reply string
@@ -206,8 +206,8 @@ func (x Expansion) usedPart(query string, o profile.Expand) Expansion {
 	return out
 }
 
-// standsIn reports whether a word occurs in a query. The parameter plain has only the letters and digits of the word.
-// This text may match a whole word, a part of a word joined by marks, or text without spaces.
+// standsIn reports whether a word occurs in a query. plain is the word without marks. It may be a whole word, a part of
+// one with marks, or a part of text without spaces.
 func standsIn(query, plain string) bool {
 	spaceless := strings.ContainsFunc(plain, snippet.Spaceless)
 	for word := range strings.FieldsSeq(query) {
@@ -227,7 +227,7 @@ func standsIn(query, plain string) bool {
 	return false
 }
 
-// withoutFence removes the Markdown fence that many models put around JSON.
+// withoutFence removes the Markdown code fence that many models put around JSON.
 func withoutFence(s string) string {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, "```"); ok {
@@ -295,7 +295,7 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	r.noteExpansion()
 }
 
-// noteExpansion adds a note that describes the expansion.
+// noteExpansion adds a note to the result that describes the expansion of the query.
 func (r *run) noteExpansion() {
 	if x := r.expansion; len(x.Queries) > 0 {
 		r.note("%s also looks for: %s", r.searcher.Expander.name(), quoted(x.Queries))
@@ -320,8 +320,8 @@ func quoted(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// words sets the words that score. If the query is plain text and the model chose terms, only these terms score. The
-// caller's extra words are added.
+// words sets the words that score. If the query is plain text and the model chose terms, only these terms score. Words
+// that the caller added always score.
 func (r *run) words() {
 	if plain, ok := r.query.Words.(sheaf.Match); ok && plain.Field == "" && len(r.expansion.Terms) > 0 {
 		r.query.Words = sheaf.Match{Text: strings.Join(r.expansion.Terms, " ")}

@@ -10,11 +10,11 @@ import (
 // starts or ends with the word matches. A phrase with the word in its middle matches only when the phrase repeats the
 // word.
 
-// maxHyphenated is the largest number of words in a phrase for which the search tries hyphenated words.
+// maxHyphenated limits the number of words in a phrase for which the search tries hyphenated words.
 const maxHyphenated = 12
 
-// retryHyphenated returns r, unless a phrase found nothing. It then searches again, with one inner word of the phrase
-// hyphenated, and returns that search. q is the query before expansion.
+// retryHyphenated returns r, unless a phrase found nothing. It then searches as if a line end hyphenated an inner word
+// of the phrase, and returns that search. q is the query before expansion.
 func (r *run) retryHyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	phrase, ok := q.Words.(sheaf.Phrase)
 	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil ||

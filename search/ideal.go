@@ -8,7 +8,7 @@ import (
 	"sheaf/rank"
 )
 
-// fusion returns the fusion of a phase. It fills in the ideal score of each branch when the fusion needs it.
+// fusion returns the fusion of a phase. If the fusion needs the ideal score of each branch, it computes these scores.
 func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome) (rank.Fusion, error) {
 	scores, ok := ph.Fusion.(rank.Scores)
 	if !ok || scores.Norm != rank.NormShare {
@@ -28,7 +28,8 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 }
 
 // ideal returns the score of a perfect hit in a branch by words. A perfect hit has every term of the query often, in
-// one field of weight 1. The score is the sum of the terms' idf, or the branch's best score if the store cannot count.
+// one field of weight 1. The result is the sum of the terms' idf. If the store cannot count, it is the branch's best
+// score.
 func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	best := 0.0
 	if len(o.ranking) > 0 {
@@ -48,7 +49,7 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 // worth returns the idf of the words of the query, or nil when the store cannot count.
 func (r *run) worth(ctx context.Context) (*idfWorth, error) { return r.stats.worth(ctx, r.query.Words) }
 
-// worthInTime is like worth, but if time runs out first, it returns nil and adds a warning.
+// worthInTime is like worth. But if time runs out first, it returns nil and adds a warning.
 func (r *run) worthInTime(ctx context.Context) (*idfWorth, error) {
 	w, err := r.worth(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// meaning returns the text of a query to embed. It is "" when the query has only filters, names of folders and
-// files, forbidden words, or punctuation.
+// meaning returns the text of a query to embed. If the query has only filters, names of folders and files, forbidden
+// words or punctuation, it returns "".
 func meaning(q sheaf.Query) string {
 	if b, ok := q.Words.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 || inPaths(q.Words) {
 		return ""
@@ -22,7 +22,7 @@ func meaning(q sheaf.Query) string {
 	return text
 }
 
-// wording returns the query in the user's words, without operators and forbidden words.
+// wording returns the query in the user's words, without operators and without forbidden words.
 func wording(q sheaf.Query) string {
 	return cmp.Or(strings.TrimSpace(q.Meaning), strings.TrimSpace(q.Text))
 }

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// mostMisspelt is how many words of a query are checked. Each needs one request to the store.
+	// mostMisspelt limits how many words of a query are checked for typing errors. Each needs one request to the store.
 	mostMisspelt = 3
-	// leastMisspelt is the length, in letters, from which a word may have one typing error. mostEdited is the length
-	// from which it may have two.
+	// leastMisspelt is the length in letters from which a word may have one typing error. mostEdited is the length from
+	// which it may have two.
 	leastMisspelt, mostEdited = 4, 6
-	// mostSimilar is how many chunks with similar words are read to find the intended word.
+	// mostSimilar is how many chunks with similar words are read to find the word that the user meant.
 	mostSimilar = 3
 )
 
-// misspelt adds words to Result.Unmet: each word of the query that no chunk has, with similar words. It takes longer
-// than most searches, so it runs only when no result is likely to answer the query. It also runs for a query that looks
-// foreign, because a misspelled word may look like a foreign word.
+// misspelt adds words to Result.Unmet: each word of the query that no chunk has, with similar words. This takes longer
+// than most searches, so it happens only if no result is likely to answer the query. It also runs for a query that
+// looks foreign, because a misspelled word may look like a foreign word.
 func (r *run) misspelt(ctx context.Context) {
 	foreign := r.judged != nil && r.judged.foreign
 	answerable := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
@@ -48,7 +48,7 @@ func (r *run) misspelt(ctx context.Context) {
 	}
 }
 
-// mayBeMisspelt reports whether a word may have a typing error: it has enough letters, all of a script with spaces.
+// mayBeMisspelt reports whether a word may have a typing error: it has enough letters, and its script has spaces.
 func mayBeMisspelt(word string) bool {
 	return utf8.RuneCountInString(word) >= leastMisspelt && !strings.ContainsFunc(word, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsMark(c) ||
@@ -74,7 +74,7 @@ func (r *run) misspeltWord(ctx context.Context, word string) {
 	r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; to find words like it: %s~", said, word))
 }
 
-// misspeltAt returns hits that have a word at most edits errors away from word. After a fault it returns none.
+// misspeltAt returns hits that have a word at most edits typing errors away from word. After an error, it returns none.
 func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Ranking {
 	like := sheaf.Fuzzy{Text: word, Distance: edits, Same: 1} // the first letter of a word is seldom misspelt
 	filter := r.query.Filter

@@ -16,13 +16,14 @@ import (
 	"sheaf/text/analysis"
 )
 
-// modelWords holds what SetModel's model knows about words.
+// modelWords holds what the model that SetModel got knows about words.
 type modelWords struct {
-	// alike becomes true when the model cannot weigh words by rarity. The pointer is nil without a model.
+	// alike becomes true when the model cannot weigh words by rarity. The pointer is nil if there is no model.
 	alike *atomic.Bool
-	// embed works like Embed. It also returns the numbers of chunks with each word; nil if it counted no words.
+	// embed works like Searcher.Embed for one text. It also returns the number of chunks with each word, or nil if no
+	// words were counted.
 	embed func(ctx context.Context, text string) ([]float32, *wordCounts, error)
-	// foreign reports whether a query has another language than the collection; nil when unknown.
+	// foreign reports whether a query has another language than the collection. It is nil if this is unknown.
 	foreign func(text string) bool
 }
 
@@ -107,8 +108,7 @@ func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, 
 	return vectors[0], nil
 }
 
-// vectorOf returns the vector of a query, as vectorsOf does. The result counted has the words that were counted, or
-// nil.
+// vectorOf returns the vector of a query, as vectorsOf does. counted has the words that were counted for it, or nil.
 func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *wordCounts, err error) {
 	if s.modelWords.embed == nil {
 		vectors, err := s.vectorsOf(ctx, []string{text})
@@ -124,8 +124,8 @@ func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, coun
 	return v, counted, err
 }
 
-// vectorsOf returns the vector of each text, in order, with nil for a vector that is zero. If the model fails for some
-// texts, vectorsOf returns the first error and the vectors of the other texts.
+// vectorsOf returns the vector of each text, in order; a vector of zeros becomes nil. If the model fails for some
+// texts, it returns the first error and the vectors of the other texts.
 func (s *Searcher) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := s.Embed(ctx, texts)
 	if len(vectors) != len(texts) {
@@ -139,8 +139,8 @@ func (s *Searcher) vectorsOf(ctx context.Context, texts []string) ([][]float32, 
 	return out, err
 }
 
-// usableVector returns v, or nil when v is zero. It returns an error for numbers that are not finite. The search
-// survives a fault of the model, but a fault in a request ends it.
+// usableVector returns v, or nil if all its numbers are zero. If a number is not finite, it returns an error. The
+// search survives a fault of the model, but a fault in a request ends it.
 func usableVector(v []float32) ([]float32, error) {
 	var square float64
 	for _, x := range v {
@@ -155,6 +155,5 @@ func usableVector(v []float32) ([]float32, error) {
 	return v, nil
 }
 
-// maxWeighed is the number of words from which a text counts as a document, not a query. For a
-// document, rarity helps less and counting takes time.
+// maxWeighed is a number of words. A text of this length or longer counts as a document, whose words are not weighed.
 const maxWeighed = 64

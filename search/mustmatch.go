@@ -8,8 +8,8 @@ import (
 	"sheaf/store"
 )
 
-// required returns the part of a query that every hit must match, also a hit of a vector. Examples are a phrase and a
-// forbidden word. It returns nil when words only add to the score.
+// required returns the part of a query that every hit must match, even a hit by vector. Examples are a phrase and a
+// forbidden word. If words only add to the score, it returns nil.
 func required(q sheaf.TextQuery) sheaf.TextQuery {
 	switch q := q.(type) {
 	case sheaf.Match:
@@ -43,8 +43,8 @@ func requirement(condition sheaf.TextQuery) store.TextRequest {
 	return store.TextRequest{Query: condition, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}
 }
 
-// bind restricts a vector request to chunks that match the required part of the query. If the store cannot do that,
-// bind returns false, and the caller filters the hits.
+// bind restricts a vector request to chunks that match words, the required part of the query. If the store cannot do
+// that, bind returns false, and the caller must filter the hits.
 func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
 	condition := required(words)
 	if req.Vector == nil || condition == nil || !store.Matches(st) {
@@ -56,7 +56,7 @@ func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
 	return true
 }
 
-// matching drops the hits that do not match what the query requires.
+// matching returns the hits that match words, the required part of the query.
 func matching(ctx context.Context, st store.Backend, hits sheaf.Ranking, words sheaf.TextQuery) (sheaf.Ranking, error) {
 	condition := required(words)
 	if condition == nil || len(hits) == 0 {

@@ -9,8 +9,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// nameMatcher returns the function that compares names with the query, for the stage names. It is nil when the query
-// has no words, or when the store cannot count them.
+// nameMatcher returns the function that compares names with the query, for the stage names. If the query has no words,
+// or the store cannot count them, the function is nil.
 func (r *run) nameMatcher(ctx context.Context) (func(name string) rank.NameMatch, error) {
 	a := r.searcher.Analyzer
 	if a == nil || r.query.Words == nil {
@@ -42,7 +42,7 @@ type nameMatcher struct {
 	buffer   []analysis.Term // the terms of the current word
 }
 
-// match compares a name with the query. Only content words count. If all words are function words, all count.
+// match compares a name with the query. Only content words count; if the query has only function words, all count.
 func (m *nameMatcher) match(name string) rank.NameMatch {
 	if m.lacksAll(name) { // true for many names
 		return rank.NameMatch{}
@@ -84,7 +84,7 @@ func (m *nameMatcher) match(name string) rank.NameMatch {
 	return m.known[name]
 }
 
-// lacksAll reports whether certainly no word of a name has a term of the query.
+// lacksAll reports whether a quick check shows that no word of a name has a term of the query.
 func (m *nameMatcher) lacksAll(name string) bool {
 	lacks := true
 	m.screen.Words(name, func(int, int) bool {

@@ -12,8 +12,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// maxPairs limits how many pairs of neighboring words the search looks for; it prefers pairs with rare words.
-// fewPairs is the limit for a store that answers one request at a time.
+// maxPairs limits how many pairs of neighboring words the search looks for. It prefers pairs with rare words. fewPairs
+// is the limit for a store that answers one request at a time.
 const (
 	maxPairs = 64
 	fewPairs = 8
@@ -23,12 +23,12 @@ const (
 type pair struct {
 	text  string
 	worth float64 // the sum of the idf of its words
-	// overlap says that the two words share characters, like the terms of a script without spaces. A chunk with these
-	// words then has the pair anyway, so the pair does not count for a hit.
+	// overlap says that the two words share characters, as terms of a script without spaces do. A chunk with both words
+	// then always has the pair, so the pair does not count.
 	overlap bool
 }
 
-// learnWords stores the request of the first branch by words.
+// learnWords stores the request of the first branch that searches by words.
 func (r *run) learnWords(outcomes []outcome) {
 	for i := range outcomes {
 		if outcomes[i].request.Text != nil {
@@ -38,8 +38,8 @@ func (r *run) learnWords(outcomes []outcome) {
 	}
 }
 
-// pairsIn returns the function that finds pairs of the query's words in chunks, for the stage word_pairs. It is
-// nil when no branch searches words, or when the store cannot count them.
+// pairsIn returns the function that finds pairs of the query's words in chunks, for the stage word_pairs. If no branch
+// searches words, or the store cannot count them, the function is nil.
 func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair, error), error) {
 	if r.lookup == nil || r.searcher.Analyzer == nil {
 		return nil, nil
@@ -69,7 +69,7 @@ func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair
 }
 
 // pairs returns the pairs of neighboring words of the query, each once. Pairs include function words: "look up" is not
-// "look". At least one word occurs in the collection. A pair's worth is the sum of the idf of its words that occur.
+// "look". At least one word of a pair occurs in the collection. The worth of a pair is the sum of its words' idf.
 func (r *run) pairs(w *idfWorth) []pair {
 	idf := map[string]float64{}
 	for _, p := range w.parts {
@@ -106,7 +106,7 @@ func (r *run) pairs(w *idfWorth) []pair {
 	return pairs[:min(len(pairs), most)]
 }
 
-// findPairs looks for pairs in distinct chunks.
+// findPairs returns the pairs, and says which of chunks have each pair. The chunks must be distinct.
 func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([]rank.Pair, error) {
 	found := make([]rank.Pair, len(pairs))
 	reqs, of := make([]store.Request, 0, len(pairs)), make([]int, 0, len(pairs))

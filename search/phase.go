@@ -14,24 +14,24 @@ import (
 	"sheaf/store"
 )
 
-// retrieved is the name of the step that retrieves the hits of a branch.
+// retrieved is the name of the step in which a branch gets its hits from the store.
 const retrieved = "retrieve"
 
 // outcome is the ranking of one branch, or its error.
 type outcome struct {
 	branch  *profile.Branch
 	request store.Request
-	// more are further requests of the branch. A hit of several requests gets the largest score.
+	// more are further requests of the branch, for other wordings. A hit of several requests gets the largest score.
 	more    []store.Request
 	ranking sheaf.Ranking
-	// full says that the branch retrieved as many hits as its limit. More may exist.
+	// full says that the branch found as many hits as its limit, so more may exist.
 	full bool
 	err  error
 	took time.Duration
 }
 
-// phase runs the branches, their stages, the fusion and the stages after the fusion. It finds only chunks in the list
-// within; nil means all chunks.
+// phase runs the branches, their stages, the fusion and the stages after the fusion. It finds only chunks in within;
+// nil means all chunks.
 func (r *run) phase(
 	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
 ) (sheaf.Ranking, error) {
@@ -111,9 +111,9 @@ func (r *run) phase(
 	return r.steps(retrieval, ranking, ph.Then, at)
 }
 
-// countAhead starts to count the words of the query while the branches retrieve. It does so only when every score needs
-// the counts and the store is remote. The caller calls the result wait to wait for the counts. If counting fails, the
-// next call of worth returns the error.
+// countAhead starts to count the words of the query while the branches retrieve. It does so only if every score needs
+// the counts and the store is remote. Call wait to wait for the counts. If counting fails, the next call of worth
+// returns the error.
 func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	if !ph.Complete || !store.Batches(r.searcher.Backend) {
 		return func() {}
@@ -123,7 +123,7 @@ func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	return wg.Wait
 }
 
-// requests returns the branches that can run, with their requests.
+// requests returns an outcome with a store request for each branch that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	out := make([]outcome, 0, len(ph.Branches))
 	means := slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight != 0 })
@@ -181,10 +181,10 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 }
 
 // listLimit is how many chunks a branch retrieves for a query without words. Such a query lists the matches of its
-// filter in the order of IDs. With a smaller number, one long document could fill the list.
+// filter in the order of IDs. With a smaller limit, one long document could fill the list.
 const listLimit = 1000
 
-// list raises the limit of a request for a list, if the store accepts it.
+// list raises the limit of a request to listLimit, if the store accepts it.
 func (r *run) list(req *store.Request) {
 	longer := *req
 	longer.Limit = max(req.Limit, listLimit)
@@ -211,7 +211,8 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs all requests in parallel and waits for all of them. Hits by vector must match the required words.
+// retrieve runs the requests of all outcomes in parallel and waits for them. Hits by vector must match words, the
+// required part of the query.
 func retrieve(ctx context.Context, st store.Backend, outcomes []outcome, words sheaf.TextQuery) {
 	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, st, words) })
 }
@@ -238,7 +239,7 @@ func (o *outcome) isFull() bool {
 	return len(o.ranking) > 0 && len(o.ranking) >= o.request.Limit
 }
 
-// larger returns hits together with the hits of another request. If both have a hit, the larger score counts.
+// larger returns hits together with the hits of req. A hit in both gets the larger score.
 func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store.Request) (sheaf.Ranking, error) {
 	others, err := st.Retrieve(ctx, req)
 	if err != nil {
@@ -262,8 +263,8 @@ func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors returns the outcomes without an error. It fails at once for an unsupported or invalid request, and for
-// damage, which the caller can repair. For other errors it fails only when no branch is left.
+// survivors returns the outcomes without an error. It returns an error at once for an unsupported or invalid request,
+// and for damage, which the caller can repair. For other errors, it returns one only if no branch is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	st := r.searcher.storeName()
 	out := outcomes[:0]
@@ -293,7 +294,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	return out, nil
 }
 
-// dropUnknown drops the hits whose documents are unknown to the facts. Usually it drops nothing.
+// dropUnknown removes hits whose documents the facts do not know. Usually there are none.
 func (r *run) dropUnknown(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
@@ -304,7 +305,7 @@ func (r *run) dropUnknown(ranking sheaf.Ranking) sheaf.Ranking {
 	return ranking
 }
 
-// tellStrange adds a note if another writer may use the store: hits of its documents were dropped.
+// tellStrange adds a note if hits of unknown documents were dropped and other programs may write to the store.
 func (r *run) tellStrange() {
 	if r.searcher.Shared {
 		r.note("%s returns documents that this index does not know; their hits are left out: "+
@@ -312,7 +313,7 @@ func (r *run) tellStrange() {
 	}
 }
 
-// learnSimilarity stores the raw scores of vector branches, which are cosines.
+// learnSimilarity stores the raw scores of the branches that search by vector. These scores are cosines.
 func (r *run) learnSimilarity(outcomes []outcome) {
 	for i := range outcomes {
 		if outcomes[i].branch.Vector == nil {
@@ -329,7 +330,7 @@ func (r *run) learnSimilarity(outcomes []outcome) {
 	}
 }
 
-// leg applies the stages of branch i to its ranking, and returns the branch as a leg of the fusion.
+// leg applies the stages of branch number i to its ranking. It returns the result as an input (leg) of the fusion.
 func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank.Leg, error) {
 	o := &outcomes[i]
 	at.branch = o.branch.Name
@@ -379,7 +380,8 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 	return ranking, nil
 }
 
-// noteCrowded adds a note if the stage per_document left fewer results than the limit but the store may have more.
+// noteCrowded adds a note if the stage per_document left fewer results than the limit although the store may have more.
+// It reduced found results to left.
 func (r *run) noteCrowded(left, found int) {
 	if left < min(found, r.query.Limit) && r.result.More {
 		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+
@@ -387,7 +389,7 @@ func (r *run) noteCrowded(left, found int) {
 	}
 }
 
-// prepare adds facts about the query's words to env, as the stage needs them.
+// prepare adds to env what a stage needs to know about the query's words.
 func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
 	switch stage.(type) {
 	case rank.Names:
@@ -398,7 +400,7 @@ func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err
 	return err
 }
 
-// flat reports whether hits have parents, but the facts know none of these parents.
+// flat reports whether hits have parents, but the facts do not know any of these parents.
 func (r *run) flat(hits sheaf.Ranking) bool {
 	under := false
 	for i := range hits {

@@ -14,9 +14,8 @@ import (
 // longestName is the largest number of characters in a property name that is searched.
 const longestName = 60
 
-// byProperty returns r, unless the query's only word is in no text. It then searches documents with a property of this
-// name, and returns that search. It does so only when no result is likely to answer the query. q is the query before
-// expansion.
+// byProperty returns r, unless the query's only word is in no text and no result is likely. It then searches documents
+// with a property of this name, and returns that search. q is the query before expansion.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	word, plain := q.Words.(sheaf.Match)
 	likely := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
@@ -57,7 +56,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 // mostBelow limits how many nested properties the search tries.
 const mostBelow = 3
 
-// propertiesBelow returns nested properties with name as one part of their own name, most frequent first. For
+// propertiesBelow returns the nested properties that have name as one part of their own name, most frequent first. For
 // example, spec.replicas has the parts spec and replicas.
 func (r *run) propertiesBelow(name string) (below []string) {
 	facts, ok := r.searcher.Facts.(interface {
@@ -78,7 +77,7 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	return below
 }
 
-// searchInstead searches with another query and returns that search. If that fails or finds nothing, the result is r.
+// searchInstead searches with the query q and returns that search. If the search fails or finds nothing, it returns r.
 func (r *run) searchInstead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {

@@ -12,7 +12,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TextOf returns a function for [Searcher.Text]. The function returns the text of a chunk without its sub-headings,
+// TextOf returns a function for [Searcher.Text]. The function returns the text of a chunk before its first sub-heading,
 // or the text of a document of pieces. content reads a whole document.
 func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(id sheaf.ID) (string, error) {
 	return func(id sheaf.ID) (string, error) {
@@ -67,7 +67,7 @@ func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.R
 	return fused, nil
 }
 
-// opinion returns the hits in the order that the model's scores give.
+// opinion returns the hits, sorted by the scores that the model gives them.
 func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	ctx, cancel := context.WithTimeout(ctx, stage.Timeout)
 	defer cancel()

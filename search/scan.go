@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// Scanner finds the candidates of a query in the files themselves. It is safe for concurrent use.
+// Scanner finds the candidates of a query in files, without an index. It is safe for concurrent use.
 type Scanner interface {
 	// Scan searches files for the queries, terms and words of req. It puts the best candidates into
 	// a store, which answers req.Words and requests by vector while the query runs.
@@ -20,13 +20,13 @@ type Scanner interface {
 
 // ScanRequest says what to search for, and how much.
 type ScanRequest struct {
-	// Queries are the original query and its expansions. The scan looks for each query as a whole and for its words.
-	// It looks for each of Terms as a whole. Queries and Terms only decide which files are candidates.
+	// Queries are the original query and its expansions. The scan looks for each query as a whole and for its words,
+	// and for each term as a whole. Queries and Terms only decide which files are candidates.
 	Queries, Terms []string
-	// Words is the query that scores; nil when no words score.
+	// Words is the query that gives scores. If it is nil, no words score.
 	Words sheaf.TextQuery
-	// Answering is set when Words forbids some words. Then a file with a forbidden word is a candidate only if one of
-	// these requests finds a chunk. If Answering is empty, every file may be a candidate.
+	// Answering is set if Words forbids some words. A file with a forbidden word is then a candidate only if one of
+	// these requests finds its chunk. If Answering is empty, every file may be a candidate.
 	Answering []store.TextRequest
 	// Filter limits the candidates; nil means no limit. Visible limits what the caller may see: the
 	// scan does not read or count other documents. nil means no limit.
@@ -47,27 +47,27 @@ type Scanned struct {
 	Facts   rank.Facts
 	// Text returns the indexed text of a chunk.
 	Text func(id sheaf.ID) (string, error)
-	// Catalog returns a catalog of the named candidates, or of all when no ID is given.
+	// Catalog returns a catalog of the named candidates. Without names, it has all candidates.
 	Catalog func(docs ...sheaf.ID) (*catalog.View, error)
 	ScanCounts
-	// Notes and Warnings are for the result. Took has the time of each step.
+	// Notes and Warnings are for the result of the search. Took has the duration of each step.
 	Notes, Warnings []string
 	Took            []Timing
-	// WhyNot returns the reason why a document is not a candidate, or "" when it is a candidate. It returns
-	// sheaf.ErrNotFound for a file that does not exist or that the caller may not see.
+	// WhyNot returns the reason why a document is not a candidate, or "" if it is one. It returns sheaf.ErrNotFound for
+	// a file that does not exist or that the caller may not see.
 	WhyNot func(doc sheaf.ID) (string, error)
 }
 
 // ScanCounts counts what a scan examined.
 type ScanCounts struct {
-	// Files is how many files the scan examined. Matched is how many of them have a needle. Candidates is how many
-	// of the matched files are in the store; together they have Chunks chunks.
+	// Files is how many files the scan examined. Matched is how many of them have a text to search for. Candidates is
+	// how many of these are in the store, with Chunks chunks in all.
 	Files, Matched, Candidates, Chunks int
 	// Bytes is roughly how much memory the scan uses.
 	Bytes int64
 }
 
-// scan finds candidates in files when the profile wants it. The search then uses these candidates.
+// scan finds candidates in files if the profile asks for it. The search then uses these candidates instead of a store.
 func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	if plan.Scan == nil {
 		return nil
@@ -102,8 +102,8 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// answering returns requests for chunks that may be an answer; each such chunk matches at least one request. It
-// returns nil when the query has no forbidden words, or when any chunk may be an answer.
+// answering returns requests for chunks that may be an answer; each such chunk matches at least one request. If the
+// query has no forbidden words, or if any chunk may be an answer, it returns nil.
 func (r *run) answering(plan *profile.Plan) []store.TextRequest {
 	if len(sheaf.Forbidden(r.query.Words)) == 0 {
 		return nil

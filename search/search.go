@@ -1,8 +1,8 @@
 // Package search answers a query. A [Searcher] runs a ranking profile on a store: branches in parallel under one
-// deadline, their stages, and the fusion. Then it looks up titles and paths of the few final hits.
+// deadline, their stages, and the fusion. Then it looks up titles and paths of the final hits.
 //
-// A branch that fails does not fail the search: the others answer, and the result says what is
-// missing. The same query on the same index gives exactly the same result.
+// A branch that fails does not fail the search: the others answer, and the result says what is missing. The same query
+// on the same index gives exactly the same result.
 package search
 
 import (
@@ -31,16 +31,16 @@ type Searcher struct {
 	// snapshot that is as old as the store's state or newer. If Facts have a method Err() error and it returns an
 	// error, the result is degraded.
 	Facts rank.Facts
-	// Shared says that other programs may write to the backend. A note then reports hits unknown to Facts.
+	// Shared says that other programs may write to the store. A note then reports hits unknown to Facts.
 	Shared bool
 	// Embed returns a vector for each text of a query, in order. A vector has unit length and the dimension of the
 	// index. With an error, Embed may return the vectors of some texts, and nil for the others. When Embed is nil, no
 	// model is configured and branches that need vectors are skipped. After SetModel, only SetEmbed may change it.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
-	// Analyzer is the store's analyzer, which makes terms of a query. When it is nil, white space separates terms.
+	// Analyzer is the store's analyzer, which splits a query into terms. If it is nil, white space separates terms.
 	Analyzer *analysis.Analyzer
 	// Confidence returns the calibration for a profile. If the function is nil or returns nil, results have no
-	// confidence. The search does not call it when a query changes parameters, which the calibration would not fit.
+	// confidence. If a query changes parameters, the search does not call it, because the calibration would not fit.
 	Confidence func(p *profile.Profile) *Calibration
 	modelWords modelWords
 	Models
@@ -48,16 +48,16 @@ type Searcher struct {
 	Text func(id sheaf.ID) (string, error)
 	// Scanner finds candidates in files, for profiles with a scan. These profiles do not need Backend and Facts.
 	Scanner Scanner
-	// Now is the clock that ages are measured by; nil is time.Now.
+	// Now returns the current time, from which ages are computed; nil is time.Now.
 	Now func() time.Time
 }
 
-// Models are further models that some profiles use, besides the embedding model.
+// Models are models that some profiles use besides the embedding model.
 type Models struct {
-	// Rerank scores each text, higher for a better answer to the query. When it is nil, no such model is
-	// configured and profiles skip the stage rerank.
+	// Rerank returns a score for each text, higher for a better answer to the query. If it is nil, no such model is
+	// configured, and profiles skip the stage rerank.
 	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
-	// Expander finds other wordings of queries. It is nil without a chat model; then searches use the query itself.
+	// Expander finds other wordings of queries with a chat model. If it is nil, searches use only the query itself.
 	Expander *Expander
 }
 
@@ -68,17 +68,17 @@ type Options struct {
 	Plan       *profile.Plan
 	// Terms are additional words from the caller. They score like the words of the query.
 	Terms []string
-	// Explain gives every hit an explanation of its score.
+	// Explain adds an explanation of its score to every hit.
 	Explain bool
-	// Evidence gives every hit its evidence, even without a calibration.
+	// Evidence adds the evidence for confidence to every hit, even without a calibration.
 	Evidence bool
 	// Trace records the ranking after every step.
 	Trace bool
 	// Order, if not nil, sorts all chunks that match the words and filters by a column. There is no ranking; the
 	// profile only decides how words score. An empty query then matches every chunk.
 	Order *store.Order
-	// Facets are columns. The result counts their values over all chunks that match the words and filters. Count
-	// asks for the number of these chunks.
+	// Facets are names of columns. The result counts their values over all chunks that match the words and filters.
+	// Count asks for the number of these chunks.
 	Facets []string
 	Count  bool
 	// Scope is a filter in the query that the user did not write, for example the current folder. Result.Unmet
@@ -91,10 +91,10 @@ type Options struct {
 
 // Result is the answer to a query.
 type Result struct {
-	// Profile is the name of the profile. Parameters are the values of this search.
+	// Profile is the name of the profile. Parameters are the values of its parameters in this search.
 	Profile    string
 	Parameters map[string]string
-	// Hits are best first, at most the query's limit.
+	// Hits are the results, best first. There are at most as many as the query's limit.
 	Hits []Hit
 	// Total is the number of distinct chunks that the branches retrieved, before any stage dropped some. Branches
 	// have limits, so more chunks may match.
@@ -106,13 +106,13 @@ type Result struct {
 	// Matches is how many chunks the words and filters match, if Options.Count is set. It is nil for an empty query
 	// without Options.Order.
 	Matches *int
-	// Answerable is false when no result is likely to answer the query: see [Calibration.Answerable]. It is nil without
-	// a calibration, and for a query without words, for example filters.
+	// Answerable is false if no result is likely to answer the query: see [Calibration.Answerable]. It is nil without a
+	// calibration, and for a query without words, such as a filter.
 	Answerable *bool
 	// Legs are the names of the fused branches, in the order of Hit.Legs.
 	Legs []string
-	// Expansion is a chat model's output for the query, Scanned the result of a scan. Each is nil if the profile lacks
-	// it.
+	// Expansion is what a chat model returned for the query. Scanned is the result of a scan. Each is nil if the
+	// profile does not use it.
 	Expansion *Expansion
 	Scanned   *Scanned
 	Report
@@ -125,9 +125,9 @@ type Report struct {
 	Warnings []string
 	// Notes are messages that report no fault, for example how the query was read or which branches were skipped.
 	Notes []string
-	// Short says that a step failed that changes no hits, such as an explanation. A later search may return more.
+	// Short says that a step that changes no hits failed, such as an explanation. A later search may return more.
 	Short bool
-	// Bare has the public text of each warning or note that quotes an error: the same text without the error. Errors
+	// Bare maps each warning or note that quotes an error to its public text: the same text without the error. Errors
 	// may name machines, accounts and files.
 	Bare map[string]string
 	// Unmet explains an empty or unlikely answer. It lists filter values that no document has, with existing values
@@ -140,13 +140,13 @@ type Report struct {
 	Trace []Snapshot
 }
 
-// Timing is how long a step took.
+// Timing is the duration of one step.
 type Timing struct {
 	Step     string
 	Duration time.Duration
 }
 
-// Snapshot is the ranking after a step.
+// Snapshot is the ranking after one step of the search.
 type Snapshot struct {
 	// Branch is the branch of the step, "" after the fusion.
 	Branch string
@@ -155,24 +155,26 @@ type Snapshot struct {
 	// Step is the stage in the syntax of profiles, or "retrieve" for the ranking that a branch retrieved.
 	Step    string
 	Ranking sheaf.Ranking
-	// Notes are the notes that the search added since the previous snapshot.
+	// Notes are the notes that the search added between the previous snapshot and this one.
 	Notes []string
 }
 
-// Hit is one answer, with the facts that a reader needs about it.
+// Hit is one result, with what a reader needs to know about it.
 type Hit struct {
 	Rank int // from 1
 	Location
 	// Score orders the hits. It is not a probability.
 	Score float64
-	// Confidence is the probability, within 0..1, that this result is right; nil without a calibration. Level is the
-	// range of Confidence, or "". Evidence is the input for both.
+	// Confidence is the probability, within 0..1, that this result is right. It is nil without a calibration. Level is
+	// the range of Confidence, or "". Evidence is the input for both.
 	Confidence *float64
 	Level      Level
 	Evidence   *Evidence
-	// Legs has rank and raw score of the hit in each of Result.Legs. Rank is 0 when the branch did not find the hit.
+	// Legs has the rank and the raw score of the hit in each branch, in the order of Result.Legs. If a branch did not
+	// find the hit, Rank is 0.
 	Legs []sheaf.Leg
-	// Passage is the passage that matched best. It is set when ByMeaning says that a branch by meaning found the hit.
+	// Passage is the number of the passage that matched best. It is set if a branch found the hit by meaning
+	// (ByMeaning).
 	Passage   int
 	ByMeaning bool
 	// Constituents are the chunks that were merged into this answer, best first.
@@ -190,7 +192,7 @@ type Location struct {
 	Breadcrumb string
 	// Path is the path of the document, relative to its tree's folder.
 	Path string
-	// Span covers the whole answer, Body the part before its sub-headings, both in bytes of the file.
+	// Span covers the whole result, and Body the part before its sub-headings. Both are in bytes of the file.
 	Span  sheaf.Span
 	Body  sheaf.Span
 	Depth int
@@ -206,8 +208,8 @@ type Constituent struct {
 	Score float64
 }
 
-// Search answers q with profile p. It returns sheaf.ErrInvalid for wrong parameters and sheaf.ErrUnsupported when the
-// store or the searcher lacks what the profile needs. When every branch fails, the error wraps sheaf.ErrUnavailable and
+// Search answers q with profile p. It returns sheaf.ErrInvalid for wrong parameters, and sheaf.ErrUnsupported if the
+// store or the searcher lacks what the profile needs. If every branch fails, the error wraps sheaf.ErrUnavailable and
 // the errors of the branches. A canceled context ends the search with the context's error.
 func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*Result, error) {
 	r, err := s.run(ctx, q, p, opt)
@@ -217,7 +219,7 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 	return r.result, nil
 }
 
-// run answers q and returns the whole state of the search.
+// run answers q and returns the state of the search after its end.
 func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*run, error) {
 	if p == nil {
 		return nil, sheaf.Invalidf("search: a profile is needed")
@@ -276,7 +278,7 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	return r
 }
 
-// follow answers the query by the plan.
+// follow runs the plan of the search. retrieval is a context that also ends when the time for retrieval is over.
 func (r *run) follow(ctx, retrieval context.Context) error {
 	ranking, err := r.plan(ctx, retrieval, r.followed)
 	if err != nil {
@@ -300,29 +302,29 @@ type run struct {
 	report
 	sense
 	certainty
-	// lookup is the request of the first branch by words.
+	// lookup is the request of the first branch that searches by words.
 	lookup *store.Request
 }
 
-// report collects messages, and the failures that the search survives.
+// report collects messages, and errors that do not end the search.
 type report struct {
 	result   *Result
 	failures []error
 	noted    int // number of notes that the snapshots so far have
-	// windows is how many hits each branch of the main phase retrieved itself. It is nil without a trace.
+	// windows says how many hits each branch of the main phase retrieved itself. It is nil unless Options.Trace is set.
 	windows map[string]int
 }
 
-// sense is the input and the result of a search by meaning.
+// sense has the vector of the query and what a search by meaning found.
 type sense struct {
 	expansion Expansion
 	vector    []float32   // of the query
 	invented  [][]float32 // of the texts that a model invented
-	// similarity is the best cosine of each hit of vector branches; nil before a branch answers.
+	// similarity has the best cosine of each hit that a branch found by vector. It is nil before a branch answers.
 	similarity map[sheaf.ID]float64
 }
 
-// certainty is how sure the answers are.
+// certainty holds the confidence in the results and what it is computed from.
 type certainty struct {
 	confidence *Calibration  // nil: no calibration
 	judged     *judgingInput // nil when no evidence is wanted
@@ -367,7 +369,7 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 	return r.phase(ctx, retrieval, &plan.Main, lane{}, within)
 }
 
-// embed computes the query's vector when a branch needs it.
+// embed computes the vector of the query if a branch needs it.
 func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	text := meaning(r.query)
 	if !NeedsVectors(plan) || text == "" {
@@ -402,7 +404,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	return ctx.Err()
 }
 
-// embedInvented computes the vectors of the invented answer and of other wordings in one request to the model.
+// embedInvented computes the vectors of the expansion (passage and other wordings) in one request to the model.
 func (r *run) embedInvented(ctx, retrieval context.Context) {
 	texts := slices.Clone(r.expansion.Queries)
 	if r.expansion.Passage != "" {
@@ -436,6 +438,7 @@ func (r *run) env() rank.Env {
 	return env
 }
 
+// noteFailed adds a note about an error that does not change the hits.
 func (r *run) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(r.result.Notes, text) {
 		r.result.Notes = append(r.result.Notes, text)
@@ -449,7 +452,7 @@ func (r *run) noteFailed(what string, err error) {
 	r.note("%s", text)
 }
 
-// short sets [Report].Short if err is a temporary fault; err may be nil.
+// short sets [Report].Short if err is temporary. err may be nil.
 func (r *run) short(err error) {
 	r.result.Short = r.result.Short || err != nil && !errors.Is(err, sheaf.ErrUnsupported)
 }
@@ -460,13 +463,13 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warn(err.Error(), err.Error())
 }
 
-// noteFailure records a failure that the search survives. The public text says what failed, but not err.
+// noteFailure adds a warning about an error that does not end the search. The public text names what failed, not err.
 func (r *run) noteFailure(what string, err error) {
 	r.failures = append(r.failures, err)
 	r.result.Warn(err.Error(), what+" failed")
 }
 
-// Warn records a failure that the answer survives; the parameter bare is its public text.
+// Warn adds a warning about an error that does not end the search. bare is the warning's public text.
 func (r *Report) Warn(text, bare string) {
 	r.Degraded, r.Warnings = true, append(r.Warnings, text)
 	r.bare(text, bare)
@@ -483,10 +486,10 @@ func (r *Report) bare(text, bare string) {
 	r.Bare[text] = bare
 }
 
-// clock is the clock that steps are timed by.
+// clock returns the current time for timings of steps. Tests replace it.
 var clock = time.Now
 
-// took records the time of a step that began at the time since. It returns the time at which the step ended.
+// took records the duration of a step that began at since. It returns the time at which the step ended.
 func (r *run) took(step string, since time.Time) time.Time {
 	now := clock()
 	r.result.Took = append(r.result.Took, Timing{step, now.Sub(since)})
@@ -501,13 +504,13 @@ func (r *run) trace(at lane, step string, ranking sheaf.Ranking) {
 	}
 }
 
-// lane is the place of a step in the pipeline.
+// lane says where in the pipeline a step is: in a branch or after the fusion, and in which phase.
 type lane struct {
 	branch string
 	first  bool // the first of two phases
 }
 
-// String returns the name of the lane for timings and errors.
+// String returns the name of the lane, as timings and errors show it.
 func (l lane) String() string {
 	name := l.branch
 	if l.first {
@@ -516,7 +519,7 @@ func (l lane) String() string {
 	return name
 }
 
-// step returns the name of a step of the lane.
+// step returns the name of a step with the name of the lane.
 func (l lane) step(name string) string {
 	if where := l.String(); where != "" {
 		return where + ": " + name
@@ -524,7 +527,7 @@ func (l lane) step(name string) string {
 	return name
 }
 
-// finish looks up the facts that a reader needs about the final hits.
+// finish looks up what a reader needs to know about the final hits, such as titles and paths.
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	r.result.Hits = make([]Hit, 0, len(ranking))

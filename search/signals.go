@@ -2,9 +2,9 @@ package search
 
 import "sheaf"
 
-// Signals say again why a hit has its rank, in the flat form of the tiered search specification.
+// Signals explain the rank of a hit in the flat form of the tiered search specification.
 type Signals struct {
-	// Engine says how the hit was found: fulltext or semantic by one branch, rrf by several.
+	// Engine says how the hit was found: fulltext or semantic by one branch, rrf by several branches.
 	Engine           string         `json:"engine"`
 	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`   // the terms of the query that the hit has
 	SemanticScore    *float64       `json:"semanticScore,omitempty"`    // the nearness in meaning
@@ -14,14 +14,14 @@ type Signals struct {
 	FinalScore       float64        `json:"finalScore"`                 // the normalized score that orders the hits
 }
 
-// LexicalMatch is a term of the query in a field, with the field's weight.
+// LexicalMatch is a term of the query that a field contains, with the field's weight.
 type LexicalMatch struct {
 	Field  string  `json:"field"`  // the field
 	Query  string  `json:"query"`  // the term
 	Weight float64 `json:"weight"` // the weight of the field
 }
 
-// FolderSignal is a boost by the folder.
+// FolderSignal is the factor by which the folder raises a score.
 type FolderSignal struct {
 	Folder            string  `json:"folder"`            // the folder
 	DocumentCount     int     `json:"documentCount"`     // how many documents in it were found
@@ -30,7 +30,7 @@ type FolderSignal struct {
 	BoostFactor       float64 `json:"boostFactor"`       // the factor of the score
 }
 
-// GraphSignal is a boost by links; Score is the weighted sum of the counts.
+// GraphSignal is the factor by which links raise a score. Score is the weighted sum of the counts of links.
 type GraphSignal struct {
 	Backlinks       int     `json:"backlinks"`       // how many other documents found link to it
 	CoCitations     int     `json:"coCitations"`     // how many documents found are cited together with it
@@ -39,7 +39,7 @@ type GraphSignal struct {
 	BoostMultiplier float64 `json:"boostMultiplier"` // the factor of the score
 }
 
-// SignalsOf reads the signals of a hit from its explanation. It returns nil when there are none.
+// SignalsOf converts the explanation of a hit to signals. If the hit has no explanation, it returns nil.
 func SignalsOf(h *Hit) *Signals {
 	if h.Explanation == nil {
 		return nil

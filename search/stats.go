@@ -13,24 +13,24 @@ import (
 	"sheaf/text/analysis"
 )
 
-// stats has the word counts of one query, over the chunks that the caller may see.
+// stats has the numbers of chunks that contain the words of one query. It counts only chunks that the caller may see.
 type stats struct {
 	searcher *Searcher
-	// words has the idf of the query's words; nil before the store has counted them. fault is the error of counting.
-	// requested says that the search has asked the store.
+	// words has the idf of the query's words. It is nil before the store has counted them. fault is the error of
+	// counting. requested says that the store was asked.
 	words     *idfWorth
 	fault     error
 	requested bool
-	// tallied has the words that were counted for the vector; nil when no words were counted.
+	// tallied has the words that were counted for the query's vector. If none were counted, it is nil.
 	tallied *wordCounts
-	// size is the number of chunks, 0 before it is known.
+	// size is the number of chunks. It is 0 until it is known.
 	size int
-	// analyzed is the text of the query that was analyzed last.
+	// analyzed is the last text of the query that was analyzed, with its tokens.
 	analyzed *analyzedText
 }
 
-// worth returns the idf of the words of the query, or nil when the store cannot count. It asks the store only once.
-// After a failure it returns the same error again.
+// worth returns the idf of words, the words of the query. If the store cannot count, it returns nil. It asks the store
+// only once. After a failure it returns the same error again.
 func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*idfWorth, error) {
 	if !s.requested {
 		s.requested = true
@@ -64,12 +64,13 @@ func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*idfWorth, er
 	return list.worth(dfs, n), nil
 }
 
-// isCompound reports whether a word has several terms, because its parts are terms, too, as in "GitHub".
+// isCompound reports whether a word has several terms because its parts are also terms, as in "GitHub".
 func (s *stats) isCompound(word string) bool {
 	return s.searcher.Analyzer != nil && len(s.searcher.Analyzer.QueryTokens(word)) > 1
 }
 
-// frequencies counts the chunks that each query matches in any field. The words of the vector are counted already.
+// frequencies returns the number of chunks that each query matches in any field. It does not ask again for words that
+// were counted for the vector.
 func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
 	dfs := make([]int, len(queries))
 	var left []sheaf.TextQuery
@@ -94,7 +95,8 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 // maxWorth limits how many words of a query are counted. Each further word counts as much as the average word.
 const maxWorth = 256
 
-// idfWorth is the idf of a query: the sum, and the idf of each separately matched part. A repeated word is one part.
+// idfWorth is the idf of a query: the sum, and the idf of each part that is matched separately. A repeated word is one
+// part.
 type idfWorth struct {
 	sum   float64
 	parts []partWorth
@@ -105,7 +107,7 @@ type idfWorth struct {
 type partWorth struct {
 	query sheaf.TextQuery
 	text  string
-	// chunks is how many chunks match the part.
+	// chunks is the number of chunks that match the part.
 	chunks     int
 	idf, worth float64
 }
@@ -113,21 +115,21 @@ type partWorth struct {
 // queryParts lists the parts of a query that are matched separately.
 type queryParts struct {
 	stats *stats
-	// queries are the distinct parts; texts are their names.
+	// queries are the different parts of the query. texts are their names.
 	queries []sheaf.TextQuery
 	texts   []string
 	places  []place
 	looked  int // number of words so far
 }
 
-// place is one occurrence of a part in the query. part is the index of the part, and factor is its weight here.
-// share is the number of words divided by the number of words that are counted.
+// place is one occurrence of a part in the query: the index of the part, and its factor there. share is the number of
+// words divided by the number of counted words.
 type place struct {
 	part          int
 	factor, share float64
 }
 
-// add adds the parts of q to the list.
+// add adds the parts of q that are matched separately to the list.
 func (l *queryParts) add(q sheaf.TextQuery) {
 	for part, factor := range sheaf.Wanted(q) {
 		switch part := part.(type) {
@@ -159,7 +161,7 @@ func (l *queryParts) addWords(words []string, factor float64) {
 	}
 }
 
-// withoutPhrases turns phrases into words, for a store without phrases. changed reports whether there was a phrase.
+// withoutPhrases turns phrases into words, for a store without phrases. It reports whether there was a phrase.
 func (l *queryParts) withoutPhrases() (changed bool) {
 	for i, q := range l.queries {
 		if phrase, ok := q.(sheaf.Phrase); ok {
@@ -178,7 +180,8 @@ func (l *queryParts) put(q sheaf.TextQuery, text string, factor float64) {
 	l.places = append(l.places, place{part, factor, 1})
 }
 
-// worth computes the idf of the parts. dfs has the number of matching chunks for each part, chunks the number of all.
+// worth computes the idf of the parts. dfs has the number of matching chunks for each part, and chunks counts all
+// chunks.
 func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	w := &idfWorth{parts: make([]partWorth, len(l.queries))}
 	for i := range w.parts {
@@ -195,7 +198,7 @@ func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	return w
 }
 
-// hasWhole reports whether text is a part of a compound word in the query that occurs in a chunk.
+// hasWhole reports whether text is a part of a compound word in the query that some chunk has.
 func (l *queryParts) hasWhole(text string, dfs []int) bool {
 	for i, word := range l.texts {
 		if dfs[i] > 0 && word != text && l.stats.isCompound(word) && slices.Contains(l.stats.tellingWords(word), text) {
@@ -228,14 +231,14 @@ func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) 
 	return s.size, nil
 }
 
-// analyzedText is a text of a query with its tokens. The field contentWords has the words with a meaning.
+// analyzedText is a text of a query with its tokens. contentWords has those of its words that are not function words.
 type analyzedText struct {
 	text                 string
 	tokens, contentWords []analysis.Token
 }
 
-// tokens returns the tokens of a text of the query. The result telling has only those that content words have. tokens
-// caches both for several steps. It needs an analyzer.
+// tokens returns the tokens of a text of the query. telling has only the tokens of words that are not function words.
+// It caches both for later steps. An analyzer must be set.
 func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	if s.analyzed == nil || s.analyzed.text != text {
 		a := s.searcher.Analyzer
@@ -245,7 +248,7 @@ func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	return s.analyzed.tokens, s.analyzed.contentWords
 }
 
-// phraseWords returns the words that a phrase must match.
+// phraseWords returns the words that a text must contain to match a phrase.
 func (s *stats) phraseWords(phrase string) []string {
 	if s.searcher.Analyzer == nil {
 		return strings.Fields(phrase)
@@ -258,7 +261,7 @@ func (s *stats) phraseWords(phrase string) []string {
 	return words
 }
 
-// tellingWords returns the content words of a text.
+// tellingWords returns the words of a text that are not function words.
 func (s *stats) tellingWords(text string) []string {
 	if s.searcher.Analyzer == nil {
 		return strings.Fields(text)
@@ -271,13 +274,13 @@ func (s *stats) tellingWords(text string) []string {
 	return words
 }
 
-// wordCounts caches the counts of words for the vector of a query. Later steps reuse them.
+// wordCounts caches the counts of words that the vector of a query needed. Later steps reuse them.
 type wordCounts struct {
 	queries []sheaf.TextQuery
 	chunks  []int
 }
 
-// countOf returns the number of chunks that q matches, or false when q was not counted.
+// countOf returns the number of chunks that q matches. The bool is false if q was not counted.
 func (c *wordCounts) countOf(q sheaf.TextQuery) (int, bool) {
 	if _, ok := q.(sheaf.Match); !ok || c == nil { // other types may not be comparable
 		return 0, false
@@ -288,8 +291,8 @@ func (c *wordCounts) countOf(q sheaf.TextQuery) (int, bool) {
 	return 0, false
 }
 
-// everyField asks for all fields. With BM25F, which has one frequency for all, stores count a word without its
-// postings.
+// everyField lists all fields, with BM25F, which has one frequency for all fields. Stores can then count a word without
+// reading its postings.
 var everyField = func() []store.FieldWeight {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, name := range sheaf.Fields {
@@ -298,14 +301,14 @@ var everyField = func() []store.FieldWeight {
 	return fields
 }()
 
-// counting returns a request for the chunks that match q in any field. Stores count this form of request fastest.
+// counting returns a request for the chunks that match q in any field, in the form that stores count fastest.
 func counting(q sheaf.TextQuery) *store.TextRequest {
 	return &store.TextRequest{
 		Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB,
 	}
 }
 
-// frequencies counts the chunks that each of queries matches in any field.
+// frequencies asks the store for the number of chunks that each query matches in any field.
 func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
 	reqs := make([]store.Request, len(queries))
 	for i, q := range queries {
@@ -318,7 +321,7 @@ func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.Tex
 	return dfs, nil
 }
 
-// idf returns BM25's rarity of a word in df of the chunks: ln(1 + (chunks - df + 0.5)/(df + 0.5)).
+// idf returns BM25's rarity of a word that df of all chunks contain: ln(1 + (chunks - df + 0.5)/(df + 0.5)).
 func idf(df, chunks int) float64 {
 	n, d := float64(max(chunks, df)), float64(df)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))

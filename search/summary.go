@@ -8,8 +8,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Summary says in a few words why a hit of the document d has its score. It uses the query's words, not the index's
-// terms. It leaves out function words, unless the query has no others. It is empty for a nil explanation. d may be nil.
+// Summary says in a few words why a hit of the document d has its score. It uses the words of the query, not the terms
+// of the index. It omits function words, unless the query has no others. For a nil explanation, it returns nil. d may
+// be nil.
 func Summary(e *sheaf.Explanation, analyzer *analysis.Analyzer, query string, d *sheaf.Document) []sheaf.Reason {
 	if e == nil {
 		return nil
@@ -36,7 +37,7 @@ func Summary(e *sheaf.Explanation, analyzer *analysis.Analyzer, query string, d 
 	})
 }
 
-// propertyWith returns the name of the first property of a document whose value has the term, or "".
+// propertyWith returns the name of a document's first property whose value contains the term, or "".
 func propertyWith(d *sheaf.Document, analyzer *analysis.Analyzer, term string) string {
 	if d == nil {
 		return ""

@@ -8,18 +8,18 @@ import (
 	"sheaf/profile"
 )
 
-// Move is how one answer changes when parameters change.
+// Move says how the rank of one result changes when parameters change.
 type Move struct {
 	ID    sheaf.ID
 	Title string
-	// Before and After are ranks from 1; 0 means that the answer is not among the results.
+	// Before and After are ranks from 1. Rank 0 means that it is not among the results.
 	Before, After int
-	// ScoreBefore and ScoreAfter are 0 when the rank is 0.
+	// ScoreBefore and ScoreAfter are the scores of the result. A score is 0 if the rank is 0.
 	ScoreBefore, ScoreAfter float64
 }
 
-// WhatIf answers q twice: unchanged, and with the parameters in change. It returns the moves: every
-// answer of the second result in order, then the answers that disappeared.
+// WhatIf answers q twice: unchanged, and with the parameters in change. It returns the moves of every answer in the
+// second result, in order, and then of the answers that disappeared.
 func (s *Searcher) WhatIf(
 	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, change map[string]string,
 ) (before, after *Result, moves []Move, err error) {

@@ -21,9 +21,9 @@ type Absence struct {
 	Rank int
 	// Inside is the ID of the answer that includes the chunk, or "".
 	Inside sheaf.ID
-	// Reasons has one line for each branch, then the step that dropped the hit.
+	// Reasons has a line for each branch, and then a line for the step that dropped the hit.
 	Reasons []string
-	// Degraded and Warnings are copied from the answer.
+	// Degraded and Warnings are those of the search's result.
 	Degraded bool
 	Warnings []string
 }
@@ -90,7 +90,8 @@ func (s *Searcher) WhyNot(
 	return a, nil
 }
 
-// pieceOf returns the chunk that stands for a scanned document, its best hit or first chunk, and other IDs unchanged.
+// pieceOf returns the chunk to look for if id is a scanned document: its best hit, or its first chunk. It returns any
+// other ID unchanged.
 func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 	d, ok := result.Scanned.Facts.Document(id)
 	if !ok || len(d.Chunks) == 0 {
@@ -104,7 +105,7 @@ func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 	return d.Chunks[0].ID
 }
 
-// whyNoCandidate explains why the scan did not take the file of id. It returns "" when the scan took the file.
+// whyNoCandidate explains why the scan did not take the file of id. If the scan took the file, it returns "".
 func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	if _, ok := Part(scanned.Facts, id); ok {
 		return "", nil
@@ -118,8 +119,8 @@ func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	return scanned.WhyNot(id)
 }
 
-// whyBranches adds a reason from each branch of the main phase. The result best is a.ID if a branch found it. Otherwise
-// best is the document's section with the best rank, or "" when no section was found.
+// whyBranches adds a reason from each branch of the main phase. best is a.ID if a branch found it, otherwise the
+// section of this document with the best rank. If no branch found a section, best is "".
 func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err error) {
 	s, result, plan := r.searcher, r.result, r.followed
 	if lost, err := r.whyFirst(ctx, plan, a); lost || err != nil {
@@ -160,8 +161,8 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 	return best, nil
 }
 
-// whyFirst explains why a first phase dropped a.ID and all its sections. The result lost is false when the first phase
-// kept some, or when the plan has no first phase.
+// whyFirst explains why a first phase dropped a.ID and all its sections. lost is false if the first phase kept some, or
+// if the plan has no first phase.
 func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (lost bool, err error) {
 	if plan.Candidates == nil {
 		return false, nil
@@ -214,14 +215,14 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 	return true, nil
 }
 
-// retrievedAt returns the index in a trace of the snapshot that a branch retrieved, or -1 without one.
+// retrievedAt returns the index in trace of the ranking that a branch retrieved. If there is none, it returns -1.
 func retrievedAt(trace []Snapshot, branch string, first bool) int {
 	return slices.IndexFunc(trace, func(t Snapshot) bool {
 		return t.Branch == branch && t.First == first && t.Step == retrieved
 	})
 }
 
-// sectionsOf returns how many hits are sections of a document, and the index of the first.
+// sectionsOf returns how many hits are sections of a document, and the index of the first such hit.
 func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	for i := len(ranking) - 1; i >= 0; i-- {
 		if node := r.facts.Node(ranking[i].ID); node != nil && node.Doc == doc {
@@ -231,7 +232,7 @@ func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	return n, first
 }
 
-// followSection explains what happened to the section of the document a.ID that a branch found.
+// followSection explains what happened to a section of the document a.ID that a branch found.
 func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	inner := Absence{ID: section}
 	inner.follow(trace)
@@ -243,7 +244,7 @@ func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	}
 }
 
-// withSections returns id and, for a document, its sections.
+// withSections returns id. If id is a document, it also returns the IDs of its sections.
 func (r *run) withSections(id sheaf.ID) []sheaf.ID {
 	ids := []sheaf.ID{id}
 	if o := r.facts.Outline(id); o != nil {
@@ -256,7 +257,7 @@ func (r *run) withSections(id sheaf.ID) []sheaf.ID {
 	return ids
 }
 
-// whyUnfound explains why a branch did not retrieve any ID in the list all. ranking is the branch's result.
+// whyUnfound adds the reason why a branch did not retrieve any of the IDs in all. ranking is the branch's result.
 func (r *run) whyUnfound(
 	ctx context.Context, name string, o *outcome, ranking sheaf.Ranking, a *Absence, all []sheaf.ID,
 ) error {
@@ -299,7 +300,7 @@ func (r *run) whyUnfound(
 	return nil
 }
 
-// filterHides reports whether the filter of a request leaves out all chunks in req.Within.
+// filterHides reports whether the filter of a request excludes all chunks in req.Within.
 func (s *Searcher) filterHides(ctx context.Context, req store.Request) bool {
 	every := requirement(everything)
 	found, err := s.Backend.Retrieve(ctx, store.Request{Limit: 1, Text: &every, Filter: req.Filter, Within: req.Within})
@@ -312,10 +313,10 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 	return err == nil && len(alone) > 0
 }
 
-// maxLacks limits how many words of a query are searched one by one.
+// maxLacks limits how many words of a query are searched one by one to explain an absence.
 const maxLacks = 32
 
-// lacks names the words of a text request that no chunk has, as the end of a sentence, or returns "".
+// lacks names the words of req that none of the chunks ids has, as the end of a sentence, or "".
 func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""
@@ -341,7 +342,7 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 }
 
 // Unknown returns the words of a query that no chunk has, in the order of the query. The words are spelled as a person
-// would write them. It leaves out function words. If the store fails, it returns nil.
+// would write them. It omits function words. If the store fails, it returns nil.
 func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysis.Analyzer) (unknown []string) {
 	if q.Words == nil {
 		return nil
@@ -365,7 +366,7 @@ func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysi
 	return unknown
 }
 
-// forbiddenWords names the forbidden words of a query that the chunks have. It returns "" when they have none.
+// forbiddenWords names the forbidden words of a query that the chunks ids contain. If they contain none, it returns "".
 func (s *Searcher) forbiddenWords(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
 	var held []string
 	tries := 0
@@ -394,7 +395,7 @@ func (s *Searcher) forbiddenWords(ctx context.Context, q sheaf.TextQuery, ids []
 	return "holds " + strings.Join(held, ", ") + ", which the query leaves out"
 }
 
-// words returns the single words and phrases that q wants, at most maxLacks.
+// words returns the words and phrases that q wants, each separately. It returns at most maxLacks.
 func words(q sheaf.TextQuery) (out []sheaf.TextQuery) {
 	for part := range sheaf.Wanted(q) {
 		switch part := part.(type) {
@@ -467,7 +468,7 @@ func (a *Absence) follow(trace []Snapshot) {
 	}
 }
 
-// lastScore names the score of the last hit that was kept.
+// lastScore returns the end of a sentence, with the score of the last hit in r, or "".
 func lastScore(r sheaf.Ranking) string {
 	if len(r) == 0 {
 		return ""
@@ -477,12 +478,12 @@ func lastScore(r sheaf.Ranking) string {
 
 func contains(r sheaf.Ranking, id sheaf.ID) bool { return rankOf(r, id) > 0 }
 
-// rankOf returns the rank of id in r, or 0 when r lacks it.
+// rankOf returns the rank of id in r, from 1. If id is not in r, it returns 0.
 func rankOf(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// answerWith returns the hit of r that has id as a constituent, or "".
+// answerWith returns the hit of r that has id as a constituent. If there is none, it returns "".
 func answerWith(r sheaf.Ranking, id sheaf.ID) sheaf.ID {
 	for i := range r {
 		if slices.ContainsFunc(r[i].Constituents, func(h sheaf.Hit) bool { return h.ID == id }) {

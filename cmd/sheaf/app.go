@@ -179,8 +179,7 @@ type errorJSON struct {
 	ExitCode int    `json:"exit_code"`
 }
 
-// asksJSON reports whether the arguments contain --json or --jsonl. It works also for arguments that cobra could not
-// parse.
+// asksJSON reports whether the arguments contain --json or --jsonl. It needs no parsed arguments.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -225,8 +224,7 @@ func isYes(answer string) bool {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// contextReader is standard input whose reads end when ctx ends. A plain read would go on after a signal, maybe
-// forever.
+// contextReader is standard input whose reads end when ctx ends. A plain read would go on after a signal.
 type contextReader struct {
 	ctx   context.Context
 	input io.Reader

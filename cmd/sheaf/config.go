@@ -423,8 +423,7 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace returns the error for a setting that gives all folders the same place in a store. Each folder needs its
-// own place.
+// errOnePlace returns the error for a setting that gives all folders the same place in a store. Each needs its own.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),

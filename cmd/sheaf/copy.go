@@ -196,8 +196,7 @@ func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int
 	return 0, err
 }
 
-// placeOf returns the folder that the store at address has inside the index at base. flag is the flag that gave this
-// address.
+// placeOf returns the folder that the store at address has inside the index at base. flag is the flag that gave it.
 func (a *app) placeOf(base location.Location, flag, address string) (string, error) {
 	target, err := a.withStore(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
 	if err != nil || target == nil {

@@ -383,8 +383,8 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	return out, nil
 }
 
-// checkBounds returns an error with exit status 1 if a measure is below its bound. It looks at the first column of each
-// data set.
+// checkBounds returns an error of status 1 if a measure is below its bound. It looks at the first column of each data
+// set.
 func (a *app) checkBounds(bounds []minimum, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {
@@ -439,8 +439,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	return out, nil
 }
 
-// cutParam splits a value of --param, NAME=VALUE,VALUE, into the name and the values. It returns an error for any other
-// form.
+// cutParam splits a value of --param, NAME=VALUE,VALUE, into the name and the values. Other forms are an error.
 func cutParam(param string) (name string, values []string, err error) {
 	name, list, ok := strings.Cut(param, "=")
 	if !ok || name == "" || list == "" {

@@ -220,8 +220,8 @@ func stepPlace(branch string, first bool) string {
 	return branch
 }
 
-// stepChange describes what step i of a trace did. It gives the number of hits that stayed, and of the first ten that
-// moved.
+// stepChange describes what step i of a trace did. It gives the number of hits that stayed, and of moves among the
+// first ten.
 func stepChange(trace []search.Snapshot, i int) string {
 	now := trace[i].Ranking
 	j := i - 1

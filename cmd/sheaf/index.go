@@ -209,8 +209,7 @@ const (
 	// indexMemory is how many bytes of memory indexing needs besides the files. Above this size, the process collects
 	// garbage more often.
 	indexMemory = 90 << 20
-	// fewBytes is the largest total size of a small run in bytes. For such a run, collecting garbage early only costs
-	// time.
+	// fewBytes is the largest size of a small run in bytes. For such a run, collecting garbage early only costs time.
 	fewBytes = 4 << 20
 )
 

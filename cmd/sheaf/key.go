@@ -52,8 +52,7 @@ func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(s.Where.Keys())
 }
 
-// unwritten adds advice to an error of writing keys: check permissions and disk space. Repairing the index does not
-// help.
+// unwritten adds advice to an error of writing keys: check rights and disk space. Repairing the index does not help.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
 		return s.Advise(err)

@@ -86,8 +86,8 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	return a.openAt(ctx, folder, finder.Own(folder), o, check)
 }
 
-// gcPercent is the GOGC value for commands that answer queries. They use little memory, so rare garbage collection
-// saves time.
+// gcPercent is the GOGC value for commands that answer queries. They use little memory, so collecting rarely saves
+// time.
 const gcPercent = 300
 
 // openAt opens the index at a place. If o says so, it updates the index first.
@@ -147,8 +147,7 @@ func (s *session) server() (store.Opener, error) {
 	return target, nil
 }
 
-// openScan opens a session on a folder without an index, and writes nothing. The profile finds its candidates in the
-// files.
+// openScan opens a session on a folder without an index. The profile finds its candidates in the files.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (s *session, err error) {
 	c := a.config
 	s = a.newSession(folder, location.Location{Root: folder})

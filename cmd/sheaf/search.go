@@ -139,8 +139,8 @@ func (s *session) countDocuments() int {
 	return n
 }
 
-// show asks a question and prints the answer in the requested format. If there are no results, it returns an error with
-// exit status 1.
+// show asks a question and prints the answer in the requested format. If there are no results, the error has exit
+// status 1.
 func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
 	var out *searchJSON
 	life, first := s.Mending(), true

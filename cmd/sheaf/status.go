@@ -176,8 +176,7 @@ func (s *session) warnings() ([]warningJSON, error) {
 // statusLines is how many files a message lists at most.
 const statusLines = 10
 
-// printStatus prints the state of the index in at most ten lines, or completely if all is true. recall adds the table
-// of recall.
+// printStatus prints the state of the index in at most ten lines, or completely if all is true. recall adds a table.
 func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	rows := [][]string{}
 	for i, t := range out.Trees {

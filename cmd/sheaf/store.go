@@ -175,8 +175,7 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	return r, nil
 }
 
-// secret reads a key from the environment variable env or from file. settings is the prefix of the settings' names in
-// errors.
+// secret reads a key from the environment variable env or from file. settings is a prefix for names in errors.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)

@@ -5,7 +5,7 @@ import (
 	"sheaf/internal/lru"
 )
 
-// caches hold recently used data of a view.
+// caches hold recently used data of a View.
 type caches struct {
 	outlines  lru.Cache[sheaf.ID, *sheaf.Outline]
 	records   lru.Cache[sheaf.ID, *Record]

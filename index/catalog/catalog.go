@@ -37,18 +37,18 @@ var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailab
 // because a user may repair that.
 var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
 
-// ErrMisfiled means that a table differs from the table that this program makes from the records. The table is
-// damaged, or another version of the program wrote it. ErrMisfiled wraps sheaf.ErrCorrupt.
+// ErrMisfiled means that a stored table is not the one that this program makes of the records. The table is damaged, or
+// another version of the program wrote it. ErrMisfiled wraps sheaf.ErrCorrupt.
 var ErrMisfiled = fmt.Errorf("%w: stored under another name", sheaf.ErrCorrupt)
 
-// Hash is the XXH3 hash of a file's content, 128 bits. It tells versions of a file apart, except for deliberate
-// collisions.
+// Hash is the 128-bit XXH3 hash of a file's content. Different contents have different hashes, unless someone makes a
+// collision on purpose.
 type Hash [16]byte
 
 // HashOf returns the hash of content.
 func HashOf(content []byte) Hash { return xxh3.Hash128(content).Bytes() }
 
-// FileState distinguishes versions of a file.
+// FileState is what the catalog records of a file to detect changes: size, time and hash.
 type FileState struct {
 	Size    int64
 	ModTime int64 // nanoseconds since 1970
@@ -65,7 +65,7 @@ type Record struct {
 	HasText bool
 }
 
-// Skip is a file that was not indexed.
+// Skip is a file that was not indexed, with the reason.
 type Skip struct {
 	Tree   string `json:"tree,omitempty"`
 	Path   string `json:"path"` // relative to the tree's folder
@@ -77,19 +77,18 @@ type Skip struct {
 	ModTime int64 `json:"mod_time,omitempty"`
 }
 
-// Tree is a folder of documents under a name.
+// Tree is a folder of documents, and the name of the tree, with which IDs begin.
 type Tree struct {
 	Name string `json:"name"`
 	Root string `json:"root"` // absolute; "" when the documents have no source files
 }
 
-// FreeTree is the tree of documents that programs give without a file and that belong to no tenant. Every other tree
-// of given documents belongs to the tenant with the name of the tree. No folder's tree has the name FreeTree.
+// FreeTree is the tree of given documents that belong to no tenant. Every other tree of given documents belongs to the
+// tenant with the tree's name. No folder's tree has the name FreeTree.
 const FreeTree = "api"
 
 // TreeName returns the name of a folder's tree. IDs begin with this name. It is the last part of the folder's path,
-// without colons, because a colon ends the name in an ID. If this name is [FreeTree] or in the list taken, a number
-// follows.
+// without colons, because a colon ends the name in an ID. If this name is [FreeTree] or in taken, a number is appended.
 func TreeName(root string, taken ...string) string {
 	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
 	if base == "/" || base == "." || base == `\` {
@@ -102,7 +101,7 @@ func TreeName(root string, taken ...string) string {
 	return name
 }
 
-// Settings describe how a collection was made. After most changes of the settings, all documents must be indexed again.
+// Settings describe how a collection was made. If most of them change, all documents must be indexed again.
 type Settings struct {
 	Trees []Tree `json:"trees"`
 	// Chunker is the name of the chunker with its options. Analyzer is the name of the analyzer with its version.
@@ -111,14 +110,14 @@ type Settings struct {
 	// Language is the language of the collection, and LanguageDetected says that it was detected, not set.
 	Language         string `json:"language"`
 	LanguageDetected bool   `json:"language_detected"`
-	// Embedder is the name of the model that made the vectors, "" for none.
+	// Embedder is the name of the model that made the vectors. It is "" if there are none.
 	Embedder string `json:"embedder,omitempty"`
 	Dims     int    `json:"dims,omitempty"`
-	// Extra has additional data of the collection's owner.
+	// Extra has settings of other packages, by key.
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
-// Root returns the folder of the named tree, or "".
+// Root returns the folder of the tree with this name, or "" if there is none.
 func (s Settings) Root(tree string) string {
 	for _, t := range s.Trees {
 		if t.Name == tree {
@@ -130,10 +129,10 @@ func (s Settings) Root(tree string) string {
 
 // Update is a set of changes that become visible together.
 type Update struct {
-	// Put and Encoded add documents. A document replaces the document with the same ID.
+	// Put and Encoded list documents to add. A document replaces the document with the same ID.
 	Put     []Record
 	Encoded []Encoded
-	// Delete removes documents and ignores missing ones. If a document is also in Put or Encoded, it is added.
+	// Delete lists documents to remove; missing ones are ignored. If a document is also in Put or Encoded, it is added.
 	Delete []sheaf.ID
 	// Skipped, Settings and Pending replace the earlier values, unless they are nil.
 	Skipped  *[]Skip
@@ -143,10 +142,10 @@ type Update struct {
 	Whole bool
 }
 
-// payload is the manifest's payload, as JSON.
+// payload is what the catalog stores in the manifest, as JSON.
 type payload struct {
 	Format int `json:"format"`
-	// Begun says that the catalog was begun and has published no update yet; see [Catalog.begin].
+	// Begun says that the catalog was created and has published no update yet; see [Catalog.begin].
 	Begun    bool          `json:"begun,omitempty"`
 	Segments []segmentInfo `json:"segments"` // oldest first
 	Settings Settings      `json:"settings"`
@@ -168,7 +167,7 @@ type segmentInfo struct {
 	Records int `json:"records"`
 }
 
-// files returns the names of the generation's files: segments, oldest first, and lists.
+// files returns the names of the generation's files: first the segments, oldest first, then the lists.
 func (p *payload) files() []string {
 	var names []string
 	for _, info := range p.Segments {
@@ -199,9 +198,9 @@ const (
 
 // Options say how to open a catalog.
 type Options struct {
-	// Source is the file system of the source files; nil means vfs.Disk.
+	// Source is the file system of the documents' files; nil means vfs.Disk.
 	Source vfs.FS
-	// With ReadOnly, the catalog creates and changes nothing.
+	// ReadOnly makes the catalog create and change nothing.
 	ReadOnly bool
 }
 
@@ -222,8 +221,8 @@ type Catalog struct {
 
 var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 
-// Open opens the catalog in a folder. If the folder has no catalog, Open creates an empty one, or with ReadOnly fails
-// with sheaf.ErrNotFound. Errors also wrap sheaf.ErrCorrupt, or sheaf.ErrUnsupported for a catalog of another version.
+// Open opens the catalog in a folder. If the folder has none, Open creates an empty one. With ReadOnly, a missing
+// catalog is sheaf.ErrNotFound. Other errors wrap sheaf.ErrCorrupt, or sheaf.ErrUnsupported for another version.
 func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if fsys == nil {
 		return nil, sheaf.Invalidf("open catalog: a file system is needed")
@@ -265,7 +264,7 @@ func (c *Catalog) load() (*View, error) {
 	return view, nil
 }
 
-// headless reports whether the folder has segments but lacks the manifest that names them.
+// headless reports whether the folder has segments but no manifest, which would name them.
 func (c *Catalog) headless() bool {
 	names, err := c.fs.List(c.dir)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool {
@@ -275,8 +274,8 @@ func (c *Catalog) headless() bool {
 	})
 }
 
-// begin publishes an empty generation before the first segment is written. Therefore segments without a manifest always
-// mean damage. Without begin, a first update that crashed could also leave such segments.
+// begin publishes an empty generation before the first segment is written. Otherwise a crash during the first update
+// could leave segments without a manifest, which means damage.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.Generation() > 0 {
 		return view.Generation(), nil
@@ -317,7 +316,7 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 	return newView(c, m, p, segments), nil
 }
 
-// translate turns errors of files into the error categories of the root package.
+// translate converts errors of files to errors that wrap the categories of the root package.
 func translate(err error) error {
 	switch {
 	case errors.Is(err, vfs.ErrCorrupt):
@@ -339,8 +338,8 @@ func (c *Catalog) View() *View {
 	return c.current
 }
 
-// Reload loads a generation that another process published. No other call of Reload and no change
-// may run at the same time; [Catalog.Follow] has no such limit.
+// Reload loads the generation that another process published last. Meanwhile no other call of Reload and no change may
+// run; [Catalog.Follow] has no such limit.
 func (c *Catalog) Reload() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -379,8 +378,8 @@ func (c *Catalog) newer() (bool, error) {
 	return !none && generation != c.current.Generation(), nil
 }
 
-// Follow does what Reload does, and is safe for concurrent use, even while this process changes the
-// catalog. It waits only if there is a newer generation.
+// Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. If there
+// is no newer generation, it does not wait.
 func (c *Catalog) Follow() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -406,8 +405,8 @@ func (c *Catalog) replace(view *View) {
 	old.Close()
 }
 
-// Hold takes the writer's lock and keeps it until the caller calls release. No other process can write between the
-// caller's updates. If another process has the lock, Hold fails with sheaf.ErrUnavailable and names the owner.
+// Hold takes the writer's lock, and keeps it until the caller calls release. So no other process writes between the
+// caller's updates. If another process has the lock, the error wraps sheaf.ErrUnavailable and names the owner.
 func (c *Catalog) Hold() (release func() error, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -434,8 +433,8 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes the catalog's files, except the files of the current generation and of the generation before. A
-// reader that has read the manifest can therefore open its files even after one more update. After two updates the
+// sweep removes old files of the catalog. It keeps the files of the current generation and of the generation before. A
+// reader that has read the manifest can therefore still open its files after one more update. After two updates the
 // files are missing, and the reader reads the manifest again. If sweep fails, the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()

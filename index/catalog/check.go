@@ -26,7 +26,8 @@ func (v *View) Check() []error {
 	return append(faults, v.checkList(kindSettings, p.Copy, new(Settings))...)
 }
 
-// checkList checks a list that has its own file, for example of the skipped files. It verifies the checksum.
+// checkList reads a list that has its own file, such as the skipped files, into list. It verifies the checksum, and
+// returns the faults.
 func (v *View) checkList(kind, name string, list any) []error {
 	if name == "" {
 		return nil
@@ -46,7 +47,7 @@ func (v *View) checkList(kind, name string, list any) []error {
 	return faults
 }
 
-// check decodes every record. It also makes the tables again and compares them with the stored tables.
+// check decodes every record. It compares the stored tables with new ones. It returns faults.
 func (s *segment) check() []error {
 	var faults []error
 	t := tables{labels: labelSet{}}

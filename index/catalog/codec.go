@@ -20,8 +20,8 @@ func (e *encoder) strs(list []string) {
 	}
 }
 
-// decoder reads what an encoder wrote. Strings share the memory of b, which must never change.
-// After the first fault it returns zeros, and bad is set.
+// decoder reads what an encoder wrote. Strings share the memory of b, which must never change. After the first fault it
+// returns zeros, and bad is true.
 type decoder struct {
 	b   []byte
 	pos int
@@ -30,7 +30,7 @@ type decoder struct {
 
 func (d *decoder) fail() { d.bad, d.pos = true, len(d.b) }
 
-// uint reads a number; a number that does not fit an int is a fault.
+// uint reads a number. If it does not fit an int, this is a fault.
 func (d *decoder) uint() int {
 	n, size := binary.Uvarint(d.b[d.pos:])
 	if size <= 0 || n > math.MaxInt32 && n > uint64(math.MaxInt) {
@@ -60,7 +60,7 @@ func (d *decoder) byte() byte {
 	return d.b[d.pos-1]
 }
 
-// f64 reads the number of a value; NaN is a fault.
+// f64 reads the number of a property's value. NaN is a fault.
 func (d *decoder) f64() float64 {
 	if len(d.b)-d.pos < 8 {
 		d.fail()
@@ -85,8 +85,8 @@ func (d *decoder) str() string {
 	return view(d.b[d.pos-n : d.pos])
 }
 
-// count reads the number of entries that follow, each of at least size bytes. It checks the number,
-// because a damaged number must not cause a large allocation.
+// count reads the number of entries that follow, each at least size bytes long. A number that exceeds the rest of the
+// data is a fault, because it could cause a large allocation.
 func (d *decoder) count(size int) int {
 	n := d.uint()
 	if n > (len(d.b)-d.pos)/size {
@@ -96,7 +96,7 @@ func (d *decoder) count(size int) int {
 	return n
 }
 
-// skipStrs passes over a list of strings.
+// skipStrs skips a list of strings.
 func (d *decoder) skipStrs() {
 	for range d.count(1) {
 		d.str()

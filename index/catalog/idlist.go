@@ -63,7 +63,7 @@ func (l *idList) group(g int) ([]byte, error) {
 	return l.data.Slice(start, end-start)
 }
 
-// idCursor walks over a list of IDs. The field key is the current ID, valid until the next step.
+// idCursor walks over a list of IDs. key is the current ID, valid until the next step.
 type idCursor struct {
 	list *idList
 	at   int // index of key; list.n after the end
@@ -71,7 +71,7 @@ type idCursor struct {
 	rest []byte // rest of the group
 }
 
-// seek moves to ID number i; if i is too large, to the end.
+// seek moves to ID number i. If there are fewer IDs, it moves to the end.
 func (c *idCursor) seek(i int) error {
 	if i >= c.list.n {
 		c.at, c.key, c.rest = c.list.n, nil, nil
@@ -102,7 +102,7 @@ func (c *idCursor) next() error {
 	return c.decode(false)
 }
 
-// decode reads the ID at the front of the field rest.
+// decode reads the ID at the front of rest. whole says that the ID is the first of a group, stored in full.
 func (c *idCursor) decode(whole bool) error {
 	shared := uint64(0)
 	if !whole {

@@ -8,10 +8,10 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// keyBits is the number of bits for the kind of an item.
+// keyBits is the number of bits that encode the kind of an item.
 const keyBits = 3
 
-// keyItem says that a document has a key; kind says in which way.
+// keyItem says that a document has a key, the hash of a name. kind says in which way it has it.
 type keyItem struct {
 	key  uint64 // see keyOf
 	doc  int    // number in the segment
@@ -22,10 +22,10 @@ func compareItems(a, b keyItem) int {
 	return cmp.Or(cmp.Compare(a.key, b.key), a.doc-b.doc, a.kind-b.kind)
 }
 
-// keyGroup is the number of keys whose lists share one offset.
+// keyGroup is the number of keys whose lists share one stored offset.
 const keyGroup = 16
 
-// encodeKeys sorts items and writes a key table, a map from hashes of names to lists of documents:
+// encodeKeys sorts items and returns a key table, a map from hashes of names to lists of documents:
 //
 //	number of keys 4 bytes, zeros 4
 //	keys, rising, 8 each
@@ -57,7 +57,7 @@ func encodeKeys(items []keyItem) []byte {
 	return slices.Concat(table, keys, offsets, lists)
 }
 
-// keyTable is an open key table. Errors wrap vfs.ErrCorrupt.
+// keyTable reads a key table in a segment. Its errors wrap vfs.ErrCorrupt.
 type keyTable struct {
 	data *sectionfile.Paged
 	docs int // of the segment
@@ -74,7 +74,7 @@ func (t *keyTable) number(offset, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// find appends the documents that have this key to the slice to, and returns the result.
+// find appends to to the documents that have this key, and returns the result.
 func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 	count, err := t.number(0, 4)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// Kinds of label.
+// These are the kinds of label.
 const (
 	labelTag      = 't'
 	labelProperty = 'p'
@@ -41,7 +41,8 @@ func (s labelSet) add(kind byte, name string, doc int) {
 	}
 }
 
-// encode writes the labels, by kind and name: kind, name, number of documents, documents as differences.
+// encode returns the labels in stored form, sorted by kind and name. A label has kind, name, number of documents, and
+// the documents as differences.
 func (s labelSet) encode() []byte {
 	list := make([]*label, 0, len(s))
 	for _, l := range s {
@@ -66,7 +67,7 @@ func (s labelSet) encode() []byte {
 	return e.b
 }
 
-// decodeLabels yields the labels of a segment with docs documents. The names are valid while the segment is open.
+// decodeLabels calls yield for each label of a segment with docs documents. Names are valid while the segment is open.
 func decodeLabels(section *sectionfile.Paged, docs int, yield func(label)) error {
 	data, err := section.All()
 	if err != nil {

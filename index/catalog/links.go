@@ -16,7 +16,7 @@ import (
 // the names of its documents and the names that their links point at. Both are looked up by hash. So resolving a
 // link, or finding the links to a document, needs no scan and is always up to date.
 
-// Ways in which a document has a name.
+// These are the ways in which a document can have a name, as kinds of items.
 const (
 	kindPath   = iota // its path
 	kindName          // its file name
@@ -24,7 +24,7 @@ const (
 	kindFolder        // the name of the folder that it stands for
 )
 
-// Ways in which a link points at a name.
+// These are the ways in which a link can name its target, as kinds of items.
 const (
 	pointPath     = iota // by a path, without the ending of Markdown files
 	pointMd              // by a path that ended with .md
@@ -39,12 +39,12 @@ var pointSuffix = [...]string{pointPath: "", pointMd: ".md", pointMarkdown: ".ma
 
 func pathKey(tree, plain string) uint64 { return xxh3.HashString("p" + tree + ":" + plain) }
 
-// siteKey returns the key of a path that begins at the root of a site.
+// siteKey returns the key of a path that begins at the root of a web site.
 func siteKey(tree, plain string) uint64 { return nameKey(tree, "/"+plain) }
 
 func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":" + name) }
 
-// nameKeys returns an item for each name of a document.
+// nameKeys returns an item for each name under which links can find a document.
 func nameKeys(doc *sheaf.Document) []keyItem {
 	plain, _ := cutMarkdown(fold.Text(doc.Path))
 	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath},
@@ -60,7 +60,7 @@ func nameKeys(doc *sheaf.Document) []keyItem {
 	return items
 }
 
-// targetKeys returns an item for each name that a document's links point at.
+// targetKeys returns an item for each name that a link of the document contains.
 func targetKeys(doc *sheaf.Document) []keyItem {
 	var items []keyItem
 	for i := range doc.Chunks {
@@ -86,28 +86,29 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 	return slices.Compact(items)
 }
 
-// calledBy is the key of the cache View.names: a name's hash, and the way in which documents have the name.
+// calledBy is the key of the cache View.names: a name's hash, and the way in which documents have this name.
 type calledBy struct {
 	key  uint64
 	kind int
 }
 
-// sameName has the documents with one name. They are sorted by number of path parts, then length of the path, then ID.
+// sameName has the documents with one name. They are sorted by the number of path parts, then by the length of the
+// path, then by ID.
 type sameName struct {
 	all []namedDocument
-	// The map byFolder has the same documents, each list in the same order. Thousands of documents may share a
-	// name, and most links lead to the document in the folder of the link.
+	// byFolder has the same documents by folder; each list has the same order. Thousands of documents may share a name,
+	// and most links lead to a document in their own folder.
 	byFolder map[string][]namedDocument
 }
 
-// namedDocument is a document that has a name. The field plain is its folded path without the ending of Markdown files.
+// namedDocument is a document that has a name. plain is its folded path without a Markdown ending.
 type namedDocument struct {
 	id            sheaf.ID
 	plain, suffix string
 }
 
-// ends reports whether the path ends with the text plain, at the start of a path part. The path must also have the
-// suffix, unless suffix is empty.
+// ends reports whether the path of the document ends with plain, at the start of a path part. The path must also have
+// the suffix, unless suffix is "".
 func (c *namedDocument) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
@@ -138,8 +139,8 @@ func (v *View) documentsNamed(key uint64, kind int) *sameName {
 	return found
 }
 
-// nearest returns the first document in the folder of file whose path ends with the text end. If that folder has none,
-// it returns the first such document of any folder. It returns false if no document fits. Every path ends with "".
+// nearest returns the first document in the folder of file whose path ends with end. If that folder has none, it
+// returns the first such document of any folder. If there is none, it returns false. Every path ends with "".
 func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	for _, list := range [][]namedDocument{n.byFolder[path.Dir(file)], n.all} {
 		for i := range list {
@@ -151,7 +152,7 @@ func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	return "", false
 }
 
-// each calls yield for every current document that has a key in a table. It records faults for Err.
+// each calls yield for every current document that has this key in the table that table returns. Err returns faults.
 func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
 	for k, s := range v.segments {
 		items, err := table(s).find(nil, key)
@@ -172,7 +173,7 @@ func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item 
 	}
 }
 
-// current reports whether segment number k has the newest entry of the ID.
+// current reports whether segment number k has the newest entry of an ID, so that no later segment has it.
 func (v *View) current(k int, id string) (bool, error) {
 	for _, s := range v.segments[k+1:] {
 		if i, err := s.find(sheaf.ID(id)); err != nil || i >= 0 {
@@ -239,7 +240,7 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return found
 }
 
-// sources returns the documents that link to doc: their value in the map is true. aliases says that doc has aliases.
+// sources returns the documents that link to doc, as keys with the value true. aliases says that doc has aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))
@@ -320,14 +321,14 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	return decided
 }
 
-// Reference is a link, described from the view of the document that it leads to.
+// Reference is a link to a document, described for that document.
 type Reference struct {
 	From sheaf.ID // the chunk with the link
 	Link sheaf.Link
 }
 
-// References returns the links to a document or a place in it, its own links included. They are in order of the linking
-// documents.
+// References returns the links to a document or to a place in it, including links from itself. They are sorted by the
+// ID of the linking document.
 func (v *View) References(doc sheaf.ID) []Reference {
 	from := append(slices.Clone(v.Backlinks(doc)), doc)
 	slices.Sort(from)

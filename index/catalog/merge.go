@@ -10,8 +10,8 @@ import (
 )
 
 // writeSegment writes a segment with the newest entries of segments, oldest first, and of changes. The changes are
-// newer than all segments. It leaves out tombstones unless keepTombstones is set. It returns the number of entries.
-// Without entries it creates no file.
+// newer than all segments. It omits tombstones (marks of deleted documents) unless keepTombstones is true. It returns
+// the number of entries. Without entries it creates no file.
 func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encoded, keepTombstones bool) (int, error) {
 	file, err := sectionfile.Create(fsys, path, kindSegment, format)
 	if err != nil {
@@ -50,8 +50,8 @@ func (w *segmentWriter) merge(segments []*segment, changes []Encoded, keepTombst
 	return err
 }
 
-// entry returns the document or tombstone with this number in the form that an update adds. The
-// record and the packed text share the memory of the segment.
+// entry returns the entry number i (a document or tombstone) in the form that an update adds. The record and the packed
+// text share the memory of the segment.
 func (s *segment) entry(id string, i int) (Encoded, error) {
 	st, err := s.state(i)
 	if err != nil || st.tombstone() {

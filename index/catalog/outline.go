@@ -11,8 +11,8 @@ import (
 // Ranking examines hundreds of candidates in as many documents, but needs little of each. An outline has only this
 // part of a record.
 
-// Outline returns the part of document id that ranking needs, or nil if there is no such document. The caller must not
-// change the shared result.
+// Outline returns the part of a document's record that ranking needs. If there is no such document, it returns nil. The
+// caller must not change the shared result.
 func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	if o, ok := v.outlines.Get(id); ok {
 		return o
@@ -35,12 +35,12 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	return o
 }
 
-// Node returns the position of chunk id in its document, or nil without this chunk. The caller must not change the
-// result.
+// Node returns the position of a chunk in its document. If there is no such chunk, it returns nil. The caller must not
+// change the result.
 func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
 
-// decodeOutline reads the outline's part of a record, and returns nil for invalid bytes. The
-// outline does not share the memory of b: blocks are large, and the cache keeps outlines.
+// decodeOutline reads the outline from an encoded record. For invalid bytes it returns nil. The outline does not share
+// the memory of b, because blocks are large, and the cache keeps outlines.
 func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	d := &decoder{b: b}
 	var r Record
@@ -96,7 +96,7 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	return o
 }
 
-// outlineSize returns the approximate memory of an outline.
+// outlineSize returns roughly how many bytes of memory an outline takes.
 func outlineSize(o *sheaf.Outline) int {
 	size := 256 + len(o.Nodes)*int(unsafe.Sizeof(sheaf.Node{}))
 	for i := range o.Nodes {

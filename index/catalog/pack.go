@@ -8,15 +8,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxUnpacked limits the unpacked size of a block. The decoder accepts no larger window.
+// maxUnpacked limits the unpacked size of a block in bytes. The decoder accepts no larger window.
 const maxUnpacked = zstd.MaxWindowSize
 
 // recordWindow is how many bytes back the compressor of records looks. Only blocks with unusually
 // long descriptions are longer. The default of some megabytes would waste memory.
 const recordWindow = 256 << 10
 
-// Compressors of blocks and of texts. The fastest level takes a third of the default level's time and makes records a
-// twentieth larger.
+// These compress blocks of records, and texts. The fastest level takes a third of the default level's time and makes
+// records a twentieth larger.
 var (
 	recordPacker = sync.OnceValue(func() *zstd.Encoder { return newPacker(recordWindow) })
 	textPacker   = sync.OnceValue(func() *zstd.Encoder { return newPacker(pieceBytes) })
@@ -44,10 +44,11 @@ func pack(e *zstd.Encoder, b []byte) []byte { return e.EncodeAll(b, make([]byte,
 
 var errUnpack = errors.New("the compressed data cannot be read")
 
-// maxRatio is an upper bound of the ratio by which Zstandard compresses: 128 KiB, the largest block, to four bytes.
+// maxRatio is an upper bound of Zstandard's compression ratio: the largest block, 128 KiB, becomes four bytes.
 const maxRatio = 1 << 15
 
-// unpack decompresses a block to exactly size bytes. It checks the block's stated size before it allocates memory.
+// unpack decompresses a block, which must have exactly size bytes afterwards. It checks the size that the block states
+// before it allocates memory.
 func unpack(packed []byte, size uint64) ([]byte, error) {
 	if size > maxUnpacked || size > uint64(len(packed))*maxRatio {
 		return nil, errUnpack
@@ -66,7 +67,7 @@ func unpack(packed []byte, size uint64) ([]byte, error) {
 	return b, nil
 }
 
-// packText compresses a text piece by piece.
+// packText compresses a text in pieces of pieceBytes bytes.
 func packText(text []byte) (pieces []packedBlock) {
 	for piece := range slices.Chunk(text, pieceBytes) {
 		pieces = append(pieces, packedBlock{pack(textPacker(), piece), uint32(len(piece))})

@@ -72,8 +72,7 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	return c.commit(view, p, generation)
 }
 
-// settle changes the settings. It also writes their copy, if the settings (without Extra) changed or the copy is
-// unreadable.
+// settle changes the settings in p. It writes their copy, if they (without Extra) changed or the copy is unreadable.
 func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
 	old, next := p.Settings, settings
 	p.Settings = settings
@@ -96,7 +95,7 @@ func following(generation uint64) uint64 {
 	return generation + 1
 }
 
-// count updates the totals of the catalog with the changes.
+// count updates the totals in p with the changes.
 func (p *payload) count(view *View, changes []Encoded) error {
 	for i := range changes {
 		e := &changes[i]
@@ -118,7 +117,7 @@ func (p *payload) count(view *View, changes []Encoded) error {
 	return nil
 }
 
-// commit publishes the manifest and opens its view.
+// commit publishes the manifest with p, and opens the view of the new generation.
 func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -151,7 +150,8 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	return newView(c, m, p, segments), nil
 }
 
-// writeList writes a list of n elements as JSON and returns the file's name. For an empty list it only returns "".
+// writeList writes a list of n elements as JSON into a file, and returns the file's name. For an empty list it writes
+// no file and returns "".
 func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (string, error) {
 	if n == 0 {
 		return "", nil
@@ -189,7 +189,7 @@ func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
 	return r, err
 }
 
-// readList reads what writeList wrote. If name is empty, it leaves list unchanged.
+// readList reads into list what writeList wrote. If name is "", it leaves list unchanged.
 func (v *View) readList(kind, name string, list any) error {
 	if name == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 // with their chunks. Everything that can be computed is left out. This includes IDs (document ID and slug),
 // positions, parents, breadcrumbs, and slugs that are the title in small letters.
 
-// Bits of a stored chunk.
+// These bits of a stored chunk say which parts follow.
 const (
 	chunkHeading   = 1 << iota // it has a heading line
 	chunkSlug                  // its slug is stored
@@ -148,9 +148,8 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 	}
 }
 
-// sharedHierarchy splits the hierarchy of a chunk. The result shared is how many first entries equal the entries of its
-// parent, or the document's title. extra has the other entries. If the chunk has all entries of the parent, shared is
-// -1.
+// sharedHierarchy splits the hierarchy of a chunk. shared is the number of first entries that equal those of its
+// parent, or the document's title. extra has the other entries. If all entries of the parent are shared, it is -1.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
@@ -193,7 +192,7 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 }
 
 // plainSlug returns the slug of a title of ASCII letters, digits, spaces, hyphens and underscores. For other titles it
-// returns "". If the true slug differs, the caller stores it.
+// returns "". If the chunk has another slug, the caller stores it.
 func plainSlug(title string) string {
 	to := make([]byte, 0, len(title))
 	for i := range len(title) {
@@ -221,7 +220,7 @@ func decodeRecord(b []byte, r *Record) bool {
 	return !d.bad && d.pos == len(b)
 }
 
-// decodeAbove reads the part of a record before the chunks.
+// decodeAbove reads the part of a record that comes before the chunks.
 func decodeAbove(d *decoder, r *Record) {
 	doc := &r.Document
 	doc.Title, doc.Aliases, doc.Tags = d.str(), d.strs(), d.strs()
@@ -236,7 +235,7 @@ func decodeAbove(d *decoder, r *Record) {
 	}
 }
 
-// writtenFlag marks the kind of a number or date whose original spelling follows.
+// writtenFlag marks a number or date that is followed by its original spelling.
 const writtenFlag = 0x80
 
 func decodeProperties(d *decoder, doc *sheaf.Document) {
@@ -292,8 +291,8 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	doc.Chunks = chunks
 }
 
-// decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the parent: 0 for none, 1 for
-// the document, k+2 for chunk k.
+// decodeStart reads the start of chunk number i: depth, title and ID. It returns the flags and the parent: 0 for none,
+// 1 for the document, k+2 for chunk k.
 func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
 	flags = d.byte()
 	if parent = d.uint(); parent-2 >= i {

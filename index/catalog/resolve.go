@@ -22,23 +22,23 @@ import (
 // or "@/". A folder means its readme, index or _index. A page with the ending .html means its Markdown file. Resolve
 // ignores a query such as "?plain=1".
 //
-// If the tree's folder has no such file, a path after a slash may begin at a site's root. Resolve first takes a
-// folder above the tree as the root, as for /en/start in a folder docs/en. Then it takes any folder of the tree:
-// first the one that shares most folders with the linking file. Among equal folders, the order of notes below
-// decides. If there is no file either, the path's first folder may be a collection of Jekyll: _docs for /docs/start.
+// If the tree's folder has no such file, a path after a slash may begin at a site's root. Resolve first takes a folder
+// above the tree as the root, as for /en/start in a folder docs/en. Then it takes any folder of the tree: first the one
+// that shares most folders with the linking file. Among equal folders, the order of notes below decides. If there is no
+// file either, the path's first folder may be a collection of Jekyll: _docs for /docs/start.
 //
-// Wiki links name a note as in Obsidian: by its path, the path's end, its file name, or an alias. If several notes
-// fit, one in the same folder wins, then the shortest path, then the first ID. An embed, or a link that begins with a
-// dot or slash, is tried as a path first. Case and Unicode composition do not matter. If files differ only in these,
-// the exact spelling wins.
+// Wiki links name a note as in Obsidian: by its path, the path's end, its file name, or an alias. If several notes fit,
+// one in the same folder wins, then the shortest path, then the first ID. An embed, or a link that begins with a dot or
+// slash, is tried as a path first. Case and Unicode composition do not matter. If files differ only in these, the exact
+// spelling wins.
 func (v *View) Resolve(source sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	return v.ResolveAmong(nil, source, link)
 }
 
-// Among reports whether a document counts. If Among is nil, all documents count.
+// Among reports whether a document counts. A nil Among counts all documents.
 type Among func(doc sheaf.ID) bool
 
-// includes reports whether a document counts. Callers make all cheaper checks before: this test may read the document.
+// includes reports whether a document counts. This may read the document, so callers make cheaper checks first.
 func (a Among) includes(doc sheaf.ID) bool { return a == nil || a(doc) }
 
 // ResolveAmong returns what Resolve would return if only the documents in among existed. Without a target, ok is false.
@@ -88,16 +88,16 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 	return v.byName(among, tree, file, t.name)
 }
 
-// target is the parsed target of a link. Names and paths are folded, without the ending of Markdown files.
+// target is the parsed target of a link. Names and paths are folded (case, Unicode) and have no Markdown ending.
 type target struct {
 	// path is a path from the tree's folder, or "" if the link has no path. suffix is the ending
 	// that was removed from the path, and full is the path as written.
 	path, suffix, full string
 	// site says that path may also start at the root of a site.
 	site bool
-	// name is the name of the note in a wiki link, "" for other links.
+	// name is the name of the note in a wiki link. For other links it is "".
 	name string
-	// certain says that the link has only a name: it has no path, and the name has no slash.
+	// certain says that the link can only be a name: it has no path, and the name has no slash.
 	certain bool
 }
 
@@ -126,8 +126,8 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 	return t
 }
 
-// address returns the target of a link as a path. It removes a query after the name of a page or a
-// folder. In other names a question mark may be part of the file name.
+// address returns the target of a link as a path. It removes a query after the name of a page or a folder. In other
+// links, a question mark may be part of the file name.
 func address(link sheaf.Link) string {
 	if link.Kind != sheaf.LinkMarkdown {
 		return link.Target
@@ -150,7 +150,7 @@ func address(link sheaf.Link) string {
 	return target
 }
 
-// cutMarkdown splits a folded name before the ending of Markdown files. suffix is "" if the name has no such ending.
+// cutMarkdown splits a folded name before the Markdown ending. If the name has none, suffix is "".
 func cutMarkdown(name string) (plain, suffix string) {
 	for _, suffix := range wikilink.MarkdownEndings {
 		if plain, ok := strings.CutSuffix(name, suffix); ok && plain != "" && !strings.HasSuffix(plain, "/") {
@@ -160,8 +160,8 @@ func cutMarkdown(name string) (plain, suffix string) {
 	return name, ""
 }
 
-// cutPage returns the folded path of the Markdown file from which a site generator makes the page plain. It returns
-// false if plain and suffix cannot be such a page.
+// cutPage returns the folded path of the Markdown file from which a site generator makes the page at plain. If plain
+// and suffix cannot be such a page, it returns false.
 func cutPage(plain, suffix string) (string, bool) {
 	source, ok := strings.CutSuffix(plain, ".html")
 	if !ok || suffix != "" || source == "" || strings.HasSuffix(source, "/") {
@@ -186,7 +186,7 @@ var folderFiles = []string{"readme", "index", "_index"}
 // standsForFolder reports whether a link to a folder means the document at this folded path.
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
 
-// byPath returns the documents for a path, best first.
+// byPath returns the documents that a path in a link may mean, best first.
 func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	found := v.documentsAt(among, tree, plain, suffix, full)
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
@@ -198,7 +198,8 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 	return found
 }
 
-// fromAbove returns the documents for a path from the root of a site, best first. The tree's folder is inside the site.
+// fromAbove returns the documents that a path from the root of a site may mean, best first. It looks for sites whose
+// root is above the tree's folder.
 func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf.ID) {
 	for _, end := range v.rootEnds(tree) {
 		if rest, ok := strings.CutPrefix(plain, end+"/"); ok && len(found) == 0 {
@@ -211,7 +212,7 @@ func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf
 // maxRootEnds is how many folders above a tree may be a site's root: a language, a version and their parent.
 const maxRootEnds = 3
 
-// rootEnds returns the ends of the path of a tree's folder, folded, shortest first: "en", "docs/en".
+// rootEnds returns the ends of the path of a tree's folder, folded and with the shortest first: "en", "docs/en".
 func (v *View) rootEnds(tree string) (ends []string) {
 	i := slices.IndexFunc(v.payload.Settings.Trees, func(t Tree) bool { return t.Name == tree })
 	if i < 0 {
@@ -225,8 +226,8 @@ func (v *View) rootEnds(tree string) (ends []string) {
 	return ends
 }
 
-// documentsAt returns the documents at a folded path. First come documents whose path is the text full, then those
-// where only the Markdown ending is missing, then others. Each of these groups is sorted by ID.
+// documentsAt returns the documents at a folded path. First come documents with exactly the path full, then those that
+// only lack the Markdown ending, then others. Each of these groups is sorted by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.documentsNamed(pathKey(tree, plain), kindPath).all {
@@ -254,7 +255,8 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 	return found
 }
 
-// fromSite returns the document for a link whose path begins at the root of a site, if ok. file is the linking file.
+// fromSite returns the document for a link whose path begins at the root of a site. file is the linking file. ok is
+// false if there is none.
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {
@@ -282,7 +284,7 @@ func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID
 	return best, most >= 0
 }
 
-// sharedFolders returns how many folders two paths have in common.
+// sharedFolders returns how many folders the paths a and b have in common.
 func sharedFolders(a, b string) (n int) {
 	for {
 		folder, rest, ok := strings.Cut(a, "/")
@@ -294,7 +296,7 @@ func sharedFolders(a, b string) (n int) {
 	}
 }
 
-// byName returns the note for a folded name in a wiki link of file. It returns false if no note has this name or alias.
+// byName returns the note that a wiki link in file means by its folded name. If there is none, it returns false.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	named := v.documentsNamed(nameKey(tree, path.Base(name)), kindName)
 	if id, ok := named.nearest(among, file, name); ok { // a file's own name wins over an alias
@@ -305,7 +307,7 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 
 // Place returns the chunk of a document that the fragment of a link names, or "". "^id" names a block. Any other
 // fragment is a slug or title of a heading, in any case. For "A#B", Place looks for B below A, then for a heading
-// "A#B", then for the first heading B. Last, the fragment may name an HTML anchor, or a heading with other signs.
+// "A#B", then for the first heading B. Finally, it looks for an HTML anchor, and for a heading with other signs.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {
@@ -325,7 +327,7 @@ func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	return cmp.Or(heading(doc, fragment, sameText), anchor(doc, fragment), heading(doc, fragment, sameWords))
 }
 
-// anchor returns the chunk with an anchor of this name, "" for none.
+// anchor returns the chunk with an HTML anchor of this name, or "".
 func anchor(doc *sheaf.Document, name string) sheaf.ID {
 	for i := range doc.Chunks {
 		if slices.Contains(doc.Chunks[i].Blocks, name) {
@@ -335,8 +337,7 @@ func anchor(doc *sheaf.Document, name string) sheaf.ID {
 	return ""
 }
 
-// heading returns the chunk whose heading a fragment names, or "". same compares a title or slug with the name in the
-// link.
+// heading returns the chunk whose heading a fragment names, or "". same compares a title or slug with the fragment.
 func heading(doc *sheaf.Document, fragment string, same func(title, called string) bool) sheaf.ID {
 	parts := strings.Split(fragment, "#")
 	above, last := parts[:len(parts)-1], parts[len(parts)-1]
@@ -371,18 +372,18 @@ func containsInOrder(hierarchy, titles []string, same func(title, called string)
 	return len(titles) == 0
 }
 
-// sameText reports whether two texts are not empty and differ at most in case.
+// sameText reports whether two texts are equal except for case. An empty text equals nothing.
 func sameText(title, called string) bool {
 	return called != "" && (strings.EqualFold(title, called) || fold.Text(title) == fold.Text(called))
 }
 
-// sameWords reports whether a link means a heading, as sameText does, but ignores signs between words. Obsidian writes
-// the signs of a heading as spaces in links and keeps the markup. Renderers other than GitHub's turn signs into
-// hyphens, join several hyphens, or append "_1" to a repeated heading.
+// sameWords works like sameText, but ignores signs between words. Obsidian writes the signs of a heading as spaces in
+// links and keeps the markup. Renderers other than GitHub's turn signs into hyphens, join several hyphens, or append
+// "_1" to a repeated heading.
 func sameWords(title, called string) bool {
 	a, b := strings.FieldsFunc(fold.Text(title), isSign), strings.FieldsFunc(fold.Text(called), isSign)
 	return len(a) > 0 && slices.Equal(a, b)
 }
 
-// isSign reports whether a link to a heading may leave out this character.
+// isSign reports whether a character is a sign, which a link to a heading may omit.
 func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }

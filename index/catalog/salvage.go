@@ -17,17 +17,18 @@ import (
 )
 
 // Wreck is a catalog that is damaged or that another version of the program made. It gives access to the readable
-// parts. Only settings that people made and texts without a file must be saved; other documents can be indexed again.
+// parts. Only settings that people made, and texts without a file, must be saved; other documents can be indexed again.
 // A Wreck holds the writer's lock until Close.
 type Wreck struct {
 	// Settings are the catalog's settings, from the manifest or its copy. SettingsFound reports whether they could be
 	// read.
 	Settings      Settings
 	SettingsFound bool
-	// Kept counts the documents that the new catalog gets. Lost names documents that should be kept but are unreadable.
+	// Kept is the number of documents that the new catalog gets. Lost lists unreadable documents to keep.
 	Kept int
 	Lost []sheaf.ID
-	// Unread counts the documents and tombstones whose ID or state cannot be read. Some of them may also be in Lost.
+	// Unread is the number of documents and tombstones whose ID or state cannot be read. Some of them may also be in
+	// Lost.
 	Unread int
 
 	catalog    *Catalog
@@ -92,8 +93,8 @@ func (w *Wreck) examine(keep func(sheaf.ID, *Settings) bool) error {
 	return nil
 }
 
-// find lists the segments, oldest first, and reads the settings. If the manifest is unreadable, it lists the existing
-// files.
+// find returns the segments, oldest first, and reads the settings. If the manifest is unreadable, it returns the
+// segment files that exist.
 func (w *Wreck) find() ([]segmentInfo, error) {
 	m, err := manifest.Read(w.catalog.fs, w.catalog.dir)
 	if err == nil {
@@ -134,7 +135,8 @@ func (w *Wreck) find() ([]segmentInfo, error) {
 	return segments, nil
 }
 
-// group examines one group of IDs of a segment, without IDs that newer segments have.
+// group examines the group of IDs that begins at ID number from. It skips IDs in seen, which newer segments have. keep
+// decides which documents to keep.
 func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(sheaf.ID) bool) {
 	c := idCursor{list: &s.ids}
 	err := c.seek(from)
@@ -170,8 +172,8 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 	}
 }
 
-// Replace publishes a sound catalog in place of the wreck in one step. The new catalog has the kept documents, and the
-// settings that change has edited. No document is skipped or pending. Replace removes the files of the wreck.
+// Replace publishes an undamaged catalog in place of the wreck in one step. The new catalog has the kept documents, and
+// the settings that change has edited. No document is skipped or pending. Replace removes the files of the wreck.
 func (w *Wreck) Replace(change func(*Settings)) error {
 	c := w.catalog
 	generation := max(following(w.generation), following(0)) // higher than any generation that a process has seen

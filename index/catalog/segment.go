@@ -12,8 +12,8 @@ import (
 	"sheaf/internal/lru"
 )
 
-// A segment file has documents and tombstones, sorted by ID. doc/formats/catalog.md describes its
-// sections. A reader reads all sections except the data page by page.
+// A segment file has documents and tombstones (marks of deleted documents), sorted by ID. doc/formats/catalog.md
+// describes its sections. A reader reads all sections except the data page by page.
 const (
 	sectionData    = "data"
 	sectionStates  = "states"
@@ -26,28 +26,31 @@ const (
 	sectionTargets = "targets"
 	sectionLabels  = "labels"
 
-	// A state has little-endian numbers: size 8 bytes, modification time 8, hash 16, block 4, start in the block 4.
-	// Then come the number of chunks with stateAliases 4, and the number of the text 4 (counted from 1).
+	// stateBytes is the size of a document's state. It has little-endian numbers: size 8 bytes, modification time 8,
+	// hash 16, block 4, start in the block 4. Then come the number of chunks with stateAliases 4, and the number of the
+	// text 4 (counted from 1).
 	stateBytes = 48
-	// stateAliases says that the document has aliases. Back-links need the aliases, and most documents have none.
+	// stateAliases is a bit that says that the document has aliases. Back-links need this, and most documents have
+	// none.
 	stateAliases = 1 << 31
-	// A block is described by these numbers: offset 8 bytes, packed length 4, unpacked length 4, checksum 4.
+	// blockBytes is the size of a block's description: offset 8 bytes, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
-	// A text has these numbers: first piece 4 bytes, zeros 4, length of the text 8. A piece is described like a block.
+	// textBytes is the size of a text's description: first piece 4 bytes, zeros 4, length of the text 8. A piece is
+	// described like a block.
 	textBytes = 16
 
-	// noBlock is the block number of a tombstone.
+	// noBlock is the block number in the state of a tombstone, which has no record.
 	noBlock = 1<<32 - 1
 	// blockTarget is the size in bytes of a full block of records. Larger blocks compress better and take longer to
 	// unpack.
 	blockTarget = 12 << 10
-	// pieceBytes is the length of a piece of text. A reader unpacks only the pieces that a span touches.
+	// pieceBytes is the length of a piece of text in bytes. A reader unpacks only the pieces that a span touches.
 	pieceBytes = 1 << 20
 	// maxBlocks limits how many unpacked blocks a segment caches.
 	maxBlocks = 256
 )
 
-// segment is an open segment file, shared by views. Errors of its methods wrap vfs.ErrCorrupt.
+// segment is an open segment file that views share. The errors of its methods wrap vfs.ErrCorrupt.
 type segment struct {
 	name   string
 	r      *sectionfile.Reader
@@ -118,7 +121,7 @@ func (s *segment) release() {
 	}
 }
 
-// find returns the number of a document or tombstone, or -1.
+// find returns the number of the entry (document or tombstone) with this ID. If there is none, it returns -1.
 func (s *segment) find(id sheaf.ID) (int, error) {
 	i, exact, err := s.ids.lowerBound(string(id))
 	if err != nil || !exact {
@@ -127,7 +130,7 @@ func (s *segment) find(id sheaf.ID) (int, error) {
 	return i, nil
 }
 
-// state is what a segment knows of a document before it reads the record.
+// state is what a segment knows of a document without reading its record.
 type state struct {
 	file    FileState
 	block   uint32
@@ -171,7 +174,7 @@ func appendState(to []byte, st *state) []byte {
 	return le.AppendUint32(to, st.text)
 }
 
-// readBlock returns block i of a list in compressed form, and verifies its checksum.
+// readBlock returns block number i of a list in compressed form, and verifies its checksum.
 func (s *segment) readBlock(list *sectionfile.Paged, i int) (packedBlock, error) {
 	entry, err := list.Slice(i*blockBytes, blockBytes)
 	if err != nil {
@@ -189,7 +192,7 @@ func (s *segment) readBlock(list *sectionfile.Paged, i int) (packedBlock, error)
 	return b, nil
 }
 
-// unpack returns the content of block i of a list in new memory.
+// unpack decompresses block number i of a list into new memory.
 func (s *segment) unpack(list *sectionfile.Paged, i int, block packedBlock) ([]byte, error) {
 	b, err := unpack(block.packed, uint64(block.size))
 	if err != nil {
@@ -198,7 +201,7 @@ func (s *segment) unpack(list *sectionfile.Paged, i int, block packedBlock) ([]b
 	return b, nil
 }
 
-// recordBlock returns an unpacked block of records. The block never changes, so strings may share its memory.
+// recordBlock returns block number i of the records, unpacked. It never changes, so strings may share its memory.
 func (s *segment) recordBlock(i int) ([]byte, error) {
 	if b, ok := s.unpacked.Get(i); ok {
 		return b, nil
@@ -231,7 +234,7 @@ func (s *segment) recordOf(st *state) ([]byte, error) {
 		len(b))
 }
 
-// decode passes the encoded record of a document to the function use, which reports whether the record is valid.
+// decode calls use with the encoded record of a document. use reports whether the record is valid.
 func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error {
 	b, err := s.recordOf(st)
 	if err == nil && !use(b) {
@@ -240,7 +243,7 @@ func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error 
 	return err
 }
 
-// storedText says where a stored text is. Its pieces follow one another. Each but the last has pieceBytes bytes.
+// storedText is the position of a stored text. Its pieces follow one another. All but the last have pieceBytes bytes.
 type storedText struct {
 	first int // piece
 	size  int
@@ -262,7 +265,7 @@ func (s *segment) text(st *state) (storedText, error) {
 	return t, nil
 }
 
-// piece returns the compressed piece i of a text. The length of the text determines the size of the piece.
+// piece returns piece number i of a text, compressed. The size of the piece follows from the length of the text.
 func (s *segment) piece(t storedText, i int) (packedBlock, error) {
 	b, err := s.readBlock(s.pieces, t.first+i)
 	if want := min(t.size-i*pieceBytes, pieceBytes); err == nil && int(b.size) != want {
@@ -271,7 +274,7 @@ func (s *segment) piece(t storedText, i int) (packedBlock, error) {
 	return b, err
 }
 
-// packedText returns the compressed pieces of a text, and the length of the text.
+// packedText returns the compressed pieces of the text of a document, and the length of the text.
 func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err error) {
 	t, err := s.text(st)
 	if err != nil {

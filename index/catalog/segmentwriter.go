@@ -10,8 +10,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// Encoded is the stored form of a document, or a tombstone. It takes a fraction of the memory of a
-// Record. The goroutine that makes a record can also encode it.
+// Encoded is the stored form of a document, or a tombstone. It takes a fraction of the memory of a Record. The
+// goroutine that makes a record can also encode it.
 type Encoded struct {
 	id       string
 	file     FileState
@@ -24,7 +24,7 @@ type Encoded struct {
 	filedNames
 }
 
-// filedNames lists the names under which a document is found.
+// filedNames lists the names under which the tables find a document.
 type filedNames struct {
 	names, targets []keyItem // doc is not set
 	labels         []labelKey
@@ -43,7 +43,7 @@ func (e *Encoded) tombstone() bool { return e.record == nil }
 // ID returns the ID of the record's document.
 func (e *Encoded) ID() sheaf.ID { return sheaf.ID(e.id) }
 
-// entriesOf encodes the changes of an update, sorted by ID. If several changes have the same ID, the last one counts.
+// entriesOf encodes the changes of an update, sorted by ID. For several changes of the same ID, the last one counts.
 func entriesOf(u Update) ([]Encoded, error) {
 	entries := make([]Encoded, 0, len(u.Put)+len(u.Encoded)+len(u.Delete))
 	for _, id := range u.Delete {
@@ -67,8 +67,8 @@ func entriesOf(u Update) ([]Encoded, error) {
 	return last, nil
 }
 
-// Encode encodes a record for an update. The result shares no memory with the record. Encode fails
-// with sheaf.ErrInvalid for a record that the catalog cannot keep.
+// Encode encodes a record for an update. The result shares no memory with the record. If the catalog cannot keep the
+// record, the error is sheaf.ErrInvalid.
 func Encode(r *Record) (Encoded, error) {
 	if err := valid(r); err != nil {
 		return Encoded{}, err
@@ -84,14 +84,14 @@ func Encode(r *Record) (Encoded, error) {
 	return e, nil
 }
 
-// newEncoded returns the stored form of a record from its encoding. The stored text is not set.
+// newEncoded returns the stored form of a record, given its encoding. It does not set the stored text.
 func newEncoded(id string, r *Record, encoded []byte) Encoded {
 	doc := &r.Document
 	return Encoded{id: id, file: r.File, record: encoded, hasText: r.HasText, chunks: len(doc.Chunks),
 		aliases: len(doc.Aliases) > 0, filedNames: filingOf(doc)}
 }
 
-// filingOf returns the names under which a document is found. They share no memory with doc.
+// filingOf returns the names under which the tables find a document. They share no memory with doc.
 func filingOf(doc *sheaf.Document) filedNames {
 	f := filedNames{names: nameKeys(doc), targets: targetKeys(doc)}
 	label := func(kind byte, name string) {
@@ -109,13 +109,13 @@ func filingOf(doc *sheaf.Document) filedNames {
 	return f
 }
 
-// tables find documents by names, links and labels.
+// tables are the tables of a segment that find documents by names, links and labels.
 type tables struct {
 	names, targets []keyItem
 	labels         labelSet
 }
 
-// add adds document number doc under its names.
+// add adds document number doc to the tables, under its names.
 func (t *tables) add(doc int, f *filedNames) {
 	for _, item := range f.names {
 		t.names = append(t.names, keyItem{item.key, doc, item.kind})
@@ -152,7 +152,7 @@ type segmentWriter struct {
 	tables tables
 }
 
-// add appends an entry. The caller adds entries in order of ID. finish returns the first error of writing.
+// add appends an entry to the segment. Entries must come in order of ID. Errors of writing are returned by finish.
 func (w *segmentWriter) add(e *Encoded) {
 	st := state{file: e.file, block: noBlock, chunks: e.chunks, aliases: e.aliases}
 	if !e.tombstone() {
@@ -186,7 +186,7 @@ func (w *segmentWriter) flush() {
 	w.raw = w.raw[:0]
 }
 
-// block writes a block to the data section, and an entry for it to a list.
+// block writes a block to the data section. It appends a description of the block to list, and returns list.
 func (w *segmentWriter) block(list []byte, b packedBlock) []byte {
 	le := binary.LittleEndian
 	list = le.AppendUint64(list, uint64(w.file.Offset()))

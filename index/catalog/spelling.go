@@ -8,12 +8,12 @@ import (
 	"sheaf/internal/fold"
 )
 
-// maxSpellings is the largest number of spellings that the method Spellings returns for a path.
+// maxSpellings is the largest number of spellings that Spellings returns.
 const maxSpellings = 8
 
-// Spellings returns how documents spell a path, the beginning of a path, or a file name. Spellings differ only in
-// case or in Unicode composition. If a document has exactly the path written, there are no spellings. The result is
-// in order of ID and has at most 8 spellings.
+// Spellings returns how documents spell a path, the beginning of a path, or a file name. Spellings differ from written
+// only in case or in Unicode composition. If a document has exactly the path written, the result is empty. The result
+// is in order of ID and has at most 8 spellings.
 func (v *View) Spellings(written string) (found []string) {
 	if written == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool {
 		return v.begins(t.Name + ":" + written)
@@ -40,8 +40,8 @@ func (v *View) Spellings(written string) (found []string) {
 	return found
 }
 
-// beginning returns the part at the start of a path that equals the text folded after folding. It returns "" without
-// such a part, or if the list found has it already.
+// beginning returns the part at the start of a path, text, that is equal to folded after folding. If there is none, or
+// found has it already, it returns "".
 func beginning(text, folded string, found []string) string {
 	if !strings.HasPrefix(fold.Text(text), folded) ||
 		slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) {

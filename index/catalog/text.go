@@ -16,8 +16,8 @@ import (
 )
 
 // Text returns the whole text of a document as it was indexed. If the source file has the recorded size and
-// modification time, Text trusts the file; otherwise Text compares the content. It fails with ErrStale if the file
-// has changed or is gone, and with ErrUnread if it cannot be read. The text is shared; the caller must not change it.
+// modification time, Text trusts the file; otherwise Text compares the content. If the file has changed or is gone, the
+// error is ErrStale; if it cannot be read, ErrUnread. The text is shared, so the caller must not change it.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.Get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
@@ -47,7 +47,7 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	return text, err
 }
 
-// longestText limits the length of texts in the cache, because a long text would displace many others.
+// longestText is the largest length in bytes of a text in the cache. A longer text would displace many others.
 const longestText = 64 << 10
 
 type sourceText struct {
@@ -56,7 +56,7 @@ type sourceText struct {
 	text []byte
 }
 
-// matches reports whether a file has the recorded size and modification time.
+// matches reports whether the file called name has the recorded size and modification time.
 func (f *FileState) matches(source vfs.FS, name string) bool {
 	info, err := source.Stat(name)
 	return err == nil && f.sameTimes(info)
@@ -84,8 +84,8 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 	return st.file.matches(v.catalog.o.Source, name)
 }
 
-// readSource reads a source file that still has the recorded content. The result same says that the file also has the
-// recorded time, so that its content can be trusted.
+// readSource reads a source file. If its content is not the recorded one, it returns an error. same says that the file
+// also has the recorded time, so that its content can be trusted.
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := openSource(source, name)
 	if err != nil {
@@ -132,7 +132,7 @@ func openSource(source vfs.FS, name string) (vfs.File, error) {
 	return nil, stale(name, err)
 }
 
-// Unreadable reports whether a source file exists but cannot be read now, for example in a cloud drive.
+// Unreadable reports whether a source file exists but cannot be read now. This happens in a cloud drive.
 func Unreadable(source vfs.FS, name string) bool {
 	f, err := openSource(source, name)
 	if err == nil {
@@ -141,11 +141,12 @@ func Unreadable(source vfs.FS, name string) bool {
 	return errors.Is(err, ErrUnread)
 }
 
-// placeholders are the prefixes and suffixes of the names of files whose content iCloud, Nextcloud or ownCloud removed.
+// placeholders are prefixes and suffixes of file names. iCloud, Nextcloud and ownCloud use them for files whose content
+// they have removed.
 var placeholders = [...][2]string{{".", ".icloud"}, {"", ".nextcloud"}, {"", ".owncloud"}}
 
-// Offloaded returns the original name of a file that a cloud drive replaced by this placeholder. It returns "" if the
-// name is not the name of a placeholder.
+// Offloaded returns the original name of a file that a cloud drive replaced by this placeholder. If the name is not
+// that of a placeholder, it returns "".
 func Offloaded(placeholder string) string {
 	for _, p := range placeholders {
 		name, begins := strings.CutPrefix(placeholder, p[0])
@@ -169,7 +170,8 @@ func stale(name string, err error) error {
 	return fmt.Errorf("%s: %w: %w", name, ErrUnread, err)
 }
 
-// Source returns the name of a document's source file. It fails with sheaf.ErrNotFound when its tree has no folder.
+// Source returns the name of a document's source file. If the tree of the document has no folder, the error is
+// sheaf.ErrNotFound.
 func (v *View) Source(doc sheaf.ID) (string, error) {
 	tree, file := doc.Tree(), doc.Path()
 	root := v.payload.Settings.Root(tree)
@@ -214,7 +216,7 @@ func LineStart(text []byte, line int) int {
 	return at
 }
 
-// ChunkAt returns the deepest chunk whose heading or span contains byte number at, or nil if no chunk has it.
+// ChunkAt returns the deepest chunk whose heading or span contains the byte at offset at, or nil.
 func ChunkAt(doc *sheaf.Document, at int) *sheaf.Chunk {
 	var best *sheaf.Chunk
 	for i := range doc.Chunks {

@@ -16,7 +16,7 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// view returns b as a string that shares the memory of b.
+// view returns b as a string without copying: the string shares the memory of b.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // View is a snapshot of a catalog. It is safe for concurrent use and implements rank.Facts. Documents, chunks and texts
@@ -48,7 +48,7 @@ func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *V
 
 func (v *View) retain() { v.refs.Add(1) }
 
-// Close ends the use of the view.
+// Close releases the view. Do not use the view afterwards.
 func (v *View) Close() {
 	if v.refs.Add(-1) == 0 {
 		for _, s := range v.segments {
@@ -57,7 +57,7 @@ func (v *View) Close() {
 	}
 }
 
-// Generation returns the number of the snapshot. The number grows with every update.
+// Generation returns the number of the catalog's state in this view. It grows with every update.
 func (v *View) Generation() uint64 { return v.manifest.Generation }
 
 // Settings returns the settings of the collection.
@@ -79,15 +79,15 @@ func (v *View) Pending() map[sheaf.ID]string {
 	return pending
 }
 
-// ListFaults returns why each list cannot be read: skipped files, pending documents, and the copy of the settings.
-// Each error is nil if its file can be read.
+// ListFaults returns one error for each of three lists: skipped files, pending documents, and the copy of the settings.
+// An error is nil if the file of the list can be read.
 func (v *View) ListFaults() (skipped, pending, settings error) {
 	_, skipped = v.Skipped()
 	_, pending = v.pending()
 	return skipped, pending, v.readList(kindSettings, v.payload.Copy, new(Settings))
 }
 
-// DiskBytes returns the size of the catalog's own files.
+// DiskBytes returns the size of the catalog's own files in bytes.
 func (v *View) DiskBytes() int64 {
 	var n int64
 	for _, s := range v.segments {
@@ -96,7 +96,7 @@ func (v *View) DiskBytes() int64 {
 	return n
 }
 
-// find returns the newest entry of a document, or none if that is a tombstone.
+// find returns the newest entry of a document. If there is none, or if it is a tombstone, both results are nil.
 func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	for _, s := range slices.Backward(v.segments) {
 		i, err := s.find(id)
@@ -116,7 +116,8 @@ func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	return nil, nil, nil
 }
 
-// File returns the size, time and hash that a document's file had when it was indexed.
+// File returns the size, time and hash of a document's file when it was indexed. The bool is false without such a
+// document.
 func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -125,8 +126,8 @@ func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
 	return st.file, true, nil
 }
 
-// Files yields every document with the state of its file, in order of ID. If the catalog is
-// corrupt, the sequence ends early, and Err returns the fault.
+// Files yields every document with the state of its file, in order of ID. If the catalog is damaged, the sequence ends
+// early, and Err returns the fault.
 func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
 	return func(yield func(sheaf.ID, FileState) bool) {
 		for id, st := range v.existing("") {
@@ -137,7 +138,7 @@ func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
 	}
 }
 
-// note keeps an error for Err. Methods that return no error call it.
+// note records an error for Err. Methods that return no error call it.
 func (v *View) note(err error) {
 	if err == nil {
 		return
@@ -147,7 +148,7 @@ func (v *View) note(err error) {
 	v.fault = cmp.Or(v.fault, err)
 }
 
-// noteFault keeps an error for Err, unless the error says that something does not exist.
+// noteFault records an error for Err, unless the error means that something does not exist.
 func (v *View) noteFault(err error) {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		v.note(err)
@@ -170,8 +171,8 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	return r, err
 }
 
-// Head returns a record as Record does, but the chunks may be missing. The run time does not depend on the size of the
-// document, so it reveals nothing about a hidden document. Callers must not keep the record. Faults also appear in Err.
+// Head returns a record as Record does, but the chunks may be missing. Its run time does not depend on the size of the
+// document, so it reveals nothing about a hidden one. Callers must not keep the record. Err also returns its faults.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
@@ -196,7 +197,7 @@ func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// recordOf does what Record does, but returns nil if there is no document with this ID.
+// recordOf works like Record, but if there is no document with this ID, it returns nil without an error.
 func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
@@ -213,7 +214,7 @@ func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// recordSize returns the approximate memory of a record.
+// recordSize returns roughly how many bytes of memory a record takes.
 func recordSize(r *Record) int {
 	const perChunk = int(unsafe.Sizeof(sheaf.Chunk{})) + 16
 	size := 1024 + len(r.Document.Chunks)*perChunk // includes properties, tags and aliases
@@ -224,14 +225,14 @@ func recordSize(r *Record) int {
 	return size
 }
 
-// record decodes the record of a document. Its strings share a copy of the stored bytes. The cache
-// keeps records, and a whole block would take more memory.
+// record decodes the record of a document. Its strings share a copy of the stored bytes. The cache keeps records, and a
+// whole block would take more memory.
 func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	r := newRecord(sheaf.ID(strings.Clone(string(id))), st)
 	return r, s.decode(id, st, func(b []byte) bool { return decodeRecord(bytes.Clone(b), r) })
 }
 
-// newRecord returns a record with the fields of a document that are stored outside its encoding.
+// newRecord returns a record with only the fields that are stored outside its encoding.
 func newRecord(id sheaf.ID, st *state) *Record {
 	r := &Record{File: st.file, HasText: st.text > 0}
 	r.Document.ID, r.Document.Tree, r.Document.Path = id, id.Tree(), id.Path()
@@ -281,7 +282,7 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 	return &r.Document
 }
 
-// Date returns the date of a document, or false if the document has none.
+// Date returns the date of a document. If the document has none, it returns false.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	if r, ok := v.records.Get(doc); ok {
 		return r.Date, r.Date.Source != 0
@@ -292,7 +293,7 @@ func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	return sheaf.Dated{}, false
 }
 
-// FolderSize returns the number of documents directly in a folder of a tree. "" is the top folder.
+// FolderSize returns the number of documents directly in a folder of a tree, not in subfolders. "" is the top folder.
 func (v *View) FolderSize(tree, folder string) int {
 	prefix := folderPrefix(tree, folder)
 	n, ok := v.folders.Get(prefix)
@@ -306,7 +307,7 @@ func (v *View) FolderSize(tree, folder string) int {
 	return n
 }
 
-// folderPrefix returns the start of the IDs of all documents in a folder of a tree and below it.
+// folderPrefix returns the beginning of the IDs of all documents in a folder of a tree and in its subfolders.
 func folderPrefix(tree, folder string) string {
 	prefix := string(sheaf.DocumentID(tree, folder))
 	if folder != "" {
@@ -315,15 +316,15 @@ func folderPrefix(tree, folder string) string {
 	return prefix
 }
 
-// InFolder yields the documents directly in a folder of a tree, in order of ID. "" is the top
-// folder. If the catalog is corrupt, the sequence ends early, and Err returns the fault.
+// InFolder yields the documents directly in a folder of a tree, in order of ID. "" is the top folder. If the catalog is
+// damaged, the sequence ends early, and Err returns the fault.
 func (v *View) InFolder(tree, folder string) iter.Seq[sheaf.ID] {
 	return func(yield func(sheaf.ID) bool) {
 		v.note(translate(v.eachInFolder(folderPrefix(tree, folder), yield)))
 	}
 }
 
-// eachInFolder yields the documents whose ID is prefix followed by a file name. It skips the folders inside the folder.
+// eachInFolder calls yield for the documents whose ID is prefix followed by a file name. It skips subfolders.
 func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	w, err := newWalk(v.segments, prefix)
 	for last := ""; err == nil && w.ok; {
@@ -351,7 +352,7 @@ func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	return err
 }
 
-// Holds reports whether a folder of a tree, or a folder below it, contains a document. "" is the top folder.
+// Holds reports whether a folder of a tree, or one of its subfolders, contains a document. "" is the top folder.
 func (v *View) Holds(tree, folder string) bool {
 	return v.begins(folderPrefix(tree, folder))
 }
@@ -364,14 +365,14 @@ func (v *View) begins(prefix string) bool {
 	return false
 }
 
-// Counted is a name with the number of its documents.
+// Counted is a name with the number of documents that have it.
 type Counted struct {
 	Name string `json:"name"`
 	Docs int    `json:"docs"`
 }
 
-// Properties counts the documents for each property name, ignoring case. The order is by count, largest first, then by
-// name.
+// Properties returns the number of documents for each property name, ignoring case. The list is sorted by number,
+// largest first, then by name.
 func (v *View) Properties() ([]Counted, error) {
 	counts := map[string]int{}
 	err := v.labels(labelProperty, func(_ *segment, name string, docs []int) error {
@@ -388,7 +389,7 @@ func (v *View) Properties() ([]Counted, error) {
 	return list, err
 }
 
-// Warned returns, in order of ID, the documents that have warnings in their records.
+// Warned returns the documents that have warnings in their records, in order of ID.
 func (v *View) Warned() ([]sheaf.ID, error) {
 	var ids []sheaf.ID
 	err := v.labels(labelWarning, func(s *segment, _ string, docs []int) error {
@@ -405,8 +406,8 @@ func (v *View) Warned() ([]sheaf.ID, error) {
 	return ids, err
 }
 
-// labels calls the function visit for the labels of a kind in each segment, with their current documents. A name stays
-// valid while the view is open.
+// labels calls visit for each label of this kind in each segment, with its current documents. The name is valid while
+// the view is open.
 func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int) error) error {
 	live, err := v.live()
 	if err != nil {
@@ -430,7 +431,7 @@ func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int)
 	return nil
 }
 
-// findLive returns for each segment which of its documents are current. nil means that all documents are current.
+// findLive returns for each segment which of its entries are current, by number of the entry. nil means all.
 func (v *View) findLive() ([][]bool, error) {
 	live := make([][]bool, len(v.segments))
 	if len(v.segments) < 2 {

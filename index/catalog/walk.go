@@ -2,7 +2,7 @@ package catalog
 
 import "iter"
 
-// walk visits the IDs of all segments in order, each once. If several segments have an ID, walk shows the entry of the
+// walk visits the IDs of all segments in order, each once. If several segments have an ID, it shows the entry of the
 // newest segment, which may be a tombstone. Errors wrap vfs.ErrCorrupt.
 type walk struct {
 	segments []*segment // oldest first
@@ -20,8 +20,8 @@ func newWalk(segments []*segment, start string) (*walk, error) {
 	return w, w.seek(start)
 }
 
-// existing yields the documents from the ID start on, with their states, in order of ID. An ID is valid until the
-// next step. If the catalog is corrupt, the sequence ends early, and Err returns the fault.
+// existing yields the documents from the ID start on, with their states, in order of ID. An ID is valid until the next
+// step. If the catalog is damaged, the sequence ends early, and Err returns the fault.
 func (v *View) existing(start string) iter.Seq2[string, *state] {
 	return func(yield func(string, *state) bool) {
 		w, err := newWalk(v.segments, start)
@@ -82,12 +82,12 @@ func (w *walk) choose() {
 	}
 }
 
-// bytes returns the current ID, valid until the next step. The method key returns a copy.
+// bytes returns the current ID, which is valid until the next step. The method key returns a copy.
 func (w *walk) bytes() []byte { return w.cursors[w.newest].key }
 
 func (w *walk) key() string { return string(w.bytes()) }
 
 func (w *walk) segment() *segment { return w.segments[w.newest] }
 
-// number returns the number of the current ID in its segment.
+// number returns the number of the current entry in its segment.
 func (w *walk) number() int { return w.cursors[w.newest].at }

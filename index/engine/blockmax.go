@@ -31,14 +31,12 @@ const (
 	// thinWindow limits the average number of a clause's postings in a window. Up to the limit, the bounds of windows
 	// are computed by scoring all postings.
 	thinWindow = 4
-	// thickWindow limits the average number of a clause's blocks in a window. Up to the limit, each block has its own
-	// bound.
+	// thickWindow limits the average number of a clause's blocks in a window. Up to it, each block has its own bound.
 	thickWindow = 4
 	// fullWindow is an average number of postings of essential clauses in a window. From this number on, all sums of a
 	// window are examined, not only those that changed.
 	fullWindow = 192
-	// probes limits how many windows are evaluated before the others. Of n windows, it is 1 + n/probeEvery, at most
-	// probes.
+	// probes limits how many windows are evaluated first. Of n windows, it is 1 + n/probeEvery, at most probes.
 	probes     = 8
 	probeEvery = 32
 )
@@ -84,7 +82,7 @@ func (s *scratch) prepare(windows int) {
 	}
 }
 
-// boundWindows computes an upper bound of the scores in each window. It builds a heap of the windows, the largest bound
+// boundWindows computes an upper bound of the scores in each window. It puts the windows into a heap, the largest bound
 // on top.
 func (m *maxScore) boundWindows() {
 	s := m.scratch
@@ -206,8 +204,7 @@ func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes for each window the largest score that the clause can give a chunk. scored is memory that spread may
-// overwrite.
+// spread computes for each window the largest score that the clause can give a chunk. scored is scratch memory.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {

@@ -139,8 +139,7 @@ func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 
 func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 }
 
-// node returns a node that finds the chunks of a view with an accepted term. It scores all these chunks at once, before
-// the first seek.
+// node returns a node that finds the chunks of a view with an accepted term. It scores all of them at once.
 func (e *planExpand) node(_ *plan, view int) (node, error) {
 	x, err := e.inView(view)
 	return &expandNode{expansion: x}, err

@@ -36,8 +36,7 @@ func (ix *Index) idleMerge() {
 	}
 }
 
-// startIdleTimer restarts the timer of idleMerge. Call it after a possible change of the index, and after a failed
-// publication.
+// startIdleTimer restarts the timer of idleMerge. Call it after a change of the index or a failed publication.
 func (ix *Index) startIdleTimer() {
 	if timer := ix.merge.rest; timer != nil && !ix.closed.Load() {
 		timer.Reset(ix.options.Rest)

@@ -59,8 +59,8 @@ const (
 	// LeastMemory is the smallest value of Options.Memory that the engine can keep, in bytes. With a lower limit,
 	// building may take more memory than allowed.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is roughly how many bytes of memory building takes beyond what the engine counts: buffers, file data
-	// and garbage.
+	// baseMemory is roughly how many bytes of memory building takes besides the counted memory: buffers, file data,
+	// garbage.
 	baseMemory = 16 << 20
 )
 

@@ -204,8 +204,7 @@ func (l *Load) turn(ctx context.Context) error {
 }
 
 const (
-	// removedBytes is roughly how many bytes the removal of a document takes in memory, without the name of the
-	// document.
+	// removedBytes is roughly how many bytes the removal of a document takes in memory, without its name.
 	removedBytes = 64
 	// seenBytes is how many bytes to count for each hash in the field seen. It is twice the size of an entry, because
 	// the map is on the garbage-collected heap.

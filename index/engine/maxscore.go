@@ -21,8 +21,7 @@ import (
 // bound reaches the threshold. So scores and ties are as in exhaustive scoring. Bounds that are sums of
 // the same numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
-// slack is a factor for upper bounds. A bound times slack exceeds every score that it must cover, despite rounding
-// errors.
+// slack is a factor for upper bounds. A bound times slack exceeds every score that it covers, despite rounding.
 const slack = 1 + 1e-9
 
 // pendingMost limits how many chunks wait for their exact score before the next window is evaluated. Many chunks wait
@@ -42,8 +41,7 @@ type bound struct {
 	wide        []byte
 	norms       *norms
 	virtual     *virtual // the virtual field of BM25F; nil if the field has a score of its own
-	// params, average and factor give the norm of a long field: the norm of its length times factor. norms lacks long
-	// fields.
+	// params, average and factor give the norm of a long field: the norm of its length times factor.
 	params          bm25.Parameters
 	average, factor float64
 
@@ -159,8 +157,7 @@ func (b *bound) prefetch(ordinals []uint32) {
 	}
 }
 
-// prefetchBlock requests from memory the lengths of the chunks in the cursor's block. A second call for the same block
-// does nothing.
+// prefetchBlock requests from memory the lengths of the chunks in the cursor's block. It does so once per block.
 func (b *bound) prefetchBlock() {
 	if block := b.cursor.CurrentBlock(); block != b.requestedBlock {
 		b.requestedBlock = block
@@ -299,8 +296,7 @@ func (m *maxScore) begin() {
 	}
 }
 
-// run evaluates its range of ordinals, and offers every chunk that can be among the best. It skips windows that probe
-// has evaluated.
+// run evaluates its range of ordinals, and offers every chunk that can be among the best. It skips probed windows.
 func (m *maxScore) run() {
 	for _, b := range m.bounds {
 		b.key = b.maximum
@@ -346,8 +342,7 @@ func (m *maxScore) close() {
 	}
 }
 
-// partition finds the essential clauses for the current threshold. A chunk without an essential clause cannot reach the
-// threshold.
+// partition finds the essential clauses for the current threshold. No chunk without one can reach it.
 func (m *maxScore) partition() {
 	need := m.top.threshold()
 	for m.essential < len(m.bounds) && m.rest[m.essential+1]*slack < need {

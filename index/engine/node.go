@@ -146,8 +146,8 @@ func (p *plan) score(c *clause, ordinal, frequency uint32) float64 {
 	return c.weight * (c.idf * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal))))
 }
 
-// addScores adds the scores of the clauses that have a posting at ordinal to s. With BM25F, the clauses of a term must
-// be adjacent.
+// addScores adds the scores of the clauses that have a posting at ordinal to s. With BM25F, a term's clauses must be
+// adjacent.
 func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *virtual) {
 	if p.words.Combine == CombineBM25F {
 		for i := 0; i < len(clauses); {

@@ -24,8 +24,7 @@ type searchTurn struct{ of *Index }
 func (t searchTurn) end() { t.of.searching.Add(-1) }
 
 // takeTurn begins a search. If more searches run than there are processors, it lets earlier searches run first.
-// Otherwise a caller that sends requests without pause would keep a processor for ten milliseconds, and others would
-// wait.
+// Otherwise a caller that sends requests without pause would keep a processor for ten milliseconds, and others wait.
 func (ix *Index) takeTurn() searchTurn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()
@@ -49,8 +48,7 @@ type hand struct {
 // more of them than a slow one.
 const stretchesEach = 4
 
-// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the windows that have the largest
-// bounds.
+// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the largest bounds.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {

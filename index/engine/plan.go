@@ -19,8 +19,7 @@ type model struct {
 	norms   *norms
 }
 
-// longField is a length in terms. Norms of shorter fields are in a table; for longer fields they are computed on
-// demand.
+// longField is a length in terms. Norms of shorter fields are in a table; others are computed on demand.
 const longField = 1024
 
 // plan is a word request that was prepared for one snapshot: it has the terms and their weights. The parts of a plan
@@ -45,7 +44,7 @@ type plan struct {
 // part is a part of the query in a plan. It makes a node for each segment.
 type part interface {
 	node(p *plan, v int) (node, error)
-	// flat returns the terms whose scores add up to the score of the part. The bool is false if the score is not such a
+	// flat returns the terms whose scores add up to the score of the part. It returns false if the score is no such
 	// sum.
 	flat() ([]*planTerm, bool)
 }

@@ -50,8 +50,7 @@ type longWord struct {
 
 const (
 	headBytes = 8
-	// singleToken is a value of count that marks a word with one token at position 0. In this usual case, the entry
-	// holds the term.
+	// singleToken is a value of count that marks a word with one token at position 0. The entry then holds the term.
 	singleToken = math.MaxUint8
 )
 

@@ -37,7 +37,7 @@ func (c *Contents) name(id sheaf.ID) string {
 	return "doc-" + hex.EncodeToString(sum[:])
 }
 
-// Load returns a document; ok is false when there is none. It returns sheaf.ErrCorrupt for a damaged file.
+// Load returns the document called id. ok is false if there is none. For a damaged file, the error is sheaf.ErrCorrupt.
 func (c *Contents) Load(id sheaf.ID) (d Document, ok bool, err error) {
 	ok, err = c.read(c.name(id), &d)
 	if err == nil && ok && d.ID != id {
@@ -46,7 +46,7 @@ func (c *Contents) Load(id sheaf.ID) (d Document, ok bool, err error) {
 	return d, ok, err
 }
 
-// Save stores documents. A document replaces an earlier one with the same ID.
+// Save stores documents. Each replaces an earlier document with the same ID.
 func (c *Contents) Save(docs []Document) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *Contents) Delete(id sheaf.ID) error {
 	return errors.Join(err, c.FS.SyncDir(c.Dir))
 }
 
-// Settings returns the saved settings; ok is false without settings.
+// Settings returns the saved settings. ok is false if none were saved.
 func (c *Contents) Settings() (s Settings, ok bool, err error) {
 	ok, err = c.read(settingsName, &s)
 	return s, ok, err
@@ -116,7 +116,7 @@ func checksum(data []byte) []byte {
 	return []byte{byte(sum), byte(sum >> 8), byte(sum >> 16), byte(sum >> 24)}
 }
 
-// The caller of write holds c.mu.
+// write writes a file with a checksum. The caller holds c.mu.
 func (c *Contents) write(name string, from any) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(from); err != nil {

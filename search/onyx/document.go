@@ -11,7 +11,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Document is a document with its chunks, as it is indexed.
+// Document is a document to index, with its chunks.
 type Document struct {
 	ID    sheaf.ID
 	Title string
@@ -22,7 +22,8 @@ type Document struct {
 // Metadata is everything about a document except its text. It can change while the vectors of the text stay.
 type Metadata struct {
 	Tenant string
-	// Public shows the document to the whole tenant, Access to people and groups. Without either, it is private.
+	// Public shows the document to the whole tenant. Access lists people and groups who may also see it. If neither is
+	// set, only searches with Filters.AnyAccess find it.
 	Public bool
 	Access []string
 	Hidden bool
@@ -52,17 +53,17 @@ type Chunk struct {
 	Text string
 	// Vectors are the vectors of the chunk's passages, by vector field. The caller computes them.
 	Vectors []store.Vectors
-	// Large marks a chunk that combines several other chunks. Sections skips large chunks.
+	// Large marks a chunk that combines several other chunks. Index.Sections skips large chunks.
 	Large bool
 }
 
-// ChunkID returns the ID of chunk n of a document.
+// ChunkID returns the ID of chunk number n (from 0) of a document.
 func ChunkID(doc sheaf.ID, n int) sheaf.ID { return sheaf.ChunkID(doc, strconv.Itoa(n)) }
 
-// propertyBoost is the property for votes that the profile onyx-vespa reads.
+// propertyBoost is the property that holds the votes for a document. The profile onyx-vespa reads it.
 const propertyBoost = "boost"
 
-// Tags returns "name===value" for each value of the properties.
+// Tags returns a text "name===value" for each value of the properties.
 func Tags(metadata []chunk.Metadata) []string {
 	tags := []string{}
 	for _, m := range metadata {
@@ -73,7 +74,7 @@ func Tags(metadata []chunk.Metadata) []string {
 	return tags
 }
 
-// validate returns an error that wraps sheaf.ErrInvalid when d cannot be indexed.
+// validate returns an error that wraps sheaf.ErrInvalid if d cannot be indexed.
 func (d *Document) validate() error {
 	switch {
 	case d.ID.Tree() == "":

@@ -8,7 +8,7 @@ import (
 	"sheaf/text/query"
 )
 
-// These columns of a chunk are not columns of every document.
+// These are columns that not every document has.
 const (
 	columnHidden        = "onyx.hidden"        // true when hidden
 	columnSource        = "onyx.source"        // text, one
@@ -39,14 +39,14 @@ type Filters struct {
 	Hidden  bool
 	Sources []string
 	Tags    []string // "key===value"
-	// ForcedSets always narrow the search: an operator sets them.
+	// ForcedSets are document sets that an operator sets. Unlike the other sets, they always limit the search.
 	ForcedSets []string
 	Scope
-	// Created and Updated limit times.
+	// Created and Updated limit the times of creation and of the last update.
 	Created Window
 	Updated Window
-	// Graph has values of the knowledge graph. At least one of its entities, at least one of its terms and all of its
-	// relationships must match. "TYPE::*" matches every entity of the type.
+	// Graph has values of the knowledge graph. A chunk must have one of its entities, one of its terms, and all of its
+	// relationships. "TYPE::*" matches every entity of the type.
 	Graph
 }
 
@@ -60,17 +60,17 @@ type Scope struct {
 	Projects  []int
 }
 
-// Window is a range of time, both ends included; a zero end is open.
+// Window is a range of time that includes both ends. A zero Start or End means no limit.
 type Window struct{ Start, End time.Time }
 
 // set reports whether the window has a start or an end.
 func (w Window) set() bool { return !w.Start.IsZero() || !w.End.IsZero() }
 
-// maxValues limits the values of one group.
+// maxValues limits the values in one group of Filters.
 const maxValues = 65_536
 
-// Filter returns the filter for requests at the time now. It returns sheaf.ErrInvalid for a group with too many
-// values, and for a window that ends before it starts.
+// Filter returns the filter for requests to the store. If a group has too many values, or a window ends before it
+// starts, the error is sheaf.ErrInvalid.
 func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -184,8 +184,8 @@ func (w Window) filter(column string, undated bool) sheaf.Filter {
 	return sheaf.Or{within, sheaf.Not{Filter: sheaf.Exists{Column: column}}}
 }
 
-// ActiveIn returns two windows, for [Filters], that select documents that were edited within a period. It sets no end
-// for updates. The index stores only the last update, so an end would exclude documents that were edited again later.
+// ActiveIn returns two windows, for [Filters], that select documents that were edited within a period. The second has
+// no end. The index stores only the last update, so an end would exclude documents that were edited again.
 func ActiveIn(period Window) (created, updated Window) {
 	return Window{End: period.End}, Window{Start: period.Start}
 }

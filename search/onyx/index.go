@@ -1,10 +1,10 @@
 // Package onyx is the document index of Onyx on any store. Its main type, [Index], has the operations of Onyx's
-// specification: create or verify, index, delete, and change metadata. It finds by document and range, by words, by
-// meaning, by a profile, or at random. [Filters] are its filters: tenants, access lists, document sets, tags, times,
+// specification: create or verify, index, delete, and change metadata. It finds chunks by document and range, by words,
+// by meaning, by a profile, or at random. [Filters] are its filters: tenants, access lists, document sets, tags, times,
 // the knowledge graph.
 //
-// [Contents] stores the indexed documents beside the store. So an update of metadata does not send
-// or embed texts again, and stages know titles and times.
+// [Contents] stores the indexed documents beside the store. So an update of metadata does not send or embed texts
+// again, and stages know titles and times.
 //
 // Source: the specification for Elasticsearch and Vespa, and the system that it describes. Where the specification is
 // careless (an empty access list opens everything), this package uses the strict rule.
@@ -35,13 +35,14 @@ type Index struct {
 
 // Settings describe how an index was created.
 type Settings struct {
-	// Model is the embedding model. Vectors of different models are never compared. Dims is the
-	// number of dimensions, or 0 without vectors.
+	// Model is the name of the embedding model. Vectors of different models are never compared. Dims is the number of
+	// dimensions, or 0 without vectors.
 	Model string
 	Dims  int
 }
 
-// New returns an index over a store and its contents. now is the clock for windows of time; nil is time.Now.
+// New returns an index over a store and its contents. now returns the current time for windows of time; nil is
+// time.Now.
 func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 	if now == nil {
 		now = time.Now
@@ -114,7 +115,7 @@ func (x *Index) Write(ctx context.Context, docs []Document) ([]Written, error) {
 	return written, x.contents.Save(docs)
 }
 
-// check refuses vectors with other dimensions than the index.
+// check returns an error if a vector of d has other dimensions than the index.
 func (s Settings) check(d *Document) error {
 	for i := range d.Chunks {
 		for _, v := range d.Chunks[i].Vectors {
@@ -143,7 +144,7 @@ func (x *Index) Delete(ctx context.Context, id sheaf.ID) (chunks int, err error)
 	return len(d.Chunks), x.contents.Delete(id)
 }
 
-// Update changes the metadata of documents. A nil field keeps the old value; any other field replaces it.
+// Update changes the metadata of documents. A nil field does not change; any other field replaces the old value.
 type Update struct {
 	Documents []sheaf.ID
 	Public    *bool
@@ -233,7 +234,7 @@ func set[T any](to *T, value *T) {
 	}
 }
 
-// Section is a document, or a range of its chunks, both ends included; a nil end is open.
+// Section is a document, or a range of its chunks that includes both ends. A nil end means no limit.
 type Section struct {
 	Document sheaf.ID
 	Min, Max *int
@@ -288,7 +289,7 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 }
 
 // Keyword finds chunks by words. Titles weigh 0.3 and content 0.7. The score is the better of these two scores plus 0.3
-// times the other. With Filters.Hidden it is the search of administrators.
+// times the other. With Filters.Hidden it also finds hidden documents, for administrators.
 func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n,
 		Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,
@@ -319,8 +320,8 @@ func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n i
 		K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// Semantic finds chunks near to a vector of unit length in a field, store.VectorBody or store.VectorTitle. It
-// returns sheaf.ErrInvalid for other fields.
+// Semantic finds chunks near to a vector of unit length in a field, store.VectorBody or store.VectorTitle. For other
+// fields, the error is sheaf.ErrInvalid.
 func (x *Index) Semantic(ctx context.Context, field string, vector []float32, f Filters, n int) (sheaf.Ranking, error) {
 	if field != store.VectorBody && field != store.VectorTitle {
 		return nil, sheaf.Invalidf("vector field %q: must be %q or %q", field, store.VectorBody, store.VectorTitle)

@@ -13,9 +13,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// These are bounds of the work.
+// These are bounds of the work for one text.
 const (
-	// maxBytes is how much of a text is read.
+	// maxBytes is how many bytes of a text are read.
 	maxBytes = 256 << 10
 	// maxCandidates is how many words are counted in the collection.
 	maxCandidates = 32
@@ -34,9 +34,9 @@ type Text struct {
 
 // Collection tells how rare words are.
 type Collection struct {
-	// Size is the number of chunks.
+	// Size is the number of chunks in the collection.
 	Size int
-	// Count is the number of chunks with a word.
+	// Count returns the number of chunks that contain a word.
 	Count func(word string) (int, error)
 }
 
@@ -72,7 +72,7 @@ func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, err
 	return query, nil
 }
 
-// word is a term with the form in which it first appears.
+// word is a term with the form that it has where it occurs first.
 type word struct {
 	raw    string
 	count  float64
@@ -87,7 +87,7 @@ func heavier(a, b word) int {
 	return cmp.Compare(a.first, b.first)
 }
 
-// candidates returns the most frequent words. It leaves out function words, numbers and single letters.
+// candidates returns the most frequent words of text, without function words, numbers and single letters.
 func candidates(a *analysis.Analyzer, text Text) []word {
 	stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true})
 	if err != nil {
@@ -126,8 +126,8 @@ func candidates(a *analysis.Analyzer, text Text) []word {
 	return list[:min(len(list), maxCandidates)]
 }
 
-// telling reports whether a word says enough: it has a letter, and more than one or two characters. In scripts
-// without an alphabet, shorter words are enough.
+// telling reports whether a word says enough to search for: it has a letter and is not very short. In scripts without
+// an alphabet, shorter words are enough.
 func telling(raw string) bool {
 	letters, wide := 0, false
 	for _, r := range raw {

@@ -16,7 +16,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// loadedFile is a file that was cut, with its text. It has vectors if a query needed them. It never changes.
+// loadedFile is a file that was cut into chunks, with its text. It may have vectors. It never changes.
 type loadedFile struct {
 	key     string // in the cache
 	file    ingest.File
@@ -24,16 +24,16 @@ type loadedFile struct {
 	columns []store.Column
 	text    string
 	candidate
-	// vectors holds the vectors of each chunk. The field embedded names the model that computed them.
+	// vectors holds the vectors of each chunk, by index of the chunk. embedded names the model that computed them.
 	vectors  [][]store.Vectors
 	embedded string
 }
 
-// candidate is the part of a file that the facts keep.
+// candidate is what facts keeps of a file, without its text.
 type candidate struct {
 	id    sheaf.ID
 	names []string // folded names and aliases, with and without an extension
-	// The field record is the whole document as a catalog stores it. The field links has only the names and links.
+	// record is the whole document as a catalog stores it. links has only its names and links.
 	record, links catalog.Encoded
 	bytes         int64 // roughly the memory of the record
 }
@@ -69,8 +69,8 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 }
 
 // entries returns the document's chunks for a store. Every chunk has the fields of the note (title, path, aliases,
-// tags, properties), its heading and its text. vectors adds the vectors that exist. The request says how many values
-// of a property become fields, and how deep.
+// tags, properties), its heading and its text. vectors adds the vectors that exist. req says how many values of a
+// property become fields, and how deep.
 func (d *loadedFile) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	common := make([]store.Field, 0, 5)
 	add := func(fields []store.Field, name, text string) []store.Field {
@@ -138,7 +138,7 @@ func (d *loadedFile) passesFilter(filter sheaf.Filter) bool {
 	return false
 }
 
-// These sizes estimate the used memory.
+// These sizes estimate how many bytes of memory are in use.
 var (
 	chunkBytes = int64(reflect.TypeFor[sheaf.Chunk]().Size())
 	linkBytes  = int64(reflect.TypeFor[sheaf.Link]().Size())
@@ -149,9 +149,9 @@ var (
 const (
 	stringBytes   = 16
 	documentBytes = 1500 // a document without its chunks, with its entries in tables and its columns
-	// entryBytes is roughly what the index uses for a chunk: its fields, their lengths, and positions of the few words.
+	// entryBytes is roughly how many bytes the index uses for a chunk: fields, lengths, and few positions.
 	entryBytes = 1000
-	// roundingBytes is the unused memory in the parts of a chunk, and its part of the catalog.
+	// roundingBytes is roughly how many bytes a chunk takes for unused memory, and for its part of the catalog.
 	roundingBytes = 120
 )
 

@@ -16,7 +16,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// facts tells stages about candidates. Links connect candidates only. Folder sizes count all files.
+// facts tells stages about the candidates of a scan. It knows links between candidates. Folder sizes count all files.
 type facts struct {
 	*catalog.View // of the candidates
 	tree          string
@@ -24,7 +24,7 @@ type facts struct {
 	links         func() (*catalog.View, error)
 }
 
-// newFacts returns the facts about the candidates in g; view is their catalog.
+// newFacts returns the facts about the candidates in g. view is the catalog of these candidates.
 func newFacts(s *Scanner, files []ingest.File, g *gatherResult, view *catalog.View) *facts {
 	return &facts{View: view, tree: s.o.Tree,
 		folders: sync.OnceValue(func() map[string]int { return countFolders(files) }),
@@ -77,7 +77,7 @@ func (f *facts) text(id sheaf.ID) (string, error) {
 	return chunk.IndexedText(f.SharedDocument(c.Doc), &c, string(text)).Text, nil
 }
 
-// linking returns the names and links of a document as one chunk, for a catalog of links.
+// linking returns a document for a catalog of links: its names and links, as one chunk.
 func linking(doc *sheaf.Document) (catalog.Encoded, error) {
 	all := sheaf.Chunk{ID: doc.ID, Doc: doc.ID, Title: doc.Title, SiblingCount: 1}
 	for i := range doc.Chunks {
@@ -88,7 +88,7 @@ func linking(doc *sheaf.Document) (catalog.Encoded, error) {
 }
 
 // openLinks returns a catalog of the names and links of candidates. It adds other files with a candidate's name, so
-// that a link to them does not lead to the candidate.
+// that links to them do not lead to the candidate.
 func (s *Scanner) openLinks(files []ingest.File, g *gatherResult) (*catalog.View, error) {
 	var docs []catalog.Encoded
 	called := map[string]bool{}
@@ -118,7 +118,7 @@ func Empty(tree, root string) (*catalog.Catalog, error) {
 	return (&Scanner{o: Options{Tree: tree, Root: root}}).openCatalog(nil, nil)
 }
 
-// openView returns a view of the catalog of documents. The view stays valid after the catalog closes.
+// openView returns a view of a new catalog of docs. The view stays valid after the catalog closes.
 func (s *Scanner) openView(docs []catalog.Encoded, skipped []catalog.Skip) (*catalog.View, error) {
 	c, err := s.openCatalog(docs, skipped)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Scanner) openView(docs []catalog.Encoded, skipped []catalog.Skip) (*cat
 	return view, c.Close()
 }
 
-// openCatalog returns a catalog of documents, in memory. It reads texts from the files.
+// openCatalog returns a new catalog of docs, in memory. It reads texts from the files.
 func (s *Scanner) openCatalog(docs []catalog.Encoded, skipped []catalog.Skip) (*catalog.Catalog, error) {
 	c, err := catalog.Open(vfs.NewMem(), "/scan", catalog.Options{})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// folder folds texts for comparison as the analyzer does: lower case, without accents. It serves one goroutine.
+// folder folds texts for comparison as the analyzer does: lower case, without accents. Only one goroutine may use it.
 type folder struct {
 	analyzer *analysis.Analyzer
 	out      []byte
@@ -17,7 +17,8 @@ type folder struct {
 }
 
 const (
-	// maxRun is the longest run that is remembered. Accented letters, quotation marks and dashes are shorter.
+	// maxRun is the length of the longest run of non-ASCII bytes whose folded form is cached. Accented letters,
+	// quotation marks and dashes are shorter.
 	maxRun  = 12
 	maxRuns = 4096
 )
@@ -42,7 +43,7 @@ func (f *folder) fold(text []byte) []byte {
 	return out
 }
 
-// run folds bytes that are not ASCII.
+// run returns the folded form of raw, a run of bytes that are not ASCII.
 func (f *folder) run(raw []byte) string {
 	if len(raw) > maxRun {
 		return f.analyzer.Fold(string(raw))
@@ -86,8 +87,8 @@ const (
 	high = 0x8080808080808080
 )
 
-// lowerASCII writes src in lower case to dst, which is equally long, up to the first non-ASCII byte. It returns the
-// position of that byte, or len(src). It processes eight bytes at a time.
+// lowerASCII writes src in lower case to dst, up to the first non-ASCII byte. It returns the position of that byte, or
+// len(src). dst has the length of src. It processes eight bytes at a time.
 func lowerASCII(dst, src []byte) int {
 	i := 0
 	for ; i+8 <= len(src); i += 8 {

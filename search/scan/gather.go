@@ -23,13 +23,13 @@ import (
 	"sheaf/text/chunk"
 )
 
-// gatherResult is the result of cutting and indexing the best matches.
+// gatherResult is what gather found: the documents that it cut and indexed.
 type gatherResult struct {
 	docs   []candidate // best first
 	chunks int
 	paths  map[string]bool // by path
 	failed int             // files that could not be read
-	// refused are the files that a forbidden word of the query excludes.
+	// refused has the files that the scan excludes because of a forbidden word of the query.
 	refused map[string]bool
 	tried   int  // matches that were examined
 	beyond  int  // matches beyond the limit
@@ -39,7 +39,7 @@ type gatherResult struct {
 	took     map[string]time.Duration
 }
 
-// records returns the named documents for a catalog, or all when no ID is given.
+// records returns the documents with these IDs for a catalog, or all documents if ids is empty.
 func (g *gatherResult) records(ids []sheaf.ID) []catalog.Encoded {
 	out := make([]catalog.Encoded, 0, len(g.docs))
 	for i := range g.docs {
@@ -68,13 +68,13 @@ func (g *gatherResult) notes(maxVectors int) []string {
 	return notes
 }
 
-// The scan cuts, embeds and indexes files in batches, so that memory holds only the texts of one batch.
+// The scan processes files in batches of these sizes, so that memory holds only the texts of one batch.
 const (
 	batchFiles = 64
 	batchBytes = 4 << 20
 )
 
-// firstBatch returns the first matches, at least one, that are processed together.
+// firstBatch returns the first matches that are processed together, at least one.
 func firstBatch(files []ingest.File, matches []match) []match {
 	n, bytes := 0, int64(0)
 	for n < min(len(matches), batchFiles) && bytes < batchBytes {
@@ -84,7 +84,7 @@ func firstBatch(files []ingest.File, matches []match) []match {
 	return matches[:n]
 }
 
-// newChunker returns a chunker that cuts along headings into sections of at most chars characters; 0 means the default.
+// newChunker returns a chunker that cuts at headings into sections of at most chars characters. 0 means the default.
 func newChunker(chars int) (chunk.Chunker, error) {
 	return chunk.New(chunk.Options{Chunker: "sections", Sections: chunk.SectionOptions{Cap: chars}})
 }
@@ -103,7 +103,7 @@ type gatherer struct {
 }
 
 // gather cuts the best matches and writes their chunks to st, in order. It stops when enough files have a chunk that
-// may be an answer, or when the index uses budget bytes. It always takes the first file.
+// may be an answer, or when the index uses budget bytes. It takes at least one file.
 func (s *Scanner) gather(ctx context.Context, f *needleMatches, req search.ScanRequest, st store.Backend,
 	budget int64) (*gatherResult, error) {
 	chunker, err := newChunker(req.Limits.ChunkChars)
@@ -165,8 +165,8 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	return err
 }
 
-// refusedFiles returns the files in which every chunk has a forbidden word. It indexes files with forbidden words
-// separately, so that they do not change the rarity of words.
+// refusedFiles returns the files in which every chunk has a forbidden word. It indexes these files separately, so that
+// they do not change the rarity of words.
 func (g *gatherer) refusedFiles(ctx context.Context, matches []match, cut []*loadedFile) (map[*loadedFile]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil
@@ -207,7 +207,7 @@ func (g *gatherer) refusedFiles(ctx context.Context, matches []match, cut []*loa
 	return refused, nil
 }
 
-// choose takes the files that pass the filter and are not refused, until memory is full.
+// choose returns the files that pass the filter and are not refused, in order, until memory is full.
 func (g *gatherer) choose(cut []*loadedFile, refused map[*loadedFile]bool) []*loadedFile {
 	var docs []*loadedFile
 	for _, d := range cut {
@@ -237,7 +237,7 @@ func (g *gatherer) choose(cut []*loadedFile, refused map[*loadedFile]bool) []*lo
 	return docs
 }
 
-// cut cuts the files of matches. An entry is nil when its file cannot be cut.
+// cut cuts the files of matches into chunks. If a file cannot be cut, its entry is nil.
 func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loadedFile,
 	error) {
 	docs := make([]*loadedFile, len(matches))
@@ -337,7 +337,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loadedFile) (int, error) {
 	return n, nil
 }
 
-// whyNot returns the reason why a document is not a candidate, or "" when it is a candidate.
+// whyNot returns the reason why a document is not a candidate, or "" if it is one.
 func (s *Scanner) whyNot(f *needleMatches, g *gatherResult, id sheaf.ID, req search.ScanRequest) (string, error) {
 	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
 	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })

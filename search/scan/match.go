@@ -17,7 +17,7 @@ import (
 	"sheaf/search"
 )
 
-// match is a file with the set of its needles, as bits.
+// match is a file with the set of needles (texts to search for) in it, as bits.
 type match struct {
 	file          int
 	path, content uint64
@@ -71,7 +71,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	return out, nil
 }
 
-// matcher examines files, one at a time.
+// matcher examines files, one at a time. It finds the needles in them.
 type matcher struct {
 	*Scanner
 	folder  *folder
@@ -79,8 +79,8 @@ type matcher struct {
 	buffer  []byte
 }
 
-// file matches one file. If the path has a needle, file does not search the text for it. A file that is unreadable
-// or has no text matches only by its path.
+// file finds the needles in one file. If the path has a needle, the text is not searched for it. A file that is
+// unreadable or has no text matches only by its path.
 func (w *matcher) file(i int, f *ingest.File) match {
 	m := match{file: i}
 	m.path = w.look([]byte(f.Path), 0)
@@ -95,7 +95,7 @@ func (w *matcher) file(i int, f *ingest.File) match {
 	return m
 }
 
-// look returns the needles in text, except the needles in the set known.
+// look returns the set of needles in text. It does not look for the needles in known.
 func (w *matcher) look(text []byte, known uint64) uint64 {
 	folded := withoutLineHyphens(w.folder.fold(text))
 	var mask uint64
@@ -107,8 +107,8 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 	return mask
 }
 
-// rankMatches sorts matches by score. A needle in n of N files adds its rarity ln(1 + (N - n + 0.5)/(n + 0.5)), twice
-// for the path. Of files with equal scores, those without forbidden words come first, then the path decides.
+// rankMatches sorts matches by score. A needle in n of N files adds its rarity ln(1 + (N - n + 0.5)/(n + 0.5)). In the
+// path it counts twice. Of files with equal scores, those without forbidden words come first, then the path decides.
 // Forbidden words do not change the score: their letters may be in other words or in another section.
 func rankMatches(matches []match, files, needles int, not leftOut) {
 	rarity := make([]float64, needles)
@@ -133,7 +133,7 @@ func rankMatches(matches []match, files, needles int, not leftOut) {
 	})
 }
 
-// needlesOf lists the needles in a mask, without the needles that only forbidden words have.
+// needlesOf returns a list, for people, of the needles in mask. It omits needles that only forbidden words have.
 func (f *needleMatches) needlesOf(mask uint64) string {
 	var names []string
 	for i, n := range f.needles {

@@ -17,8 +17,8 @@ const minNeedle = 2
 
 // needles returns the folded, distinct texts to search for in files. Their order is: each query as a whole, each term,
 // the words that score, the forbidden words. The needle of a word is the common prefix of its inflections. Needles
-// decide which files the scan examines, not how files rank. The result all says that files without a needle may match,
-// for example when words are too short.
+// decide which files the scan examines, not how files rank. all says that files without a needle may match, for example
+// if words are too short.
 func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut,
 	all bool) {
 	c := &collector{analyzer: a}
@@ -43,14 +43,13 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 
 // leftOut says which needles belong to forbidden words.
 type leftOut struct {
-	// The field any is the set of the needles of forbidden words. The field only is the set of those needles of
-	// forbidden words that no wanted word has.
+	// any is the set of the needles of forbidden words. only is the set of those that no wanted word has.
 	only, any uint64
-	// unseen says that some forbidden word has no needle, so any file may have that word.
+	// unseen says that a forbidden word has no needle, so any file may have that word.
 	unseen bool
 }
 
-// mayContain reports whether a file may have a forbidden word.
+// mayContain reports whether the file of m may contain a forbidden word.
 func (o leftOut) mayContain(m *match) bool { return o.unseen || (m.path|m.content)&o.any != 0 }
 
 type collector struct {
@@ -134,7 +133,7 @@ func beginning(stem, word string) string {
 	return word[:n]
 }
 
-// parts cuts a word into n parts. Any word at most n-1 edits away contains one of these parts.
+// parts cuts a word into n parts and adds them as needles. Any word at most n-1 edits away contains one of these parts.
 func (c *collector) parts(word string, n int) {
 	letters := []rune(word)
 	size := len(letters) / n

@@ -30,11 +30,11 @@ import (
 
 // Options are the settings of a scanner.
 type Options struct {
-	// Root is the folder. Tree is the name of its documents' tree; "" means the name of the folder.
+	// Root is the folder to scan. Tree is the name of the tree of its documents; "" means the name of the folder.
 	Root string
 	Tree string
 	Walk ingest.WalkOptions
-	// Analyzer turns texts into terms.
+	// Analyzer splits texts into terms.
 	Analyzer *analysis.Analyzer
 	// Embedder computes the vectors of candidates when a query needs them; nil means no vectors.
 	Embedder model.Embedder
@@ -45,9 +45,9 @@ type Options struct {
 // Scanner scans one folder. It is safe for concurrent use.
 type Scanner struct {
 	o Options
-	// cache has the files that were cut and used last, by chunker and path.
+	// cache has the files that were cut and used last. The key is the chunker and the path.
 	cache lru.Cache[string, *loadedFile]
-	// commentless returns a scanner of the same folder that hides comments.
+	// commentless returns a scanner of the same folder that hides comments. It makes the scanner once.
 	commentless func() *Scanner
 }
 
@@ -59,7 +59,7 @@ func (s *Scanner) readFile(name string, size int64, buffer []byte) ([]byte, erro
 	return ingest.ReadHead(filepath.Join(s.o.Root, filepath.FromSlash(name)), buffer[:cap(buffer)])
 }
 
-// textOf returns the text in the bytes of a file, or false when the file has no text.
+// textOf returns the text in raw, the bytes of a file. ok is false if the file has no text.
 func (s *Scanner) textOf(name string, raw []byte) (text []byte, ok bool) {
 	text, ok = ingest.Text(raw)
 	if ok && s.o.HideComments {
@@ -70,7 +70,7 @@ func (s *Scanner) textOf(name string, raw []byte) (text []byte, ok bool) {
 
 var _ search.Scanner = (*Scanner)(nil)
 
-// New returns a scanner. Every query reads the folder.
+// New returns a scanner of a folder. Every query reads the folder again.
 func New(o Options) (*Scanner, error) {
 	if o.Root == "" || o.Analyzer == nil {
 		return nil, sheaf.Invalidf("scan: a folder and an analyzer are needed")
@@ -94,7 +94,7 @@ func New(o Options) (*Scanner, error) {
 // fileBytes is roughly how many bytes of memory an examined file needs.
 const fileBytes = 256
 
-// split divides the memory: 35 % for cut files, 65 % for the index.
+// split divides the memory in bytes: 35 % for cut files, 65 % for the index.
 func split(memory int64) (cut, index int64) {
 	return int64(0.35 * float64(memory)), int64(0.65 * float64(memory))
 }
@@ -159,7 +159,7 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	return out, nil
 }
 
-// These are bounds of a request.
+// These are bounds of what a request may ask for.
 const (
 	maxFiles      = 10_000
 	minMemory     = 1 << 20

@@ -11,12 +11,12 @@ import (
 	"sheaf/text/chunk"
 )
 
-// nestedLimits limits the size of frontmatter from which nested values are read.
+// nestedLimits limits the frontmatter from which nested values are read.
 var nestedLimits = yamlfile.Limits{Bytes: 1 << 20, Depth: 100}
 
-// nestedText returns the values of YAML frontmatter in lists and maps within properties. It reads down to a depth, and
-// for each list at most as many values as the parameter listed says. At depth 1 it returns "", because values at depth
-// 1 are values of properties. It ignores keys and does not expand aliases.
+// nestedText returns the values in lists and maps within properties of YAML frontmatter. It reads down to a depth, and
+// at most listed values of each list. At depth 1 it returns "", because values at depth 1 belong to properties
+// themselves. It ignores keys and does not expand aliases.
 func nestedText(doc *sheaf.Document, text string, listed, depth int) string {
 	span := doc.Frontmatter
 	if depth < 2 || span.Len() == 0 || doc.FrontmatterText || !strings.HasPrefix(text[span.Start:span.End], "---") {
@@ -40,7 +40,7 @@ type nested struct {
 	values        []string
 }
 
-// collect adds the values in a node at a level. A map adds one level, and so does a list in a list.
+// collect adds the values in a node, which is at this level. A map adds one level, and so does a list in a list.
 func (n *nested) collect(node ast.Node, level int) {
 	if level > n.depth {
 		return
@@ -69,7 +69,7 @@ func (n *nested) collect(node ast.Node, level int) {
 	}
 }
 
-// add adds a value within a property.
+// add adds the value of a node that is within a property.
 func (n *nested) add(node ast.Node, level int) {
 	if _, null := node.(*ast.NullNode); null || level < 2 {
 		return
@@ -81,7 +81,7 @@ func (n *nested) add(node ast.Node, level int) {
 	}
 }
 
-// bare returns a node without its anchor and tag.
+// bare returns a YAML node without its anchor and tag.
 func bare(node ast.Node) ast.Node {
 	for {
 		switch n := node.(type) {
@@ -95,7 +95,7 @@ func bare(node ast.Node) ast.Node {
 	}
 }
 
-// mapValues returns the keys and values of a map, or nothing for a node of another kind.
+// mapValues returns the keys and values of a map. For a node of another kind it returns nil.
 func mapValues(node ast.Node) []*ast.MappingValueNode {
 	switch n := bare(node).(type) {
 	case *ast.MappingNode:

@@ -11,8 +11,8 @@ import (
 )
 
 // Best returns the snippet that shows most of the query: whole phrases before single words, then the rarest words. If
-// spans are equal, the first wins. The first ownSpans spans have priority: Best reads others only if these show no
-// word of the query. Snippet.At is an offset in content.
+// two spans show equally much, the first wins. The first ownSpans spans have priority: Best reads the others only if
+// these show no word of the query. Snippet.At is an offset in content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width int) Snippet {
 	best, worth := Snippet{At: spans[0].Start}, -1.0
 	for i, span := range spans {
@@ -40,8 +40,8 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width i
 	return best
 }
 
-// shows returns how much of the query a snippet shows. A snippet with text is better than one without. A snippet
-// with a whole phrase is better than one with any other words.
+// shows returns a number that is larger if a snippet shows more of the query. A snippet with text is better than one
+// without. A snippet with a whole phrase is better than one with any other words.
 func (h *Highlighter) shows(s *Snippet) float64 {
 	const text, phrase = 1e-6, 1e6
 	w := h.worth(s.terms)
@@ -54,7 +54,7 @@ func (h *Highlighter) shows(s *Snippet) float64 {
 	return w
 }
 
-// worth returns the sum of the rarity of terms, which has one bit for each term.
+// worth returns the sum of the rarity of terms. terms has one bit for each term.
 func (h *Highlighter) worth(terms uint64) (sum float64) {
 	for i, t := range h.terms {
 		if terms>>i&1 != 0 {
@@ -75,13 +75,13 @@ func goesOn(content []byte, end int) bool {
 	return len(bytes.TrimSpace(line)) > 0 && !blank && !(newLine && line[0] == '#')
 }
 
-// These are bounds of the heading row that is shown before a row of a table.
+// These are bounds of the table heading that a snippet shows before a row of the table.
 const (
 	headingReach   = 64 << 10 // how far above the row it may be
 	headingColumns = 100
 )
 
-// underHeading puts a table's heading row before a snippet from a lower row, which is hard to understand alone.
+// underHeading adds a table's heading row before a snippet from a lower row, which is hard to understand alone.
 func (h *Highlighter) underHeading(s Snippet, content []byte) Snippet {
 	row := headingRow(content, s.At)
 	if row.Len() == 0 {

@@ -15,7 +15,7 @@ import (
 
 // cleaner copies Markdown as a reader sees it. Line breaks become spaces. It drops marks of headings, quotes, lists,
 // fences, tables, emphasis, links, footnotes and highlights. It also drops comments, kinds of callouts and names of
-// blocks. Tasks show a box. Code does not change. Marks that it does not recognize stay.
+// blocks. Tasks show a box. Code and unknown marks do not change.
 type cleaner struct {
 	text    string
 	pos     int
@@ -25,14 +25,14 @@ type cleaner struct {
 	open    openConstructs
 }
 
-// line is the output so far.
+// line is the output of a cleaner so far: one line of text.
 type line struct {
 	text           []byte
 	columns, width int
 	space          bool // write a space before the next character
 }
 
-// markedMatches are the matches in the output.
+// markedMatches are the positions of matches in the output of a cleaner.
 type markedMatches struct {
 	ranges  []sheaf.Span
 	weights []float64 // the weight of each term of matches
@@ -42,7 +42,7 @@ type markedMatches struct {
 	rarest  int       // where the rarest match begins in the text
 }
 
-// openConstructs holds the constructs that started and have not ended.
+// openConstructs records which constructs (code, quotes, comments and so on) are open at the current position.
 type openConstructs struct {
 	fence  fence
 	code   int          // the end of the last code span
@@ -86,7 +86,7 @@ func (c *cleaner) run() {
 	}
 }
 
-// plainBytes are the bytes of characters that are one column wide and neither marks nor spaces.
+// plainBytes has the bytes of characters that take one column and are neither marks nor spaces.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
 		plain[c] = !strings.ContainsRune("`*![]|<&{=%^", c)
@@ -94,8 +94,8 @@ var plainBytes = func() (plain [256]bool) {
 	return plain
 }()
 
-// plain copies plain characters, and single spaces between them, up to the next match. The result is the same as with
-// put. While a highlight or comment is open, mark handles each space. plain returns false if it copied nothing.
+// plain copies plain characters, and single spaces between them, up to the next match. It is a faster form of put.
+// While a highlight or comment is open, mark handles each space. If it copies nothing, it returns false.
 func (c *cleaner) plain() bool {
 	rest := c.text[c.pos:]
 	if len(c.matches) > 0 {
@@ -178,7 +178,7 @@ func noWordBefore(text string, i int) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
-// untilMatch returns the number of bytes before the next match. The cleaner may drop only these.
+// untilMatch returns the number of bytes before the next match. Only these bytes may be dropped.
 func (c *cleaner) untilMatch() int {
 	for _, m := range c.matches {
 		if m.end > c.pos {
@@ -197,7 +197,7 @@ func (c *cleaner) skip(n int) bool {
 	return true
 }
 
-// lineStart drops the marks at the beginning of a line.
+// lineStart drops the Markdown marks at the beginning of a line.
 func (c *cleaner) lineStart() {
 	if marks, code := c.open.fence.next(firstLine(c.text[c.pos:])); code {
 		c.skip(marks)
@@ -224,7 +224,7 @@ func (c *cleaner) lineStart() {
 	}
 }
 
-// task writes a box when a list item begins with one.
+// task writes a box if a list item begins with the mark of a task.
 func (c *cleaner) task() {
 	rest := c.text[c.pos:]
 	for _, box := range []struct {
@@ -239,7 +239,8 @@ func (c *cleaner) task() {
 	}
 }
 
-// calloutKind returns the length of [!kind], with a sign that folds it, at the beginning of a callout, or 0.
+// calloutKind returns the length of [!kind] at the beginning of a callout, including a sign that folds the callout.
+// Without it, the result is 0.
 func calloutKind(line string) int {
 	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
 	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
@@ -281,7 +282,7 @@ func lineMark(line string) int {
 	return 0
 }
 
-// labelReach limits the search for the end of a label of a footnote or callout.
+// labelReach is how many bytes are searched for the end of a label of a footnote or callout.
 const labelReach = 100
 
 // footnote returns the length of [^label] at the beginning of text, or 0.
@@ -294,7 +295,8 @@ func footnote(text string) int {
 	return len("[^") + end + 1
 }
 
-// footnoteMark returns the length of the footnote mark at i, after a word or number. It is 0 for sets in patterns.
+// footnoteMark returns the length of the footnote mark at byte i, which must follow a word or number. It returns 0 for
+// sets in patterns.
 func footnoteMark(text string, i int) int {
 	n := footnote(text[i:])
 	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {
@@ -307,12 +309,12 @@ func footnoteMark(text string, i int) int {
 	return n
 }
 
-// wordByte reports whether the byte at i is an ASCII letter or digit. Signs beside one mostly belong to programs.
+// wordByte reports whether the byte at i is an ASCII letter or digit. A sign beside it mostly belongs to a program.
 func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }
 
-// signsEnd returns where the highlight ==so== or comment %%so%% at byte i closes, or 0 if there is none.
+// signsEnd returns where the highlight (==text==) or comment (%%text%%) at byte i closes. Without one, it returns 0.
 func signsEnd(text string, i int) int {
 	sign, rest := text[i:i+2], text[i+2:]
 	if wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest == "" || rest[0] == sign[0] {
@@ -330,8 +332,8 @@ func signsEnd(text string, i int) int {
 	return i + 2 + end
 }
 
-// highlightLength returns the length up to the closing signs of a highlight, as in so==. It returns 0 when the line
-// does not close the highlight. Signs in code do not close it.
+// highlightLength returns the length of a highlight's text and closing signs, as in "text==". If the line does not
+// close the highlight, it returns 0. Signs in code do not close it.
 func highlightLength(text string) int {
 	reach := len(firstLine(text[:min(len(text), linkReach)]))
 	for end := 0; end < reach; {
@@ -350,8 +352,8 @@ func highlightLength(text string) int {
 	return 0
 }
 
-// commentLength returns the length between the signs of a comment that begins at i. It returns 0 when nothing closes
-// the comment. A comment ends in its paragraph, unless its signs are on lines of their own.
+// commentLength returns the length of the comment text that begins at byte i, up to the closing signs. If nothing
+// closes the comment, it returns 0. A comment ends in its paragraph, unless its signs are on lines of their own.
 func commentLength(text string, i int) int {
 	rest := text[i+2:]
 	end := strings.Index(rest, "%%")
@@ -366,8 +368,8 @@ func commentLength(text string, i int) int {
 	return 0
 }
 
-// blockName returns the length of ^name at the end of a line, or 0. Links use this name for the block before it. A
-// number does not count, because it may be an exponent.
+// blockName returns the length of ^name at the end of a line, or 0. Links use this name for the block. A number does
+// not count, because it may be an exponent.
 func blockName(text string, i int) int {
 	if i > 0 && strings.IndexByte(" \t\r\n", text[i-1]) < 0 {
 		return 0
@@ -383,7 +385,7 @@ func blockName(text string, i int) int {
 	return end - i
 }
 
-// mark drops a mark inside a line. It returns false if no mark begins here.
+// mark drops the mark that begins inside a line at the current position. If none begins there, it returns false.
 func (c *cleaner) mark() bool {
 	rest := c.text[c.pos:]
 	if n := len(c.open.signs); n > 0 && c.pos >= c.open.signs[n-1] {
@@ -478,8 +480,8 @@ func (c *cleaner) mark() bool {
 	return false
 }
 
-// targetAhead reports whether target or title of the link that begins here contains a match. The cleaner keeps such a
-// link.
+// targetAhead reports whether the target or title of the link that begins here contains a match. If so, the cleaner
+// keeps the link as it is.
 func (c *cleaner) targetAhead(rest string) bool {
 	end := linkTextEnd(rest)
 	if end == 0 {
@@ -490,8 +492,8 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
-// picture drops a picture with its text if the address is missing because it was data. It returns false if it dropped
-// nothing. rest is the text from the picture's sign on.
+// picture drops a picture if its address is missing because it was data. It reports whether it dropped one. rest is the
+// text from the picture's sign on.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')
@@ -506,8 +508,7 @@ func (c *cleaner) picture(rest string) bool {
 	return false
 }
 
-// headingAttributes returns the length of the attribute list at byte i, such as {#id} at the end of a heading. It
-// returns 0 when there is no list.
+// headingAttributes returns the length of the attribute list at byte i, or 0. A list is {#id} after a heading.
 func headingAttributes(text string, i int) int {
 	list := strings.TrimRight(firstLine(text[i:min(len(text), i+linkReach)]), " \t\r\n#")
 	line := strings.TrimLeft(text[lineBegin(text, i):i], " >\t")
@@ -517,11 +518,11 @@ func headingAttributes(text string, i int) int {
 	return len(list)
 }
 
-// linkReach limits the search for the end of a link.
+// linkReach is how many bytes are searched for the end of a link.
 const linkReach = 512
 
-// linkTextEnd returns where "](" ends the text of the link at the beginning of rest, or 0. The text may contain
-// pictures and line breaks, but not a paragraph break.
+// linkTextEnd returns where "](" ends the text of the link at the beginning of rest. If it does not end, it returns 0.
+// The text may contain pictures and line breaks, but not a paragraph break.
 func linkTextEnd(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	depth := 0
@@ -544,8 +545,8 @@ func linkTextEnd(rest string) int {
 	return 0
 }
 
-// wikiTarget returns the length of "[[target|" before the text of a wiki link. It returns 0 when the link has no
-// text of its own, or does not end nearby. Brackets that contain a space belong to programs.
+// wikiTarget returns the length of "[[target|" before the text of a wiki link. If the link has no text of its own, or
+// does not end nearby, it returns 0. Brackets that contain a space belong to programs.
 func wikiTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	l, _, ok := wikilink.Parse(rest[len("[["):])
@@ -555,7 +556,7 @@ func wikiTarget(rest string) int {
 	return strings.IndexByte(rest, '|') + 1
 }
 
-// linkTarget returns the length of "](target)", or 0 when the target does not end nearby.
+// linkTarget returns the length of "](target)" at the beginning of rest, or 0 if it does not end nearby.
 func linkTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	depth := 0
@@ -574,8 +575,8 @@ func linkTarget(rest string) int {
 	return 0
 }
 
-// linkLabel returns the range of "][label]" in the link that begins at i, as in [text][label]. The range is zero
-// when byte i begins no such link, as in x[a][b] and [1][2].
+// linkLabel returns the range of "][label]" in a link [text][label] that begins at byte i. For anything else, such as
+// x[a][b] and [1][2], the range is zero.
 func linkLabel(text string, i int) sheaf.Span {
 	rest := text[i:min(len(text), i+linkReach)]
 	if i > 0 && !noWordBefore(text, i) || !strings.Contains(rest, "][") {
@@ -614,8 +615,8 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// markupEnd returns the end of the markup that hides the byte at i, or 0 when readers see the byte. Hidden are HTML
-// tags and comments, a link's target, label or definition, and a heading's attributes.
+// markupEnd returns the end of the markup that hides the byte at i, or 0 if readers see the byte. Readers do not see
+// HTML tags and comments, a link's target, label or definition, and a heading's attributes.
 func markupEnd(text string, i int) int {
 	if end := tagEnd(text, i); end > 0 {
 		return end
@@ -649,12 +650,12 @@ func markupEnd(text string, i int) int {
 		hides("](", func(at int) int { return linkTarget(text[at:]) }))
 }
 
-// labelLength returns the length of "][label]" at the beginning of rest, or 0 when the label does not end nearby.
+// labelLength returns the length of "][label]" at the beginning of rest, or 0 if it does not end nearby.
 func labelLength(rest string) int {
 	return strings.IndexByte(rest[1:min(len(rest), linkReach)], ']') + 2
 }
 
-// markupReach limits the search for the end of a tag or comment.
+// markupReach is how many bytes are searched for the end of a tag or comment.
 const markupReach = 1024
 
 // htmlTags are the tags that readers do not see. The cleaner keeps other tags, because they may be type parameters
@@ -663,7 +664,7 @@ var htmlTags = setOf("a b blockquote br center code dd details div dl dt em figc
 	"h5 h6 hr i iframe img kbd li ol p picture pre section small source span strong sub summary sup table tbody td " +
 	"th thead tr u ul video")
 
-// withinLines are the tags of htmlTags that do not end a line.
+// withinLines are the tags of htmlTags that may be inside a line. Other tags end a line.
 var withinLines = setOf("a b code em font i kbd small span strong sub sup u")
 
 func setOf(list string) map[string]bool {
@@ -702,7 +703,7 @@ func tagName(text string) string {
 	return name
 }
 
-// tagEnd returns the end of the HTML tag or comment around the byte at i, outside code spans, or 0.
+// tagEnd returns the end of the HTML tag or comment that contains the byte at i, or 0. Code spans have no tags.
 func tagEnd(text string, i int) int {
 	from := max(0, i-markupReach)
 	if strings.IndexByte(text[from:i], '<') < 0 { // faster than LastIndexByte, and true for most words

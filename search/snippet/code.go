@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// codeReach limits the search for the ends of a code span.
+// codeReach is how many bytes are searched for the ends of a code span.
 const codeReach = 1024
 
-// paragraphEnds are sequences of line endings that end a paragraph.
+// paragraphEnds are texts that contain the end of a paragraph.
 var paragraphEnds = []string{"\n\n", "\n\r\n", "\n```", "\n~~~"}
 
-// endsParagraph reports whether a paragraph ends in text.
+// endsParagraph reports whether text contains the end of a paragraph.
 func endsParagraph(text string) bool {
 	return slices.ContainsFunc(paragraphEnds, func(end string) bool { return strings.Contains(text, end) })
 }
 
-// codeSpan returns the length of the code span at the beginning of text, with its backticks. If the paragraph does
-// not close the span, it returns the length of the backticks.
+// codeSpan returns the length of the code span at the beginning of text, with its backticks. If the span is not closed
+// in the paragraph, it returns the length of the opening backticks.
 func codeSpan(text string) int {
 	text = text[:min(len(text), codeReach)]
 	for _, end := range paragraphEnds {
@@ -65,11 +65,11 @@ func lineBegin(text string, i int) int {
 	return i
 }
 
-// fence is the fenced code block at a position of a text.
+// fence is the state of a line-by-line reader of fenced code: the open block, if any.
 type fence struct {
-	// mark is the mark that began the block, such as "```"; "" outside a block.
+	// mark is the mark that opened the block, such as "```". Outside a block it is "".
 	mark string
-	// quoted says that the block is in a quote; it ends where the quote ends.
+	// quoted says that the block is in a quote, and ends at the end of the quote.
 	quoted bool
 }
 
@@ -84,8 +84,8 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// next reads a whole line. code reports whether the line belongs to a fenced block. marks is how many bytes of the
-// line are marks: in the line that closes the block, all bytes.
+// next reads a whole line. code reports whether the line belongs to a fenced block. marks is how many bytes of the line
+// are marks, not code. In the line that closes the block, all are.
 func (f *fence) next(line string) (marks int, code bool) {
 	rest := strings.TrimLeft(line, " \t")
 	if f.mark != "" && f.quoted && !strings.HasPrefix(rest, ">") {
@@ -105,7 +105,7 @@ func (f *fence) next(line string) (marks int, code bool) {
 	return len(line) - len(rest), true
 }
 
-// open starts a block if the line starts one, also in a list or quote.
+// open begins a block if the line begins one, perhaps in a list or quote.
 func (f *fence) open(line string) {
 	for {
 		line = strings.TrimLeft(line, " \t")
@@ -122,7 +122,7 @@ func (f *fence) open(line string) {
 	}
 }
 
-// fenceAt returns the block that contains byte i, the beginning of a line. It reads at most scanBytes before i.
+// fenceAt returns the state of fenced code at byte i, the beginning of a line. It reads at most scanBytes before i.
 func fenceAt(text string, i int) (f fence) {
 	text = text[max(0, i-scanBytes):i]
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
@@ -137,7 +137,7 @@ func fenceAt(text string, i int) (f fence) {
 	return f
 }
 
-// lineEnd returns the length of the line end at the beginning of text.
+// lineEnd returns the length of the line ending at the beginning of text, or 0.
 func lineEnd(text string) int {
 	if strings.HasPrefix(text, "\r\n") {
 		return 2

@@ -21,20 +21,20 @@ type Highlighter struct {
 	terms    []term
 	numbers  map[string]int // from a term to its index in terms
 	expanded []queryTerm
-	// phrases are the phrases of several words. Each word has a bit for each of its terms.
+	// phrases are the query's phrases of several words. Each word is a set of terms, with one bit for each term.
 	phrases [][]uint64
-	// typed are the words as the user typed them, for the search in the rest of a long text.
+	// typed are the words as the user typed them. They are searched in the later parts of a long text.
 	typed []typedWord
 	// full is the sum of the rarity of all words of the query.
 	full float64
-	// screen excludes most words of a text.
+	// screen quickly excludes words of a text that cannot match.
 	screen *analysis.Screen
-	// known caches the matches within words of texts. Its keys are parts of the texts.
+	// known caches the matches within words of texts. The keys are parts of the texts.
 	known  map[string][]wordMatch
 	buffer []analysis.Term // for the terms of a word
 }
 
-// term is a term of the query.
+// term is a term of the query with its rarity.
 type term struct {
 	weight float64 // the parts of a word share its rarity; the whole word has all of it
 	rarity float64 // the rarity of its word
@@ -47,11 +47,11 @@ type typedWord struct {
 	rarity float64
 }
 
-// queryTerm is a word of the query that the highlighter compares with each term of a text.
+// queryTerm is a prefix or fuzzy word of the query. The highlighter compares it with each term of a text.
 type queryTerm struct {
 	text string
 	how  matchKind
-	// distance is how many typing errors a fuzzy word allows.
+	// distance is how many typing errors a fuzzy word allows in a match.
 	distance int
 	term     int
 }
@@ -64,7 +64,7 @@ const (
 	begin                   // a term begins with it; only the first character is marked
 )
 
-// matches reports whether the expanded word of the query matches a term of a text. The term may be a form.
+// matches reports whether the prefix or fuzzy word matches a term of a text. The term may be an unstemmed form.
 func (e *queryTerm) matches(t analysis.Term) bool {
 	switch e.how {
 	case fuzzy:
@@ -75,10 +75,10 @@ func (e *queryTerm) matches(t analysis.Term) bool {
 	return strings.HasPrefix(t.Text, e.text)
 }
 
-// wordMatch is a range inside a word of the text, with the term that it matches.
+// wordMatch is a matching range inside a word of the text, with the index of the term that it matches.
 type wordMatch struct{ start, end, term int }
 
-// mostKnown is how many words of texts a highlighter caches.
+// mostKnown limits how many words of texts a highlighter caches.
 const mostKnown = 4096
 
 // New returns a highlighter for the words of query. It skips excluded words. It skips function words outside phrases
@@ -98,7 +98,7 @@ func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) f
 	return h
 }
 
-// dropCommon drops terms that are much more common than the rarest term.
+// dropCommon drops the terms of the query that are much more common than its rarest term.
 func (h *Highlighter) dropCommon() {
 	best := 0.0
 	for _, t := range h.terms {
@@ -129,7 +129,7 @@ func (h *Highlighter) makeScreen() *analysis.Screen {
 	return h.analyzer.Screen(beginnings)
 }
 
-// reader reads a query.
+// reader collects the terms and phrases of a query for a highlighter.
 type reader struct {
 	*Highlighter
 	rarity func(word string) float64
@@ -204,8 +204,8 @@ func (r *reader) addTerm(t analysis.Token, as term) {
 	r.terms = append(r.terms, as)
 }
 
-// addExpanded adds the parts of a prefix or fuzzy query, as the index reads them. Whole words become phrases; other
-// parts are compared with terms of texts.
+// addExpanded adds the pieces of a prefix or fuzzy query. Whole words become phrases. The other pieces are compared
+// with each term of a text.
 func (r *reader) addExpanded(how matchKind, pieces []analysis.Piece, distance int) {
 	for _, p := range pieces {
 		if p.Exact {
@@ -252,7 +252,7 @@ func (h *Highlighter) holdsPhrase(matches []match) bool {
 	})
 }
 
-// word returns the matches within a word of the text, in text order. It caches them.
+// word returns the matches within a word of the text, in the order of the text. It caches them.
 func (h *Highlighter) word(raw string) []wordMatch {
 	found, ok := h.known[raw]
 	if !ok {
@@ -265,7 +265,7 @@ func (h *Highlighter) word(raw string) []wordMatch {
 	return found
 }
 
-// firstCharacter returns the length of the first character of a run in a script without spaces. It includes
+// firstCharacter returns the length of the first character in run, a text in a script without spaces. It includes
 // Unicode marks, and the vowel am of Thai and Lao.
 func firstCharacter(run string) int {
 	n := norm.NFKC.NextBoundaryInString(run, true)
@@ -279,7 +279,7 @@ func firstCharacter(run string) int {
 	return n
 }
 
-// match returns the matches within a word of the text, in text order.
+// match returns the matches within a word of the text, in the order of the text, without using the cache.
 func (h *Highlighter) match(raw string) (found []wordMatch) {
 	h.buffer = h.analyzer.Terms(h.buffer[:0], raw)
 	for _, t := range h.buffer {

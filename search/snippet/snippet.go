@@ -13,17 +13,17 @@ import (
 const (
 	// scanBytes is how much of the beginning of a text is analyzed.
 	scanBytes = 256 << 10
-	// jumpBytes is how much of a text is analyzed after a later place with a rarer word.
+	// jumpBytes is how many bytes are analyzed after a later place that seems to have a rarer word.
 	jumpBytes = 64 << 10
-	// jumpWords is how many words of the query are searched in the later text.
+	// jumpWords is how many words of the query are searched in the later parts of a text.
 	jumpWords = 4
-	// mostMatches is how many matches are weighed.
+	// mostMatches limits how many matches in a text are compared.
 	mostMatches = 20_000
-	// mostTerms is how many different terms of a query are marked.
+	// mostTerms limits how many different terms of a query are marked.
 	mostTerms = 64
-	// longestHeading is how many bytes a heading row and the row below it may have.
+	// longestHeading limits the bytes of a table's heading row and of the row below it.
 	longestHeading = 4 << 10
-	// leastWidth is the width of the narrowest snippet.
+	// leastWidth is the least width of a snippet in columns.
 	leastWidth = 20
 )
 
@@ -34,28 +34,29 @@ const Width = 200
 type Snippet struct {
 	// Text is one line, lightly cleaned of Markdown, with "…" where text was cut off.
 	Text string
-	// Matches are the ranges of Text that match words of the query, in order, not overlapping.
+	// Matches are the ranges of Text that match words of the query. They are in order and do not overlap.
 	Matches []sheaf.Span
-	// At is the offset in the given text of the rarest match in the snippet, or of the snippet itself.
+	// At is the offset in the whole text of the rarest match in the snippet. Without one, it is the snippet's offset.
 	At int
-	// terms are the terms of the query in Matches, with one bit for each term.
+	// terms is the set of the query's terms that Matches match, with one bit for each term.
 	terms uint64
-	// phrase says that matches include all words of a phrase of the query or, without phrases, that there are matches.
+	// phrase says that the matches include all words of a phrase of the query. If the query has no phrases, it says
+	// that there are matches.
 	phrase bool
 }
 
 // match is a range of the text that matches a term of the query.
 type match struct {
 	start, end, term int
-	// gap is the number of columns from the end of the previous match to the end of this match. If the two matches are
-	// far apart, gap is larger than any snippet.
+	// gap is the distance in columns from the end of the previous match to the end of this match. If the two matches
+	// are far apart, gap is larger than any snippet.
 	gap int
 }
 
-// Snippet returns the part of text, about width columns wide, that has most of the query's words. Rare words count
-// more than frequent words, and words close together more than words far apart. If two parts are equal, the first
-// wins. Without a match, Snippet returns the start of the text. The caller removes frontmatter and headings. The
-// work is limited for texts of any length.
+// Snippet returns the part of text, about width columns wide, that has most of the query's words. Rare words count more
+// than frequent words, and words close together more than words far apart. If two parts are equally good, the first
+// wins. Without a match, Snippet returns the start of the text. The caller removes frontmatter and headings. The work
+// is limited for texts of any length.
 func (h *Highlighter) Snippet(text string, width int) Snippet {
 	left := chunk.WithoutPayloads(text)
 	s := h.cut(left.Text, max(width, leastWidth))
@@ -93,7 +94,7 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 	return s
 }
 
-// weigh returns the weight of each term. A term with many matches in the text weighs less.
+// weigh returns the weight of each term. A term with many matches in the text weighs less than one with few.
 func (h *Highlighter) weigh(matches []match) []float64 {
 	weights, counts := make([]float64, len(h.terms)), make([]int, len(h.terms))
 	for _, m := range matches {
@@ -120,7 +121,7 @@ func (h *Highlighter) find(text string, width int) []match {
 	return inSight(text, matches, width)
 }
 
-// inSight returns the matches that readers see. If there are none, it returns the matches outside HTML tags and
+// inSight returns the matches in text that readers see. If there are none, it returns the matches outside HTML tags and
 // comments. If there are none of these either, it returns all matches.
 func inSight(text string, matches []match, width int) []match {
 	if len(matches) == 0 ||
@@ -135,8 +136,8 @@ func inSight(text string, matches []match, width int) []match {
 	return matches
 }
 
-// outside returns the matches that begin outside some parts of text. endOf returns the end of the part at an offset,
-// or 0.
+// outside returns the matches that begin outside certain parts of text. endOf returns the end of the part that contains
+// an offset, or 0.
 func outside(text string, matches []match, width int, endOf func(text string, offset int) int) (out []match) {
 	for _, m := range matches {
 		if endOf(text, m.start) == 0 {
@@ -149,8 +150,7 @@ func outside(text string, matches []match, width int, endOf func(text string, of
 	return out
 }
 
-// headingRowEnd returns the end of the heading row of a table that has a word at an offset. It returns 0 when the word
-// is elsewhere.
+// headingRowEnd returns the end of the heading row of a table if the row contains the offset. Otherwise it returns 0.
 func headingRowEnd(text string, offset int) int {
 	_, below, _ := strings.Cut(text[offset:min(len(text), offset+longestHeading)], "\n")
 	row, _, _ := strings.Cut(below, "\n")
@@ -160,8 +160,8 @@ func headingRowEnd(text string, offset int) int {
 	return offset + strings.IndexByte(text[offset:], '\n')
 }
 
-// laterPlace returns a later place of text that seems to have the rarest word. It looks only for words that are rarer
-// than the words in matches. It returns -1 when it finds none.
+// laterPlace returns the offset of a later place that seems to have the rarest word of the query, or -1. It looks only
+// for words that are rarer than those in matches.
 func (h *Highlighter) laterPlace(text string, matches []match) int {
 	most := 0.0
 	for _, m := range matches {
@@ -195,7 +195,7 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
-// scan returns the matches of a part of text.
+// scan returns the matches in text[from:to]. width is the width of the snippet.
 func (h *Highlighter) scan(text string, from, to, width int) (matches []match) {
 	h.screen.Words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from

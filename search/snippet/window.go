@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// bestWindow returns the first and the last match of the best window. Each different term adds its weight, and a
-// repeated term adds a little. Neighboring matches of different terms add more.
+// bestWindow returns the first and the last match of the best window of this width. Each different term adds its
+// weight, and a repeated term adds a little. Neighboring matches of different terms add more.
 func bestWindow(matches []match, weight []float64, width int) (first, last int) {
 	counts := make([]int, len(weight))
 	const again, adjacent, adjacentColumns = 0.1, 0.3, 2
@@ -56,8 +56,8 @@ func bestWindow(matches []match, weight []float64, width int) (first, last int) 
 	return first, last
 }
 
-// snippetStart steps back at most lead columns from offset to the start of a sentence or line. If there is none, it
-// returns a word start.
+// snippetStart returns the start of a sentence or line at most lead columns before offset. If there is none, it returns
+// the start of a word.
 func snippetStart(text string, offset, lead int) int {
 	start, word := offset, offset
 	for start > 0 && lead > 0 {
@@ -99,8 +99,8 @@ func skipSpace(text string) int {
 	return 0
 }
 
-// clip cleans text from byte number start on until width columns are full, and maps the matches to the output. The
-// snippet's place is the place of the rarest match at byte number begin or later.
+// clip makes the snippet that begins at byte start of text: it cleans text until width columns are full. It maps the
+// matches to the output. Snippet.At is the position of the rarest match at byte begin or later.
 func (h *Highlighter) clip(text string, start, begin int, matches []match, weights []float64, width int) Snippet {
 	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width},
 		marked: markedMatches{weights: weights, begin: begin, rarest: begin}}
@@ -139,7 +139,7 @@ func Plain(text string, width int) string {
 	return h.clip(text, skipSpace(text), 0, nil, nil, width).Text
 }
 
-// wordEnd returns the end of the last whole word of out. It is the last space, unless that drops more than a third.
+// wordEnd returns the end of the last whole word in out. This is the last space, unless that drops over a third.
 func wordEnd(out []byte) int {
 	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
 		return i

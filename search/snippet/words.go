@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// longestShown is the most bytes of a word that Words returns.
+// longestShown is the most bytes that a word may have that Words returns.
 const longestShown = 256
 
 // Words returns the words of text that snippets would mark, each once, in text order and with their original case. It
@@ -97,7 +97,7 @@ func ofWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) && !Spaceless(r)
 }
 
-// Spaceless reports whether the script of a character puts no space between words, or no space before particles.
+// Spaceless reports whether the script of a character has no spaces between words, or none before particles.
 func Spaceless(r rune) bool {
 	return r >= 0xE00 && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
 		unicode.Hiragana, unicode.Katakana, unicode.Hangul)

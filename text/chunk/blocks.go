@@ -9,15 +9,15 @@ import (
 // the document, text, and code. It keeps the open containers (block quotes and list items) and one open leaf, and
 // builds no tree. Lines in containers deeper than maxDepth count as text.
 
-// maxDepth limits the depth of nested containers, and with it the work for a line.
+// maxDepth limits the depth of nested containers (quotes, lists). This also limits the work for a line.
 const maxDepth = 100
 
 // rawHeading is a heading of the file.
 type rawHeading struct {
 	level int
-	// start and end cover the whole physical lines with their endings.
+	// start and end cover the whole lines of the heading in the file, with their line endings.
 	start, end int
-	// setext says that the heading is underlined.
+	// setext says that the heading is a text with a line of '=' or '-' below.
 	setext bool
 	// text is the title without marks, indentation and spaces at its ends. A title of several lines is in lines.
 	text  span
@@ -28,8 +28,8 @@ type span struct{ start, end int }
 
 type container struct {
 	item bool // a list item; a block quote otherwise
-	// width is how many columns a line must be indented to belong to the item. The field empty says that the item began
-	// with a blank line and has no content yet.
+	// width is how many columns a line must be indented to belong to the list item. empty says that the item began with
+	// a blank line and has no content yet.
 	width int
 	empty bool
 }
@@ -51,7 +51,8 @@ type scanner struct {
 	stack []container
 	leaf  leafKind
 
-	// paragraph has the stripped lines of the open paragraph, and physical the start of each physical line.
+	// paragraph has the lines of the open paragraph, without marks and outer spaces. physical has the start of each
+	// whole line.
 	paragraph   []span
 	physical    []int
 	fenceChar   byte
@@ -62,9 +63,9 @@ type scanner struct {
 	headings []rawHeading
 	// text has the runs of bytes that may contain links and tags: lines of paragraphs, tables and headings, in order.
 	text []textRun
-	// attributes are the attribute lists that were removed from titles, each at the end of a run of text.
+	// attributes are the attribute lists ("{#id}") that were removed from titles. Each was at the end of a run of text.
 	attributes []span
-	// anchors are the anchors in HTML blocks.
+	// anchors are the HTML anchors (ids and names of elements) in HTML blocks.
 	anchors []found
 	// definitions has the targets of link reference definitions by label. If two have the same label, the first counts.
 	definitions map[string]string
@@ -76,7 +77,7 @@ type textRun struct {
 	more bool
 }
 
-// scan reads src from byte begin, the end of the frontmatter. It fills the fields of s.
+// scan reads src from byte begin on, which is the end of the frontmatter. It fills the fields of s.
 func (s *scanner) scan(src string, begin int) {
 	s.src = src
 	all := linesFrom(src, begin)
@@ -156,13 +157,14 @@ func (s *scanner) line(l line) {
 	s.textLine(&c, l, matched, all)
 }
 
-// startsBlock has the bytes that can begin a block other than a paragraph.
+// startsBlock has the bytes with which a block other than a paragraph can begin.
 var startsBlock = bytesOf(">#`~<-_*+$0123456789")
 
-// mayUnderline has the bytes that can begin a setext underline or the delimiter row of a table.
+// mayUnderline has the first bytes of the lines that can follow a heading's text or a table's heading row.
 var mayUnderline = bytesOf("=-|:")
 
-// matchContainers consumes the marks of the open containers that contain the line, and returns their number.
+// matchContainers consumes the marks of the open containers (quotes, list items) to which the line belongs. It returns
+// the number of these containers.
 func (s *scanner) matchContainers(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]
@@ -193,7 +195,8 @@ func (s *scanner) matchContainers(c *cursor) int {
 	return len(s.stack)
 }
 
-// continueLeaf adds the line to the open leaf if the leaf takes whole lines. It reports whether it added the line.
+// continueLeaf adds the line to the open leaf block if the block takes whole lines, such as code. It reports whether it
+// did.
 func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	switch s.leaf {
 	case leafFence:
@@ -240,7 +243,7 @@ func (s *scanner) push(k container) {
 	s.stack = append(s.stack, k)
 }
 
-// closeFrom closes the open leaf and the containers from the n-th on, because a new block begins.
+// closeFrom closes the open leaf block and the containers from number n on, because a new block begins.
 func (s *scanner) closeFrom(n int) {
 	s.closeLeaf()
 	s.stack = s.stack[:n]
@@ -249,7 +252,7 @@ func (s *scanner) closeFrom(n int) {
 	}
 }
 
-// closeLeaf ends the open leaf. It removes the definitions from a paragraph.
+// closeLeaf ends the open leaf block. From a paragraph, it removes link definitions.
 func (s *scanner) closeLeaf() {
 	if s.leaf == leafParagraph && len(s.paragraph) > 0 && s.src[s.paragraph[0].start] == '[' {
 		s.takeDefinitions()
@@ -290,7 +293,8 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	s.physical = append(s.physical, l.start)
 }
 
-// startLeaf tries the leaves that a line can begin, in the specification's order, and reports whether it consumed it.
+// startLeaf tries the leaf blocks that a line can begin, in the order of the specification. It reports whether one
+// began.
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':
@@ -348,7 +352,7 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 	return false
 }
 
-// setext turns the open paragraph into a heading when the text rest underlines it. It returns false without a heading.
+// setext turns the open paragraph into a heading if the text rest underlines it. It reports whether it did.
 func (s *scanner) setext(rest string, l line) bool {
 	level := setextLevel(rest)
 	if level == 0 {
@@ -374,7 +378,8 @@ func (s *scanner) setext(rest string, l line) bool {
 	return true
 }
 
-// opensMath reports whether a line that begins with $$ opens formulas: only a later line has the second $$.
+// opensMath reports whether a line that begins with $$ opens a block of formulas. A line that also has the second $$
+// does not.
 func (s *scanner) opensMath(rest string, l line) bool {
 	if s.noMath || !strings.HasPrefix(rest, "$$") || strings.Contains(rest[2:], "$$") {
 		return false
@@ -386,8 +391,8 @@ func (s *scanner) opensMath(rest string, l line) bool {
 	return true
 }
 
-// atxHeading reads a heading such as "## Title ##". It returns the level and the range of the title in s, without
-// closing hashes and spaces at its ends. ok is false if s is no heading.
+// atxHeading parses a heading such as "## Title ##". It returns the level and the range of the title in s, without
+// closing hashes and outer spaces. ok is false if s is not a heading.
 func atxHeading(s string) (level, from, to int, ok bool) {
 	if level = runOf(s, '#'); level > 6 || level < len(s) && s[level] != ' ' && s[level] != '\t' {
 		return 0, 0, 0, false
@@ -397,8 +402,8 @@ func atxHeading(s string) (level, from, to int, ok bool) {
 	return level, from, to, true
 }
 
-// withoutClosingHashes returns the end of s[from:to] without closing hashes. They follow a space or tab, or are all of
-// it.
+// withoutClosingHashes returns the end of the title s[from:to] without closing hashes. Closing hashes follow a space or
+// tab, or are the whole title.
 func withoutClosingHashes(s string, from, to int) int {
 	end := to
 	for end > from && s[end-1] == '#' {
@@ -411,7 +416,7 @@ func withoutClosingHashes(s string, from, to int) int {
 	return end
 }
 
-// trimSpan returns the bounds of s[from:to] without spaces and tabs at its ends.
+// trimSpan returns from and to, moved inward past the spaces and tabs at the ends of s[from:to].
 func trimSpan(s string, from, to int) (int, int) {
 	for from < to && (s[from] == ' ' || s[from] == '\t') {
 		from++
@@ -422,7 +427,7 @@ func trimSpan(s string, from, to int) (int, int) {
 	return from, to
 }
 
-// opensFence reports whether s opens fenced code, and returns the number of marks.
+// opensFence reports whether s opens a fence of code, and returns the number of its marks.
 func opensFence(s string) (length int, ok bool) {
 	n := runOf(s, s[0])
 	return n, n >= 3 && (s[0] != '`' || strings.IndexByte(s[n:], '`') < 0)
@@ -461,9 +466,9 @@ func thematicBreak(s string) bool {
 	return n >= 3
 }
 
-// listItem reads the marker of a list item at byte next of c. The marker is indented by indent columns. listItem
-// returns the bytes of the marker, and the columns of white space after it that belong to it. inParagraph says that
-// the item would interrupt a paragraph.
+// listItem parses the marker of a list item at byte next of c. indent is its indentation in columns. marker is its
+// length in bytes, and spaces the columns of white space after it that belong to it. inParagraph says that the item
+// would interrupt a paragraph.
 func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int, ok bool) {
 	s := c.s[next:]
 	switch {
@@ -554,8 +559,8 @@ func endsHTML(s string, kind int) bool {
 	return kind == 1 && rawEnd.MatchString(s) || kind > 1 && strings.Contains(s, htmlEnds[kind])
 }
 
-// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the byte after the closing '>'. If ok is
-// false, this is not a tag, and the result end is where the search stopped.
+// htmlTag parses the rest of a tag whose name ends at byte i of s. end is the byte after the closing '>'. If ok is
+// false, s is not a tag, and end is where the search stopped.
 func htmlTag(s string, i int, closing bool) (end int, ok bool) {
 	i, spaced := skipTagSpace(s, i)
 	if closing {
@@ -594,7 +599,8 @@ func skipTagSpace(s string, i int) (next int, skipped bool) {
 	return next, next > i
 }
 
-// attributeValue returns the byte after the value that begins at byte i. ok is false for an empty or unclosed value.
+// attributeValue returns the byte after the attribute value that begins at byte i. ok is false for an empty or unclosed
+// value.
 func attributeValue(s string, i int) (end int, ok bool) {
 	if i == len(s) {
 		return i, false
@@ -640,7 +646,7 @@ func (s *scanner) tableStart(rest string) bool {
 // DelimiterRow reports whether a line separates the heading row of a table from the other rows, as in "| --- | :-: |".
 func DelimiterRow(line string) bool { return delimiterRow(line) > 0 }
 
-// delimiterRow returns the number of cells of a row such as "| :--- | ---: |", or 0.
+// delimiterRow returns the number of cells of a delimiter row such as "| :--- | ---: |", or 0 for any other line.
 func delimiterRow(s string) int {
 	s = strings.Trim(s, " \t")
 	if !strings.ContainsAny(s, "|:") || strings.Trim(s, "|:- \t") != "" {

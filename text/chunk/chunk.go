@@ -20,13 +20,13 @@ import (
 type Chunker interface {
 	// Name returns the chunker's name with its options, as an index records it.
 	Name() string
-	// Chunk cuts content. The document is called path (with slashes) in the named tree. Any bytes are allowed; faults
-	// of the file become warnings of the document. Strings of the result share memory with content, which must not
-	// change while they are in use. A document of only white space has no chunks.
+	// Chunk cuts content. The document gets the ID of tree and path (with slashes). Any bytes are allowed; faults of
+	// the file become warnings of the document. Strings of the result share memory with content, which must not change
+	// while they are in use. A document of only white space has no chunks.
 	Chunk(tree, path string, content []byte) sheaf.Document
 }
 
-// Options choose how a collection is cut.
+// Options say how documents are cut into chunks.
 type Options struct {
 	// Chunker is "tree" (the default), "sections" or "window".
 	Chunker string
@@ -36,7 +36,7 @@ type Options struct {
 	Window      WindowOptions
 }
 
-// Kind says how a file is read.
+// Kind is the kind of text in a file: Markdown, code or plain text.
 type Kind uint8
 
 // These are the kinds of file.
@@ -95,7 +95,8 @@ func For(name string, o Options) (Chunker, error) {
 	return New(o)
 }
 
-// fileTitle returns the name of a file without folders and extension. A name whose only dot comes first stays whole.
+// fileTitle returns the name of a file without folders and extension. If the only dot is at the beginning, the whole
+// name stays.
 func fileTitle(name string) string {
 	name = path.Base(name)
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
@@ -113,12 +114,12 @@ type source struct {
 	start int // after the byte order mark
 	front frontmatter
 	scan  scanner
-	// titles and ids have the title and the author's id of each heading in scan; an id may be "".
+	// titles has the title of each heading in scan. ids has the id that the author gave to the heading, or "".
 	titles []string
 	ids    []string
 }
 
-// read finds what all chunkers need: frontmatter, headings and title.
+// read parses what all chunkers need: frontmatter, headings and title.
 func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	s := &source{src: unsafe.String(unsafe.SliceData(content), len(content))}
 	s.doc = sheaf.Document{ID: sheaf.DocumentID(treeName, name), Tree: treeName, Path: name, Title: fileTitle(name)}
@@ -172,11 +173,11 @@ func (s *source) title() string {
 	return s.doc.Title
 }
 
-// maxCrumb is the largest number of bytes of a title in the hierarchy of chunks below it. Without a limit, a title
-// as long as a file could be repeated in many chunks.
+// maxCrumb is the largest number of bytes of a title that chunks below it repeat. Without a limit, a title as long as a
+// file could be repeated in many chunks.
 const maxCrumb = 1000
 
-// shortened returns a title of at most maxCrumb bytes, with an ellipsis when it was longer.
+// shortened returns a title cut to maxCrumb bytes, with an ellipsis if something was cut.
 func shortened(title string) string {
 	if len(title) <= maxCrumb {
 		return title
@@ -184,5 +185,5 @@ func shortened(title string) string {
 	return firstBytes(title, maxCrumb) + "…"
 }
 
-// empty reports whether the file has only white space.
+// empty reports whether the file has only white space after the frontmatter.
 func (s *source) empty() bool { return blankText(s.src[s.start:]) }

@@ -6,7 +6,7 @@ import (
 )
 
 // WithoutComments returns content with blanks in place of its comments: <!-- … --> of HTML and %% … %% of Obsidian.
-// Readers of the page do not see comments. Every other byte keeps its position, and line ends stay. WithoutComments
+// Readers of the page do not see comments. All other bytes and the line endings stay where they are. WithoutComments
 // finds comments of Markdown outside code, formulas and frontmatter; other kinds of files have no comments. Content
 // without comments is returned unchanged.
 func WithoutComments(name string, content []byte) []byte {
@@ -32,8 +32,8 @@ func WithoutComments(name string, content []byte) []byte {
 	return out
 }
 
-// keepIndent replaces the first blank of a comment's last line by a nonbreaking space if text follows. Four spaces
-// there would turn that text into code.
+// keepIndent replaces the first blank of a comment's last line by a nonbreaking space if text follows. Otherwise four
+// spaces there would turn the text into code.
 func keepIndent(out []byte, comment span) {
 	const blank = "\u00a0"
 	begin := comment.end
@@ -49,17 +49,17 @@ func keepIndent(out []byte, comment span) {
 	}
 }
 
-// commenter finds the comments of a text, line by line.
+// commenter finds the comments of a Markdown text, line by line.
 type commenter struct {
 	scanner
-	// block is the start of an open comment of Obsidian; -1 for none.
+	// block is the start of an open Obsidian comment (%%), or -1 if none is open.
 	block int
-	// until is the end of the last comment or code span; it may be in a later line.
+	// until is the end of the last comment or code span. It may be in a later line.
 	until int
 	found []span
 }
 
-// commentsOf returns the comments of text from byte begin on, in order.
+// commentsOf returns the ranges of the comments in text from byte begin on, in order.
 func commentsOf(text string, begin int) []span {
 	c := commenter{block: -1}
 	c.src = text
@@ -163,15 +163,16 @@ func (c *commenter) paragraph(i int) string {
 	return rest
 }
 
-// codeEnd returns the end of the code span at byte i, or of the backticks when none begins there.
+// codeEnd returns the byte after the code span at byte i. If no code span begins there, it returns the byte after the
+// backticks.
 func (c *commenter) codeEnd(i int) int {
 	r := inline{text: c.paragraph(i)}
 	_, end, _ := r.codeSpan(0)
 	return i + end
 }
 
-// html reads the HTML comment at byte i of a line and returns where its part in this line ends. A comment that begins
-// a block ends with the block. Any other comment ends in its paragraph.
+// html reads the HTML comment at byte i of a line. It returns the end of the comment's part in this line. A comment
+// that begins a block ends with the block. Any other comment ends in its paragraph.
 func (c *commenter) html(i int, l line) int {
 	const sign = "<!--"
 	rest := c.src[i+len(sign) : l.end]
@@ -194,8 +195,8 @@ func (c *commenter) html(i int, l line) int {
 	return end
 }
 
-// signs reads the Obsidian comment at byte i of a line and returns the byte after it. The comment ends in the same
-// paragraph. If the comment begins a line, it may also end later, when the next sign ends a line.
+// signs reads the Obsidian comment (%%) at byte i of a line, and returns the byte after it. The comment ends in the
+// same paragraph. If it begins a line, it may also end later, at a %% that ends a line.
 func (c *commenter) signs(i int, l line) int {
 	const sign = "%%"
 	from := i + len(sign)

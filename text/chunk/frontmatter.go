@@ -11,9 +11,9 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// frontmatter is the block between "---" lines at the start of a file.
+// frontmatter is the block of YAML between "---" lines at the start of a file, with what was read from it.
 type frontmatter struct {
-	// whole is the block with its delimiter lines; the field inner is the text between these lines.
+	// whole is the range of the block with its delimiter lines. inner is the range of the text between them.
 	whole, inner span
 	title        string
 	aliases      []string
@@ -21,18 +21,18 @@ type frontmatter struct {
 	properties   []sheaf.Property
 	links        []sheaf.Link // values that are wiki links
 	warnings     []sheaf.Warning
-	// useless says that the YAML has no entries. The block then counts as text.
+	// useless says that the YAML has no entries. The block then counts as text of the document.
 	useless bool
 }
 
-// Limits of frontmatter that needs a full YAML parser, whose time grows with the square of the number of keys. Larger
+// These limit frontmatter that needs a full YAML parser, whose time grows with the square of the number of keys. Larger
 // frontmatter counts as text, with a warning. Frontmatter of keys, scalars and lists of scalars has no limit.
 const (
 	maxFrontmatterBytes = 32 << 10
 	maxFrontmatterDepth = 50
 )
 
-// maxNames is the largest number of tags, and of aliases, in frontmatter, because every piece of the file carries them.
+// maxNames limits the number of tags, and of aliases, in frontmatter. Every piece of the file carries them.
 const maxNames = 1000
 
 // maxProperties is the largest number of properties of a document. Each needs a column, and more do not help filters.
@@ -42,11 +42,11 @@ const maxProperties = 1000
 // piece of the document carries them.
 const maxValueBytes = 32 << 10
 
-// maxRepeats is how many repeated keys each get a warning.
+// maxRepeats is how many repeated keys get a warning; more get none.
 const maxRepeats = 10
 
-// findFrontmatter finds the block at byte start of src: 0, or 3 after a byte order mark. Only the delimiters decide.
-// ok is false when there is no block.
+// findFrontmatter finds frontmatter at byte start of src, which is 0, or 3 after a byte order mark. Only the delimiter
+// lines decide. ok is false if there is none.
 func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	if !strings.HasPrefix(src[start:], "---") {
 		return f, false
@@ -107,8 +107,8 @@ func (f *frontmatter) read(src string) {
 	f.findLinks(src, entries)
 }
 
-// isRule reports whether the block is only text between two Markdown rules. It begins with an empty line and has no
-// keys.
+// isRule reports whether the block is not frontmatter, but text between two Markdown rules. Such a block begins with an
+// empty line and has no keys.
 func (f *frontmatter) isRule(src string) bool {
 	inner := src[f.inner.start:f.inner.end]
 	all := linesFrom(inner, 0)
@@ -141,7 +141,7 @@ func (s yamlScalar) value() sheaf.Value {
 
 func (s yamlScalar) isNull() bool { return !s.quoted && plainValue(s.raw).IsZero() }
 
-// take fills title, aliases, tags and properties from the entries. If a key is repeated, its last value counts.
+// take fills title, aliases, tags and properties from the entries. For a repeated key, the last value counts.
 func (f *frontmatter) take(entries []yamlEntry) {
 	last, given := make(map[string]int, len(entries)), map[string]int{}
 	repeats, repeatedAt := 0, 0
@@ -207,7 +207,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	}
 }
 
-// findLinks finds the positions of values that are wiki links and nothing else. It misses links with escapes.
+// findLinks finds the positions of the values that consist of one wiki link. It misses links with escapes.
 func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 	at, begin, line := f.inner.start, f.inner.start, 2
 	for _, e := range entries {
@@ -253,8 +253,7 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 }
 
-// warnWithin warns once if lists have inner lists or maps. The document lacks these, because aliases can make them
-// huge.
+// warnWithin warns once if lists have inner lists or maps, which the document lacks. Aliases could make them huge.
 func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	within := slices.DeleteFunc(slices.Clone(entries), func(e yamlEntry) bool { return !e.within })
 	if len(within) == 0 {
@@ -267,7 +266,7 @@ func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	f.warn(within[0].line, "%s %s a list or map within a list, or an alias of one; that is left out", key, have)
 }
 
-// shorten cuts values of e that are too long, and replaces data in them by "…". In access rights it keeps data.
+// shorten cuts values of e that are too long, and replaces base64 data in them by "…". In access rights, data stays.
 func (f *frontmatter) shorten(e yamlEntry) {
 	for i := range e.values {
 		v := &e.values[i].raw
@@ -286,7 +285,8 @@ func (f *frontmatter) warn(line int, format string, args ...any) {
 	f.warnings = append(f.warnings, sheaf.Warning{Line: line, Message: "frontmatter: " + fmt.Sprintf(format, args...)})
 }
 
-// appendNames adds the values of a list, or the parts of a scalar between separators, without duplicates.
+// appendNames appends to names the values of a list, or the parts of a scalar between separators. It removes prefix
+// from each and skips repetitions.
 func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefix string) []string {
 	for _, s := range e.values {
 		if s.isNull() {
@@ -323,17 +323,18 @@ func joinLines(s, separator string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), separator)
 }
 
+// oneLine removes outer white space from s, and turns line breaks into spaces.
 func oneLine(s string) string {
 	return strings.Trim(joinLines(showable(s), " "), " \t")
 }
 
-// moduleStatement matches the beginning of an import or export of JavaScript.
+// moduleStatement matches the beginning of a JavaScript import or export statement.
 var moduleStatement = regexp.MustCompile(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])|` +
 	`export[ \t]*([{*]|[ \t](async|class|const|default|function|let|var)[ \t({]))`)
 
-// moduleEnd returns the end of the imports and exports at byte begin of an MDX file. Without any, it returns begin. A
-// block of imports and exports ends at a blank line, as in MDX. Like frontmatter, these bytes belong to the document
-// but are not text. An export later in the file is text.
+// moduleEnd returns the end of the imports and exports at byte begin of an MDX file, or else begin. A block of imports
+// and exports ends at a blank line, as in MDX. Like frontmatter, these bytes belong to the document but are not text.
+// An export later in the file is text.
 func moduleEnd(src string, begin int) int {
 	end, inside := begin, false
 	all := linesFrom(src, begin)

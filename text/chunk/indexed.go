@@ -7,15 +7,15 @@ import (
 	"sheaf"
 )
 
-// These are sizes of data within text.
+// These are sizes by which data (such as base64) within text is recognized.
 const (
-	// leastPayload is the number of base64 characters from which text counts as data.
+	// leastPayload is the least number of base64 characters that count as data.
 	leastPayload = 200
-	// leastRow is the smallest length of each row except the last, when base64 has several lines.
+	// leastRow is the least length of a row of base64 with several lines, except the last row.
 	leastRow = 40
 )
 
-// base64Byte has the bytes of base64, in both alphabets, and of percent-encoding.
+// base64Byte has the bytes of base64 (in both alphabets) and of percent-encoding.
 var base64Byte = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_%")
 
 // payloads returns the parts of text that are data instead of words, in order. These are long runs of base64, and whole
@@ -41,8 +41,8 @@ func payloads(text string) (parts []sheaf.Span) {
 	}
 }
 
-// appendRuns appends the long runs of base64 in text[from:to]. It examines only some bytes; each row of such a run has
-// one.
+// appendRuns appends to parts the long runs of base64 in text[from:to]. It examines only some bytes, at least one in
+// each row of a run.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	for i := from + leastRow - 1; i < to; i += leastRow {
 		if !base64Byte[text[i]] {
@@ -61,7 +61,7 @@ func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	return parts
 }
 
-// rowsEnd returns the end of the base64 that begins at byte start, with the rows below it.
+// rowsEnd returns the end of the base64 that begins at byte start, including the rows of base64 below.
 func rowsEnd(text string, start int) int {
 	for {
 		end := start
@@ -114,7 +114,7 @@ func mixed(text string) bool {
 	return letters > 0 && !path
 }
 
-// dataAddress returns the first data address in text at or after byte from, or the zero span.
+// dataAddress returns the range of the first data address ("data:…") in text from byte from on, or the zero span.
 func dataAddress(text string, from int) sheaf.Span {
 	const scheme = "data:"
 	const longestLabel = 1000
@@ -150,8 +150,8 @@ func dataAddress(text string, from int) sheaf.Span {
 	}
 }
 
-// dataEnd returns the end of the data address whose media type begins at byte i, or 0 without one. The parameter
-// opening is the character before the address, for example a quotation mark or parenthesis.
+// dataEnd returns the end of the data address whose media type begins at byte i, or 0. opening is the character before
+// the address, for example a quotation mark or parenthesis.
 func dataEnd(text string, i int, opening byte) int {
 	const longest = 200 // of media type and parameters
 	head := text[i:min(len(text), i+longest)]
@@ -178,7 +178,7 @@ func dataEnd(text string, i int, opening byte) int {
 }
 
 // closedBy returns the position of the mark that closes opening, the quotation mark or parenthesis before a data
-// address. The data begins at byte i. closedBy returns 0 if the line ends or other data begins before that mark.
+// address. The data begins at byte i. If the line ends first, or other data begins, it returns 0.
 func closedBy(text string, i int, opening byte) int {
 	depth := 0
 	for ; i < len(text) && text[i] != '\n'; i++ {
@@ -196,7 +196,8 @@ func closedBy(text string, i int, opening byte) int {
 	return 0
 }
 
-// Readable returns text with "…" in place of data, for callers that pay for each word. It keeps line endings.
+// Readable returns text with "…" in place of data such as base64, for callers that pay for each word. It keeps line
+// endings.
 func Readable(text string) string {
 	parts := payloads(text)
 	if len(parts) == 0 {
@@ -216,7 +217,7 @@ func Readable(text string) string {
 	return b.String()
 }
 
-// withoutPayload returns the target of a link. Of a data address it returns only the beginning, up to the comma.
+// withoutPayload returns the target of a link. It cuts a data address after the comma, where the data begins.
 func withoutPayload(target string) string {
 	if len(target) < len("data:") || !strings.EqualFold(target[:len("data:")], "data:") {
 		return target
@@ -228,7 +229,8 @@ func withoutPayload(target string) string {
 	return target
 }
 
-// payloadsOf returns the data in a part of content, with positions in that part. The part may begin or end within data.
+// payloadsOf returns the ranges of data in the part of content that of covers, relative to this part. The part may
+// begin or end within data.
 func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 	const around = 2 * leastPayload
 	from := max(0, of.Start-around)
@@ -243,17 +245,17 @@ func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 	return inside
 }
 
-// Left is a text without some of its parts.
+// Left is what is left of a text after some parts were removed.
 type Left struct {
 	Text string
-	// cut lists the removed parts, in order. Their positions are positions in the whole text.
+	// cut lists the removed parts in order, with their positions in the whole text.
 	cut []sheaf.Span
 }
 
-// WithoutPayloads returns text without the data in it.
+// WithoutPayloads returns text without the data in it, such as base64.
 func WithoutPayloads(text string) Left { return withoutParts(text, payloads(text)) }
 
-// withoutParts returns text without the given parts, which are in order and do not overlap.
+// withoutParts returns text without parts. The parts must be in order and must not overlap.
 func withoutParts(text string, parts []sheaf.Span) Left {
 	if len(parts) == 0 {
 		return Left{Text: text}
@@ -272,7 +274,7 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 	return Left{string(left), parts}
 }
 
-// At returns the position in the whole text of byte i of the shorter text.
+// At converts a position in the shorter text to the position of the same byte in the whole text.
 func (l Left) At(i int) int {
 	for _, p := range l.cut {
 		if i < p.Start || i == p.Start && i == len(l.Text) {
@@ -311,8 +313,8 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	return withoutParts(text, parts)
 }
 
-// codeHyphens returns the hyphens at the ends of code lines in text from byte from on: they split no word. If code is
-// true, all of text is code; otherwise only its fences are.
+// codeHyphens returns the hyphens at the ends of code lines in text from byte from on. Unlike hyphens in prose, they
+// split no word. If code is true, all of text is code; otherwise only its fences are.
 func codeHyphens(text string, from int, code bool) (hyphens []sheaf.Span) {
 	fenced := strings.Contains(text, "```") || strings.Contains(text, "~~~")
 	if !code && !fenced || !strings.Contains(text, "-") {

@@ -13,7 +13,7 @@ func isPunctuation(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
 
-// unescape decodes backslash escapes and entities of Markdown text.
+// unescape returns Markdown text with its backslash escapes and entities decoded.
 func unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 && strings.IndexByte(s, '&') < 0 {
 		return s
@@ -71,19 +71,19 @@ func Entity(s string) (text string, size int) {
 	return string(rune(n)), end + 1
 }
 
-// inline reads constructs of Markdown whose content is not plain text: escapes, code spans, HTML, addresses and
-// links. It remembers failed searches, so that the time grows linearly with the text's length.
+// inline parses the parts of Markdown text that are not plain: escapes, code spans, HTML, addresses and links. It
+// remembers failed searches, so that the time grows linearly with the text's length.
 type inline struct {
 	text        string
 	definitions map[string]string
-	// footnotes says that [^label] is a footnote, so that it begins no link.
+	// footnotes says that [^label] is a footnote, not the beginning of a link.
 	footnotes bool
 	brackets  brackets
-	// lastTicks has, for each length of a run of backticks, the start of the last such run.
+	// lastTicks maps the length of a run of backticks to the start of the last run of this length.
 	lastTicks map[int]int
-	// noEnd says which HTML endings do not occur in the rest of the text.
+	// noEnd says which ends of HTML constructs do not occur in the rest of the text.
 	noEnd [4]bool
-	// spent counts the bytes that the method tag has read in vain, because there was no tag.
+	// spent counts the bytes that the method tag has read without finding a tag.
 	spent int
 }
 
@@ -96,10 +96,10 @@ func (r *inline) reset(text string) {
 type construct struct {
 	kind constructKind
 	end  int // the byte after it
-	// text is the content of a code span, or the address in angle brackets; "" for HTML.
+	// text is the content of a code span, or the address in angle brackets. For HTML it is "".
 	text string
 	wiki wikilink.Link
-	// opening is the bracket of a link. The link's text is between opening.from and the ']'.
+	// opening is the bracket that begins a link. The text of the link is between opening.from and the ']'.
 	opening bracket
 	target  string
 }
@@ -157,7 +157,7 @@ func (r *inline) construct(i int) construct {
 	return none
 }
 
-// opening reads the wiki link or bracket at byte at. If byte i is before byte at, byte i is the '!' of a picture.
+// opening reads the wiki link or bracket at byte at. If i is less than at, byte i is the '!' of a picture.
 func (r *inline) opening(i, at int) construct {
 	if strings.HasPrefix(r.text[at:], "[[") {
 		if l, size, ok := wikilink.Parse(r.text[at+2:]); ok {
@@ -168,8 +168,8 @@ func (r *inline) opening(i, at int) construct {
 	return construct{kind: openingConstruct, end: at + 1}
 }
 
-// codeSpan reads the code span that opens with the backticks at byte i. It returns the content and the byte after the
-// span. If nothing closes the span, ok is false and the result end is the byte after the backticks.
+// codeSpan reads the code span whose backticks begin at byte i. It returns the content and the byte after the span. If
+// no backticks close the span, ok is false, and end is the byte after the opening backticks.
 func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 	t := r.text
 	from := i
@@ -208,8 +208,8 @@ func (r *inline) findTicks(i int) {
 	}
 }
 
-// angle reads the construct that the '<' at byte i opens: an address in angle brackets, or HTML. For HTML, address is
-// "". The result end is the byte after the construct. ok is false when the '<' is text.
+// angle reads what the '<' at byte i opens: an address in angle brackets, or HTML. For HTML, address is "". end is the
+// byte after it. ok is false if the '<' is plain text.
 func (r *inline) angle(i int) (address string, end int, ok bool) {
 	t := r.text
 	if i+1 == len(t) {
@@ -246,7 +246,8 @@ func (r *inline) declaration(i int) (address string, end int, ok bool) {
 	return "", 0, false
 }
 
-// htmlEnd returns the byte after the next occurrence of ending. ok is false when there is none.
+// htmlEnd returns the byte after the next ending, searching from byte from. ok is false if there is none; noEnd then
+// remembers it for this kind.
 func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end int, ok bool) {
 	if r.noEnd[kind] || from > len(r.text) {
 		return "", 0, false
@@ -259,8 +260,9 @@ func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end
 	return "", from + at + len(ending), true
 }
 
-// tag reads an HTML tag or an address at byte i, and has the results of angle. In some texts every '<' begins a tag
-// that turns out invalid only far after it. When such failures cost several times the text's length, tag stops looking.
+// tag reads an HTML tag or an address at byte i, and returns the same results as angle. In some texts every '<' begins
+// a tag that turns out invalid only far behind. When such failures cost several times the text's length, tag stops
+// looking.
 func (r *inline) tag(i int) (address string, end int, ok bool) {
 	t := r.text
 	if r.spent > 8*len(t)+4096 {
@@ -288,7 +290,7 @@ func (r *inline) tag(i int) (address string, end int, ok bool) {
 	return "", end, ok
 }
 
-// addressAt returns the text from byte i up to a '>'. It returns "" when there is no '>', or when the text has white
+// addressAt returns the text from byte i up to the next '>'. It returns "" if there is no '>', or if the text has white
 // space, control characters or '<'.
 func addressAt(t string, i int) string {
 	for j := i; j < len(t); j++ {
@@ -320,7 +322,7 @@ func isEmail(s string) bool {
 	return true
 }
 
-// isWordOr reports whether s has only ASCII letters, digits, and bytes of the text signs.
+// isWordOr reports whether s has only ASCII letters, digits, and characters of signs.
 func isWordOr(s, signs string) bool {
 	for i := range len(s) {
 		if !isWordByte(s[i]) && strings.IndexByte(signs, s[i]) < 0 {
@@ -330,18 +332,19 @@ func isWordOr(s, signs string) bool {
 	return true
 }
 
-// bracket is an open '[' or '!['.
+// bracket is an open '[' or '![' that may begin a link or an image.
 type bracket struct {
 	at    int // of '[', or of '!' before it
 	from  int // of the text inside
 	image bool
-	// nested says that another bracket opened inside. The text of the bracket then cannot be a label.
+	// nested says that another bracket opened inside this one. Its text then cannot be a label.
 	nested bool
-	// piece and delimiter are the indices of the bracket in a plainWriter.
+	// piece and delimiter are the lengths of a plainWriter's lists when the bracket opened.
 	piece, delimiter int
 }
 
-// brackets are the open brackets. Brackets before barrier can become only images, because links cannot contain links.
+// brackets is the stack of open brackets. Those below barrier can become only images, because links cannot contain
+// links.
 type brackets struct {
 	open    []bracket
 	barrier int
@@ -354,7 +357,8 @@ func (b *brackets) push(k bracket) {
 	b.open = append(b.open, k)
 }
 
-// pop removes the last bracket. ok is false if no bracket is open, or if the last one can become no link and no image.
+// pop removes the last bracket and returns it. ok is false if no bracket is open, or if it can become neither link nor
+// image.
 func (b *brackets) pop() (k bracket, ok bool) {
 	n := len(b.open) - 1
 	if n < 0 {
@@ -370,9 +374,9 @@ func (b *brackets) pop() (k bracket, ok bool) {
 // recordLink records that the last popped bracket became a link.
 func (b *brackets) recordLink() { b.barrier = len(b.open) }
 
-// destination returns the target of the link whose text is between bracket k and the ']' at byte to. The target is
-// "(target)" or a definition's target for "[label]". Without both, the link's text is the label. The result end is the
-// byte after the link. ok is false if there is no target.
+// destination returns the target of the link whose text is between bracket k and the ']' at byte to. After the text
+// comes "(target)", or "[label]" of a definition; without both, the text is the label. end is the byte after the link.
+// ok is false if there is no target.
 func (r *inline) destination(k bracket, to int) (target string, end int, ok bool) {
 	t := r.text
 	if to+1 < len(t) && t[to+1] == '(' {
@@ -399,7 +403,8 @@ func (r *inline) destination(k bracket, to int) (target string, end int, ok bool
 	return target, end, ok
 }
 
-// inlineTarget reads "target 'title')" from byte i on. end is the byte after it. Without such a target, ok is false.
+// inlineTarget parses "target 'title')" from byte i on. end is the byte after it. ok is false if the text has another
+// form.
 func inlineTarget(t string, i int) (target string, end int, ok bool) {
 	i = skipSpace(t, i)
 	if i < len(t) && t[i] == ')' {
@@ -453,13 +458,13 @@ func (s *scanner) takeDefinitions() {
 	s.paragraph, s.physical = s.paragraph[lines:], s.physical[lines:]
 }
 
-// foldLabel returns the form in which labels are compared.
+// foldLabel returns a label in the form in which labels are compared: without differences in case and white space.
 func foldLabel(label string) string {
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(label), " ")))
 }
 
-// readDefinition reads "[label]: target 'title'" at the start of text, whose lines all end with LF. size is the
-// number of bytes up to the end of a line, or 0 when text begins no definition.
+// readDefinition parses "[label]: target 'title'" at the start of text, whose lines all end with LF. size is the number
+// of bytes up to the end of a line. If text begins with no definition, size is 0.
 func readDefinition(text string) (label, target string, size int) {
 	end := closingBracket(text)
 	if end < 0 || end+1 >= len(text) || text[end+1] != ':' {
@@ -493,8 +498,8 @@ func readDefinition(text string) (label, target string, size int) {
 // maxLabel is the most bytes of a label; the specification allows 999 characters.
 const maxLabel = 999 * utf8.UTFMax
 
-// closingBracket returns the position of the bracket that closes the bracket at the start of text, or -1. Between
-// these brackets there must be at most maxLabel bytes and no unescaped bracket.
+// closingBracket returns the position of the ']' that closes the '[' at the start of text, or -1. At most maxLabel
+// bytes and no unescaped bracket may be between them.
 func closingBracket(text string) int {
 	for i := 1; i < len(text) && i <= maxLabel+1; i++ {
 		switch text[i] {
@@ -512,7 +517,7 @@ func closingBracket(text string) int {
 	return -1
 }
 
-// skipSpace skips spaces, tabs and at most one line ending from byte i.
+// skipSpace returns the position after the white space at byte i: spaces, tabs and at most one line ending.
 func skipSpace(text string, i int) int {
 	ended := false
 	for ; i < len(text); i++ {
@@ -535,8 +540,8 @@ func skipSpace(text string, i int) int {
 	return i
 }
 
-// readTarget reads a link's target at byte i. The target is "<...>", or bytes with balanced brackets and without
-// white space and control characters. The result after is -1 when there is no target.
+// readTarget parses the target of a link at byte i. It is "<...>", or bytes with balanced brackets and without white
+// space and control characters. after is the byte after the target, or -1 if there is none.
 func readTarget(text string, i int) (target string, after int) {
 	if i < len(text) && text[i] == '<' {
 		for j := i + 1; j < len(text); j++ {
@@ -576,7 +581,8 @@ loop:
 	return text[i:j], j
 }
 
-// skipTitle returns the byte after the link title at byte i, in quotes or parentheses, or -1.
+// skipTitle returns the byte after the link title at byte i, in quotes or parentheses. If there is no title, it returns
+// -1.
 func skipTitle(text string, i int) int {
 	if i >= len(text) {
 		return -1

@@ -10,12 +10,12 @@ import (
 	"sheaf"
 )
 
-// These are properties of a section that its tasks fill.
+// These are names of properties that the tasks in a section set.
 const (
-	// PropertyTask has the state of a section's tasks: TaskOpen, TaskStarted and so on. A started task is also open.
+	// PropertyTask holds the states of a section's tasks: TaskOpen, TaskStarted and so on. A started task is also open.
 	PropertyTask = "task"
-	// PropertyDue has the due days of tasks. PropertyTask, a dot and a state (task.open) name the property with the due
-	// days in that state.
+	// PropertyDue holds the days on which tasks are due. With a dot and a state (task.open), PropertyTask names the
+	// property of the due days of tasks in that state.
 	PropertyDue = "due"
 
 	TaskOpen      = "open"
@@ -24,22 +24,22 @@ const (
 	TaskCancelled = "cancelled"
 )
 
-// These are limits of the fields of a text.
+// These are limits of the fields (properties within text) of a document.
 const (
 	maxFieldName  = 60
 	maxFieldValue = 1000
 	maxFields     = 10_000 // of a document
 )
 
-// field is a property in the text.
+// field is a property within the text, such as "name:: value".
 type field struct {
 	span
 	name  string
 	value sheaf.Value
 }
 
-// fields returns the properties in the text and the tags of the property tags, in order. Properties are "name:: value"
-// on its own line or in a list, "[name:: value]" and "(name:: value)", and tasks' properties.
+// fields returns the properties in the text, and the tags in the properties called tags, in order. Properties are
+// "name:: value" on its own line or in a list, "[name:: value]" and "(name:: value)", and tasks' properties.
 func (s *scanner) fields() ([]field, []found) {
 	r := fieldReader{src: s.src, colons: strings.Contains(s.src, "::")}
 	for _, run := range s.text {
@@ -55,9 +55,9 @@ type fieldReader struct {
 	src    string
 	colons bool // src has "::"
 	out    []field
-	// tags are the values of the properties tag and tags.
+	// tags are the tags in the values of the properties tag and tags.
 	tags []found
-	// states are the states of the task on the current line; empty when the line is not a task.
+	// states are the states of the task on the current line. If the line is not a task, states is empty.
 	states []string
 }
 
@@ -148,7 +148,8 @@ func (r *fieldReader) line(run textRun) {
 	}
 }
 
-// closing returns the position of the bracket that closes opening, or -1. text begins after the opening bracket.
+// closing returns the position in text of the bracket that closes opening, or -1. text begins after the opening
+// bracket.
 func closing(text string, opening byte) int {
 	shut, depth := byte(')'), 1
 	if opening == '[' {
@@ -167,8 +168,8 @@ func closing(text string, opening byte) int {
 	return -1
 }
 
-// cutField splits text such as "name:: value". If line is set, text is a line of its own. A space must then follow the
-// colons, and the name may be bold. Names in programs also have colons. ok is false if text is no such property.
+// cutField splits text such as "name:: value". If line is true, text is a whole line. A space must then follow the
+// colons, because names in programs have colons too, and the name may be bold. ok is false if text is not a property.
 func cutField(text string, line bool) (name, value string, ok bool) {
 	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")
 	if at < 1 {
@@ -209,12 +210,11 @@ func fieldValue(text string) sheaf.Value {
 	return plainValue(showable(text))
 }
 
-// taskWords are the words that begin a task in an outline, with its state. Usual words such as NOW and LATER are left
-// out.
+// taskWords maps the words that begin a task in an outline to its state. Usual words such as NOW and LATER are missing.
 var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PROGRESS": TaskStarted, "DONE": TaskDone,
 	"CANCELED": TaskCancelled, "CANCELLED": TaskCancelled}
 
-// task returns the state of a task and its text. The result state is "" for a line that is not a task.
+// task returns the state of a task and its text after the mark. For a line that is not a task, state is "".
 func task(text string) (state, rest string) {
 	if len(text) < 2 || text[0] != '[' && !(isUpper(text[0]) && isUpper(text[1])) { // most lines
 		return "", text
@@ -251,7 +251,7 @@ func task(text string) (state, rest string) {
 
 func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
-// inList reports whether byte i follows the mark of a list item.
+// inList reports whether byte i of src directly follows the mark of a list item.
 func inList(src string, i int) bool {
 	for i > 0 && (src[i-1] == ' ' || src[i-1] == '\t') {
 		i--
@@ -259,11 +259,12 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueSigns come before the day on which a task is due. Lines that continue the task may only have the first sign.
+// dueSigns are the signs before the day on which a task is due. Lines that continue the task may have only the first of
+// them.
 var dueSigns = [...]string{"DEADLINE: <", "📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"}
 
-// dueDay returns the day after a sign for due tasks, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. The parameter
-// more says that the line continues the task. It returns "" when there is no such day.
+// dueDay returns the due day in a line of a task, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. more says that the
+// line continues the task. Without a due day, it returns "".
 func dueDay(text string, more bool) string {
 	signs := dueSigns[:]
 	if more {
@@ -293,7 +294,7 @@ func isTags(name string) bool {
 	return strings.EqualFold(name, "tags") || strings.EqualFold(name, "tag")
 }
 
-// distributeFields gives the fields of the text to the chunks that contain them. The document lists their names.
+// distributeFields adds the fields to the chunks that contain them, and the names of the fields to the document.
 func (s *source) distributeFields(found []field) {
 	if len(found) == 0 {
 		return

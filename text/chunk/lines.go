@@ -45,7 +45,7 @@ func bytesOf(s string) (set [256]bool) {
 	return set
 }
 
-// runOf returns how many of the first bytes of s are c.
+// runOf returns the number of characters c at the beginning of s.
 func runOf(s string, c byte) (n int) {
 	for n < len(s) && s[n] == c {
 		n++
@@ -53,7 +53,7 @@ func runOf(s string, c byte) (n int) {
 	return n
 }
 
-// indexByteFrom returns the first c of s at or after byte from, or len(s).
+// indexByteFrom returns the position of the first c in s at or after byte from. If there is none, it returns len(s).
 func indexByteFrom(s string, c byte, from int) int {
 	if i := strings.IndexByte(s[from:], c); i >= 0 {
 		return from + i
@@ -61,7 +61,7 @@ func indexByteFrom(s string, c byte, from int) int {
 	return len(s)
 }
 
-// firstBytes returns the beginning of s: whole characters, at most n bytes.
+// firstBytes returns the beginning of s, at most n bytes and only whole characters.
 func firstBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -81,8 +81,8 @@ func blank(s string) bool {
 	return true
 }
 
-// cursor walks along a line and counts columns. A tab, which it can consume in part, ends at a multiple of four
-// columns.
+// cursor walks along a line and counts columns. A tab ends at a multiple of four columns, and the cursor can stop
+// inside a tab.
 type cursor struct {
 	s     string
 	pos   int // next byte
@@ -90,7 +90,7 @@ type cursor struct {
 	inTab int // consumed columns of the tab at pos
 }
 
-// indent returns how many columns of white space are at the cursor, and the first byte after it.
+// indent returns how many columns of white space are at the cursor, and the byte after this white space.
 func (c *cursor) indent() (columns, next int) {
 	col := c.col
 	for next = c.pos; next < len(c.s); next++ {
@@ -131,7 +131,7 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-// moveTo moves to byte next. There must be only white space before next.
+// moveTo moves the cursor to byte next. Before next, there must be only white space.
 func (c *cursor) moveTo(next int) {
 	for c.pos < next {
 		if c.s[c.pos] == '\t' {

@@ -26,7 +26,7 @@ type found struct {
 	text string
 }
 
-// addTags adds tags, in the order of their starts.
+// addTags adds tags and keeps all tags sorted by their starts.
 func (f *foundMarks) addTags(tags []found) {
 	if len(tags) > 0 {
 		f.tags = append(f.tags, tags...)
@@ -34,7 +34,7 @@ func (f *foundMarks) addTags(tags []found) {
 	}
 }
 
-// wikiLink returns a link with its position.
+// wikiLink converts a parsed wiki link to a link with the position at.
 func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 	return sheaf.Link{
 		Kind: kind, Target: showable(l.Target), Fragment: showable(l.Fragment), Text: showable(l.Text()), Span: at,
@@ -80,7 +80,7 @@ func (f *finder) find(text string, base int) {
 	}
 }
 
-// take adds the link or the anchor of the construct at byte i.
+// take adds the link or the HTML anchor in the construct c, which begins at byte i.
 func (f *finder) take(c *construct, i int) {
 	at := sheaf.Span{Start: f.base + i, End: f.base + c.end}
 	kind := sheaf.LinkMarkdown
@@ -106,7 +106,7 @@ func (f *finder) take(c *construct, i int) {
 	}
 }
 
-// percentDecode decodes escapes such as %20, unless the result is invalid text.
+// percentDecode decodes escapes such as %20. If the result would be invalid text, it returns s.
 func percentDecode(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return showable(s)
@@ -117,16 +117,17 @@ func percentDecode(s string) string {
 	return showable(s)
 }
 
-// maxLinkText limits the stored text of a link. Images can be nested, and the text of each contains all inner texts.
+// maxLinkText limits the stored text of a link in bytes. Images can be nested, and the text of each contains all inner
+// texts.
 const maxLinkText = 2000
 
-// plainLinkText returns a link's text on one line.
+// plainLinkText returns the text of a link as plain text on one line.
 func plainLinkText(s string) string {
 	return plainText(joinLines(firstBytes(s, maxLinkText), "\n"), nil)
 }
 
-// tagAt reads an inline tag at byte i by Obsidian's rule. Nothing or white space comes before the tag. It has
-// letters, digits, _ - and /, and at least one character that is not a digit.
+// tagAt adds the tag at byte i, if there is one by Obsidian's rule, and returns the byte after it. White space or
+// nothing comes before the tag. A tag has letters, digits, _ - and /, and at least one character that is not a digit.
 func (f *finder) tagAt(i int) int {
 	t := f.text
 	if i > 0 {
@@ -161,7 +162,7 @@ func isTagRune(r rune) bool {
 	return r != utf8.RuneError && !unicode.IsSpace(r) && !unicode.IsPunct(r)
 }
 
-// block reads a block id, "^id" at the end of a line after white space.
+// block adds the block id at byte i, if there is one. A block id is "^id" at the end of a line, after white space.
 func (f *finder) block(i int) int {
 	t := f.text
 	if i > 0 && !unicode.IsSpace(rune(t[i-1])) {
@@ -208,7 +209,7 @@ func (s *scanner) inline() foundMarks {
 	return out
 }
 
-// hasByte reports whether text has one of some bytes. For long texts it is faster than strings.ContainsAny.
+// hasByte reports whether text has one of the bytes in some. For long texts it is faster than strings.ContainsAny.
 func hasByte(text, some string) bool {
 	for _, c := range []byte(some) {
 		if strings.IndexByte(text, c) >= 0 {
@@ -222,7 +223,8 @@ func hasByte(text, some string) bool {
 var attribute = regexp.MustCompile("^[ \t\r\n\f]+([^ \t\r\n\f\"'<>/=]+)(?:[ \t\r\n\f]*=[ \t\r\n\f]*" +
 	"(\"[^\"]*\"|'[^']*'|\\{[^}]*\\}|[^ \t\r\n\f\"'=<>`]+))?")
 
-// anchorName returns the anchor that an HTML tag defines, its id or the name of an <a>, or "".
+// anchorName returns the anchor that an HTML tag defines, or "". The anchor is the id of the tag, or the name of an
+// <a>.
 func anchorName(tag string) string {
 	end := strings.IndexAny(tag, " \t\r\n\f")
 	if end < 2 || !isLetter(tag[1]) || !mayName(tag[end:]) {
@@ -246,8 +248,7 @@ func anchorName(tag string) string {
 	}
 }
 
-// mayName reports whether one of the attributes may be id or name. Few tags have these, and reading all attributes takes
-// long.
+// mayName reports whether one of the attributes may be id or name. Few tags have these, and reading all takes long.
 func mayName(attributes string) bool {
 	for {
 		name, rest, found := strings.Cut(attributes, "=")
@@ -261,7 +262,7 @@ func mayName(attributes string) bool {
 	}
 }
 
-// anchorsIn records the anchors in a part of an HTML block. The part begins at byte base of the file.
+// anchorsIn adds the anchors in text, a part of an HTML block. The part begins at byte base of the file.
 func (s *scanner) anchorsIn(text string, base int) {
 	for at := 0; ; {
 		from := strings.IndexByte(text[at:], '<')
@@ -279,13 +280,14 @@ func (s *scanner) anchorsIn(text string, base int) {
 	}
 }
 
-// anchorsOnly matches text that has only anchors.
+// anchorsOnly matches HTML that has only tags that may be anchors, and no text.
 var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
 
-// maxAbove is how many bytes above a heading its anchor may be.
+// maxAbove is how many bytes above a heading an anchor may be and still name the heading.
 const maxAbove = 500
 
-// namesHeading reports whether an anchor that ends at byte end names the heading that begins at byte start.
+// namesHeading reports whether an anchor names the heading below it. The anchor ends at byte end, and the heading
+// begins at byte start.
 func (s *source) namesHeading(end, start int) bool {
 	return end <= start && start-end <= maxAbove && anchorsOnly.MatchString(s.src[end:start])
 }
@@ -379,8 +381,8 @@ func linkSize(text string) int {
 
 func isAddress(r rune) bool { return r > ' ' && !strings.ContainsRune("<>|()\"`,", r) }
 
-// continues reports whether a list of links continues over the text between two links. item says that the first link
-// is in a list item.
+// continues reports whether a list of links continues over between, the text between two links. item says that the
+// first link is in a list item.
 func continues(between string, item bool) bool {
 	const mostBytes, mostWords = 40, 3
 	tail, next, lines := strings.Cut(between, "\n")
@@ -405,10 +407,10 @@ func onlyMarks(text string) bool {
 	}
 }
 
-// fence follows the code fences "```" and "~~~" from line to line. Its value is the open fence, or "" outside fences.
+// fence is the mark of the open code fence ("```" or "~~~"), or "" outside fences. It is updated line by line.
 type fence string
 
-// next reports whether a line is within a fence. line has no white space at its ends.
+// next reads a line, and reports whether the line belongs to fenced code. line has no white space at its ends.
 func (f *fence) next(line string) bool {
 	switch mark := fence(line[:min(3, len(line))]); {
 	case *f == "" && (mark == "```" || mark == "~~~"):
@@ -420,7 +422,7 @@ func (f *fence) next(line string) bool {
 	return *f != ""
 }
 
-// names yields each row that ends with the name of a block, with the name. It skips fenced code.
+// names yields each row that ends with the name of a block (^name): its number and the name. It skips fenced code.
 func names(rows []string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var open fence
@@ -459,7 +461,7 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 	return first + 1, last + 1, true
 }
 
-// blockAround returns the first and the last row of the block whose name is at the end of a row.
+// blockAround returns the first and the last row of the block whose name is at the end of this row.
 func blockAround(rows []string, row int) (from, to int) {
 	from, to = row, row
 	if strings.LastIndexByte(strings.TrimLeft(rows[row], " \t>"), '^') == 0 { // of the block above
@@ -541,7 +543,7 @@ func blockID(row string) string {
 	return row[at+1:]
 }
 
-// itemBegin returns the byte after the mark of the list item that begins the line, or -1.
+// itemBegin returns the byte after the list mark that begins the row, or -1 if there is none.
 func itemBegin(row string) int {
 	c := cursor{s: row}
 	indent, next := c.indent()

@@ -12,7 +12,7 @@ type Metadata struct {
 	Values []string
 }
 
-// separator separates the parts of an embedded text in Onyx.
+// separator is the text between the parts of a text that Onyx embeds.
 const separator = "\n\r\n"
 
 // MetadataSuffix returns the texts that Onyx appends to a chunk. semantic is for embedding: "Metadata:" and a line
@@ -29,13 +29,14 @@ func MetadataSuffix(metadata []Metadata) (semantic, keyword string) {
 	return separator + "Metadata:" + strings.Join(lines, ""), separator + strings.Join(values, " ")
 }
 
-// These are limits of the additions to a text, as in Onyx.
+// These are limits of what Onyx adds to a text.
 const (
 	// titleTokens is the largest number of tokens of a title before a text.
 	titleTokens = 128
-	// suffixShare limits the properties: if they take at least 1/suffixShare of a window, they are not embedded.
+	// suffixShare limits the properties: if they take at least 1/suffixShare of a window's tokens, they are not
+	// embedded.
 	suffixShare = 4
-	// textShare protects the text: title and properties are left out if they leave at most 1/textShare of a window.
+	// textShare protects the text: title and properties are not added if they leave at most 1/textShare of a window.
 	textShare = 2
 )
 
@@ -74,7 +75,7 @@ func (o WindowOptions) Found(doc *sheaf.Document) string {
 	return keyword
 }
 
-// each yields the tokens of a text, as the options count them.
+// each calls yield with the byte range of each token of a text. Tokens are those that the options count.
 func (o WindowOptions) each(text string, yield func(start, end int) bool) {
 	if o.Tokens == nil {
 		words(text, yield)
@@ -105,7 +106,8 @@ func (o WindowOptions) firstTokens(text string, n int) string {
 	return text[:min(cut, len(text))]
 }
 
-// documentMetadata returns the properties of a document as metadata, except field and access properties.
+// documentMetadata returns the properties of a document as metadata. It omits properties with their own field, and
+// access rights.
 func documentMetadata(doc *sheaf.Document) []Metadata {
 	var out []Metadata
 	for _, p := range doc.Properties {

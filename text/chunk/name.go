@@ -8,16 +8,17 @@ import (
 	"sheaf"
 )
 
-// namedOption is an option that the name of a chunker records. The value points to an int, a string or a bool.
+// namedOption is an option that the name of a chunker records. value points to an int, a string or a bool.
 type namedOption struct {
 	name  string
 	value any
 }
 
-// githubSlugs is the last word in the name of a chunker that ignores ids of headings.
+// githubSlugs is the last word in the name of a chunker that ignores the ids that authors gave to headings.
 const githubSlugs = "github-slugs"
 
-// nameOf returns the name of a chunker with its options. A bool is in the name if it is true.
+// nameOf returns the name of a chunker with its options, as an index records it. A bool is in the name only if it is
+// true.
 func nameOf(chunker string, options []namedOption, slugs bool) string {
 	name := chunker
 	for _, o := range append(options, namedOption{githubSlugs, &slugs}) {

@@ -20,7 +20,7 @@ func (Passages) AppendStarts(starts []int, text string) []int {
 	return appendStarts(starts, text, math.MaxInt)
 }
 
-// appendStarts is [Passages.AppendStarts]. It stops when it has more starts than the limit.
+// appendStarts is [Passages.AppendStarts] with a limit: it stops when starts has more elements than limit.
 func appendStarts(starts []int, text string, limit int) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= limit; {
@@ -75,8 +75,8 @@ func (p Passages) Count(words int) int {
 	return 1 + (words-p.Words+p.Stride-1)/p.Stride
 }
 
-// Window returns the range of passage n, from 0, of a text with size bytes. The slice starts has the bytes at which
-// words begin. Without words the range is the whole text.
+// Window returns the range of passage n, from 0, of a text with size bytes. starts has the bytes at which words begin.
+// Without words, the range is the whole text.
 func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 	if len(starts) == 0 {
 		return sheaf.Span{End: size}

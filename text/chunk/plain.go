@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// special lists the bytes that may begin a mark of inline Markdown.
+// special lists the bytes that may begin inline Markdown that is not plain text.
 var special = bytesOf("\\`*_[]<&!~\n")
 
 // plainText returns inline Markdown as plain text on one line. It drops marks and HTML tags, keeps the texts of code,
@@ -39,17 +39,19 @@ func showable(s string) string {
 	}, s)
 }
 
-// plainWriter drops the marks of inline Markdown that CommonMark recognizes. It collects pieces of text. A mark is a
-// piece that may disappear when a run of delimiters matches or a link is complete.
+// plainWriter drops the marks of inline Markdown that CommonMark recognizes. It collects pieces of text. A piece that
+// may be a mark disappears when a run of delimiters matches or a link is complete.
 type plainWriter struct {
 	inline
 	pieces []piece
-	// delimiters are the indices of the pieces that are runs of delimiters, except runs inside complete links.
+	// delimiters are the indices of the pieces that are runs of delimiters (such as ** or _). Runs inside complete
+	// links are missing.
 	delimiters []int
 	from       int // start of the text that is not yet in a piece
 }
 
-// piece is some text. If char is not 0, the piece is a run of delimiters, and its first count delimiters are text.
+// piece is a part of the text. If char is not 0, the piece is a run of delimiters, and only its first count delimiters
+// are text.
 type piece struct {
 	text              string
 	char              byte
@@ -71,7 +73,7 @@ func (w *plainWriter) String() string {
 	return b.String()
 }
 
-// flush makes a piece of the text up to byte i.
+// flush adds the text up to byte i that was not added yet as a piece.
 func (w *plainWriter) flush(i int) {
 	if i > w.from {
 		w.pieces = append(w.pieces, piece{text: w.text[w.from:i]})
@@ -79,7 +81,7 @@ func (w *plainWriter) flush(i int) {
 	w.from = i
 }
 
-// put writes text in place of the source bytes i to end. It returns the number end.
+// put writes text in place of the source bytes i to end, and returns end.
 func (w *plainWriter) put(i, end int, text string) int {
 	w.flush(i)
 	w.pieces = append(w.pieces, piece{text: text})
@@ -139,7 +141,8 @@ func (w *plainWriter) take(c *construct, i int) {
 	}
 }
 
-// lineBreak writes one space for the line ending at byte i and the white space before it.
+// lineBreak writes one space for the line ending at byte i and the white space around it. It returns the byte after
+// them.
 func (w *plainWriter) lineBreak(i int) int {
 	from := i
 	for from > w.from && (w.text[from-1] == ' ' || w.text[from-1] == '\t') {
@@ -148,8 +151,8 @@ func (w *plainWriter) lineBreak(i int) int {
 	return w.put(from, i+1, " ")
 }
 
-// codeText returns the content of a code span. Line breaks become spaces. If both ends are spaces, it removes one
-// from each end, unless there are only spaces.
+// codeText returns the content of a code span as text. Line breaks become spaces. If both ends are spaces, it removes
+// one from each end, unless there are only spaces.
 func codeText(s string) string {
 	s = strings.ReplaceAll(s, "\n", " ")
 	if len(s) > 1 && s[0] == ' ' && s[len(s)-1] == ' ' && strings.Trim(s, " ") != "" {
@@ -158,7 +161,7 @@ func codeText(s string) string {
 	return s
 }
 
-// run makes a piece of the run of delimiters at byte i.
+// run adds the run of delimiters at byte i as a piece, and returns the byte after the run.
 func (w *plainWriter) run(i int) int {
 	t, c, end := w.text, w.text[i], i
 	for end < len(t) && t[end] == c {
@@ -200,9 +203,9 @@ func flankPunctuation(r rune) bool {
 	return unicode.IsPunct(r) || unicode.IsSymbol(r)
 }
 
-// emphasis matches and removes the runs of delimiters from the bottom-th on, by the specification's algorithm. Runs
-// that may still open are on a stack. A match removes all runs above it. For each kind of closing run, searched has a
-// run: before this run, no opener matches.
+// emphasis matches and removes the runs of delimiters from number bottom on, by the specification's algorithm. Runs
+// that may still open are on a stack. A match removes all runs above it. searched has, for each kind of closing run, a
+// run before which no opener matches.
 func (w *plainWriter) emphasis(bottom int) {
 	var stack []int
 	var searched [3 * 2 * 3]int

@@ -9,21 +9,22 @@ import (
 	"sheaf"
 )
 
-// SectionOptions are the limits of the sections chunker.
+// SectionOptions are the options of the sections chunker.
 type SectionOptions struct {
 	// Cap is the largest number of characters of a piece, without outer white space. It is at least 100; 0 means
 	// DefaultSectionCap.
 	Cap int
 }
 
-// nameOptions returns the options that the name of a chunker records, in the order of the name.
+// nameOptions returns the options that the name of the chunker records, in the order in the name.
 func (o *SectionOptions) nameOptions() []namedOption { return []namedOption{{"cap", &o.Cap}} }
 
 // DefaultSectionCap is the default of [SectionOptions].Cap.
 const DefaultSectionCap = 6000
 
-// sections cuts at every heading if the text exceeds the cap. It cuts a section above the cap after the last blank
-// line, line, sentence or word that fits. Pieces are verbatim and partition the file after its frontmatter.
+// sections is a chunker. If the text exceeds the cap, it cuts at every heading. It cuts a section above the cap after
+// the last blank line, line, sentence or word that fits. Pieces are verbatim, and together make up the file after its
+// frontmatter.
 type sections struct {
 	cap         int
 	githubSlugs bool
@@ -77,7 +78,7 @@ func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// cut adds a section, in pieces that fit the cap.
+// cut adds the section as chunks with this title, in pieces that fit the cap.
 func (c sections) cut(s *source, section sheaf.Span, title string) {
 	for section.Len() > 0 {
 		end := section.Start + cutAt(s.src[section.Start:section.End], c.cap)
@@ -95,7 +96,7 @@ func hasAtMost(text string, limit int) bool {
 	return len(text) <= limit || len(text) <= utf8.UTFMax*limit && utf8.RuneCountInString(text) <= limit
 }
 
-// overflow returns the position of the first character after limit characters. text must be longer.
+// overflow returns the position of the character after the first limit characters. text must be longer than that.
 func overflow(text string, limit int) int {
 	n := 0
 	for i, r := range text {
@@ -110,8 +111,9 @@ func overflow(text string, limit int) int {
 	return len(text)
 }
 
-// cutAt returns the end of the first piece of text. If text fits, that is the end of text. Otherwise it is after the
-// last blank line, line, sentence or word that fits, in this order of preference. If none fits, it is at the limit.
+// cutAt returns where the first piece of text ends. If text has at most limit characters, it is the end of text.
+// Otherwise it is after the last blank line, line, sentence or word that fits, in this order of preference. If none
+// fits, it is at the limit.
 func cutAt(text string, limit int) int {
 	if hasAtMost(text, limit) {
 		return len(text)
@@ -159,10 +161,10 @@ func cutAt(text string, limit int) int {
 	return stop
 }
 
-// closingMarks may be between the end of a sentence and the white space after it.
+// closingMarks are the marks that may follow the end of a sentence before the white space.
 const closingMarks = `"')]}»”’」』）】*_`
 
-// addPiece appends a chunk over a span of the file, under the heading with this title.
+// addPiece appends a chunk for a range of the file. heading is the title of the heading above it.
 func (s *source) addPiece(body sheaf.Span, heading string) {
 	n := len(s.doc.Chunks)
 	c := sheaf.Chunk{
@@ -176,7 +178,7 @@ func (s *source) addPiece(body sheaf.Span, heading string) {
 	s.doc.Chunks = append(s.doc.Chunks, c)
 }
 
-// finishPieces fills in the values that depend on all pieces.
+// finishPieces sets the fields that depend on all pieces, such as the number of siblings.
 func (s *source) finishPieces() {
 	for i := range s.doc.Chunks {
 		s.doc.Chunks[i].SiblingCount = len(s.doc.Chunks)
@@ -184,14 +186,16 @@ func (s *source) finishPieces() {
 	s.distribute()
 }
 
-// Code is cut into pieces of at most codeLines lines. A piece of at least codeLeast lines ends at a blank line before
-// an unindented line, where functions usually end. Otherwise it ends at the last blank line that fits, or at the limit.
+// These limits say how code is cut. A piece has at most codeLines lines. A piece of at least codeLeast lines ends at a
+// blank line before an unindented line, where functions usually end. Otherwise it ends at the last blank line that
+// fits, or at the limit.
 const (
 	codeLines = 60
 	codeLeast = 30
 )
 
-// code cuts source files by lines. The pieces partition the file. A piece is named by its lines, as in "lines 1-42".
+// code is a chunker that cuts source files by lines. The pieces make up the whole file. A piece is named by its lines,
+// as in "lines 1-42".
 type code struct{}
 
 func (code) Name() string { return "code lines=" + strconv.Itoa(codeLines) }

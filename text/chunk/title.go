@@ -9,7 +9,7 @@ import (
 	"sheaf/internal/attributes"
 )
 
-// headingTitle returns the title of a heading as plain text on one line, and the id from the author, or "". If literal
+// headingTitle returns the title of a heading as plain text on one line, and the author's id for it, or "". If literal
 // is true, attributes are part of the title.
 func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 	content := s.src[h.text.start:h.text.end]
@@ -68,7 +68,7 @@ func Slug(title string) string {
 	return b.String()
 }
 
-// slugs has the slugs of a document, each with the last number that unique appended to it.
+// slugs maps each slug of a document to the last number that unique appended to this slug.
 type slugs map[string]int
 
 // unique returns slug if no earlier heading has it. Otherwise it appends -1, -2 or the next free number.

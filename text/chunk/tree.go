@@ -6,7 +6,7 @@ import (
 	"sheaf"
 )
 
-// tree makes a chunk of every heading with text under it, below the document as the root. Example:
+// tree is a chunker. It makes a chunk of every heading with text under it, below the document as the root. Example:
 //
 //	Intro            document     span [0,26)  body [0,6)
 //	# A              a            span [10,26) body [10,12)
@@ -68,7 +68,8 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// keptHeadings returns the indices of the headings whose span has text below the headings.
+// keptHeadings returns the indices of the headings that become chunks: those with text below, perhaps under
+// subheadings.
 func (s *source) keptHeadings() []int {
 	headings := s.scan.headings
 	kept := make([]int, 0, len(headings))
@@ -88,8 +89,8 @@ func (s *source) keptHeadings() []int {
 	return kept
 }
 
-// nameHierarchies sets the titles above each chunk, with its own title last. It
-// shortens very long titles. If the first heading repeats the document's title, nameHierarchies skips that heading.
+// nameHierarchies sets the hierarchy of each chunk: the titles above it, then its own title. It shortens very long
+// titles. If the first heading repeats title, the title of the document, it is skipped.
 func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	repeats := len(chunks) > 1 && shortened(chunks[1].Title) == title
 	chunks[0].Hierarchy = []string{title}
@@ -104,9 +105,9 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	}
 }
 
-// distribute gives the links, tags and block ids of the text to the chunks whose heading or body contains them.
-// Windows that overlap may share them. The tags of the frontmatter go to the root chunk, or to every piece when
-// there is no root. The links of the frontmatter go to the root chunk.
+// distribute adds the links, tags and block ids of the text to the chunks that contain them. Windows that overlap may
+// share them. The tags of the frontmatter go to the root chunk, or to every piece if there is no root. The links of the
+// frontmatter go to the root chunk.
 func (s *source) distribute() {
 	found := s.scan.inline()
 	fields, tags := s.scan.fields()
@@ -167,15 +168,15 @@ func (s *source) distribute() {
 	}
 }
 
-// holders finds the chunks that contain a part of the text. Starts and ends of the chunks never decrease. Callers
-// must ask for parts in the order of the text.
+// holders finds the chunks that contain a part of the text. The starts and the ends of the chunks must never decrease.
+// Callers must ask for parts in the order of the text.
 type holders struct {
 	chunks []sheaf.Chunk
 	first  int // of the last answer
 }
 
-// holding returns the positions of the chunks that contain a byte from start to end: first up to last-1. If there is
-// none, for example between windows, it returns the next chunk, or the last one at the end.
+// holding returns the indices of the chunks that contain a byte from start to end, from first up to last-1. If there is
+// none, for example between windows, it returns the next chunk. At the end, it returns the last chunk.
 func (h *holders) holding(start, end int) (first, last int) {
 	for h.first+1 < len(h.chunks) && h.chunks[h.first].Body.End <= start {
 		h.first++
@@ -186,7 +187,7 @@ func (h *holders) holding(start, end int) (first, last int) {
 	return h.first, last
 }
 
-// begin returns the first byte of a chunk's heading or body.
+// begin returns the position of the first byte of a chunk: of its heading, or else of its body.
 func begin(c *sheaf.Chunk) int {
 	if c.HasHeading() {
 		return c.Heading.Start

@@ -16,7 +16,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// plainValue reads an unquoted scalar by YAML's core schema, and also dates. "", null and ~ give the zero Value.
+// plainValue parses an unquoted scalar as YAML's core schema says, and also dates. "", null and ~ give the zero Value.
 func plainValue(s string) sheaf.Value {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
@@ -37,7 +37,8 @@ func plainValue(s string) sheaf.Value {
 	return sheaf.TextValue(s)
 }
 
-// linked returns the note's name for a wiki link, as date or number if possible, and any other value unchanged.
+// linked returns the name of the note if v is a wiki link, as date or number if possible. It returns any other value
+// unchanged.
 func linked(v sheaf.Value) sheaf.Value {
 	if v.Kind != sheaf.KindText {
 		return v
@@ -73,7 +74,7 @@ func Compared(v sheaf.Value) sheaf.Value {
 	return v
 }
 
-// Plain returns the value in a column of a value that [Compared] returned: see [sheaf.Value.Plain].
+// Plain returns the form that a column stores of a value that [Compared] returned: see [sheaf.Value.Plain].
 func Plain(v sheaf.Value) sheaf.Value {
 	if v.Kind == sheaf.KindDate && v.Text != "" {
 		if t, ok := dateOf(sheaf.TextValue(v.Text)); ok {
@@ -92,8 +93,8 @@ func Writable(t time.Time) bool {
 // maxDateBytes is the length of the longest text that is a date.
 const maxDateBytes = 64
 
-// parseDate reads a day in the form 2018-11-20. A time of day and a zone may follow, as in 2018-11-20 16:33 +0100 or
-// 2001-12-14t21:59:43.10-5. parseDate returns false for other texts.
+// parseDate parses a day in the form 2018-11-20. A time of day and a zone may follow, as in 2018-11-20 16:33 +0100 or
+// 2001-12-14t21:59:43.10-5. It returns false for other texts.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
 		return time.Time{}, false
@@ -110,8 +111,8 @@ var clock = regexp.MustCompile(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
 	`(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
-// timed reads a day with parseDay, and the time of day after it. The zone is the zone in the text, or UTC. Second 60
-// counts as 59. timed returns false if day or time are invalid, or if the time is not [Writable].
+// timed parses s as a day, with the function parseDay, and a time of day after it. The zone is the zone in the text, or
+// UTC. Second 60 counts as 59. It returns false if day or time are invalid, or if the time is not [Writable].
 func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
 	m := clock.FindStringSubmatch(s)
 	if m == nil || m[2]+m[5] == "" { // neither minutes nor pm
@@ -147,7 +148,8 @@ func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) 
 	return t, Writable(t)
 }
 
-// parseZone reads Z, -5, +0100 or +01:00. It returns false if the zone is a day or more from UTC, or has 60 minutes.
+// parseZone parses a time zone such as Z, -5, +0100 or +01:00. It returns false if the zone is a day or more from UTC,
+// or has 60 minutes.
 func parseZone(s string) (*time.Location, bool) {
 	if s == "" || s[0] != '+' && s[0] != '-' {
 		return time.UTC, true
@@ -169,7 +171,7 @@ func parseZone(s string) (*time.Location, bool) {
 	return time.FixedZone("", offset), h < 24 && m < 60
 }
 
-// dateProperties are the properties that date a document, most important first.
+// dateProperties are the properties that give a document its date, the most important first.
 var dateProperties = slices.Concat([]string{"date"}, sheaf.CreatedProperties,
 	[]string{"published", "publishdate", "pubdate"}, sheaf.UpdatedProperties)
 
@@ -193,8 +195,8 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
-// documentDate returns the date of a value that dates a document. Digits alone are also a date here: 20240531,
-// 2024053116, 202405311630, or seconds or milliseconds since 1970. It returns false for a value that is no date.
+// documentDate returns the date in the value of a date property, or false. Digits alone are also a date here: 20240531,
+// 2024053116, 202405311630, or seconds or milliseconds since 1970.
 func documentDate(v sheaf.Value) (time.Time, bool) {
 	digits := linked(v).String()
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -220,8 +222,8 @@ var dayLayouts = [...]string{
 	"2006 Jan 2",
 }
 
-// dateOf returns the date of a value. A text may be a date in many forms, or a link to a day's note, as in
-// "[[2024-05-31]]". If the value has no zone, the zone is UTC. dateOf returns false for a value that is no date.
+// dateOf returns the date in a value. A text may be a date in many forms, or a link to a day's note, as in
+// "[[2024-05-31]]". If the value has no zone, the zone is UTC. It returns false for a value that is no date.
 func dateOf(v sheaf.Value) (time.Time, bool) {
 	switch v = linked(v); v.Kind {
 	case sheaf.KindDate:
@@ -263,8 +265,8 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	return parseDate(compact.ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
 }
 
-// parseSlashed reads a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It returns false for
-// other texts, and for 1/5/2024, which may be a day in January or in May.
+// parseSlashed parses a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It returns false
+// for other texts, and for 1/5/2024, which may be in January or in May.
 func parseSlashed(day string) (time.Time, bool) {
 	day = strings.ReplaceAll(day, "-", "/")
 	american, err := time.Parse("1/2/2006", day)
@@ -281,7 +283,7 @@ func parseSlashed(day string) (time.Time, bool) {
 // unixDate matches a date as the programs date and git write it, without the weekday. The year is after the time.
 var unixDate = regexp.MustCompile(`^(\w{3} \d\d?) (\d\d:\d\d:\d\d)( [A-Z]{3,5})? (\d{4})( [+-]\d{4})?$`)
 
-// compact matches a date and a time of ISO 8601 without signs, such as 20181120T163300Z.
+// compact matches a date and a time without separators (ISO 8601), such as 20181120T163300Z.
 var compact = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)`)
 
 // inParentheses matches a note such as the weekday in 2018-11-20 (Tue).
@@ -299,8 +301,8 @@ var plainSigns = strings.NewReplacer(" - ", " ", "\u2010", "-", "\u2013", "-", "
 // dateWord matches a word in a date.
 var dateWord = regexp.MustCompile(`\p{L}+\.?`)
 
-// dateWords maps words in dates, and their beginnings, to the names in dayLayouts. Weekdays and words that say nothing
-// map to "", as in Tuesday, the 20th of May 2024. Beginnings of names of two months are left out.
+// dateWords maps words in dates, and their beginnings, to the names in dayLayouts. Weekdays and words without meaning
+// map to "", as in Tuesday, the 20th of May 2024. Beginnings that two months share are missing.
 var dateWords = func() map[string]string {
 	words := map[string]string{"h": ":"} // 16h33
 	for word := range strings.FieldsSeq("at of the st nd rd th de del den el le er à às um kl uhr г года") {
@@ -345,9 +347,9 @@ var dateWords = func() map[string]string {
 	return words
 }()
 
-// dateInName finds the first date in a file's name. The date is written 2024-05-31, 2024_05_31, 2024.05.31 or 20240531,
-// without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds. dateInName returns
-// false if the name has no date.
+// dateInName returns the first date in a file's name. It is written 2024-05-31, 2024_05_31, 2024.05.31 or 20240531,
+// without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds. If the name has no
+// date, it returns false.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {
@@ -367,7 +369,8 @@ func dateInName(name string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseDigits reads a date in a layout. It returns false if s is no date, or if the year is outside 1900..2199.
+// parseDigits parses a date in a layout of package time. It returns false if s is no date, or if the year is outside
+// 1900..2199.
 func parseDigits(layout, s string) (time.Time, bool) {
 	t, err := time.Parse(layout, s)
 	return t, err == nil && t.Year() >= 1900 && t.Year() < 2200

@@ -26,14 +26,14 @@ func Verify(doc *sheaf.Document, content []byte) error {
 	return v.fault
 }
 
-// verifier checks the chunks of a document and keeps the first fault.
+// verifier checks the chunks of a document and keeps the first broken rule.
 type verifier struct {
 	doc     *sheaf.Document
 	content string
 	fault   error
 }
 
-// require records a fault of a chunk if a rule does not hold.
+// require records a fault of the chunk id, with this text, if rule is false.
 func (v *verifier) require(rule bool, id sheaf.ID, format string, args ...any) {
 	if !rule && v.fault == nil {
 		v.fault = fmt.Errorf("%s: %s", id, fmt.Sprintf(format, args...))
@@ -73,7 +73,7 @@ func (v *verifier) chunks() {
 }
 
 // nesting checks that the chunks of a tree are in pre-order and that spans nest. The parent of a chunk is the nearest
-// earlier chunk with a smaller depth. The span of a chunk ends where the next chunk that is not below it begins.
+// earlier chunk with a smaller depth. A span ends where the next chunk that is not below it begins.
 func (v *verifier) nesting() {
 	root := &v.doc.Chunks[0]
 	v.require(root.Depth == 0 && root.Parent == "" && !root.HasHeading(), root.ID,
@@ -122,7 +122,8 @@ func (v *verifier) partition() {
 	v.require(pos == len(v.content), v.doc.ID, "bodies and headings end at %d of %d bytes", pos, len(v.content))
 }
 
-// pieces checks that each piece begins after the start and ends after the end of the last piece. It skips large pieces.
+// pieces checks that each piece begins and ends after the beginning and the end of the last piece. It skips large
+// pieces.
 func (v *verifier) pieces() {
 	before := sheaf.Span{Start: -1, End: -1}
 	for _, c := range v.doc.Chunks {

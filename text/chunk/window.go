@@ -45,22 +45,22 @@ type Tokens func(text string, yield func(start, end int) bool)
 // wordTokens is the name of the tokens that are words.
 const wordTokens = "words"
 
-// DefaultWindowSize is the window of Sonar and Onyx.
+// DefaultWindowSize is the default size of a window in tokens, as in Sonar and Onyx.
 const DefaultWindowSize = 512
 
-// These are the places where windows may end.
+// These are the places where windows may end, values of WindowOptions.Boundary.
 const (
 	boundaryToken    = "token"
 	boundaryLine     = "line"
 	boundarySentence = "sentence"
 )
 
-// windowsPerLarge is how many windows make a large chunk (Onyx).
+// windowsPerLarge is how many windows make a large chunk, as in Onyx.
 const windowsPerLarge = 4
 
-// window cuts text into windows of tokens that overlap and cross headings. A window is verbatim text: from its first to
-// its last token, or whole lines or sentences. The first window begins at the start of the text, the last ends at its
-// end.
+// window is a chunker. It cuts text into windows of tokens that overlap and cross headings. A window is verbatim text:
+// from its first to its last token, or whole lines or sentences. The first window begins at the start of the text, the
+// last ends at its end.
 type window struct {
 	o           WindowOptions
 	githubSlugs bool
@@ -121,7 +121,8 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// tokens returns the tokens of src from byte begin on. It skips tokens that do not come after the previous token.
+// tokens returns the byte ranges of the tokens of src from byte begin on. It skips tokens that do not come after the
+// previous token.
 func (w window) tokens(src string, begin int) (tokens []span) {
 	last, text := 0, src[begin:]
 	w.o.Tokens(text, func(start, end int) bool {
@@ -140,14 +141,14 @@ type windowCut struct {
 	src    string
 	tokens []span
 	size   int // of a window, in tokens
-	// units are the indices of the tokens that begin a line or a sentence. For each unit, bounds has the end of the
-	// text before it and the start of its own text.
+	// units are the indices of the tokens that begin a unit: a line or a sentence. For each unit, bounds has the end of
+	// the text before it and the start of its own text.
 	units  []int
 	bounds []span
 }
 
-// bodies returns the windows of the text from byte begin on. If tokens are parts of characters, one window may be
-// inside another. bodies then drops the inner window.
+// bodies returns the byte ranges of the windows in the text from byte begin on. If tokens are parts of characters, one
+// window may be inside another; bodies then drops the inner one.
 func (c *windowCut) bodies(begin int) []sheaf.Span {
 	ranges := c.ranges()
 	bodies := make([]sheaf.Span, 0, len(ranges))
@@ -170,7 +171,7 @@ func (c *windowCut) bodies(begin int) []sheaf.Span {
 	return bodies
 }
 
-// ranges returns the windows, as half-open ranges of tokens.
+// ranges returns the windows as ranges of tokens, without the token at the end of the range.
 func (c *windowCut) ranges() []span {
 	n := len(c.tokens)
 	overlap := min(c.o.Overlap, c.size-1)
@@ -201,8 +202,8 @@ func (c *windowCut) ranges() []span {
 	}
 }
 
-// nextStart returns where the window after tokens start..end begins. It begins at the first unit within the overlap
-// if the next unit then also fits, otherwise at token end.
+// nextStart returns the first token of the window after the tokens start..end. It is the first unit within the overlap
+// if the next unit then also fits, otherwise end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {
@@ -215,7 +216,7 @@ func (c *windowCut) nextStart(start, end, overlap int) int {
 	return end
 }
 
-// findUnits finds the lines or sentences.
+// findUnits sets units and bounds: the lines or sentences of the text.
 func (c *windowCut) findUnits() {
 	var marks span // see stretch
 	sentence := -1 // the end of a sentence in marks
@@ -246,8 +247,8 @@ func (c *windowCut) findUnits() {
 	}
 }
 
-// stretch returns the range between two letters or digits that contains the bytes from..to. It starts at byte least
-// or later. So the end of a sentence does not depend on which marks are tokens.
+// stretch returns the range that contains the bytes from..to and lies between two letters or digits. It starts at byte
+// least or later. So the end of a sentence does not depend on which marks are tokens.
 func (c *windowCut) stretch(from, to, least int) span {
 	for from > max(least, c.tokens[0].start) {
 		r, size := utf8.DecodeLastRuneInString(c.src[:from])
@@ -282,9 +283,9 @@ func (c *windowCut) endOf(token int) int {
 	return c.tokens[token-1].end
 }
 
-// sentenceEnd returns where a sentence ends in the text gap, or -1. This text is between two letters or digits. A
-// sentence ends after a full stop and white space, after an unspaced script's stop, or at a blank line. It also ends
-// at a line break before a mark, such as a list or heading mark.
+// sentenceEnd returns where a sentence ends in gap, the text between two letters or digits, or -1. A sentence ends
+// after a full stop and white space, after an unspaced script's stop, or at a blank line. It also ends at a line break
+// before a mark, such as a list or heading mark.
 func sentenceEnd(gap string) int {
 	if i := strings.LastIndexAny(gap, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(gap[i:])
@@ -303,7 +304,7 @@ func sentenceEnd(gap string) int {
 	return space + size
 }
 
-// headingAt returns the title of the last heading that begins at or before a byte.
+// headingAt returns the title of the last heading that begins at or before byte pos.
 func (s *source) headingAt(pos int) string {
 	headings := s.scan.headings
 	i := sort.Search(len(headings), func(i int) bool { return headings[i].start > pos })
@@ -313,7 +314,8 @@ func (s *source) headingAt(pos int) string {
 	return s.titles[i-1]
 }
 
-// addLarge appends a large chunk for every group of at least two windows, with their names and their whole content.
+// addLarge appends a large chunk for every group of consecutive windows, with their names and their whole content. A
+// group has at least two windows.
 func (s *source) addLarge() {
 	windows := s.doc.Chunks
 	number := 0
@@ -335,13 +337,13 @@ func (s *source) addLarge() {
 	}
 }
 
-// largeChunk is a chunk that combines windows.
+// largeChunk is a chunk under construction that combines windows.
 type largeChunk struct {
 	sheaf.Chunk
 	tags map[string]bool
 }
 
-// takeFrom adds the content of a window that the large chunk lacks: overlapping windows share some content.
+// takeFrom adds the content of a window to the large chunk, except what it has already from overlapping windows.
 func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 	c.Members = append(c.Members, member.ID)
 	for _, l := range member.Links {

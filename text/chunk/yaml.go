@@ -13,8 +13,8 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// parse reads the entries of a block with a full YAML parser. It drops aliases, except aliases of scalars, so nothing
-// expands. If the block is no YAML, parse returns a fault, with its line in the block.
+// parse parses the YAML between the delimiters with a full parser. It drops aliases, except aliases of scalars, so
+// nothing expands. If the text is not YAML, it returns a fault, with its line in the block.
 func (f *frontmatter) parse(inner string) ([]yamlEntry, *yamlfile.Fault) {
 	limits := yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}
 	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), limits, parser.AllowDuplicateMapKey())
@@ -32,7 +32,7 @@ func (f *frontmatter) parse(inner string) ([]yamlEntry, *yamlfile.Fault) {
 
 type yamlReader struct{ anchors map[string]ast.Node }
 
-// pairs returns the keys and values of a map; ok is false for another node.
+// pairs returns the keys and values of a map. ok is false if n is not a map.
 func (r *yamlReader) pairs(n ast.Node) (values []*ast.MappingValueNode, ok bool) {
 	switch n := r.bare(n).(type) {
 	case *ast.MappingNode:
@@ -62,11 +62,11 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 	return entries, nil
 }
 
-// maxBelow limits the depth of nested maps that are read.
+// maxBelow limits how deep maps are nested that are read.
 const maxBelow = 8
 
-// addBelow adds the entries of a map. At depth 0 it adds all keys of the frontmatter itself. Of the maps in it, it adds
-// the scalars and lists: place in the map meta becomes meta.place.
+// addBelow appends the entries of a map. At depth 0, the map is the frontmatter, and all keys count. Of the maps in it,
+// only scalars and lists count: place in the map meta becomes meta.place.
 func (r *yamlReader) addBelow(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
 	values, _ := r.pairs(n)
 	for _, v := range values {
@@ -92,7 +92,7 @@ func (r *yamlReader) addBelow(entries []yamlEntry, prefix string, n ast.Node, de
 	return entries
 }
 
-// fill gives an entry its values. If the value is a list, fill returns the maps in it.
+// fill sets the values of an entry from n. If n is a list, fill returns the maps in it.
 func (r *yamlReader) fill(e *yamlEntry, n ast.Node) (maps []ast.Node) {
 	access := IsAccessProperty(e.key)
 	take := func(n ast.Node) bool {
@@ -131,7 +131,8 @@ func (r *yamlReader) fill(e *yamlEntry, n ast.Node) (maps []ast.Node) {
 	return maps
 }
 
-// belowAll adds the entries of each map in a list, as addBelow does. The values of a key in several maps become a list.
+// belowAll appends the entries of each map in a list, as addBelow does. A key in several maps becomes one entry with a
+// list of values.
 func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Node, depth int) []yamlEntry {
 	at := map[string]int{}
 	for _, m := range maps {
@@ -166,7 +167,7 @@ func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
 
 func isMerge(v *ast.MappingValueNode) bool { _, ok := v.Key.(*ast.MergeKeyNode); return ok }
 
-// mayHaveKey reports whether a merged map has key, or may have it.
+// mayHaveKey reports whether a map that n merges into another has key, or may have it.
 func (r *yamlReader) mayHaveKey(n ast.Node, key string, depth int) bool {
 	if depth == 0 {
 		return true
@@ -185,7 +186,7 @@ func (r *yamlReader) mayHaveKey(n ast.Node, key string, depth int) bool {
 	return false
 }
 
-// bare returns a node without its anchor and tag. If the node is an alias of a scalar, bare returns the scalar.
+// bare returns a node without its anchor and tag. For an alias of a scalar, it returns the scalar.
 func (r *yamlReader) bare(n ast.Node) ast.Node {
 	for range maxFrontmatterDepth {
 		switch x := n.(type) {
@@ -231,7 +232,7 @@ func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	return yamlScalar{}, false
 }
 
-// onlyItem returns the item of a list in brackets that has one item, otherwise nil.
+// onlyItem returns the item of a list in brackets that has one item. For any other list, it returns nil.
 func onlyItem(list *ast.SequenceNode) ast.Node {
 	if len(list.Values) != 1 || !list.IsFlowStyle {
 		return nil
@@ -248,9 +249,9 @@ type lineReader struct {
 	bracket bool // the last list in brackets is still open
 }
 
-// readLines reads frontmatter without a YAML parser. simple reports whether a YAML parser would read the same; this is
-// so for nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what readLines could read. For
-// example, an unquoted title with a colon does not lose the other values. Nested values are left out.
+// readLines parses frontmatter without a YAML parser. simple reports whether a YAML parser would read the same, as for
+// nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what could be read. For example, an
+// unquoted title with a colon does not lose the other values. Nested values are missing.
 func readLines(inner string) (entries []yamlEntry, simple bool) {
 	r, number := lineReader{simple: true}, 1
 	all := linesFrom(inner, 0)
@@ -323,8 +324,7 @@ func (e *yamlEntry) add(value yamlScalar) {
 	e.list, e.null, e.values = true, false, append(e.values, value)
 }
 
-// items adds the values on a line, between brackets and commas, to a list. It reports whether the list ends on the
-// line.
+// items appends the values in s, a line of a list in brackets, to e. It reports whether the list ends on the line.
 func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 	for {
 		before, commas := s, 0
@@ -364,7 +364,7 @@ func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 	}
 }
 
-// scalar returns a text without quotation marks around it and without a comment after it. ok is false for an open
+// scalar returns a text without the quotation marks around it and the comment after it. ok is false for an open
 // bracket, and for a text that continues on later lines.
 func (r *lineReader) scalar(s string) (value yamlScalar, ok bool) {
 	s = strings.TrimSpace(s)
@@ -397,7 +397,7 @@ func simpleScalar(s string) bool {
 	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":")
 }
 
-// unquoted returns the text between quotation marks; ok is false when there are none.
+// unquoted returns the text between the quotation marks around s. ok is false if there are none.
 func unquoted(s string) (inside string, ok bool) {
 	n := len(s)
 	if n < 2 || s[0] != '"' && s[0] != '\'' || s[n-1] != s[0] {

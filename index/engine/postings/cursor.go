@@ -382,8 +382,7 @@ func (c *Cursor) decodeTail() {
 	c.n = c.tailN
 }
 
-// readVarints reads the postings of a short tail from b: gaps between ordinals, and frequencies. It returns false if b
-// is damaged.
+// readVarints reads the postings of a short tail from b: gaps between ordinals, and frequencies. false means damage.
 func (c *Cursor) readVarints(gaps []uint32, b []byte) bool {
 	for i := range gaps {
 		v, n := binary.Uvarint(b)

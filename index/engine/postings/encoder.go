@@ -148,8 +148,7 @@ func (e *Encoder) endPositions() {
 	}
 }
 
-// tailFrame is a number of postings. A tail with at least as many postings is usually smaller as frames than as
-// varints.
+// tailFrame is a number of postings. From this number on, a tail is usually smaller as frames than as varints.
 const tailFrame = 16
 
 // appendPostings appends the ordinals and frequencies of the open block to dst.

@@ -112,8 +112,7 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether the n numbers from index at on repeat the list before them. before is the length of that
-// list.
+// sameAsBefore reports whether the n numbers from index at on repeat the list before them. before is its length.
 func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
@@ -144,8 +143,7 @@ func (p *PositionReader) Reset(lengths func(ordinal uint32) uint32) {
 	p.pending, p.lengths, p.bits = nil, lengths, bitReader{}
 }
 
-// Append appends to dst the positions of the current posting of c, in rising order. A fault in the positions ends the
-// list of c.
+// Append appends to dst the positions of the current posting of c, in rising order. A fault ends the list of c.
 func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	if c.i >= c.n {
 		return dst

@@ -158,8 +158,7 @@ type Token struct {
 	Position uint32
 }
 
-// FormToken marks a token that is a form. Forms are counted, but have no position and do not add to the length of the
-// field.
+// FormToken marks a token that is a form. Forms have counts but no positions, and do not add to the field's length.
 const FormToken = 1 << 31
 
 // Tokens adds tokens to a field of the current chunk. Positions must not decrease within a field.

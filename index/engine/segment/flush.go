@@ -155,8 +155,7 @@ func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	return out.Items
 }
 
-// appendLive appends to out the elements of list whose chunks are not removed. remap has the new ordinals of the
-// chunks.
+// appendLive appends to out the elements of list whose chunks are not removed. remap has the new ordinals.
 func appendLive[T any](out, list []T, remap []uint32) []T {
 	if remap == nil {
 		return append(out, list...)

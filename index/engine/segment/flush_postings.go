@@ -90,8 +90,7 @@ func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
 	return e
 }
 
-// encode writes to *out the posting lists of the terms in the range r, by name. It walks the terms of all parts
-// together.
+// encode writes to *out the posting lists of the terms in the range r, by name. It walks all parts together.
 func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	copy(e.at, r.parts)
 	for i, b := range r.parts {
@@ -123,8 +122,7 @@ func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	}
 }
 
-// next returns the first of the remaining terms in all parts, or "" at the end. It sets holders to the parts that have
-// the term.
+// next returns the first of the remaining terms in all parts, or "" at the end. It sets holders to the parts with it.
 func (e *rangeEncoder) next() (name string) {
 	e.holders = e.holders[:0]
 	for i, at := range e.at {

@@ -19,8 +19,7 @@ type inversion struct {
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
-	// begins and ends are the bounds of each current range in the sorted occurrences. The indices are [field][range -
-	// first].
+	// begins and ends are the bounds of the current ranges in the occurrences. The indices are [field][range - first].
 	begins, ends     [][]uint32
 	rangeOccurrences []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
@@ -149,8 +148,7 @@ func (v *inversion) place(number int, b ordinalRange) (occurrences int) {
 	return occurrences
 }
 
-// make does the first step for part number i: it sorts occurrences into ranges. The first of the ranges has the number
-// first.
+// make does the first step for part number i: it sorts occurrences into ranges. The first range has number first.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {
@@ -218,8 +216,8 @@ type lists struct {
 	memory []postings.Occurrence
 }
 
-// sort sorts occurrences by term; the terms have numbers below n. The occurrences of each term must be sorted by chunk
-// and position.
+// sort sorts occurrences by term; the terms have numbers below n. Those of a term must be in order of chunk and
+// position.
 func (l *lists) sort(made []postings.Occurrence, n int) {
 	clear(l.ends[:n])
 	if n <= 1 || len(made) == 0 {
@@ -251,8 +249,7 @@ func (l *lists) list(i int) []postings.Occurrence {
 	return l.sorted[from:l.ends[i]]
 }
 
-// grown returns a slice of n elements with undefined content. If the memory of list is large enough, the slice uses
-// this memory.
+// grown returns a slice of n elements with undefined content. It uses the memory of list if that is large enough.
 func grown[T any](list []T, n int) []T {
 	if cap(list) < n {
 		return make([]T, n, n+n/8)

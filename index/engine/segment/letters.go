@@ -56,8 +56,7 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters returns letters in which pairs units begin a pair. order has the bytes from the most to the least
-// frequent.
+// makeLetters returns letters in which pairs units begin a pair. order has the bytes, most frequent first.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {

@@ -86,8 +86,7 @@ func (m *merger) vectorField(name string) error {
 	return nil
 }
 
-// copyVectors writes the rows, the codes and the scales of all vectors whose chunks were not deleted. It returns the
-// owners.
+// copyVectors writes the rows, the codes and the scales of all vectors of remaining chunks. It returns the owners.
 func (m *merger) copyVectors(name string, sources []vectorSource) (vector.OwnerList, error) {
 	var owners vector.OwnerList
 	encoder := sources[0].set.Encoder

@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Depth is how many rows must survive the first step of a search, for 10 and for 100 chunks. The zero Depth means
-// unknown.
+// Depth is how many rows must survive the first step of a search, for 10 and for 100 chunks. Zero means unknown.
 type Depth struct{ Ten, Hundred int }
 
 // At returns the depth for the nearest k chunks. Up to 10, this is the measured depth for 10. Between 10 and 100, the
@@ -119,8 +118,7 @@ func Perturb(v, from, to []float32) {
 	}
 }
 
-// sampleOf returns a random vector of parts, or nil if it draws only deleted ones. total is the number of rows in
-// parts.
+// sampleOf returns a random vector of parts, or nil if it draws only deleted ones. total counts their rows.
 func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	for range 20 {
 		at := rng.IntN(total)
@@ -139,8 +137,7 @@ func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	return nil, nil
 }
 
-// quantile returns a depth. needed has the depth that each near row needs; the share depthShare of these is at most the
-// result.
+// quantile returns a depth. needed has the depth that each near row needs; depthShare of them are at most the result.
 func quantile(needed []int) int {
 	if len(needed) == 0 {
 		return 0

@@ -96,8 +96,7 @@ func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	return ctx.Err()
 }
 
-// scanPart scans range number i of the rows, with the memory of c. Each range has this number of rows, the last perhaps
-// fewer.
+// scanPart scans range number i of the rows, with the memory of c. Each range has rows rows, the last perhaps fewer.
 func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob, i, rows int) {
 	p := &w.parts[i]
 	p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored

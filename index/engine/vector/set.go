@@ -157,8 +157,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 // first and may be anywhere.
 const sparseShare = 40
 
-// exactRows is a number of rows. Up to this number, a search compares all rows by default, which takes less than 0.1
-// ms.
+// exactRows is a number of rows. Up to it, a search compares all rows by default, in less than 0.1 ms.
 const exactRows = 4 << 10
 
 // depthMargin is the factor by which a search may exceed the measured depth. Questions of a few words need more rows

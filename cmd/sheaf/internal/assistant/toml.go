@@ -97,8 +97,7 @@ func decode(text string) (map[string]any, error) {
 	return out, err
 }
 
-// replaced joins the text before an entry, the new entry, and the text behind the old entry. A new entry of "" removes
-// the old one.
+// replaced joins the text before an entry, the new entry, and the text behind the old entry. "" removes the entry.
 func replaced(before, entry, behind, newline string) string {
 	switch {
 	case entry != "":
@@ -137,8 +136,7 @@ func tableAt(text string, tables []table, own []string) (begin, end int) {
 	}
 }
 
-// table is the position and the name of a table header in a TOML file. An element of an array of tables also has a
-// header.
+// table is the position and the name of a table header. An element of an array of tables also has a header.
 type table struct {
 	at   int // where its line begins
 	path []string

@@ -32,8 +32,7 @@ func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
 
-// GoOn sets the number of units that earlier work has done. The percentage includes these units, but the speed does
-// not.
+// GoOn sets how many units earlier work has done. The percentage includes these units, but the speed does not.
 func (p *Progress) GoOn(done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

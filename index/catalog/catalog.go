@@ -210,8 +210,6 @@ type Catalog struct {
 	dir string
 	o   Options
 
-	watch *manifest.Watch // of generations that other processes publish
-
 	writing sync.Mutex // held during Update
 	mu      sync.Mutex
 	current *View
@@ -230,7 +228,7 @@ func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if o.Source == nil {
 		o.Source = vfs.Disk{}
 	}
-	c := &Catalog{fs: fsys, dir: dir, o: o, watch: manifest.NewWatch(fsys, dir)}
+	c := &Catalog{fs: fsys, dir: dir, o: o}
 	if !o.ReadOnly {
 		if err := fsys.MkdirAll(dir); err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
@@ -362,7 +360,7 @@ var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or restore its f
 
 // newer reports whether the folder has a newer generation than c has loaded.
 func (c *Catalog) newer() (bool, error) {
-	generation, err := c.watch.Generation()
+	generation, err := manifest.Generation(c.fs, c.dir)
 	none := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !none {
 		return false, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
@@ -491,5 +489,5 @@ func (c *Catalog) Close() error {
 	c.current.Close()
 	c.closed, c.current = true, newView(c, manifest.Manifest{}, payload{Format: format}, nil)
 	c.current.note(errClosed)
-	return c.watch.Close()
+	return nil
 }

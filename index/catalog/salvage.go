@@ -49,7 +49,7 @@ func Examine(fsys vfs.FS, dir string, keep func(doc sheaf.ID, settings *Settings
 	if err != nil {
 		return nil, fmt.Errorf("examine catalog: %w", translate(err))
 	}
-	w := &Wreck{lock: lock, catalog: &Catalog{fs: fsys, dir: dir, watch: manifest.NewWatch(fsys, dir)}}
+	w := &Wreck{lock: lock, catalog: &Catalog{fs: fsys, dir: dir}}
 	if err := w.examine(keep); err != nil {
 		return nil, errors.Join(fmt.Errorf("examine catalog: %w", err), w.Close())
 	}

@@ -112,8 +112,6 @@ type Index struct {
 	seen    atomic.Uint64 // the generation of current
 	refresh sync.Mutex    // one refresh at a time
 
-	watch *manifest.Watch // of generations that other processes publish
-
 	writer chan struct{} // holds one token: the right to load
 
 	publish sync.Mutex // guards the fields below, and publication
@@ -153,7 +151,7 @@ func Open(o Options) (*Index, error) {
 	if err := vector.Supported(); err != nil {
 		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
 	}
-	ix := &Index{options: o, fs: o.FS, watch: manifest.NewWatch(o.FS, o.Dir), writer: make(chan struct{}, 1)}
+	ix := &Index{options: o, fs: o.FS, writer: make(chan struct{}, 1)}
 	ix.writer <- struct{}{}
 	ix.stop, ix.cancel = context.WithCancel(context.Background())
 	if paused {
@@ -286,7 +284,7 @@ func (ix *Index) follow() error {
 	if ix.writing.Load() {
 		return nil
 	}
-	g, err := ix.watch.Generation()
+	g, err := manifest.Generation(ix.fs, ix.options.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // nothing is written yet, or the folder is gone; keep what is open
@@ -385,7 +383,7 @@ func (ix *Index) takeLock() error {
 	if err != nil {
 		return err
 	}
-	if g, unknown := ix.watch.Generation(); unknown != nil || g != ix.seen.Load() {
+	if g, unknown := manifest.Generation(ix.fs, ix.options.Dir); unknown != nil || g != ix.seen.Load() {
 		err = ix.load()
 	}
 	if err == nil {
@@ -450,9 +448,9 @@ func (ix *Index) Close() error {
 	ix.waitForMerges(context.Background()) // no other begins
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
-	err := ix.watch.Close()
+	var err error
 	if s := ix.current.Swap(nil); s != nil {
-		err = errors.Join(err, s.Release())
+		err = s.Release()
 	}
 	return errors.Join(err, ix.giveLock())
 }

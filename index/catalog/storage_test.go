@@ -6,14 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
-	"sheaf/index/vfs/sectionfile"
 	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
@@ -79,61 +77,4 @@ func TestTruncatedFiles(t *testing.T) {
 	check.Is(t, v.Err(), sheaf.ErrCorrupt, "back-links")
 	faults := v.Check()
 	check.That(t, len(faults) != 0 && errors.Is(errors.Join(faults...), sheaf.ErrCorrupt), "check: %v", faults)
-}
-
-// TestContainer1 checks a catalog in files of container version 1. It opens with all content,
-// including a text that no other file holds. Check finds damage. The next update writes a file of
-// the current version.
-func TestContainer1(t *testing.T) {
-	dir := filepath.Join("testdata", "container1")
-	entries, err := os.ReadDir(dir)
-	must.Do(t, err)
-	files := map[string][]byte{}
-	for _, e := range entries {
-		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-			t.Fatal(err)
-		}
-	}
-	fsys := restore(t, files)
-	holds := func(c *catalog.Catalog) error {
-		v := c.View()
-		defer v.Close()
-		text, err := v.Text("notes:given.md")
-		if err == nil && string(text) != sample {
-			err = fmt.Errorf("the text that was given is %q", text)
-		}
-		return errors.Join(append(v.Check(), err)...)
-	}
-	c := openIn(t, fsys, "/c")
-	must.Do(t, holds(c))
-	for name, data := range files {
-		for i := 0; i < len(data); i += 7 {
-			flipped := slices.Clone(data)
-			flipped[i] ^= 16
-			writeAll(t, fsys, "/c/"+name, flipped)
-			c, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: true})
-			if err == nil {
-				err = holds(c)
-				c.Close()
-			}
-			switch where := fmt.Sprintf("%s, byte %d", name, i); {
-			case err != nil:
-				told(t, where, name, []error{err})
-			case data[i] != 0:
-				t.Errorf("%s flipped: nobody noticed", where)
-			}
-		}
-		writeAll(t, fsys, "/c/"+name, data)
-	}
-	put(t, c, record(t, "new.md", "# N\n"))
-	must.Do(t, holds(openIn(t, fsys, "/c")))
-	written := 0
-	for name, data := range folder(t, fsys) {
-		if files[name] == nil && strings.HasPrefix(name, "catalog-") {
-			if written++; data[8] != sectionfile.Version {
-				t.Errorf("%s is written in version %d of the container", name, data[8])
-			}
-		}
-	}
-	check.That(t, written != 0, "no file is written")
 }

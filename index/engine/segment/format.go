@@ -10,7 +10,6 @@ package segment
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 
 	"sheaf/index/engine/bm25"
@@ -19,10 +18,8 @@ import (
 
 const (
 	kind = "segment"
-	// Version is the version of the format that this package writes. The package also reads version 7, whose
-	// dictionary does not encode keys in letters.
+	// Version is the version of the format.
 	Version = 8
-	oldest  = 7
 	// MaxFields is the largest number of text fields in a segment.
 	MaxFields = 16
 )
@@ -80,7 +77,7 @@ type meta struct {
 	fields    []Field
 	vectors   []VectorField
 	positions int64    // bytes of positions in the postings section
-	letters   *letters // of the terms; nil in version 7
+	letters   *letters // of the terms
 }
 
 func (m *meta) encode() []byte {
@@ -102,11 +99,8 @@ func (m *meta) encode() []byte {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
 	}
-	if m.letters != nil {
-		b = append(b, byte(m.letters.pairs))
-		b = appendString(b, string(m.letters.order))
-	}
-	return b
+	b = append(b, byte(m.letters.pairs))
+	return appendString(b, string(m.letters.order))
 }
 
 func appendString(b []byte, s string) []byte {
@@ -141,7 +135,7 @@ func (d *decoder) text() string {
 	return s
 }
 
-func decodeMeta(b []byte, version uint32) (*meta, error) {
+func decodeMeta(b []byte) (*meta, error) {
 	d := decoder{b: b}
 	m := &meta{}
 	m.chunks = int(d.number(maxChunks))
@@ -164,16 +158,10 @@ func decodeMeta(b []byte, version uint32) (*meta, error) {
 		}
 		m.vectors = append(m.vectors, v)
 	}
-	if version > oldest {
-		pairs, order := int(d.number(literal-1)), d.text()
-		if pairs < 1 || len(order) > literal+15*pairs {
-			d.bad = true
-		} else {
-			m.letters = makeLetters(pairs, []byte(order))
-		}
+	pairs, order := int(d.number(literal-1)), d.text()
+	if d.bad || len(d.b) > 0 || pairs < 1 || len(order) > literal+15*pairs {
+		return nil, errMeta
 	}
-	if d.bad || len(d.b) > 0 {
-		return nil, fmt.Errorf("%w", errMeta)
-	}
+	m.letters = makeLetters(pairs, []byte(order))
 	return m, nil
 }

@@ -45,11 +45,11 @@ type Reader struct {
 
 // Open opens a segment file.
 func Open(fs vfs.FS, path string) (*Reader, error) {
-	return openKind(fs, path, kind, Version, oldest)
+	return openKind(fs, path, kind)
 }
 
-func openKind(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
-	file, err := sectionfile.Open(fs, path, kind, versions...)
+func openKind(fs vfs.FS, path, kind string) (*Reader, error) {
+	file, err := sectionfile.Open(fs, path, kind, Version)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (r *Reader) open() error {
 	if err != nil {
 		return err
 	}
-	if r.meta, err = decodeMeta(data, r.file.Version()); err != nil {
+	if r.meta, err = decodeMeta(data); err != nil {
 		return section.Corrupt(0, "%v", err)
 	}
 	for _, t := range []struct {
@@ -460,19 +460,14 @@ func (t *Terms) decode() bool {
 	if t.cursor.at%tableBlock == 0 {
 		t.offset, t.recent = d.number(limit), recentMasks{}
 	}
-	every, code := uint64(1)<<len(t.reader.meta.fields)-1, uint64(0)
-	if t.reader.meta.letters == nil {
-		t.term.mask = d.number(every)
-		code = d.code()
+	n := d.number(maxCode<<recentBits | 1<<recentBits - 1)
+	code := n >> recentBits
+	if n&(1<<recentBits-1) < recentCount {
+		t.term.mask = t.recent.use(int(n & (1<<recentBits - 1)))
 	} else {
-		n := d.number(maxCode<<recentBits | 1<<recentBits - 1)
-		if code = n >> recentBits; n&(1<<recentBits-1) < recentCount {
-			t.term.mask = t.recent.use(int(n & (1<<recentBits - 1)))
-		} else {
-			t.term.mask = t.recent.add(d.number(every))
-		}
-		d.bad = d.bad || t.term.mask == 0
+		t.term.mask = t.recent.add(d.number(1<<len(t.reader.meta.fields) - 1))
 	}
+	d.bad = d.bad || t.term.mask == 0
 	t.term.lists = grown(t.term.lists, bits.OnesCount64(t.term.mask))
 	for i := range t.term.lists {
 		l := &t.term.lists[i]

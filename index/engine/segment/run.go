@@ -15,7 +15,7 @@ func FlushRun(fs vfs.FS, path string, builders ...*Builder) error {
 
 // OpenRun opens a run. The caller can find its chunks and merge it.
 func OpenRun(fs vfs.FS, path string) (*Reader, error) {
-	return openKind(fs, path, runKind, Version)
+	return openKind(fs, path, runKind)
 }
 
 // Run reports whether r is a run.

@@ -195,7 +195,9 @@ func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()
 func (w *fileWriter) finish() error {
 	w.terms.free()
 	w.columns.free()
-	w.section(sectionMeta, w.meta.encode())
+	if w.err == nil {
+		w.section(sectionMeta, w.meta.encode())
+	}
 	if w.err != nil {
 		return errors.Join(w.err, w.file.Abort())
 	}

@@ -67,9 +67,6 @@ func (r *Reader) pagedSection(e entry) *Paged {
 	at, length := int(e.offset), int(e.length)
 	p := &Paged{r: r, entry: e, level: r.levelAt(at, length)}
 	p.left.Store(int64(pages(length)))
-	if r.whole {
-		return p
-	}
 	at += length
 	eachList(length, func(length int) {
 		p.lists = append(p.lists, r.levelAt(at, length))
@@ -139,19 +136,8 @@ func (p *Paged) Records(numbers []uint32, size int) error {
 // All verifies and returns the whole section.
 func (p *Paged) All() ([]byte, error) { return p.Slice(0, len(p.data)) }
 
-// verify verifies page i of the section. Version 1 has no checksums of pages, so there verify verifies the whole
-// section.
+// verify verifies page i of the section.
 func (p *Paged) verify(i int) error {
-	if p.r.whole {
-		if err := Verify(p.data, p.entry.checksum); err != nil {
-			return p.Corrupt(0, "%v", err)
-		}
-		for i := range p.done {
-			p.done[i].Store(^uint64(0))
-		}
-		p.left.Store(0)
-		return nil
-	}
 	want, err := p.sum(0, i)
 	if err == nil {
 		err = p.verifyPage(&p.level, i, want, "")

@@ -13,18 +13,14 @@ import (
 	"hash/crc32"
 	"math"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"sheaf/index/vfs"
 )
 
 const (
 	magic = "SHEAFSEC"
-	// Version is the version of the container's format that this package writes. It also reads the version before,
-	// because a catalog of that version may have documents that exist nowhere else.
+	// Version is the version of the container's format.
 	Version = 2
-	oldest  = 1
 
 	headerBytes = 64
 	alignment   = 64
@@ -66,20 +62,18 @@ type Reader struct {
 	mapping vfs.Mapping
 	data    []byte
 	entries []entry
-	version uint32 // of the content
-	whole   bool   // version 1: a section has one checksum, and no lists after it
 }
 
 // Open maps a file and reads its table of contents. The file must have content of this kind, at most 16 bytes of
 // ASCII. If the file is damaged or has another kind, Open fails with vfs.ErrCorrupt. If the container or the content
 // has another version, Open fails with vfs.ErrVersion.
-func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
+func Open(fs vfs.FS, path, kind string, version uint32) (*Reader, error) {
 	mapping, err := fs.Map(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reader{path: path, mapping: mapping, data: mapping.Bytes()}
-	fault := vfs.Safely(func() { err = r.open(kind, versions) })
+	fault := vfs.Safely(func() { err = r.open(kind, version) })
 	if fault != nil {
 		err = r.corrupt("header", 0, "%v", fault)
 	}
@@ -89,16 +83,7 @@ func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 	return r, nil
 }
 
-// Version returns the version of the content.
-func (r *Reader) Version() uint32 { return r.version }
-
-// listed formats versions for errors, smallest first.
-func listed(versions []uint32) string {
-	s := fmt.Sprint(slices.Sorted(slices.Values(versions)))
-	return strings.ReplaceAll(s[1:len(s)-1], " ", " and ")
-}
-
-func (r *Reader) open(kind string, versions []uint32) error {
+func (r *Reader) open(kind string, version uint32) error {
 	data := r.data
 	if len(data) < headerBytes+footerBytes {
 		return r.corrupt("header", 0, "the file has %d bytes, at least %d are needed", len(data), headerBytes+footerBytes)
@@ -110,18 +95,16 @@ func (r *Reader) open(kind string, versions []uint32) error {
 	if got, want := Checksum(data[:headerBytes-4]), le.Uint32(data[headerBytes-4:]); got != want {
 		return r.corrupt("header", 0, "checksum is %08x, its bytes have %08x", want, got)
 	}
-	container := le.Uint32(data[8:])
-	if container < oldest || container > Version {
-		return fmt.Errorf("%s: container %w %d, this program reads %d to %d", filepath.Base(r.path), vfs.ErrVersion,
-			container, oldest, Version)
+	if container := le.Uint32(data[8:]); container != Version {
+		return fmt.Errorf("%s: container %w %d, this program reads %d", filepath.Base(r.path), vfs.ErrVersion, container,
+			Version)
 	}
-	r.whole = container == oldest
 	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
 		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
 	}
-	if r.version = le.Uint32(data[12:]); !slices.Contains(versions, r.version) {
-		return fmt.Errorf("%s: %s %w %d, this program reads %s", filepath.Base(r.path), kind, vfs.ErrVersion, r.version,
-			listed(versions))
+	if content := le.Uint32(data[12:]); content != version {
+		return fmt.Errorf("%s: %s %w %d, this program reads %d", filepath.Base(r.path), kind, vfs.ErrVersion, content,
+			version)
 	}
 	footer := data[len(data)-footerBytes:]
 	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want ||
@@ -156,7 +139,7 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 		e.name = string(table[pos : pos+name])
 		pos += name
 		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) ||
-			e.length > uint64(start)-e.offset || r.end(&e) > uint64(start) {
+			e.length > uint64(start)-e.offset || e.end() > uint64(start) {
 			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "the file has no %d bytes at %d", e.length,
 				e.offset)
 		}
@@ -169,12 +152,7 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 }
 
 // end returns where a section, including its lists of checksums, ends.
-func (r *Reader) end(e *entry) uint64 {
-	if r.whole {
-		return e.offset + e.length
-	}
-	return e.offset + e.length + uint64(listBytes(int(e.length)))
-}
+func (e *entry) end() uint64 { return e.offset + e.length + uint64(listBytes(int(e.length))) }
 
 func trimZeros(b []byte) []byte {
 	for len(b) > 0 && b[len(b)-1] == 0 {
@@ -226,7 +204,7 @@ func (r *Reader) Check() []error {
 		case between < e.offset:
 			faults = append(faults, r.corrupt(e.name, int(between), "the space before it is not empty"))
 		}
-		end = r.end(&e)
+		end = e.end()
 	}
 	return faults
 }

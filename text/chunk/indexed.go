@@ -41,22 +41,23 @@ func payloads(text string) (parts []sheaf.Span) {
 	}
 }
 
-// appendRuns appends to parts the long runs of base64 in text[from:to]. It examines only some bytes, at least one in
-// each row of a run.
+// appendRuns appends to parts the long runs of base64 in text[from:to]. It does not examine all bytes: if one is no
+// base64, a row begins after it.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
-	for i := from + leastRow - 1; i < to; i += leastRow {
-		if !base64Byte[text[i]] {
+	for from+leastRow <= to {
+		i := from + leastRow - 1
+		for i >= from && base64Byte[text[i]] {
+			i--
+		}
+		if i >= from {
+			from = i + 1
 			continue
 		}
-		start := i
-		for start > from && base64Byte[text[start-1]] {
-			start--
+		end := rowsEnd(text[:to], from)
+		if end-from >= leastPayload && mixed(text[from:end]) {
+			parts = append(parts, sheaf.Span{Start: from, End: end})
 		}
-		end := rowsEnd(text[:to], start)
-		if end-start >= leastPayload && mixed(text[start:end]) {
-			parts = append(parts, sheaf.Span{Start: start, End: end})
-		}
-		i, from = max(i, end), max(from, end)
+		from = end
 	}
 	return parts
 }

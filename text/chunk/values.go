@@ -236,8 +236,11 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	text := norm.NFKC.String(firstBytes(v.Text, maxDateBytes+1))
-	if len(text) > maxDateBytes || !strings.ContainsAny(text, "0123456789") {
+	if len(text) > maxDateBytes || !hasYear(text) {
 		return time.Time{}, false
+	}
+	if t, ok := parseDate(text); ok {
+		return t, true
 	}
 	text = plainSigns.Replace(inParentheses.ReplaceAllString(text, ""))
 	if text != "" && (text[0] == '<' || text[0] == '[') { // as Org writes dates
@@ -252,7 +255,11 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	text = strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
 	text = unixDate.ReplaceAllString(afterDot.ReplaceAllString(text, "$1."), "$1 $4 $2$3$5")
 	t, ok := timed(text, func(day string) (time.Time, bool) {
+		slashed := strings.Contains(day, "/")
 		for _, layout := range dayLayouts {
+			if slashed != strings.Contains(layout, "/") {
+				continue
+			}
 			if t, err := time.Parse(layout, day); err == nil {
 				return t, true
 			}
@@ -263,6 +270,17 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		return t, true
 	}
 	return parseDate(compact.ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
+}
+
+// hasYear reports whether text has four digits in a row.
+func hasYear(text string) bool {
+	digits := 0
+	for i := 0; i < len(text) && digits < len("2006"); i++ {
+		if digits++; !isDigit(text[i]) {
+			digits = 0
+		}
+	}
+	return digits == len("2006")
 }
 
 // parseSlashed parses a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It returns false

@@ -130,15 +130,23 @@ func isBinary(data []byte) bool {
 	head := data[:min(len(data), headBytes)]
 	control := 0
 	for _, c := range head {
-		if c < ' ' && (c < '\t' || c > '\r') && c != 0x1b {
-			control++
-		}
+		control += int(isControl[c])
 	}
 	if control*50 <= len(head) {
 		return false
 	}
 	return control*10 > len(head) || findFaults(head).invalid*5 > len(head)
 }
+
+// isControl is 1 for control characters that texts do not have. Every file is examined: a table needs no branches.
+var isControl = func() (is [256]uint8) {
+	for c := range byte(' ') {
+		if (c < '\t' || c > '\r') && c != 0x1b {
+			is[c] = 1
+		}
+	}
+	return is
+}()
 
 // signatures are the first bytes of binary formats whose later bytes may look like text. Signatures
 // of only letters are missing, because a note may begin with the same letters.

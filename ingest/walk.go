@@ -534,12 +534,12 @@ func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, language
 // ReadHead reads the beginning of a file into buffer and returns the filled part. For anything else, such as a folder
 // or a pipe, it returns an error.
 func ReadHead(name string, buffer []byte) ([]byte, error) {
-	f, _, err := openFile(name)
+	f, info, err := openFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	n, err := io.ReadFull(f, buffer)
+	n, err := io.ReadFull(f, buffer[:min(int64(len(buffer)), info.Size())])
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
 	}

@@ -23,6 +23,7 @@ type loadedFile struct {
 	doc     sheaf.Document
 	columns []store.Column
 	text    string
+	bodies  []string // the indexed text of each chunk
 	candidate
 	// vectors holds the vectors of each chunk, by index of the chunk. embedded names the model that computed them.
 	vectors  [][]store.Vectors
@@ -33,9 +34,9 @@ type loadedFile struct {
 type candidate struct {
 	id    sheaf.ID
 	names []string // folded names and aliases, with and without an extension
-	// record is the whole document as a catalog stores it. links has only its names and links.
-	record, links catalog.Encoded
-	bytes         int64 // roughly the memory of the record
+	// The field record is the document as a catalog stores it.
+	record catalog.Encoded
+	bytes  int64 // roughly the memory of the record
 }
 
 // newLoaded returns a file that a chunker has cut. It keeps text, which must not change.
@@ -56,15 +57,16 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 			c.Values[i].Text = strings.Clone(c.Values[i].Text)
 		}
 	}
+	for i := range doc.Chunks {
+		d.bodies = append(d.bodies, chunk.IndexedText(&doc, &doc.Chunks[i], d.text).Text)
+	}
 	d.id, d.bytes = doc.ID, d.recordBytes()+int64(len(record.Text))
 	for _, name := range append([]string{f.Path}, doc.Aliases...) {
 		name = strings.Clone(path.Base(fold.Text(name)))
 		d.names = append(d.names, name, withoutExt(name))
 	}
 	var err error
-	if d.record, err = catalog.Encode(&record); err == nil {
-		d.links, err = linking(&doc)
-	}
+	d.record, err = catalog.Encode(&record)
 	return d, err
 }
 
@@ -97,7 +99,7 @@ func (d *loadedFile) entries(req *search.ScanRequest, vectors bool) []store.Chun
 		if len(c.Hierarchy) > 1 {
 			all = add(all, sheaf.FieldHierarchy, c.Hierarchy[len(c.Hierarchy)-1])
 		}
-		all = add(all, sheaf.FieldBody, chunk.IndexedText(&d.doc, c, d.text).Text)
+		all = add(all, sheaf.FieldBody, d.bodies[i])
 		entries[i] = store.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: all[from:len(all):len(all)],
 			Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}
 		if vectors && d.vectors != nil {
@@ -176,7 +178,7 @@ func (d *loadedFile) recordBytes() int64 {
 
 // memory returns roughly how many bytes the document uses with its text and vectors.
 func (d *loadedFile) memory() int64 {
-	n := d.bytes + int64(len(d.text))
+	n := d.bytes + int64(len(d.text)) + stringBytes*int64(len(d.bodies))
 	for _, of := range d.vectors {
 		for _, v := range of {
 			n += 100

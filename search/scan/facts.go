@@ -18,17 +18,28 @@ import (
 
 // facts tells stages about the candidates of a scan. It knows links between candidates. Folder sizes count all files.
 type facts struct {
-	*catalog.View // of the candidates
+	*catalog.View // of the candidates, and of files with their names
 	tree          string
+	candidates    map[string]bool // by path
 	folders       func() map[string]int
-	links         func() (*catalog.View, error)
 }
 
-// newFacts returns the facts about the candidates in g. view is the catalog of these candidates.
-func newFacts(s *Scanner, files []ingest.File, g *gatherResult, view *catalog.View) *facts {
-	return &facts{View: view, tree: s.o.Tree,
-		folders: sync.OnceValue(func() map[string]int { return countFolders(files) }),
-		links:   sync.OnceValues(func() (*catalog.View, error) { return s.openLinks(files, g) })}
+// newFacts returns the facts about the candidates in g.
+func (s *Scanner) newFacts(files []ingest.File, g *gatherResult) (*facts, error) {
+	others, err := s.namesakes(files, g)
+	if err != nil {
+		return nil, err
+	}
+	view, err := s.openView(append(g.records(nil), others...), nil)
+	return &facts{view, s.o.Tree, g.paths, sync.OnceValue(func() map[string]int { return countFolders(files) })}, err
+}
+
+// Document implements rank.Facts. Only candidates are documents.
+func (f *facts) Document(id sheaf.ID) (sheaf.Document, bool) {
+	if !f.candidates[id.Path()] {
+		return sheaf.Document{}, false
+	}
+	return f.View.Document(id)
 }
 
 func (f *facts) FolderSize(tree, folder string) int {
@@ -50,20 +61,6 @@ func countFolders(files []ingest.File) map[string]int {
 	return counts
 }
 
-func (f *facts) Links(doc sheaf.ID) []sheaf.ID {
-	if view, err := f.links(); err == nil {
-		return view.Links(doc)
-	}
-	return nil
-}
-
-func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
-	if view, err := f.links(); err == nil {
-		return view.Backlinks(doc)
-	}
-	return nil
-}
-
 // text returns the indexed text of a chunk.
 func (f *facts) text(id sheaf.ID) (string, error) {
 	c, ok := f.Chunk(id)
@@ -77,37 +74,25 @@ func (f *facts) text(id sheaf.ID) (string, error) {
 	return chunk.IndexedText(f.SharedDocument(c.Doc), &c, string(text)).Text, nil
 }
 
-// linking returns a document for a catalog of links: its names and links, as one chunk.
-func linking(doc *sheaf.Document) (catalog.Encoded, error) {
-	all := sheaf.Chunk{ID: doc.ID, Doc: doc.ID, Title: doc.Title, SiblingCount: 1}
-	for i := range doc.Chunks {
-		all.Links = append(all.Links, doc.Chunks[i].Links...)
-	}
-	return catalog.Encode(&catalog.Record{Document: sheaf.Document{ID: doc.ID, Tree: doc.Tree, Path: doc.Path,
-		Title: doc.Title, Aliases: doc.Aliases, Chunks: []sheaf.Chunk{all}}})
-}
-
-// openLinks returns a catalog of the names and links of candidates. It adds other files with a candidate's name, so
-// that links to them do not lead to the candidate.
-func (s *Scanner) openLinks(files []ingest.File, g *gatherResult) (*catalog.View, error) {
-	var docs []catalog.Encoded
-	called := map[string]bool{}
+// namesakes returns the other files with a candidate's name. A link to such a file does not lead to the candidate.
+func (s *Scanner) namesakes(files []ingest.File, g *gatherResult) (out []catalog.Encoded, err error) {
+	names := map[string]bool{}
 	for i := range g.docs {
-		docs = append(docs, g.docs[i].links)
 		for _, name := range g.docs[i].names {
-			called[name] = true
+			names[name] = true
 		}
 	}
 	for i := range files {
-		if name := files[i].Path; !g.paths[name] && called[withoutExt(path.Base(fold.Text(name)))] {
-			other, err := linking(&sheaf.Document{ID: sheaf.DocumentID(s.o.Tree, name), Tree: s.o.Tree, Path: name})
+		if name := files[i].Path; !g.paths[name] && names[withoutExt(path.Base(fold.Text(name)))] {
+			other, err := catalog.Encode(&catalog.Record{Document: sheaf.Document{Tree: s.o.Tree, Path: name,
+				ID: sheaf.DocumentID(s.o.Tree, name)}})
 			if err != nil {
 				return nil, err
 			}
-			docs = append(docs, other)
+			out = append(out, other)
 		}
 	}
-	return s.openView(docs, nil)
+	return out, nil
 }
 
 func withoutExt(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }

@@ -144,11 +144,10 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	}
 	out.Notes, out.Warnings = g.notes(mostVectors), g.warnings
 	out.Catalog = func(docs ...sheaf.ID) (*catalog.View, error) { return s.openView(g.records(docs), nil) }
-	view, err := out.Catalog()
+	facts, err := s.newFacts(files, g)
 	if err != nil {
 		return nil, err
 	}
-	facts := newFacts(s, files, g, view)
 	out.Backend, out.Facts, out.Text = store, facts, facts.text
 	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(g.docs), g.chunks
 	out.Bytes = fileBytes*int64(len(files)+len(found.matches)) + entryBytes*int64(g.chunks)

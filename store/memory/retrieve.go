@@ -12,7 +12,7 @@ import (
 
 // Retrieve implements store.Backend.
 func (b *Backend) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	all, err := b.matches(ctx, req)
+	all, err := b.matches(ctx, req, true)
 	if err != nil {
 		return nil, err
 	}
@@ -25,12 +25,12 @@ func (b *Backend) Matches() bool { return true }
 
 // Count implements store.Counter.
 func (b *Backend) Count(ctx context.Context, req store.Request) (int, error) {
-	all, err := b.matches(ctx, req)
+	all, err := b.matches(ctx, req, false)
 	return len(all), err
 }
 
-// matches returns every hit of a request, in no order.
-func (b *Backend) matches(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+// matches returns every hit of a request, in no order. Hits have no scores unless scores is true.
+func (b *Backend) matches(ctx context.Context, req store.Request, scores bool) (sheaf.Ranking, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
 	}
@@ -42,16 +42,19 @@ func (b *Backend) matches(ctx context.Context, req store.Request) (sheaf.Ranking
 	if b.closed {
 		return nil, errClosed
 	}
-	return b.find(req)
+	return b.find(req, scores)
 }
 
-// find returns the hits of a request, in no order. The caller must hold b.mu.
-func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
+// find does the work of matches. The caller must hold b.mu.
+func (b *Backend) find(req store.Request, scores bool) (sheaf.Ranking, error) {
 	allowed := b.allowedChunks(req)
 	if req.Vector != nil {
 		return b.similar(req.Vector, allowed)
 	}
-	s := b.scorer(&req, allowed)
+	s := b.matcher(req.Text)
+	if scores {
+		s = b.scorer(&req, allowed)
+	}
 	var out sheaf.Ranking
 	blanks := matchesBlank(s.plan.Root)
 	for _, c := range allowed {
@@ -84,7 +87,7 @@ func (b *Backend) allowedChunks(req store.Request) []*chunk {
 		}
 	}
 	if req.Vector != nil && req.Vector.Matching != nil {
-		s := b.scorer(&store.Request{Text: req.Vector.Matching}, out)
+		s := b.matcher(req.Vector.Matching)
 		out = slices.DeleteFunc(out, func(c *chunk) bool { _, ok := s.hit(c); return !ok })
 	}
 	return out

@@ -22,6 +22,7 @@ type scorer struct {
 	countedWithTerms []*chunk
 	df               map[string]int // by field, zero byte, term
 	explains         bool           // keep the parts of scores
+	own              *parts         // of the chunk that hit scores
 }
 
 type fieldStats struct{ chunks, tokens int }
@@ -33,10 +34,17 @@ func (f fieldStats) average() float64 {
 	return float64(f.tokens) / float64(f.chunks)
 }
 
+// matcher returns a scorer without statistics, which can only tell which chunks match.
+func (b *Backend) matcher(req *store.TextRequest) *scorer {
+	s := &scorer{b: b, req: req, plan: storekit.Compile(b.analyzer, req)}
+	s.own = s.parts()
+	return s
+}
+
 func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 	req := asked.Text
-	s := &scorer{b: b, req: req, plan: storekit.Compile(b.analyzer, req), stats: map[string]*fieldStats{},
-		df: map[string]int{}}
+	s := b.matcher(req)
+	s.stats, s.df = map[string]*fieldStats{}, map[string]int{}
 	switch {
 	case !asked.CountsAmong():
 		for _, c := range b.chunks {
@@ -105,11 +113,11 @@ func (p *parts) addAll(q *parts) {
 
 // hit scores a chunk. It returns false when the chunk does not match.
 func (s *scorer) hit(c *chunk) (sheaf.Hit, bool) {
-	p := s.parts()
-	if !s.node(p, s.plan.Root, c) {
+	clear(s.own.scores)
+	if !s.node(s.own, s.plan.Root, c) {
 		return sheaf.Hit{}, false
 	}
-	return sheaf.Hit{ID: c.id, Score: s.total(p)}, true
+	return sheaf.Hit{ID: c.id, Score: s.total(s.own)}, true
 }
 
 func (s *scorer) total(p *parts) float64 {
@@ -180,6 +188,9 @@ func (s *scorer) bool(out *parts, n storekit.Bool, c *chunk) bool {
 
 // term adds the score of one term to the parameter out, and reports whether the chunk contains the term.
 func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *chunk) (found bool) {
+	if s.stats == nil {
+		return s.contains(c, term, fields)
+	}
 	if s.req.Combine == store.CombineBM25F {
 		score, ok := s.virtual(term, fields, factor, c)
 		if ok {
@@ -197,6 +208,14 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 		out.add(i, factor*w.Weight*s.fieldScore(term, w.Name, f), term, w.Name, w.Weight)
 	}
 	return found
+}
+
+// contains reports whether one of the fields of a chunk has the term.
+func (s *scorer) contains(c *chunk, term string, fields []int) bool {
+	return slices.ContainsFunc(fields, func(i int) bool {
+		f := c.field(s.plan.Fields[i].Name)
+		return f != nil && f.frequency(term) > 0
+	})
 }
 
 func (f *field) frequency(term string) int {
@@ -242,12 +261,9 @@ func (s *scorer) count(term string, names []string) int {
 
 // virtual returns the BM25F score of a term, and false if the chunk does not contain the term.
 func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (float64, bool) {
-	frequency, length, average := 0.0, 0.0, 0.0
-	var names []string
+	frequency, length := 0.0, 0.0
 	for _, i := range fields {
 		w := s.plan.Fields[i]
-		names = append(names, w.Name)
-		average += w.Weight * float64(s.statisticsOf(w.Name).tokens)
 		if f := c.field(w.Name); f != nil {
 			frequency += w.Weight * float64(f.frequency(term))
 			length += w.Weight * float64(s.b.kept(f.length))
@@ -255,6 +271,13 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	}
 	if frequency == 0 {
 		return 0, false
+	}
+	average := 0.0
+	names := make([]string, len(fields))
+	for at, i := range fields {
+		w := s.plan.Fields[i]
+		names[at] = w.Name
+		average += w.Weight * float64(s.statisticsOf(w.Name).tokens)
 	}
 	if len(s.counted) > 0 && average > 0 {
 		average /= float64(len(s.counted))

@@ -58,7 +58,9 @@ func (e *encoder) vector(dst []float32) bool {
 			p.sum = append(p.sum, make([]float32, len(dst))...)
 			e.add(p.sum, table, p.pieces, 1)
 		}
-		addTo(dst, p.sum)
+		for i, x := range p.sum {
+			dst[i] += x
+		}
 	}
 	return normalize(dst)
 }
@@ -82,24 +84,6 @@ func (e *encoder) EmbedWeighted(dst []float32, text string, weight func(word str
 		e.add(dst, table, e.pieces, w)
 	}
 	return normalize(dst)
-}
-
-func addTo(dst, v []float32) {
-	for len(dst) >= 8 && len(v) >= 8 {
-		d, w := dst[:8:8], v[:8:8]
-		d[0] += w[0]
-		d[1] += w[1]
-		d[2] += w[2]
-		d[3] += w[3]
-		d[4] += w[4]
-		d[5] += w[5]
-		d[6] += w[6]
-		d[7] += w[7]
-		dst, v = dst[8:], v[8:]
-	}
-	for i := range dst {
-		dst[i] += v[i]
-	}
 }
 
 // normalize scales v to unit length. It returns false when v is zero.

@@ -3,7 +3,6 @@ package static
 import (
 	"encoding/binary"
 	"slices"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -12,12 +11,16 @@ import (
 // Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018). It applies NFKC and lower
 // case, puts "▁" before every word, and finds the cheapest cut. It is not safe for concurrent use.
 type Segmenter struct {
-	table  *Unigram
-	word   []byte // normalized, with its mark
-	inside bool   // the word was cut after its first mostWord bytes and continues
-	cells  []cell
-	normal []byte        // a normalized block
-	recent []recentPiece // recent words, each at the position of its hash
+	table      *Unigram
+	text       []byte // the current block
+	normal     []byte // a part of it, normalized
+	iter       norm.Iter
+	word       []byte        // normalized, with its mark
+	heads      []uint32      // of the word's characters
+	inside     bool          // the word was cut after its first mostWord bytes and continues
+	cells      []cell        // one for each byte of the word, and one after it
+	recent     []recentPiece // recent words, each at the position of its hash
+	characters []character   // recent characters, each at the position of its hash
 }
 
 // cell is the best way to reach a byte of a word.
@@ -35,13 +38,17 @@ type recentPiece struct {
 }
 
 const (
-	wordMark    = "▁"
-	mostWord    = 8 << 10 // longer words are cut after this many bytes
-	blockToFold = 4 << 10 // how much of a long word is normalized at a time
-	mostRecent  = 5
-	recentBytes = 24
-	segmentBits = 13
-	unreached   = 1<<64 - 1
+	wordMark      = "▁"
+	mostWord      = 8 << 10 // longer words are cut after this many bytes
+	blockToFold   = 4 << 10 // how much of a long word is normalized at a time
+	mostGroup     = 30      // bytes; longer groups are not simple, because NFKC divides groups of more than 30 marks
+	mostRecent    = 5
+	recentBytes   = 24
+	segmentBits   = 13
+	characterBits = 13
+	unreached     = 1<<64 - 1
+	dotted        = 0xb0c4             // İ, the only character with two in lower case
+	padding       = "\x00\x00\x00\x00" // so that character can read 4 bytes
 )
 
 // NewSegmenter returns a segmenter for u.
@@ -87,6 +94,8 @@ func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 func (s *Segmenter) start() {
 	if s.recent == nil {
 		s.recent = make([]recentPiece, 1<<segmentBits)
+		s.characters = make([]character, 1<<characterBits)
+		s.characters[0] = s.describe(0)
 		s.word = make([]byte, 0, mostWord+utf8.UTFMax)
 		s.cells = make([]cell, mostWord+utf8.UTFMax+1)
 	}
@@ -95,7 +104,7 @@ func (s *Segmenter) start() {
 // goesOn appends the pieces of a text that begins inside a word.
 func (s *Segmenter) goesOn(dst []int32, text string) []int32 {
 	s.start()
-	s.word, s.inside = s.word[:0], true
+	s.inside = true
 	return s.flush(s.block(dst, text))
 }
 
@@ -104,7 +113,7 @@ var blank = [256]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true,
 
 // cut appends the pieces of a text without ASCII white space.
 func (s *Segmenter) cut(dst []int32, raw string) []int32 {
-	s.word, s.inside = append(s.word[:0], wordMark...), false
+	dst = s.add(dst, s.character([]byte(wordMark+padding)))
 	for len(raw) > 0 {
 		n := len(raw)
 		if n > blockToFold {
@@ -120,84 +129,102 @@ func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	return s.flush(dst)
 }
 
-// block appends the pieces of a text. The text starts and ends at boundaries of NFKC normalization.
+// block appends the pieces of a text. The text starts and ends at boundaries of NFKC normalization. It normalizes a
+// group at a time: a character that starts a group, and the characters that combine with it. Most groups are simple:
+// each of their characters is normalized alone.
 func (s *Segmenter) block(dst []int32, raw string) []int32 {
-	s.normal = norm.NFKC.AppendString(s.normal[:0], raw)
-	for text := s.normal; len(text) > 0; {
-		r, n := utf8.DecodeRune(text)
-		text = text[n:]
-		switch {
-		case caseless(r): // for speed, before the slower cases
-			dst = s.add(dst, r)
-		case r == utf8.RuneError && n == 1:
-		case r == '▁' || unicode.IsSpace(r):
-			dst = s.flush(dst)
-			s.word = append(s.word, wordMark...)
-		case r == 'İ': // the only character with two in lower case
-			dst = s.add(s.add(dst, 'i'), 0x307)
-		default:
-			dst = s.add(dst, unicode.ToLower(r))
+	s.text = append(append(s.text[:0], raw...), padding...)
+	next := s.character(s.text)
+	for i := 0; i < len(raw); {
+		c, start := next, i
+		i += c.size()
+		next = s.character(s.text[i:])
+		simple := c.facts&single != 0
+		if simple && next.facts&starts != 0 {
+			dst = s.add(dst, c)
+			continue
+		}
+		for last := c.facts; next.facts&starts == 0; next = s.character(s.text[i:]) {
+			simple = simple && next.facts&single != 0 && next.facts&stable|c.facts&inert != 0 &&
+				next.facts>>classShift >= last>>classShift
+			last = next.facts
+			i += next.size()
+		}
+		group := s.text[start:i]
+		if !simple || len(group) > mostGroup {
+			group = s.normalize(group)
+		}
+		for ; len(group) > 0; group = group[c.size():] {
+			c = s.character(group)
+			if dst = s.add(dst, c); c.text == dotted {
+				dst = s.add(dst, s.character([]byte("\u0307"+padding)))
+			}
 		}
 	}
 	return dst
 }
 
-// caseless reports whether a normalized character is certainly neither white space nor upper case. It knows the scripts
-// from Hebrew to Myanmar, and the scripts of Chinese and Japanese.
-func caseless(r rune) bool { return 0x590 <= r && r < 0x10a0 || 0x3001 <= r && r < 0xa000 }
+// normalize returns the NFKC of text, with padding after it.
+func (s *Segmenter) normalize(text []byte) []byte {
+	s.normal = s.normal[:0]
+	for s.iter.Init(norm.NFKC, text); !s.iter.Done(); {
+		s.normal = append(s.normal, s.iter.Next()...)
+	}
+	return append(s.normal, padding...)[:len(s.normal)]
+}
 
-func (s *Segmenter) add(dst []int32, r rune) []int32 {
-	if len(s.word) >= mostWord {
+// add adds a character to the word. It appends the pieces of the word before white space, or when it is too long.
+func (s *Segmenter) add(dst []int32, c character) []int32 {
+	size := int(c.head & 0xff)
+	switch {
+	case size == 0:
+		return dst
+	case c.facts&space != 0:
+		dst = s.flush(dst)
+	case len(s.word) >= mostWord:
 		dst = s.flush(dst)
 		s.inside = true
 	}
-	s.word = utf8.AppendRune(s.word, r)
+	end := len(s.word) + size
+	binary.LittleEndian.PutUint32(s.word[len(s.word):cap(s.word)], c.folded)
+	s.word, s.heads = s.word[:end], append(s.heads, c.head)
+	s.cells[end].cost = unreached
 	return dst
 }
 
 // flush appends the pieces of the word and empties it.
 func (s *Segmenter) flush(dst []int32) []int32 {
-	word := s.word
-	inside := s.inside
-	s.word, s.inside = s.word[:0], false
+	word, heads, inside := s.word, s.heads, s.inside
+	s.word, s.heads, s.inside = word[:0], heads[:0], false
 	if len(word) == 0 || !inside && len(word) == len(wordMark) {
 		return dst
 	}
-	table, cells := s.table, s.cells[:len(word)+1]
-	for i := range cells {
-		cells[i].cost = unreached
-	}
+	word = append(word, 0) // no piece continues here
+	table, cells, i := s.table, s.cells[:len(word)], 0
 	cells[0].cost = 0
-	for i, size := 0, 0; i < len(word); i += size {
-		if size = 1; word[i] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRune(word[i:])
-		}
-		before := cells[i].cost
+	for _, node := range heads {
+		before, size := cells[i].cost, int(node&0xff)
 		if sum := before + table.dearest; sum < cells[i+size].cost {
 			cells[i+size] = cell{sum, uint32(table.unknown), uint32(size)}
 		}
-		node := table.nodes.node(0)
-		for j := i; j < len(word); j++ {
-			c := uint32(word[j])
-			if node = table.nodes.node(base(node) ^ c); node&(leafBit|0xff) != c || c == 0 {
-				break
+		for j := i + size; node&leafBit == 0; j++ {
+			if node&hasLeaf != 0 {
+				leaf := table.nodes.node(base(node))
+				piece := leaf >> costBits & (1<<pieceBits - 1)
+				if int(piece) >= len(table.fine) { // only in a table that was not verified
+					break
+				}
+				sum := before + uint64(leaf&(1<<costBits-1)<<fineBits|uint32(table.fine[piece]))
+				if to := &cells[j]; sum < to.cost {
+					*to = cell{sum, piece, uint32(j - i)}
+				}
 			}
-			if node&hasLeaf == 0 {
-				continue
-			}
-			leaf := table.nodes.node(base(node))
-			piece := leaf >> costBits & (1<<pieceBits - 1)
-			if int(piece) >= len(table.fine) { // only in a table that was not verified
-				break
-			}
-			sum := before + uint64(leaf&(1<<costBits-1)<<fineBits|uint32(table.fine[piece]))
-			if to := &cells[j+1]; sum < to.cost {
-				*to = cell{sum, piece, uint32(j + 1 - i)}
-			}
+			node = table.nodes.child(node, word[j])
 		}
+		i += size
 	}
 	start := len(dst)
-	for i := uint32(len(word)); i > 0; i -= cells[i].size {
+	for i := uint32(i); i > 0; i -= cells[i].size {
 		p := int32(cells[i].piece)
 		if p == s.table.unknown && len(dst) > start && dst[len(dst)-1] == p {
 			continue

@@ -35,6 +35,14 @@ func (t trie) node(i uint32) uint32 {
 	return binary.LittleEndian.Uint32(t[4*i:])
 }
 
+// child returns the child of a node by byte c, or leafBit. A child of leafBit is leafBit.
+func (t trie) child(node uint32, c byte) uint32 {
+	if child := t.node(base(node) ^ uint32(c)); node&leafBit == 0 && child&(leafBit|0xff) == uint32(c) && c != 0 {
+		return child
+	}
+	return leafBit
+}
+
 // base returns the base of a node that is no leaf.
 func base(node uint32) uint32 { return node >> baseShift & (1<<baseBits - 1) }
 

@@ -382,11 +382,41 @@ func FuzzOpenUnigram(f *testing.F) {
 	})
 }
 
-// TestCaseless checks that characters without case are not white space, and that their lower case is the same.
-func TestCaseless(t *testing.T) {
+// TestNormalization checks every character alone, and random groups of characters that combine.
+func TestNormalization(t *testing.T) {
+	_, u := openSmall(t)
+	s := NewSegmenter(u)
+	s.start()
+	same := func(text string) {
+		s.word, s.heads = s.word[:0], s.heads[:0]
+		s.block(nil, text)
+		must.Equal(t, string(s.word), lowered(text), "normalization of %+q", text)
+	}
+	var combining, all []rune
 	for r := range rune(unicode.MaxRune) {
-		normal := []rune(norm.NFKC.String(string(r)))
-		check.That(t, !slices.Equal(normal, []rune{r}) || !caseless(r) || !unicode.IsSpace(r) && unicode.ToLower(r) == r,
-			"%U has case or is white space", r)
+		text := string(r)
+		if normal := norm.NFKC.String(text); strings.ContainsFunc(normal, unicode.IsSpace) || normal == wordMark {
+			continue
+		}
+		p := norm.NFKC.PropertiesString(text)
+		if !p.BoundaryBefore() {
+			combining = append(combining, r)
+		}
+		if !p.BoundaryAfter() || r%100 == 0 {
+			all = append(all, r)
+		}
+		same("a" + text + "b")
+	}
+	const seed = 4
+	random := rand.New(rand.NewPCG(seed, seed))
+	for range 300_000 {
+		text := []rune{all[random.IntN(len(all))]}
+		for range random.IntN(4) {
+			text = append(text, combining[random.IntN(len(combining))])
+		}
+		if random.IntN(100) == 0 {
+			text = slices.Repeat(text, 20)
+		}
+		same(string(text) + string(all[random.IntN(len(all))]))
 	}
 }

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -10,25 +12,27 @@ import (
 )
 
 // collector keeps the best hits of a request over all segments. Hits are ordered by score, and with equal scores by
-// identifier. The collector is a heap with the worst hit on top.
+// identifier.
 type collector struct {
 	views  []*view
 	places *places // caches identifiers of hits
 	limit  int
 	least  atomic.Uint64 // the score, by its bits, that the worst hit has at least
 
-	mu       sync.Mutex // guards the fields below
-	heap     []unreadHit
-	promised []float64 // the limit best lower bounds of scores, a heap with the least on top
-	buffer   []byte    // memory for an identifier
+	mu       sync.Mutex  // guards the fields below
+	kept     []unreadHit // in no order; at least the best hits so far
+	last     *unreadHit  // the worst hit when cut was called, if its score is still the lowest
+	scores   scoreHeap   // of the best hits so far
+	promised scoreHeap   // the best lower bounds of scores
+	buffer   []byte      // memory for an identifier
 	fault    error
 }
 
 func newCollector(s *Snapshot, limit int) *collector {
 	const usual = 64 // hits
 	n := max(0, min(limit, usual))
-	c := &collector{views: s.views, places: s.places, limit: limit, heap: make([]unreadHit, 0, n),
-		promised: make([]float64, 0, n)}
+	c := &collector{views: s.views, places: s.places, limit: limit, kept: make([]unreadHit, 0, n),
+		scores: make(scoreHeap, 0, n), promised: make(scoreHeap, 0, n)}
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
 }
@@ -45,9 +49,10 @@ type unreadHit struct {
 // only if its identifier sorts before the worst hit's identifier.
 func (c *collector) threshold() float64 { return math.Float64frombits(c.least.Load()) }
 
-func (c *collector) worse(x, y *unreadHit) bool {
+// compare orders hits, the better one first.
+func (c *collector) compare(x, y unreadHit) int {
 	if x.score != y.score {
-		return x.score < y.score
+		return cmp.Compare(y.score, x.score)
 	}
 	if x.view == y.view {
 		r := c.views[x.view].reader
@@ -55,9 +60,9 @@ func (c *collector) worse(x, y *unreadHit) bool {
 		ry, err2 := r.Rank(y.ordinal)
 		c.fail(err)
 		c.fail(err2)
-		return rx > ry
+		return cmp.Compare(rx, ry)
 	}
-	return c.id(x.view, x.ordinal) > c.id(y.view, y.ordinal)
+	return strings.Compare(c.id(x.view, x.ordinal), c.id(y.view, y.ordinal))
 }
 
 func (c *collector) fail(err error) {
@@ -66,12 +71,30 @@ func (c *collector) fail(err error) {
 	}
 }
 
+// offer adds a hit unless limit hits are better.
 func (c *collector) offer(f unreadHit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(f)
-	if len(c.heap) == c.limit {
-		c.raise(c.heap[0].score)
+	if f.score < c.threshold() || c.last != nil && c.last.score == f.score && c.compare(f, *c.last) > 0 {
+		return
+	}
+	c.kept = append(c.kept, f)
+	c.scores.add(f.score, c.limit)
+	c.raise(c.scores)
+	if len(c.kept)/4 >= c.limit {
+		c.cut()
+	}
+}
+
+// cut drops hits that cannot be among the best. Of many hits with the lowest score, it keeps the first by identifier.
+func (c *collector) cut() {
+	least := c.threshold()
+	c.kept = slices.DeleteFunc(c.kept, func(f unreadHit) bool { return f.score < least })
+	if len(c.kept)/2 >= c.limit {
+		slices.SortFunc(c.kept, c.compare)
+		c.kept = c.kept[:c.limit]
+		last := c.kept[c.limit-1]
+		c.last = &last
 	}
 }
 
@@ -83,93 +106,62 @@ func (c *collector) promise(sums []float64) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	heap := c.promised
 	for _, sum := range sums {
-		sum /= slack
-		i := len(heap)
-		switch {
-		case i < c.limit:
-			heap = append(heap, sum)
-			for ; i > 0 && heap[(i-1)/2] > sum; i = (i - 1) / 2 {
-				heap[i] = heap[(i-1)/2]
-			}
-			heap[i] = sum
-		case sum > heap[0]:
-			i = 0
-			for {
-				down := 2*i + 1
-				if down+1 < len(heap) && heap[down+1] < heap[down] {
-					down++
-				}
-				if down >= len(heap) || heap[down] >= sum {
-					break
-				}
-				heap[i], i = heap[down], down
-			}
-			heap[i] = sum
-		}
+		c.promised.add(sum/slack, c.limit)
 	}
-	c.promised = heap
-	if len(heap) == c.limit {
-		c.raise(heap[0])
+	c.raise(c.promised)
+}
+
+// raise records the lowest score of a heap that has limit scores. At least limit chunks have this score or a higher
+// score.
+func (c *collector) raise(h scoreHeap) {
+	if len(h) == c.limit && h[0] > c.threshold() {
+		c.least.Store(math.Float64bits(h[0]))
 	}
 }
 
-// raise raises the threshold to score. The caller must know that at least limit chunks have this score or a higher one.
-func (c *collector) raise(score float64) {
-	if score > c.threshold() {
-		c.least.Store(math.Float64bits(score))
-	}
-}
+// scoreHeap has the highest scores, the lowest of them first.
+type scoreHeap []float64
 
-func (c *collector) add(f unreadHit) {
-	if len(c.heap) < c.limit {
-		c.heap = append(c.heap, f)
-		for i := len(c.heap) - 1; i > 0; {
-			up := (i - 1) / 2
-			if !c.worse(&c.heap[i], &c.heap[up]) {
-				break
-			}
-			c.heap[i], c.heap[up] = c.heap[up], c.heap[i]
-			i = up
+// add adds a score. If the heap has limit scores, the lowest score leaves.
+func (h *scoreHeap) add(score float64, limit int) {
+	heap := *h
+	if i := len(heap); i < limit {
+		heap = append(heap, score)
+		for ; i > 0 && heap[(i-1)/2] > score; i = (i - 1) / 2 {
+			heap[i] = heap[(i-1)/2]
 		}
+		heap[i] = score
+		*h = heap
 		return
 	}
-	if f.score < c.heap[0].score || c.worse(&f, &c.heap[0]) {
+	if score <= heap[0] {
 		return
 	}
-	c.heap[0] = f
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= len(c.heap) {
-			break
-		}
-		if down+1 < len(c.heap) && c.worse(&c.heap[down+1], &c.heap[down]) {
+	i := 0
+	for down := 1; down < len(heap); down = 2*i + 1 {
+		if down+1 < len(heap) && heap[down+1] < heap[down] {
 			down++
 		}
-		if !c.worse(&c.heap[down], &c.heap[i]) {
+		if heap[down] >= score {
 			break
 		}
-		c.heap[i], c.heap[down] = c.heap[down], c.heap[i]
-		i = down
+		heap[i], i = heap[down], down
 	}
+	heap[i] = score
 }
 
+// hits returns the best hits, the best first.
 func (c *collector) hits() (sheaf.Ranking, error) {
-	slices.SortFunc(c.heap, func(x, y unreadHit) int {
-		switch {
-		case x.score > y.score || x.score == y.score && c.worse(&y, &x):
-			return -1
-		case x.score < y.score || c.worse(&x, &y):
-			return 1
+	least := c.threshold()
+	out := make(sheaf.Ranking, 0, len(c.kept))
+	for _, f := range c.kept {
+		if f.score >= least {
+			out = append(out, sheaf.Hit{ID: sheaf.ID(c.id(f.view, f.ordinal)), Score: f.score, Passage: f.passage})
 		}
-		return 0
-	})
-	out := make(sheaf.Ranking, len(c.heap))
-	for i, f := range c.heap {
-		out[i] = sheaf.Hit{ID: sheaf.ID(c.id(f.view, f.ordinal)), Score: f.score, Passage: f.passage}
 	}
-	return out, c.fault
+	out.Sort()
+	return out[:min(len(out), c.limit)], c.fault
 }
 
 func (c *collector) id(view int, ordinal uint32) string {

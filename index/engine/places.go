@@ -1,6 +1,9 @@
 package engine
 
-import "sync"
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
 
 const (
 	// placesKept is the largest number of chunks in the cache, enough for a folder of notes. Reading an identifier from
@@ -18,42 +21,53 @@ type place struct {
 }
 
 // places caches the places and identifiers of recently found chunks. A search reads a hit's identifier, and another
-// branch later looks the hit up by it. When full, it drops all entries. Safe for concurrent use.
+// branch later looks the hit up by it. Each chunk has one slot in each direction, and replaces the chunk that was there.
+// Safe for concurrent use.
 type places struct {
-	mu   sync.Mutex
-	ids  map[place]string
-	byID map[string]place
+	seed    maphash.Seed
+	byPlace [placesKept]atomic.Pointer[placedChunk]
+	byID    [placesKept]atomic.Pointer[placedChunk]
 }
 
-func newPlaces() *places { return &places{ids: map[place]string{}, byID: map[string]place{}} }
+// placedChunk is a chunk with its place. It never changes.
+type placedChunk struct {
+	id string
+	at place
+}
+
+func newPlaces() *places { return &places{seed: maphash.MakeSeed()} }
 
 // put caches the place of the chunk with this id, unless id is very long. id must not be a part of a larger text,
 // because the cache would keep that text in memory.
 func (c *places) put(id string, at place) {
-	if len(id) > placeBytes {
-		return
+	if len(id) <= placeBytes {
+		chunk := &placedChunk{id, at}
+		c.slotOf(at).Store(chunk)
+		c.slotOfID(id).Store(chunk)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.ids) == placesKept {
-		clear(c.ids)
-		clear(c.byID)
-	}
-	c.ids[at], c.byID[id] = id, at
 }
 
 // id returns the identifier of the chunk at a place. ok is false if the cache lacks it.
 func (c *places) id(at place) (id string, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	id, ok = c.ids[at]
-	return id, ok
+	if chunk := c.slotOf(at).Load(); chunk != nil && chunk.at == at {
+		return chunk.id, true
+	}
+	return "", false
 }
 
 // placeOf returns the place of the chunk with this id. ok is false if the cache lacks it.
 func (c *places) placeOf(id string) (at place, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at, ok = c.byID[id]
-	return at, ok
+	if chunk := c.slotOfID(id).Load(); chunk != nil && chunk.id == id {
+		return chunk.at, true
+	}
+	return place{}, false
+}
+
+func (c *places) slotOf(at place) *atomic.Pointer[placedChunk] {
+	const spread = 0x9E3779B1 // puts the chunks of different views into different slots
+	return &c.byPlace[(uint32(at.view)*spread+at.ordinal)%placesKept]
+}
+
+func (c *places) slotOfID(id string) *atomic.Pointer[placedChunk] {
+	return &c.byID[maphash.String(c.seed, id)%placesKept]
 }

@@ -149,15 +149,19 @@ func randomKey() (key answerKey) {
 // keyOf hashes plain values: numbers, texts, lists, maps and structs of these. Different values have different keys.
 func keyOf(parts ...any) answerKey { return sha256.Sum256(fmt.Appendf(nil, "%#v", parts)) }
 
-// bytes estimates how much memory an answer takes, from the length of its JSON.
+// bytes estimates how much memory an answer takes.
 func (a *answer) bytes() int64 {
-	const fixed = 4 << 10                                          // the request, the result and its parameters
-	text, _ := json.Marshal([]any{a.result.Hits, a.result.Facets}) // its numbers are finite
-	size := fixed + int64(len(text))*9/8
-	if a.request.Explain { // explanations take twice the memory of their text
-		size *= 2
+	const fixed, each = 4 << 10, 1 << 10 // the request, the result and its parameters; a hit without its texts
+	size := fixed + len(a.result.Hits)*each
+	for i := range a.result.Hits {
+		h := &a.result.Hits[i]
+		size += 4*len(h.ID) + 2*len(h.Breadcrumb) + each*len(h.Constituents)
+		if h.Explanation != nil {
+			text, _ := json.Marshal(h.Explanation) // its numbers are finite
+			size += 2 * len(text)
+		}
 	}
-	return size
+	return int64(size)
 }
 
 // ownHit copies a hit. The copy shares no memory with the catalog, and has no Evidence (input of the confidence).

@@ -88,14 +88,19 @@ func (c *collector) offer(f unreadHit) {
 
 // cut drops hits that cannot be among the best. Of many hits with the lowest score, it keeps the first by identifier.
 func (c *collector) cut() {
-	least := c.threshold()
-	c.kept = slices.DeleteFunc(c.kept, func(f unreadHit) bool { return f.score < least })
+	c.dropLow()
 	if len(c.kept)/2 >= c.limit {
 		slices.SortFunc(c.kept, c.compare)
 		c.kept = c.kept[:c.limit]
 		last := c.kept[c.limit-1]
 		c.last = &last
 	}
+}
+
+// dropLow drops hits below the threshold.
+func (c *collector) dropLow() {
+	least := c.threshold()
+	c.kept = slices.DeleteFunc(c.kept, func(f unreadHit) bool { return f.score < least })
 }
 
 // promise raises the threshold early. sums are lower bounds of the scores of chunks that offer gets later. Callers pass
@@ -153,12 +158,10 @@ func (h *scoreHeap) add(score float64, limit int) {
 
 // hits returns the best hits, the best first.
 func (c *collector) hits() (sheaf.Ranking, error) {
-	least := c.threshold()
-	out := make(sheaf.Ranking, 0, len(c.kept))
-	for _, f := range c.kept {
-		if f.score >= least {
-			out = append(out, sheaf.Hit{ID: sheaf.ID(c.id(f.view, f.ordinal)), Score: f.score, Passage: f.passage})
-		}
+	c.dropLow()
+	out := make(sheaf.Ranking, len(c.kept))
+	for i, f := range c.kept {
+		out[i] = sheaf.Hit{ID: sheaf.ID(c.id(f.view, f.ordinal)), Score: f.score, Passage: f.passage}
 	}
 	out.Sort()
 	return out[:min(len(out), c.limit)], c.fault

@@ -21,8 +21,8 @@ type place struct {
 }
 
 // places caches the places and identifiers of recently found chunks. A search reads a hit's identifier, and another
-// branch later looks the hit up by it. Each chunk has one slot in each direction, and replaces the chunk that was there.
-// Safe for concurrent use.
+// branch later looks the hit up by it. Each chunk has one slot in each direction, where a later chunk replaces it. It
+// is safe for concurrent use.
 type places struct {
 	seed    maphash.Seed
 	byPlace [placesKept]atomic.Pointer[placedChunk]

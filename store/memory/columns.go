@@ -65,7 +65,7 @@ func (b *Backend) columnsOf(ctx context.Context, req store.Request) (map[sheaf.I
 	if b.closed {
 		return nil, nil, errClosed
 	}
-	all, err := b.find(req, false)
+	all, err := b.find(req, true)
 	if err != nil {
 		return nil, nil, err
 	}

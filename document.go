@@ -100,8 +100,8 @@ type Document struct {
 	Path  string
 	Title string
 	// Aliases, Tags and Properties come from the frontmatter. Tags also has the inline tags of all chunks. Tags have no
-	// leading '#' and compare without regard to case. Each list keeps the document's spelling, has no duplicates, and
-	// is in order of first appearance.
+	// leading '#', and their case does not matter. Each list keeps the document's spelling, has no duplicates, and is
+	// in order of first appearance.
 	Aliases    []string
 	Tags       []string
 	Properties []Property
@@ -143,8 +143,8 @@ func (d *Document) Part(id ID) *Chunk {
 	return c
 }
 
-// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk. The root chunk stands
-// for the whole document.
+// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk. The root chunk is the
+// whole document.
 type Chunk struct {
 	ID ID
 	// Doc is the document's ID. Parent is the ID of the chunk above this chunk, or "" for a root.
@@ -154,7 +154,7 @@ type Chunk struct {
 	Depth    int
 	Position int
 	Title    string
-	// Slug is the part of ID after '#'; "" for the root.
+	// Slug is the part of ID after '#'. The slug of the root is "".
 	Slug string
 	// Hierarchy has the title of the document, the titles of the headings above, and the chunk's own title.
 	Hierarchy []string
@@ -273,7 +273,7 @@ func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	return nil
 }
 
-// LinkKind tells how a link was written.
+// LinkKind says in which syntax a link was written.
 type LinkKind uint8
 
 // These are the kinds of link.
@@ -283,10 +283,10 @@ const (
 	LinkEmbed                        // ![[target]] or ![alt](target)
 )
 
-// String returns "markdown", "wiki" or "embed".
+// String returns the name of the kind: "markdown", "wiki" or "embed".
 func (k LinkKind) String() string { return nameIn([]string{"markdown", "wiki", "embed"}, int(k)) }
 
-// MarshalText returns the name of the kind.
+// MarshalText implements encoding.TextMarshaler. It returns the name of the kind.
 func (k LinkKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Link is a reference in a chunk. It leads to a document, to a part of a document, or to an outside address.
@@ -333,7 +333,7 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// DateSource says where a document's date comes from.
+// DateSource says from where the date of a document comes.
 type DateSource uint8
 
 // These are the sources of a document's date, most trusted first.
@@ -343,7 +343,7 @@ const (
 	DateModified
 )
 
-// String returns "frontmatter", "filename" or "modified".
+// String returns the name of the source: "frontmatter", "filename" or "modified".
 func (s DateSource) String() string {
 	return nameIn([]string{"frontmatter", "filename", "modified"}, int(s))
 }

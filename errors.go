@@ -7,7 +7,7 @@ import (
 
 // These are the categories of error. An error of a package that imports this package wraps one of them. Test it with
 // [errors.Is]. It may instead wrap an error of the operating system or of a context. Any other error is a bug. The
-// packages text/analysis, model and index/vfs do not import this package. They have errors of their own.
+// packages text/analysis, model and index/vfs do not import this package. They have their own errors.
 var (
 	// ErrNotFound means that a named thing does not exist.
 	ErrNotFound = errors.New("not found")

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Combine says how the value of an explanation is computed from the values of its parts.
+// Combine says how the value of an explanation follows from the values of its parts.
 type Combine string
 
 // These are the ways to combine parts.
@@ -56,7 +56,7 @@ type Explanation struct {
 	Parts   []Explanation    `json:"parts,omitempty"`   // the numbers that give the value, in the order of the computation
 }
 
-// Recombine computes the value of e again, from the values of its leaves.
+// Recombine returns the value of e, computed again from the values of its leaves.
 func (e Explanation) Recombine() float64 {
 	if e.Combine == CombineNone || len(e.Parts) == 0 {
 		return e.Value
@@ -71,7 +71,7 @@ func (e Explanation) Recombine() float64 {
 	return e.Value
 }
 
-// apply combines one or more values. ok is false if it does not know the way to combine.
+// apply combines one or more values. ok is false if c is unknown.
 func (c Combine) apply(values []float64) (v float64, ok bool) {
 	with := func(next func(v, x float64) float64) float64 {
 		v := values[0]

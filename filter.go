@@ -24,8 +24,7 @@ const (
 // without any value in this column is private.
 const AccessPublic = "public"
 
-// PropertyColumn returns the column for the values of property name, ignoring case. Names in documents have the form
-// NFC.
+// PropertyColumn returns the column for the values of property name, ignoring case. Documents have names in NFC.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
 // CreatedProperties and UpdatedProperties are the properties that say when a document was created and updated, most
@@ -40,7 +39,7 @@ var (
 // document has values in this column only if one of them has an unusual spelling, such as 000032.
 func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }
 
-// Columns gives a filter the column values of one chunk.
+// Columns gives a filter the values of one chunk in its columns.
 type Columns interface {
 	// Values returns the values in the named column, in any order, perhaps none. Callers must not change the result.
 	Values(column string) []Value

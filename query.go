@@ -31,7 +31,7 @@ type Query struct {
 	Filter Filter
 	// Limit is how many results to return at most. It is at least 1.
 	Limit int
-	// Notes tell the user when the text was read in a surprising way.
+	// Notes tell the user about words or marks that were read in an unexpected way.
 	Notes []string
 }
 
@@ -39,8 +39,8 @@ type Query struct {
 // store analyzes it with the analyzer of its index. If Field is "", the words may be in any field of the request.
 type TextQuery interface{ textQuery() }
 
-// Match finds chunks that have at least one term of Text. The score is the sum of the scores of the found terms. In a
-// question, function words do not count: see analysis.Analyzer.MatchTokens.
+// Match finds chunks that have at least one term of Text. The score is the sum of the scores of the matching terms. In
+// a question, function words do not count: see analysis.Analyzer.MatchTokens.
 type Match struct {
 	Text  string
 	Field string
@@ -94,9 +94,9 @@ func (Fuzzy) textQuery()  {}
 func (Bool) textQuery()   {}
 func (Boost) textQuery()  {}
 
-// Wanted yields the parts of q that a hit may match, in order. It descends into Bool and Boost, and yields parts
-// without parts of their own. Each part comes with the product of the factors of all Boosts around it. A Bool without
-// Must and Should matches everything, and Wanted yields it too.
+// Wanted yields the smallest parts of q that a hit may match, in order. It descends into Bool and Boost. Each part
+// comes with the product of the factors of all Boosts around it. A Bool without Must and Should matches everything, and
+// Wanted yields it too.
 func Wanted(q TextQuery) iter.Seq2[TextQuery, float64] {
 	return func(yield func(TextQuery, float64) bool) { wanted(q, 1, yield) }
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Hit is one entry of a ranking.
+// Hit is one entry of a ranking: a chunk or document with its score.
 type Hit struct {
 	ID ID
 	// Score gives the order of hits: a higher score comes first. It is not a confidence.
@@ -22,7 +22,7 @@ type Hit struct {
 	Explanation *Explanation
 }
 
-// Leg is the rank of a hit in one branch.
+// Leg is the rank and the raw score of a hit in one branch.
 type Leg struct {
 	Rank  int // from 1; 0 when the branch did not find it
 	Score float64

@@ -25,7 +25,7 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%.0f %%)", r.Text, percent)
 }
 
-// These bounds keep a summary within three lines. Reasons beyond maxReasons, or beyond maxLength characters, become
+// These limits keep a summary within three lines. Reasons beyond maxReasons, or beyond maxLength characters, become
 // "other reasons". maxNamed is how many words a reason lists, and maxQuoted is how many characters of a name it shows.
 const (
 	maxReasons = 6
@@ -34,13 +34,14 @@ const (
 	maxQuoted  = 40
 )
 
-// leastShare is the smallest share of a reason that a summary names, and leastRest the smallest share of other reasons.
+// leastShare is the smallest share of a reason that a summary names. leastRest is the smallest share of other reasons
+// that it shows.
 const (
 	leastShare = 0.03
 	leastRest  = 0.05
 )
 
-// SummaryWords say how a summary names what was found.
+// SummaryWords says which words a summary uses for terms and properties.
 type SummaryWords struct {
 	// Word returns the user's word for a term, or "" for a common word, which the summary does not name. If Word is nil,
 	// the summary shows the term.
@@ -83,7 +84,7 @@ func SummaryText(reasons []Reason) string {
 	return strings.Join(texts, "; ")
 }
 
-// summary collects reasons. Equal reasons from different parts become one reason.
+// summary collects reasons while it walks through an explanation. Equal reasons become one.
 type summary struct {
 	groups map[string]*reasonGroup
 	order  []*reasonGroup
@@ -166,17 +167,17 @@ func (s *summary) group(text string, share float64) *reasonGroup {
 	return g
 }
 
-// factorKinds are the kinds of explanation that multiply a score.
+// factorKinds are the kinds of explanation whose value multiplies a score.
 var factorKinds = []string{KindFolder, KindGraph, KindRecency, KindLevel, KindProperty}
 
-// reasonKinds are the other kinds of explanation that a summary names.
+// reasonKinds are the other kinds of explanation that a summary names as reasons.
 var reasonKinds = []string{KindTerm, KindSimilarity, KindName, KindEqual, KindPairs, KindPinned, KindInOrder,
 	KindRerank, KindRepetition}
 
 func isFactor(kind string) bool { return slices.Contains(factorKinds, kind) }
 func isReason(kind string) bool { return isFactor(kind) || slices.Contains(reasonKinds, kind) }
 
-// speaks reports whether e or one of its parts is a reason. Weights and constants are not reasons.
+// speaks reports whether e or one of its parts is a reason that a summary can name. Weights and constants are not.
 func speaks(e *Explanation) bool {
 	if isReason(e.Kind) || e.Kind == KindLeg {
 		return true
@@ -184,7 +185,7 @@ func speaks(e *Explanation) bool {
 	return slices.ContainsFunc(e.Parts, func(p Explanation) bool { return speaks(&p) })
 }
 
-// walk adds the reasons in e. share is the share of e in the score.
+// walk adds the reasons in e. share is the share of e in the score, 0..1.
 func (s *summary) walk(e *Explanation, share float64) {
 	if isReason(e.Kind) {
 		s.add(e, share)
@@ -214,7 +215,7 @@ func (s *summary) walk(e *Explanation, share float64) {
 
 func byValue(a, b *Explanation) int { return cmp.Compare(a.Value, b.Value) }
 
-// sum divides the share among the parts in proportion to their values.
+// sum divides share among the parts of a sum in proportion to their values.
 func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	values := make([]float64, len(parts))
 	total, size := 0.0, 0.0
@@ -244,7 +245,8 @@ func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	}
 }
 
-// product gives each factor the share by which it raises or lowers the score. The other parts divide the rest.
+// product gives each factor of a product the share by which it raises or lowers the score. The other parts divide the
+// rest.
 func (s *summary) product(parts []*Explanation, share float64) {
 	var rest []*Explanation
 	for _, p := range parts {
@@ -319,8 +321,8 @@ func (s *summary) similarity(value, share float64) {
 	g.count++
 }
 
-// term adds a term to the field that has the term. If all fields count as one text, it divides the share among the
-// fields by the number of occurrences.
+// term adds the share of a term to the field that has it. If all fields count as one text, it divides the share among
+// the fields by the number of occurrences.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
 	if field := e.Details["field"].Text; field != "" {
@@ -374,7 +376,7 @@ func (s *summary) inField(field, term string, share float64) {
 	g.words = append(g.words, weighedWord{term, share})
 }
 
-// fieldTexts has clearer words for some names of fields.
+// fieldTexts has clearer words for some fields, by the name of the field.
 var fieldTexts = map[string]string{"": "matching words", FieldHierarchy: "in the headings above",
 	FieldAliases: "in an alias", FieldTags: "in a tag", FieldProperties: "in a property", FieldBody: "in the text"}
 

@@ -52,7 +52,7 @@ func NumberValue(f float64) Value {
 	return Value{Kind: KindNumber, Number: f + 0} // +0 turns -0 into 0
 }
 
-// WrittenNumber returns a number value for a number that a document spells as s.
+// WrittenNumber returns the value of the number f, which a document spells as s.
 func WrittenNumber(f float64, s string) Value {
 	v := NumberValue(f)
 	if v.Kind == KindNumber && s != v.String() {
@@ -152,8 +152,9 @@ func (v Value) String() string {
 // isDecimal matches a number that JSON can have in the document's spelling: 12.10, but not 007 or 1e3.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// MarshalJSON writes texts and dates as strings, and numbers and truth values as such. The zero Value and an infinite
-// number become null. If JSON does not allow the document's spelling of a number, such as 000032, it becomes a string.
+// MarshalJSON writes texts and dates as strings, numbers as numbers, and truth values as true or false. The zero Value
+// and an infinite number become null. If JSON does not allow the document's spelling of a number, such as 000032, it
+// becomes a string.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {
 	case KindNumber:

@@ -132,8 +132,7 @@ func (h *health) watchHealth() {
 type watch struct {
 	watching atomic.Pointer[watchState]
 	indexing atomic.Pointer[ingest.Progress] // progress of a run; nil without a run
-	// fresh means that the index had no documents at the start. willWatch means that the program calls Watch now or
-	// later.
+	// fresh means that the index was empty at the start. willWatch means that the program calls Watch now or later.
 	fresh     bool
 	willWatch atomic.Bool
 }
@@ -413,8 +412,7 @@ func (c *Collection) filling() bool {
 	return c.fresh && c.Looking()
 }
 
-// Ready returns nil if the collection can answer, or else the reason. An empty one is ready after the first search for
-// files.
+// Ready returns nil if the collection can answer, else the reason. An empty one is ready after a search for files.
 func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return c.shut()

@@ -29,8 +29,7 @@ func (r *Reader) cursorOf(a *answer, from, limit int) string {
 	return base64.RawURLEncoding.EncodeToString(append(token, check[:checkBytes]...))
 }
 
-// readCursor parses a cursor. It returns the cached answer, the number of the page's first result, and the page's
-// length.
+// readCursor parses a cursor. It returns the cached answer, the number of the page's first result and its length.
 func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err error) {
 	token, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(token) != tokenBytes {

@@ -82,8 +82,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	return out, r.Err()
 }
 
-// followed returns the IDs that a brief explanation shows in every step. These are the results and each step's best
-// hits.
+// followed returns the IDs that a brief explanation shows in every step. They are the results and best hits.
 func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
 	for i := range answer.Results {

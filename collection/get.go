@@ -101,8 +101,7 @@ func (r *Reader) Find(text string) (address.Target, error) {
 }
 
 // Get returns the text of the chunk or document called id. If id is missing or hidden from the caller, the error is
-// sheaf.ErrNotFound. If the file changed after it was indexed, the error is sheaf.ErrUnavailable until the next
-// indexing.
+// sheaf.ErrNotFound. If the file has changed since it was indexed, the error is sheaf.ErrUnavailable.
 func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error) {
 	if o.Neighbors < 0 || o.Neighbors > MaxNeighbors && r.c.o.Local == nil {
 		return nil, fieldError("neighbors", "%d: must be within 0..%d", o.Neighbors, MaxNeighbors)

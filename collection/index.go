@@ -69,8 +69,7 @@ type IndexOptions struct {
 	// Make creates the index if it is missing. Without Make, a missing index is an error. With Refresh, it is also an
 	// error if the settings forbid updates.
 	Make bool
-	// AsIs makes Open report damage without repairing it. Damaged means that damage was already found, so Open repairs
-	// it.
+	// AsIs makes Open report damage without repairing it. Damaged means that damage was found, so Open repairs it.
 	AsIs, Damaged bool
 	// Keep makes Open fail where it would remake the index.
 	Keep bool

@@ -178,8 +178,8 @@ func (x *Index) IngestOptions() ingest.Options {
 	}
 }
 
-// ingest runs over the folders and shows progress. If no folder exists, it fails: an unmounted disk must not empty the
-// index.
+// ingest runs over the folders and shows progress. If no folder exists, it fails, so an unmounted disk never empties
+// the index.
 func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
 	if err := SomeFolder(o.Trees); err != nil {
 		return nil, err

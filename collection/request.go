@@ -23,8 +23,7 @@ const (
 	// MaxLimit limits the results on one page. MaxWindow limits the results on all pages together.
 	MaxLimit  = 100
 	MaxWindow = 1000
-	// MaxExplained limits the results with explanations on all pages. An explanation takes kilobytes for each query
-	// word.
+	// MaxExplained limits the results with explanations on all pages. An explanation takes kilobytes for each word.
 	MaxExplained = 200
 	// DefaultLimit and DefaultWindow are for requests that set no limit or no window.
 	DefaultLimit  = 10
@@ -51,10 +50,9 @@ type SearchRequest struct {
 	Window int
 	// Explain adds to every result how its score was computed.
 	Explain bool
-	// Facets names columns: "tag", "folder", "tree", "ext", or "prop.NAME". The answer counts the matches of each
-	// value.
+	// Facets names columns: "tag", "folder", "tree", "ext", or "prop.NAME". The answer counts each value's matches.
 	Facets []string
-	// Sort orders all matches by a column, not by rank: "date", "path" or "prop.NAME". A leading dash puts the largest
+	// Sort orders matches by a column, not by rank: "date", "path" or "prop.NAME". A dash in front puts the largest
 	// first.
 	Sort string
 	// Terms are words that are added to the query. They score like words of the query.

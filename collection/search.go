@@ -243,8 +243,7 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 }
 
 // rarityOf returns a function that computes the idf of a word. chunks is the number of visible chunks, and count counts
-// those with the word. If count fails, the idf is 1. A word that no chunk has gets 0, so that other words do not look
-// common.
+// those with the word. If count fails, the idf is 1. A word that no chunk has gets 0.
 func rarityOf(chunks int, count func(word string) (int, error)) func(word string) float64 {
 	size := float64(chunks)
 	return func(word string) float64 {

@@ -29,7 +29,8 @@ func (c *Collection) Cached() *Collection {
 	return &out
 }
 
-// completeStore has all interfaces that a search looks for in a store. A wrapper without one would change the ranking.
+// completeStore has all interfaces that a search looks for in a store. Without one of them, the cached store would rank
+// in another way.
 type completeStore interface {
 	store.Backend
 	store.Batcher

@@ -51,7 +51,7 @@ type Options struct {
 // Run has the results of one column.
 type Run struct {
 	Column Column
-	// Store is the name of the store that answered. It is "" for a run from a file.
+	// Store is the name of the store that answered. For a run from a file, it is "".
 	Store string
 	// Rankings has the targets that each query found, best first and without duplicates.
 	Rankings map[string][]metric.Scored
@@ -69,8 +69,8 @@ type Run struct {
 	Notes           []string
 }
 
-// perDocument is the parameter of profiles that limits the results from one document. If only documents are judged, a
-// second result from a document takes the place of another document.
+// perDocument is the name of a parameter of profiles that limits the results from one document. If only documents are
+// judged, a second result from one takes the place of another.
 const perDocument = "per_document"
 
 // Run searches for all queries of the data set with one column.

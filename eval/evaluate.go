@@ -20,7 +20,7 @@ type Evaluation struct {
 	// Given are runs of other programs. In the report they follow the columns.
 	Given    []*Run
 	Measures []metric.Measure
-	// Class is the name of the metadata by which the report groups queries. "" means no groups.
+	// Class is the name of the metadata by whose values the report groups queries. "" means no groups.
 	Class   string
 	Options Options
 	// Statistics are the settings of statistics. If they are zero, DefaultStatistics apply.

@@ -59,8 +59,7 @@ type ColumnReport struct {
 	Notes    []string `json:"notes"`                // notes about the column
 	// PerQuery has the values of each query, in the order of the measures.
 	PerQuery map[string][]float64 `json:"per_query"`
-	// Curve has the mean interpolated precision at the recalls 0, 0.1, ... 1. It counts only hits within the depth of
-	// the run.
+	// Curve has the mean interpolated precision at the recalls 0, 0.1, ... 1. Only hits within the run's depth count.
 	Curve   []float64     `json:"precision_at_recall"`
 	Classes []ClassReport `json:"classes,omitempty"` // the means of each class of queries, with --by
 }
@@ -87,8 +86,7 @@ type Latency struct {
 	P99  float64 `json:"p99"`  // 99 % of the queries are at most this slow
 }
 
-// Judge measures a run with the judgements. If a judged query has no ranking, its values are 0, as in the reference
-// tools.
+// Judge measures a run with the judgements. A judged query without a ranking has 0, as in the reference tools.
 func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics) ColumnReport {
 	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters,
 		AllocKB:  float64(r.AllocPerQuery) / 1024,

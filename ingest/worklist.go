@@ -434,6 +434,5 @@ func (s *knownTime) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// noteUnread records that an unsure file, which changed at the time state, was not read. It is unsure again in the next
-// run.
+// noteUnread records that an unsure file, which changed at the time state, was not read. It stays unsure.
 func (s *knownTime) noteUnread(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

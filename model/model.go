@@ -24,7 +24,7 @@ type Embedder interface {
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }
 
-// WindowEmbedder embeds all windows of a text in one call. Each word counts once, so small passages are cheap.
+// WindowEmbedder embeds all windows of a text in one call. It looks up each word once, so small passages cost little.
 type WindowEmbedder interface {
 	Embedder
 	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A window
@@ -46,8 +46,8 @@ type WeightEmbedder interface {
 // LanguageReader tells English from other languages.
 type LanguageReader interface {
 	Embedder
-	// IsEnglish reports whether text is in English. The result known is false when that is unclear, for example for
-	// names, misspelt words, and texts in two languages.
+	// IsEnglish reports whether text is in English. known is false if that is unclear, for example for names,
+	// misspelled words, and texts in two languages.
 	IsEnglish(text string) (english, known bool)
 }
 

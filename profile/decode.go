@@ -20,15 +20,15 @@ var (
 	parameterKeys = []string{"default", "min", "max", "at_least", "integer", "one_of", "about"}
 )
 
-// validName matches the names of profiles, branches and parameters.
+// validName matches valid names of profiles, branches and parameters.
 var validName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
-// decoder reads a profile from the nodes of its file. Its methods panic with a [fault].
+// decoder reads a profile from the nodes of its YAML file. Its methods panic with a [fault] for an error in the file.
 type decoder struct {
 	params []Parameter // that expressions and choices may name
 }
 
-// fault is the value of a panic that [attempt] turns into an error.
+// fault is the value with which methods of the decoder panic. [attempt] turns it into an error.
 type fault struct{ error }
 
 // attempt calls the function do and returns its result. If do panics with a fault, attempt returns its error.
@@ -55,7 +55,7 @@ func check(err error) {
 // fail panics with a fault at n.
 func (n *node) fail(format string, args ...any) { check(n.errorf(format, args...)) }
 
-// profile reads a profile. It runs after the profile is merged with the profile that it extends.
+// profile reads a profile from n. It needs the profile in the form after the merge with the profile that it extends.
 func (d *decoder) profile(n *node) *Profile {
 	n.want(nodeMapping, "a profile")
 	n.onlyKeys("a profile", profileKeys...)
@@ -91,7 +91,7 @@ func (d *decoder) profile(n *node) *Profile {
 	return p
 }
 
-// candidates reads a first phase. The phase is a scan of files, or it has branches.
+// candidates reads the first phase of p: a scan of files, or branches.
 func (d *decoder) candidates(p *Profile, n *node) {
 	if n.kind == nodeMapping && n.get(scan.name) != nil {
 		n.onlyKeys("candidates that are scanned", scan.name)
@@ -172,7 +172,7 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 	return p
 }
 
-// readBound reads the smallest or the largest value that a parameter may have.
+// readBound reads the value of key, which is the smallest or largest value of a parameter. where is for errors.
 func readBound(n *node, key, where string) float64 {
 	b := n.get(key)
 	if b == nil {
@@ -307,8 +307,7 @@ func (d *decoder) steps(n *node) (out []step) {
 	return out
 }
 
-// step reads a stage or a fusion of kind k with its settings. n is a mapping, a single value for the option k.short, or
-// null.
+// step reads a stage or a fusion of kind k with its settings. n is a mapping, a single value for k.short, or null.
 func (d *decoder) step(k *kind, n *node) *step {
 	given := n
 	if n.kind == nodeScalar || n.kind == nodeList {
@@ -331,7 +330,7 @@ func (d *decoder) step(k *kind, n *node) *step {
 	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
 }
 
-// settings reads the options from mapping n. The parameter owner is the name of the stage or branch, for errors.
+// settings reads the values of options from the mapping n. owner is the name of the stage or branch, for errors.
 func (d *decoder) settings(options []*Option, n *node, owner string) []setting {
 	out := make([]setting, len(options))
 	for i, o := range options {
@@ -354,7 +353,7 @@ const (
 	minSimilarity  = "min_similarity"
 )
 
-// checkNeeds returns an error if a stage needs a vector branch and the profile has none.
+// checkNeeds returns an error if a stage needs a search by vector and the profile has none.
 func (p *Profile) checkNeeds() error {
 	phases := []*phase{&p.main}
 	if p.candidates != nil {
@@ -375,8 +374,8 @@ func (p *Profile) checkNeeds() error {
 	return nil
 }
 
-// cosines reports whether the stages after the fusion get cosines as scores. It returns true for a single vector
-// branch, if neither its stages nor the fusion change the scores.
+// cosines reports whether the stages after the fusion get cosines as scores. This is so for a single vector branch
+// whose scores neither its stages nor the fusion change.
 func (ph *phase) cosines() bool {
 	changes := func(s step) bool { return !s.kind.keeps }
 	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector ||
@@ -405,7 +404,7 @@ func find(settings []setting, name string) *setting {
 	return nil
 }
 
-// checkSteps returns an error if a stage in steps needs something that it does not get. cosines says that the scores
+// checkSteps returns an error if a stage needs scores or a branch that it does not get. cosines says that the scores
 // before the first step are cosines. meaning says that the profile has a vector branch.
 func checkSteps(steps []step, cosines, meaning bool) error {
 	for i := range steps {

@@ -14,10 +14,10 @@ import (
 	"sheaf"
 )
 
-// Digest identifies the computation of a profile. Profiles with the same digest give the same ranking, so a measurement
-// of one is valid for the others. The digest ignores the names of profiles and files, the order of parameters and
-// fields, and the spelling of numbers. It includes unused parameters, the spelling of expressions, and the names of
-// branches, because answers show these names.
+// Digest returns a hash of everything in a profile that changes rankings. Profiles with the same digest give the same
+// ranking, so a measurement of one is valid for the others. The digest ignores the names of profiles and files, the
+// order of parameters and fields, and the spelling of numbers. It includes unused parameters, the spelling of
+// expressions, and the names of branches, because answers show these names.
 func (p *Profile) Digest() string { return p.digest }
 
 // IsDefault reports whether a profile has the same digest as the built-in profile [Default].
@@ -39,13 +39,13 @@ var defaultDigest = sync.OnceValue(func() string {
 // Equal reports whether two profiles have the same content and come from the same file.
 func (p *Profile) Equal(q *Profile) bool { return reflect.DeepEqual(p, q) }
 
-// isText reports whether text is exactly the built-in profile with the name of p.
+// isText reports whether text is, byte for byte, the built-in profile with the name of p.
 func (p *Profile) isText(text []byte) bool {
 	own, err := builtin.ReadFile("builtin/" + p.Name + ".yaml")
 	return err == nil && p.Extends == "" && bytes.Equal(own, text)
 }
 
-// compute computes the digest of p.
+// compute returns the digest of p.
 func (p *Profile) compute() string {
 	var b strings.Builder
 	var params []string
@@ -124,7 +124,7 @@ func (s *setting) digest(b *strings.Builder) {
 	fmt.Fprintf(b, " %s=%q%q", name, s.text, s.texts)
 }
 
-// plainNumber returns a number in its shortest form. It returns other text unchanged.
+// plainNumber returns text in the shortest form if it is a number, and unchanged if it is not.
 func plainNumber(text string) string {
 	e, err := parseExpression(text)
 	if err != nil || e.op != 'n' {

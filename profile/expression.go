@@ -9,15 +9,8 @@ import (
 	"unicode"
 )
 
-// expression is a formula in place of a number. It may use the limit of the query and the parameters of the profile:
-//
-//	sum     = product { ("+" | "-") product }
-//	product = factor { ("x" | "*" | "/") factor | "x" }
-//	factor  = [ "-" ] ( number | name | "(" sum ")" | function "(" sum { "," sum } ")" )
-//
-// An "x" without a factor after it means "times the limit": 4x is 4 x limit. If "-" follows the "x", white space
-// decides: 4x - 1 is 4 x limit - 1, but 4 x -1 is -4. The functions are max, min (one or more values), ceil, floor, and
-// if(condition, then, else). A condition is true if it is not 0.
+// expression is a formula that stands in a profile in place of a number. It may use the limit of the query and the
+// parameters of the profile:
 type expression struct {
 	source string
 	op     byte // 'n' number, 'v' name, '+', '-', '*', '/', 'f' function
@@ -29,8 +22,7 @@ type expression struct {
 // limitName is the name of the query's limit in an expression.
 const limitName = "limit"
 
-// functions has the functions of expressions, each with its smallest and largest number of arguments; 0 means no
-// maximum.
+// functions maps the functions of expressions to their smallest and largest number of arguments; 0 means no maximum.
 var functions = map[string][2]int{"max": {1, 0}, "min": {1, 0}, "ceil": {1, 1}, "floor": {1, 1}, "if": {3, 3}}
 
 // maxExpression is the largest length of an expression in bytes.
@@ -215,7 +207,7 @@ func (e *expression) names() []string {
 	return out
 }
 
-// value computes e. A name without a value counts as 0. The decoder has checked all names before.
+// value computes the expression. A name without a value counts as 0; the decoder has checked all names before.
 func (e *expression) value(values map[string]float64) float64 {
 	switch e.op {
 	case 'n':

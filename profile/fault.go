@@ -16,14 +16,14 @@ type FileError struct {
 	Line, Column int // from 1; 0 for the file as a whole
 	// Text describes the fault. It names no folder.
 	Text string
-	// within is Text with the names of folders. It is "" if Text has no such names to add.
+	// within is Text with the names of folders, for local users. It is "" if it would not differ from Text.
 	within string
 }
 
 // Error returns the description with the file's full path and with the names of folders.
 func (e *FileError) Error() string { return e.say(e.File, cmp.Or(e.within, e.Text)) }
 
-// say returns text after the name and the position of a file.
+// say returns the name and the position in the file, followed by text.
 func (e *FileError) say(file, text string) string {
 	if e.Line > 0 {
 		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
@@ -47,7 +47,7 @@ func WithoutFolders(err error) error {
 	return err
 }
 
-// placeless is an error with a text that names no folder.
+// placeless is an error whose text names no folder.
 type placeless struct {
 	error
 	text string

@@ -28,8 +28,7 @@ type Source func(name string) (file string, text []byte, err error)
 // maxExtends is how many profiles may extend each other in a chain.
 const maxExtends = 8
 
-// Builtin is the [Source] of the profiles that are built into the program. For another name, the error lists these
-// names.
+// Builtin is the [Source] of the profiles that are built into the program. For other names, the error lists these.
 func Builtin(name string) (file string, text []byte, err error) {
 	file = name + ".yaml"
 	if validName.MatchString(name) {
@@ -54,8 +53,8 @@ func In(dirs ...string) Source {
 	}
 }
 
-// inFolders reads the profile from the first folder that has it. It returns the file's path and content. If no folder
-// has the profile, file is "". err is an error of reading.
+// inFolders reads the profile called name from the first of dirs that has it. It returns the path and the content. If
+// no folder has it, file is "". err is an error of reading.
 func inFolders(name string, dirs []string) (file string, text []byte, err error) {
 	if !validName.MatchString(name) {
 		return "", nil, nil
@@ -69,8 +68,8 @@ func inFolders(name string, dirs []string) (file string, text []byte, err error)
 	return "", nil, nil
 }
 
-// besideFile returns a [Source] that looks in the folder of file, then in the source find. It skips file itself: file
-// may have the name of the built-in profile that it extends.
+// besideFile returns a [Source] that looks in the folder of file first, and then in find. It skips file itself, because
+// file may have the name of the built-in profile that it extends.
 func besideFile(file string, find Source) Source {
 	dir := filepath.Dir(file)
 	return func(name string) (string, []byte, error) {
@@ -89,7 +88,7 @@ func besideFile(file string, find Source) Source {
 // missingProfile is the error for the name of a profile that does not exist.
 type missingProfile struct {
 	name string
-	// names are the names of existing profiles. The field folders lists the folders that were searched.
+	// names are the names of existing profiles. folders are the folders that were searched.
 	names, folders []string
 }
 
@@ -112,7 +111,7 @@ func (m *missingProfile) hint() string {
 	return ""
 }
 
-// places says in which places Load looked. It is for the author of a profile that extends a missing profile.
+// places says where Load looked for a profile, for the author of a profile that extends a missing one.
 func (m *missingProfile) places(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
 	if len(looked) > 0 {
@@ -191,7 +190,7 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	return p, nil
 }
 
-// try checks the profile's numbers with several limits of a query, because numbers may depend on the limit.
+// try checks the numbers of the profile for queries with several limits, because numbers may depend on the limit.
 func (p *Profile) try() error {
 	standard, most, err := p.limit(nil)
 	if err != nil {
@@ -208,7 +207,7 @@ func (p *Profile) try() error {
 	return nil
 }
 
-// resolve merges n with the profile that n extends. The parameter above has the names of the profiles that extend n.
+// resolve merges n with the profile that n extends. above has the names of the profiles that extend n, to find cycles.
 func resolve(n *node, find Source, above []string) *node {
 	n.want(nodeMapping, "a profile")
 	extends := n.get("extends")
@@ -350,10 +349,10 @@ func branchName(n *node) string {
 type Info struct {
 	Name  string
 	About string
-	// File is the path of the profile. Builtin says that the profile is built into the program.
+	// File is the path of the profile's file. Builtin says that the profile is a part of the program.
 	File    string
 	Builtin bool
-	// Err is nil for a valid profile. Otherwise it says why the file is not a valid profile.
+	// Err says why the file is not a valid profile. It is nil for a valid one.
 	Err error
 }
 

@@ -57,7 +57,7 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	})
 }
 
-// planSources computes the parts before the branches: the expansion of the query and the scan of files.
+// planSources computes the parts before the branches in plan: the expansion of the query and the scan of files.
 func (p *Profile) planSources(plan *Plan, v values) {
 	if p.expand != nil {
 		args := compute(p.expand.settings, v)
@@ -75,8 +75,8 @@ func (p *Profile) planSources(plan *Plan, v values) {
 	}
 }
 
-// limit returns two numbers of results for a query with these parameters. standard is the default, or 0 without one.
-// The result most is the largest that the profile allows.
+// limit returns numbers of results for a query with these parameters. standard is the default, or 0 if there is none.
+// most is the largest that the profile allows.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
 		return 0, MaxLimit, nil
@@ -104,7 +104,7 @@ func (p *Profile) DefaultLimit(set map[string]string) int {
 // Scans reports whether the profile finds its candidates in files. It then needs no index.
 func (p *Profile) Scans() bool { return p.scan != nil }
 
-// withParameters adds the parameters of the query to an error, because they may have caused it.
+// withParameters adds the parameters of the query to an error, because they may be its cause.
 func withParameters(err error, set map[string]string) error {
 	var with []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -168,10 +168,10 @@ func (e *ParameterError) Error() string { return e.Err.Error() }
 // Unwrap returns the error in e.
 func (e *ParameterError) Unwrap() error { return e.Err }
 
-// ErrTogether marks an error of several values. Each value is valid alone, but they are not valid together.
+// ErrTogether marks an error of several values: each value is valid alone, but not together with the others.
 var ErrTogether = errors.New("values that do not go together")
 
-// together adds ErrTogether to an error. The text of the error stays the same.
+// together adds ErrTogether to an error without changing its text.
 type together struct{ error }
 
 func (e together) Unwrap() []error { return []error{ErrTogether, e.error} }
@@ -181,7 +181,8 @@ func wrongParameter(name, format string, args ...any) {
 	check(&ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)})
 }
 
-// values returns the values of all parameters. If the map set has a wrong one, values panics with a fault.
+// values returns the values of all parameters, from set or from their defaults. For a wrong value in set, it panics
+// with a fault.
 func (p *Profile) values(limit int, set map[string]string) values {
 	v := values{numbers: map[string]float64{limitName: float64(limit)}, choices: map[string]string{}}
 	var names []string
@@ -200,7 +201,7 @@ func (p *Profile) values(limit int, set map[string]string) values {
 	return v
 }
 
-// bind writes the value of the parameter into v.
+// bind computes the value of the parameter, from set or its default, and stores it in v.
 func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	o := &param.Option
 	text, given := set[param.Name]
@@ -236,8 +237,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	param.reaches(p, x, v, false)
 }
 
-// reaches panics with a fault if the value x of a parameter is below AtLeast. If the parameter written is true, x is
-// the default, and the fault points at the profile.
+// reaches panics with a fault if x, the value of a parameter, is below AtLeast. written says that x is the default; the
+// fault then points at the profile.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return
@@ -257,7 +258,7 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 		"least %s", param.Name, p.Name, plain(x), bound)}})
 }
 
-// onlyBranch returns the branch with a weight above 0 if there is exactly one, or nil.
+// onlyBranch returns the only branch with a weight above 0. If there are none or several, it returns nil.
 func (ph *Phase) onlyBranch() *Branch {
 	var only *Branch
 	for i := range ph.Branches {
@@ -294,7 +295,8 @@ func (ph *phase) plan(v values) *Phase {
 	return out
 }
 
-// weightNode returns the position in the file of the first weight of a branch, or of the phase without weights.
+// weightNode returns the position in the file of the first weight of a branch. Without weights, it is the phase's
+// position.
 func (ph *phase) weightNode() *node {
 	for i := range ph.branches {
 		for _, s := range ph.branches[i].settings {
@@ -320,7 +322,7 @@ func (b *branch) plan(v values) Branch {
 	return out
 }
 
-// weights returns the fields of a text branch with their weights. They have the order of sheaf.Fields.
+// weights returns the fields of a text branch with their weights, in the order of sheaf.Fields.
 func (b *branch) weights(v values) []Field {
 	var out []Field
 	for _, f := range b.fields {
@@ -340,7 +342,7 @@ func (b *branch) weights(v values) []Field {
 	return out
 }
 
-// checkEnv is an Env for checking settings. The stage runs on an empty ranking, so it asks for no documents.
+// checkEnv is the Env for checking the settings of a stage. The stage runs on an empty ranking.
 var checkEnv = rank.Env{Facts: struct{ rank.Facts }{}, Now: time.Unix(0, 0)}
 
 func planSteps(steps []step, v values) []Step {
@@ -371,7 +373,7 @@ func planSteps(steps []step, v values) []Step {
 	return out
 }
 
-// text writes a step as a profile does. It leaves out settings that have their default value.
+// text returns a step as a profile would write it, without settings that have their default value.
 func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {

@@ -32,21 +32,21 @@ type Profile struct {
 	unchanged  bool // an unchanged built-in profile
 }
 
-// sources are the parts of a profile before the branches. A missing part is nil.
+// sources are the parts of a profile that come before the branches. A missing part is nil.
 type sources struct{ limits, expand, scan *step }
 
 // Parameter is a number or a word in a profile. A query may set it.
 type Parameter struct {
 	// Option has the name, range and default of the parameter. The default may use limit and earlier parameters.
 	Option
-	// AtLeast, if not "", is an expression for another lower bound of a number. It may use limit and earlier
-	// parameters.
+	// AtLeast, if not "", is an expression for one more lower bound. It may use limit and earlier parameters.
 	AtLeast string
 
 	parsed
 }
 
-// parsed has the default and the lower bound of a parameter as expressions. node is the position of the default.
+// parsed has the default and the lower bound of a parameter, parsed as expressions. node is the position of the default
+// in the file.
 type parsed struct {
 	number, atLeast *expression
 	node            *node
@@ -101,8 +101,7 @@ type Plan struct {
 	Values map[string]string
 	// Expand says how a chat model writes the query in other words. If Expand is nil, no model is asked.
 	Expand *Expand
-	// Scan says how to find candidates in files, which the branches then search. If it is nil, the branches search the
-	// store.
+	// Scan says how to find candidates in files, which the branches then search. If nil, the branches search the store.
 	Scan *Scan
 	// Candidates is the first phase, or nil without one. Main then searches only the first Limit hits of its ranking.
 	Candidates *Phase
@@ -139,9 +138,9 @@ type Phase struct {
 	Branches []Branch
 	// Fusion joins the branches. It also runs if there is only one branch.
 	Fusion rank.Fusion
-	// Complete asks each branch for the scores of hits that only other branches found. This happens before the fusion.
+	// Complete asks each branch, before the fusion, for the scores of the hits that only other branches found.
 	Complete bool
-	// FusionText describes the fusion as the profile writes it.
+	// FusionText is the fusion in the form that a profile has.
 	FusionText string
 	Then       []Step
 	// Limit is how many hits of a first phase are kept. It is 0 for the main phase.
@@ -160,7 +159,7 @@ type Branch struct {
 	Text *TextBranch
 	// Vector says how to search vectors. It is nil for a branch that searches words.
 	Vector *VectorBranch
-	// AtLeast is the name of an earlier branch, or "". A hit in both branches gets the larger of its two scores.
+	// AtLeast is the name of an earlier branch, or "". A hit of both gets the larger of its two scores.
 	AtLeast string
 	Then    []Step
 }
@@ -189,7 +188,7 @@ type VectorBranch struct {
 
 // Step is one stage of a plan.
 type Step struct {
-	// Name names the stage. Text is the stage in a profile, with numbers for expressions: "elbow: {ratio: 0.5, max:
+	// Name names the stage. Text is the stage as in a profile, with numbers for expressions: "elbow: {ratio: 0.5, max:
 	// 20}".
 	Name  string
 	Text  string

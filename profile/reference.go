@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Reference returns the reference of the profile language in Markdown. It is made from the decoder's tables and from
-// the files of the built-in profiles.
+// Reference returns a Markdown page that describes the profile language. It is made from the decoder's tables and from
+// the built-in profiles.
 func Reference() (string, error) {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -104,7 +104,7 @@ func StageOptions(name string) []*Option {
 	return nil
 }
 
-// FusionOptions returns the settings of a fusion outside a search, for rankings of other systems.
+// FusionOptions returns the settings of the fusion that joins rankings of other systems.
 func FusionOptions() []*Option { return runFusion.options }
 
 // StageHelp describes a stage and its settings, one setting per line. If the name is unknown, the error lists the

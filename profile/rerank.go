@@ -9,7 +9,7 @@ import (
 )
 
 // Rerank is a stage that asks a model how well the first N hits answer the query. Package search runs this stage,
-// because package search has the texts and the model.
+// because it has the texts and the model.
 type Rerank struct {
 	// N is how many hits the model reads; Rerank drops the others. If N is 0, it calls no model and changes nothing.
 	N int
@@ -20,7 +20,8 @@ type Rerank struct {
 	Timeout time.Duration
 }
 
-// Apply implements [rank.Stage]. It fails with sheaf.ErrUnsupported unless the ranking is empty.
+// Apply implements [rank.Stage]. It returns sheaf.ErrUnsupported unless the ranking is empty, because package search
+// does the work.
 func (r Rerank) Apply(in sheaf.Ranking, _ rank.Env) (sheaf.Ranking, error) {
 	if len(in) == 0 {
 		return sheaf.Ranking{}, nil

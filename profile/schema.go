@@ -67,7 +67,7 @@ func Schema() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// object is a JSON object. encoding/json writes its keys in alphabetical order.
+// object is a JSON object. encoding/json sorts its keys.
 type object map[string]any
 
 func branchSchema(how Retrieve, options []*Option, more object) object {

@@ -30,9 +30,9 @@ type Option struct {
 	Default string
 	// Min and Max are the smallest and the largest number.
 	Min, Max float64
-	// OneOf are the allowed words. It is empty if the value is a number or a text.
+	// OneOf lists the allowed words. It is empty if the value is a number or a text.
 	OneOf []string
-	// constants are the words in the order of the constants of package rank. OneOf may lack some of them.
+	// constants lists the words in the order of the constants of package rank. OneOf may omit some of them.
 	constants []string
 }
 
@@ -45,7 +45,7 @@ func (o *Option) Integer() bool { return o.kind == typeInteger }
 // Flag reports whether the value is true or false.
 func (o *Option) Flag() bool { return o.kind == typeBool }
 
-// Allowed says which values the option may have outside a profile, where each value is one text.
+// Allowed describes the values that the option may have outside a profile, where each value is one text.
 func (o *Option) Allowed() string {
 	if o.kind == typeTexts {
 		return o.domain() + " with commas between them"
@@ -53,7 +53,7 @@ func (o *Option) Allowed() string {
 	return o.domain()
 }
 
-// domain says which values the option may have in a profile.
+// domain describes the values that the option may have in a profile.
 func (o *Option) domain() string {
 	switch o.kind {
 	case typeNumber:
@@ -70,7 +70,7 @@ func (o *Option) domain() string {
 	return "a text"
 }
 
-// plain writes a number without rounding errors: 1 - 0.82 is 0.18. It uses an exponent only if that is easier to read.
+// plain formats a number without rounding errors: 1 - 0.82 is 0.18. It uses an exponent only if that is easier to read.
 func plain(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -88,7 +88,7 @@ type setting struct {
 	texts  []string
 }
 
-// setting returns the setting for an option in mapping n. If n lacks the option, the setting has the default.
+// setting reads the option o from the mapping n. If n lacks it, the default counts. where is for errors.
 func (d *decoder) setting(o *Option, n *node, where string) setting {
 	if value := n.get(o.Name); value != nil {
 		return d.value(o, value, where)
@@ -137,7 +137,7 @@ func (d *decoder) value(o *Option, n *node, where string) setting {
 	return s
 }
 
-// expression parses the expression of a setting and checks the names in it.
+// expression parses the value of a setting as an expression, and checks the names in it.
 func (d *decoder) expression(s *setting) *expression {
 	e, err := parseExpression(s.text)
 	if err != nil {
@@ -152,8 +152,8 @@ func (d *decoder) expression(s *setting) *expression {
 	return e
 }
 
-// If words is true, parameterNames returns the names of the parameters whose value is a word. Otherwise it returns the
-// names of the parameters whose value is a number.
+// parameterNames returns the names of the parameters with a word as value if words is true. Otherwise it returns the
+// names of those with a number.
 func (d *decoder) parameterNames(words bool) (names []string) {
 	for i := range d.params {
 		if words == (len(d.params[i].OneOf) > 0) {
@@ -163,8 +163,8 @@ func (d *decoder) parameterNames(words bool) (names []string) {
 	return names
 }
 
-// choiceParameter panics with a fault if the setting s cannot get its value from the parameter called name. All words
-// of the parameter must be allowed for the setting.
+// choiceParameter panics with a fault unless the parameter called name can give the setting its value. The setting must
+// allow all words of the parameter.
 func (d *decoder) choiceParameter(s *setting, name string) {
 	i := slices.IndexFunc(d.params, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
@@ -182,7 +182,7 @@ func (d *decoder) choiceParameter(s *setting, name string) {
 	}
 }
 
-// isNumber reports whether the file gives the setting exactly this number, not an expression.
+// isNumber reports whether the file has exactly this number as the value of the setting, not an expression.
 func (s *setting) isNumber(number float64) bool {
 	n, err := strconv.ParseFloat(s.node.text, 64)
 	return err == nil && n == number
@@ -194,7 +194,7 @@ type values struct {
 	choices map[string]string
 }
 
-// arguments has the computed settings of one stage.
+// arguments are the settings of one stage with their computed values.
 type arguments []argument
 
 type argument struct {
@@ -222,7 +222,7 @@ func (a arguments) choice(name string) int     { return a.get(name).choice }
 func (a arguments) texts(name string) []string { return a.get(name).texts }
 func (a arguments) flag(name string) bool      { return a.text(name) == "true" }
 
-// compute computes and checks all settings. If one is wrong, it panics with a fault.
+// compute computes and checks the values of all settings. For a wrong value, it panics with a fault.
 func compute(settings []setting, v values) arguments {
 	out := make(arguments, len(settings))
 	for i := range settings {

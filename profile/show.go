@@ -45,7 +45,7 @@ func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 	return b.String(), nil
 }
 
-// drawSources draws the parts before the branches.
+// drawSources adds the parts before the branches to the drawing.
 func (p *Plan) drawSources(b *strings.Builder) {
 	if e := p.Expand; e != nil {
 		passage := ""
@@ -61,7 +61,7 @@ func (p *Plan) drawSources(b *strings.Builder) {
 	}
 }
 
-// Range says which values a parameter may have: "0..1", "1..100, at least n" or "rrf | scores".
+// Range describes the values that a parameter may have: "0..1", "1..100, at least n" or "rrf | scores".
 func (param *Parameter) Range() string {
 	if len(param.OneOf) > 0 {
 		return strings.Join(param.OneOf, " | ")
@@ -73,7 +73,7 @@ func (param *Parameter) Range() string {
 	return text
 }
 
-// draw draws each branch in one line, then the steps after the branches.
+// draw adds each branch in one line to the drawing, then the steps after the branches.
 func (ph *Phase) draw(b *strings.Builder, indent string) {
 	width := 0
 	for i := range ph.Branches {
@@ -197,7 +197,7 @@ func New(name string, p *Profile) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// quoteYAML puts quotes around a text that [Parse] would not read as this text, such as "null".
+// quoteYAML returns s, in quotes if [Parse] would otherwise read another value, as for "null".
 func quoteYAML(s string) string {
 	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" || s == "null" ||
 		strings.HasPrefix(s, "- ") {

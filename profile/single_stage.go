@@ -31,7 +31,7 @@ func RunStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs != needsIDs })
 }
 
-// runFusion is the fusion for rankings of other systems. It lacks the options about branches and about repeated IDs.
+// runFusion is the fusion for rankings of other systems. It has no options about branches and about repeated IDs.
 var runFusion = kind{name: fusion.name, about: fusion.about, short: fusion.short,
 	options: runFusionOptions(), fusion: fusion.fusion}
 
@@ -54,8 +54,8 @@ func runFusionOptions() []*Option {
 }
 
 // NewStage returns a stage for use outside a search. name is its kind, and set has its settings as a profile writes
-// them; lists have commas. An expression may use the name limit, and limit must then be 1..MaxLimit. In errors, the
-// text called comes before the name of a setting, for example "--". For every fault, NewStage returns sheaf.ErrInvalid.
+// them; lists have commas. An expression may use the name limit, and limit must then be 1..MaxLimit. called is the
+// prefix of a setting's name in errors, for example "--". For every fault, NewStage returns sheaf.ErrInvalid.
 func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -75,8 +75,8 @@ func NewStage(name string, set map[string]string, limit int, called string) (Ste
 	return steps[0], nil
 }
 
-// NewRunStage is [NewStage] for rankings of other systems. There, an ID tells only the document of a chunk. If the
-// stage needs more, NewRunStage returns sheaf.ErrUnsupported. Errors write settings as flags.
+// NewRunStage is [NewStage] for rankings of other systems. There, the ID of a chunk is all that is known of it. If the
+// stage needs more, NewRunStage returns sheaf.ErrUnsupported. Errors show settings as flags.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -102,7 +102,7 @@ func NewFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	return attempt(func() rank.Fusion { return runFusion.fusion(compute(s.settings, v)) })
 }
 
-// single reads one stage or fusion from its settings, and returns the values for its expressions, which use only limit.
+// single reads one stage or fusion from set. It also returns the values for its expressions, which can use only limit.
 func single(k *kind, what, called string, set map[string]string, limit int) (*step, values, error) {
 	s, err := attempt(func() *step { return (&decoder{}).step(k, settingsNode(k, what, called, set)) })
 	if err != nil {
@@ -118,7 +118,7 @@ func single(k *kind, what, called string, set map[string]string, limit int) (*st
 	return s, (&Profile{}).values(limit, nil), nil
 }
 
-// settingsNode returns the settings in the form that a profile has, as a mapping.
+// settingsNode returns set as a mapping node, the form that settings have in a profile.
 func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	n := &node{file: what, kind: nodeMapping}
 	for _, name := range slices.Sorted(maps.Keys(set)) {

@@ -10,32 +10,32 @@ import (
 	"sheaf/rank"
 )
 
-// kind is a kind of stage or fusion. It has a name, a purpose, options and a constructor. The decoder, the JSON Schema
-// and the reference all read the table of kinds. To add a stage, add an entry to this table.
+// kind is a kind of stage or fusion: its name, purpose, options and constructor. The decoder, the JSON Schema and the
+// reference read the table of kinds. To add a stage, add an entry to this table.
 type kind struct {
 	name  string
 	about string
 	// short is the option that is set if a profile gives a single value: in "top: 10" it is n.
 	short   string
 	options []*Option
-	// pairs says that some numbers must fit together, for example low and high.
+	// pairs says that some settings must fit together, for example low and high.
 	pairs bool
-	// keeps says that a hit that stays in the ranking keeps its score.
+	// keeps says that the stage does not change the scores of hits that stay in the ranking.
 	keeps bool
 	// needs says what the stage needs besides the ranking.
 	needs need
-	// most returns how many hits the stage keeps at most; it is nil if there is no maximum. The field cuts says that
-	// the limit of a query must not be above this maximum. The field drops says that the stage may drop or replace hits
-	// although it has no maximum.
+	// most returns how many hits the stage keeps at most; it is nil if there is no maximum. cuts says that the limit of
+	// a query must not be above this maximum. drops says that the stage may drop or replace hits although it has no
+	// maximum.
 	most        func(a arguments) int
 	cuts, drops bool
-	// dated says that the result depends on the time of the query.
+	// dated says that the result of the stage depends on the time of the query.
 	dated  bool
 	stage  func(a arguments) rank.Stage
 	fusion func(a arguments) rank.Fusion
 }
 
-// need is what a stage needs in addition to the ranking.
+// need is what a stage needs besides the ranking, such as facts about documents.
 type need uint8
 
 const (
@@ -68,7 +68,7 @@ func flag(name, about string) *Option {
 	return &Option{Name: name, kind: typeBool, Default: "false", About: about}
 }
 
-// These options belong to several kinds. The choices of an option have the same order as the constants in package rank.
+// These options belong to several kinds. The words of an option have the order of the constants in package rank.
 var (
 	blendOption = choice("blend", "multiply", "how the factor changes the score: multiply, or add factor - 1",
 		"multiply", "add")
@@ -83,7 +83,7 @@ var (
 	}
 )
 
-// integerOf returns a function that reads the whole number called name.
+// integerOf returns a function that returns the whole number in the setting called name.
 func integerOf(name string) func(a arguments) int {
 	return func(a arguments) int { return a.integer(name) }
 }
@@ -292,7 +292,7 @@ var stages = []kind{
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 func days(n float64) time.Duration    { return time.Duration(n * float64(24*time.Hour)) }
 
-// ofMissing says what a hit counts if a leg lacks it. It describes the values of rank.Norm, for help texts.
+// ofMissing is a help text for the values of rank.Norm. It says how a hit counts that a leg did not find.
 const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
 	"gives 0 otherwise"
 
@@ -318,7 +318,7 @@ var fusionOptions = []*Option{
 // pushDownName is an option that no longer has an effect. Texts about a fusion leave it out.
 const pushDownName = "push_down"
 
-// whenOption is an option that every stage has.
+// whenOption is the option with which a profile can disable a stage. Every stage has it.
 var whenOption = number("when", "1", -1e12, 1e12, "0 disables the stage")
 
 var fusion = kind{name: "fuse", about: "joins the branches into one ranking", short: "method", options: fusionOptions,
@@ -358,7 +358,7 @@ var (
 	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase are kept")
 )
 
-// These parts come before the branches. They limit the results, expand the query, and find candidates in files.
+// These are the parts of a profile before the branches. They limit results, expand the query, and scan files.
 var (
 	limitOptions = kind{name: "limits", about: "says how many results a query returns",
 		options: []*Option{

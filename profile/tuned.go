@@ -14,11 +14,11 @@ import (
 	"sheaf/index/vfs"
 )
 
-// tunedFolder is a folder in the folder of an index. It has the profiles that are tuned to this index.
+// tunedFolder is a folder in the folder of an index, with the profiles that are tuned to this index.
 const tunedFolder = "tuned"
 
-// The first line of a tuned profile names the default ranking for which the profile was tuned. tunedBefore is the
-// beginning of the line for the previous default ranking.
+// tunedHeader is the first line of a tuned profile: it names the default ranking. tunedBefore begins that line in files
+// for the previous default ranking.
 const (
 	tunedBefore = "# Written by sheaf tune;"
 	tunedHeader = "# Written by sheaf tune for a ranking of shares; sheaf tune --undo removes it."
@@ -34,7 +34,7 @@ func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir
 // LoadTuned reads the profile that the index in dir uses for name. This is the tuned version, called NAME-tuned, or
 // else the profile that [Load] reads from find. fault says why an existing tuned version is not used. For example, the
 // version sets a parameter that the profile no longer has. A version that was tuned for the previous default ranking is
-// not used either, because parameters had another meaning there. err is an error of [Load].
+// not used either, because its parameters had another meaning. err is an error of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	if dir != "" && validName.MatchString(name) {
 		text, err := TunedText(dir, name)

@@ -15,7 +15,7 @@ import (
 	"sheaf"
 )
 
-// maxBytes and maxDepth limit a profile, so that a hostile file is refused early. Real profiles are far smaller.
+// maxBytes and maxDepth limit the size and the nesting of a profile, against hostile files. Real ones are far smaller.
 const (
 	maxBytes = 1 << 20
 	maxDepth = 20
@@ -50,7 +50,8 @@ type pair struct {
 	value node
 }
 
-// errorf returns an error that wraps sheaf.ErrInvalid and starts with the position of n, without a line outside a file.
+// errorf returns an error that wraps sheaf.ErrInvalid and begins with the position of n. Outside a file, the position
+// has no line.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
@@ -62,8 +63,8 @@ func (n *node) errorf(format string, args ...any) error {
 	return &FileError{File: n.file, Line: n.line, Column: n.col, Text: fmt.Sprintf(format, args...)}
 }
 
-// parseYAML reads one YAML document of plain values. It refuses anchors, aliases, tags, merge keys and repeated
-// keys. It panics with a fault.
+// parseYAML reads one YAML document of plain values. For anchors, aliases, tags, merge keys and repeated keys, it
+// panics with a fault.
 func parseYAML(file string, text []byte) *node {
 	root := &node{file: file, line: 1, col: 1}
 	parsed, err := yamlfile.Parse(string(text), yamlfile.Limits{Bytes: maxBytes, Depth: 2 * maxDepth})
@@ -161,7 +162,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// want panics with a fault if n is not of this kind. The text subject names n in the message.
+// want panics with a fault if n is not of this kind. subject names n in the message.
 func (n *node) want(kind nodeKind, subject string) {
 	if n.kind != kind {
 		n.fail("%s must be %s, and is %s", subject, kind, n.describe())
@@ -175,7 +176,7 @@ func (n *node) describe() string {
 	return n.kind.String()
 }
 
-// onlyKeys panics with a fault if the mapping n has a key that is not allowed.
+// onlyKeys panics with a fault if the mapping n has a key that is not allowed. what names n in the message.
 func (n *node) onlyKeys(what string, allowed ...string) {
 	for i := range n.pairs {
 		if key := &n.pairs[i].key; !slices.Contains(allowed, key.text) {
@@ -199,21 +200,21 @@ func (n *node) cutAtComma(i int) {
 	}
 }
 
-// saying returns a copy of n with another text.
+// saying returns a copy of n with the value text.
 func (n *node) saying(text string) *node {
 	at := *n
 	at.text = text
 	return &at
 }
 
-// unknown returns the error for the text of n, which is not one of the allowed texts. The text what says what n names.
+// unknown returns the error that the text of n is not one of the allowed texts. what says what the text should name.
 func (n *node) unknown(what string, allowed []string) error {
 	kind, _, _ := strings.Cut(what, " ")
 	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, prefixed(": ", Hint(kind, n.text, allowed)),
 		strings.Join(allowed, ", "))
 }
 
-// prefixed returns separator and text. If text is "", it returns "".
+// prefixed returns separator followed by text, or "" if text is "".
 func prefixed(separator, text string) string {
 	if text == "" {
 		return ""

@@ -50,7 +50,7 @@ func (a Adaptive) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return a.diverse(in, threshold, env.Facts), nil
 }
 
-// Threshold returns the threshold for hits. The parameter best is the best score of the hits.
+// Threshold returns the score that a hit must reach. best is the best score of the ranking.
 func (a Adaptive) Threshold(best float64) float64 { return max(a.Relative*best, a.Absolute) }
 
 func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) sheaf.Ranking {

@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// Level says what replaces a hit in an aggregation: its document or its parent.
+// Level says what replaces a hit in Aggregate: its document or its parent.
 type Level uint8
 
 // These are the levels of aggregation.
@@ -60,10 +60,10 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return groupHits(groups, a.Scoring, what), nil
 }
 
-// group has the candidates that become one answer.
+// group has the hits that become one answer, and the score of the answer.
 type group struct {
 	id sheaf.ID
-	// hits are the candidates. The answer may be one of them.
+	// hits are the candidates, the hits that the answer replaces. The answer may be one of them.
 	hits []*sheaf.Hit
 	// first is the smallest index of a candidate in the input, from 0.
 	first int
@@ -74,7 +74,7 @@ type group struct {
 	best  int
 }
 
-// groupHits makes one hit from each group, and keeps the order.
+// groupHits makes one hit from each group, in the same order. what names the stage in explanations.
 func groupHits(groups []group, s Scoring, what string) sheaf.Ranking {
 	var scores []float64
 	for i := range groups {
@@ -110,7 +110,7 @@ func groupHits(groups []group, s Scoring, what string) sheaf.Ranking {
 	return out
 }
 
-// bestRank returns the best rank that a hit has in a leg. If no hit has a rank, it returns the largest number.
+// bestRank returns the best rank that one of the hits has in a leg. If none has a rank, it returns the largest number.
 func bestRank(hits []*sheaf.Hit) int {
 	best := math.MaxInt
 	for _, h := range hits {
@@ -123,8 +123,8 @@ func bestRank(hits []*sheaf.Hit) int {
 	return best
 }
 
-// inside returns the constituents of the answer with this ID: its candidates, then the constituents of the candidates.
-// The list has no duplicates and does not contain the answer.
+// inside returns the constituents of the answer called id: its hits, then the constituents of these hits. The list has
+// no duplicates and does not contain the answer.
 func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	all := slices.Clone(hits)
 	for _, h := range hits {
@@ -135,7 +135,7 @@ func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return distinct(id, all)
 }
 
-// bestLegs returns for each leg the best rank that a hit has in this leg. It returns nil if the hits have no legs.
+// bestLegs returns for each leg the best rank that one of the hits has in it. If the hits have no legs, it returns nil.
 func bestLegs(hits []*sheaf.Hit) []sheaf.Leg {
 	var legs []sheaf.Leg
 	for _, h := range hits {

@@ -10,7 +10,7 @@ import (
 // Blend says how a boost's factor changes a score. A factor of 1 keeps it; larger ones raise it, smaller ones lower it.
 type Blend uint8
 
-// These are the ways to blend a factor in.
+// These are the ways in which a factor changes a score.
 const (
 	// Multiply gives score * factor. A negative score is divided, so that a factor above 1 always raises it.
 	Multiply Blend = iota
@@ -22,8 +22,8 @@ const (
 // the boost does not change the hit.
 type factor func(h *sheaf.Hit) (value float64, why func() sheaf.Explanation)
 
-// boost changes the scores of hits by their factors, and sorts the hits. A factor must be finite. For multiplication,
-// it must not be negative. limit caps the factors; 0 means no cap.
+// boost changes the score of each hit by its factor, and sorts the hits. A factor must be finite, and for Multiply not
+// negative. limit is the largest factor; 0 means no limit.
 func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor) (sheaf.Ranking, error) {
 	out := slices.Clone(in)
 	for i := range out {
@@ -66,7 +66,8 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-// explain explains how a factor changed a score. The parameter before is the old score; score is the new score.
+// explain returns an explanation that a factor changed the score from before to score. why explains before, and by
+// explains the factor.
 func (b Blend) explain(
 	stage string, why *sheaf.Explanation, before, score float64, by sheaf.Explanation,
 ) *sheaf.Explanation {
@@ -83,7 +84,7 @@ func (b Blend) explain(
 	return &e
 }
 
-// capped adds the cap to the explanation of a factor above limit. If limit is 0, there is no cap.
+// capped adds to the explanation of a factor that limit lowers it. If limit is 0 or not exceeded, it changes nothing.
 func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	if limit == 0 || why.Value <= limit {
 		return why
@@ -100,7 +101,7 @@ type sum struct {
 	parts   []sheaf.Explanation
 }
 
-// add adds a value to the sum. If an explanation is needed, it calls the function part to make one.
+// add adds a value to the sum. If the hit has an explanation, it calls part to explain the value.
 func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	s.value += value
 	if value != 0 && s.explain {
@@ -108,8 +109,8 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	}
 }
 
-// addEach calls the function each for every hit, adds the resulting sum to the hit's score, and sorts the hits. If all
-// sums are 0, it returns the ranking in.
+// addEach calls each for every hit, adds the resulting sum to the hit's score, and sorts the hits. If all sums are 0,
+// it returns in.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
 	out, s := in, sum{}
 	for i := range in {

@@ -33,7 +33,7 @@ func (e Elbow) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	return prefix(in, min(e.Find(in), e.Max)), nil
 }
 
-// Find returns how many hits are before the elbow. Without an elbow, it returns the number of all hits.
+// Find returns the number of hits before the elbow. Without an elbow, this is the number of all hits.
 func (e Elbow) Find(in sheaf.Ranking) int {
 	for i := 0; i < len(in)-1; i++ {
 		switch {

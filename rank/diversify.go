@@ -35,8 +35,8 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// isWhole reports whether a chunk has the whole text of its document. This is the document itself, or its only section
-// if the section has the same title.
+// isWhole reports whether a chunk has the whole text of its document. Such a chunk is the document itself, or its only
+// section with the same title.
 func isWhole(c *sheaf.Node, facts Facts) bool {
 	if c.Parent == "" || c.SiblingCount != 1 {
 		return c.Parent == ""
@@ -112,7 +112,7 @@ func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) *sheaf.Exp
 	return &e
 }
 
-// treePath returns the chunks from id up to its document. The first one is id.
+// treePath returns the chunks on the path from id up to its document, beginning with id.
 func treePath(id sheaf.ID, facts Facts) []sheaf.ID {
 	path := []sheaf.ID{id}
 	c, ok := facts.Chunk(id)

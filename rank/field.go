@@ -63,13 +63,13 @@ func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string
 	return false
 }
 
-// sameValue reports whether a value is the text want, or links to a note of this name.
+// sameValue reports whether a value is the text want, or a link to a note of this name.
 func sameValue(v sheaf.Value, want string) bool {
 	return strings.EqualFold(v.String(), want) ||
 		v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
 }
 
-// belowFold reports whether the path name is the path want, or below it. Case does not matter.
+// belowFold reports whether the path name is want, or is below want. Case does not matter.
 func belowFold(name, want string) bool {
 	name, want = strings.ToLower(name), strings.ToLower(want)
 	return name == want || strings.HasPrefix(name, want+"/")

@@ -69,7 +69,7 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// folderFactor returns the explanation of a folder's factor. Its value is the factor.
+// folderFactor returns the factor of a folder as an explanation, whose value is the factor.
 func folderFactor(folder string, count, total int) *sheaf.Explanation {
 	n, share := float64(count), float64(count)/float64(total)
 	steps := math.Log2(n+1) - 1
@@ -95,7 +95,7 @@ func folderOf(p string) string {
 	return ""
 }
 
-// capValid returns an error if limit is not a valid cap of a boost.
+// capValid returns an error if limit is not a valid largest factor of a boost.
 func capValid(stage string, limit float64) error {
 	if limit == 0 || limit >= 1 && !math.IsInf(limit, 0) {
 		return nil

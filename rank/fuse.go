@@ -8,14 +8,14 @@ import (
 	"sheaf"
 )
 
-// Leg is the ranking of one branch, as a fusion gets it.
+// Leg is the ranking of one branch, as an input of a fusion.
 type Leg struct {
 	// Name is the name of the branch and its store. Errors and explanations show it.
 	Name string
 	Hits sheaf.Ranking
 	// Weight is how much the leg counts, 0 or more. Hits that only legs of weight 0 found come after all other hits.
-	// Ranks in a leg of weight 0 break no ties, because Hit.Legs does not have them. For NormLinear, such a hit counts
-	// as missing in the other legs.
+	// Ranks in a leg of weight 0 break no ties, because Hit.Legs does not have them. For NormLinear, such a hit is
+	// missing in the other legs.
 	Weight float64
 }
 
@@ -50,10 +50,10 @@ func totalWeight(stage string, legs []Leg) (float64, error) {
 // union has the hits of several legs, each hit once.
 type union struct {
 	legs []Leg
-	// hits are in order of first appearance. They have Legs, but their scores are not computed yet.
+	// hits lists the hits in the order in which they first appear. They have Legs, but no scores yet.
 	hits sheaf.Ranking
 	at   map[sheaf.ID]int // index in hits
-	// sources[i*len(legs)+j] is hits[i] as leg j has it. It is nil if the leg lacks the hit or has weight 0.
+	// sources[i*len(legs)+j] is hits[i] as it is in leg j. It is nil if leg j lacks the hit or has weight 0.
 	sources []*sheaf.Hit
 	explain bool // some hits have explanations
 }
@@ -99,15 +99,16 @@ func unite(stage string, legs []Leg) (*union, error) {
 	return u, nil
 }
 
-// source returns hit i as leg j has it. It returns nil if the leg lacks the hit or has weight 0.
+// source returns hit number i as it is in leg j. It returns nil if leg j lacks the hit or has weight 0.
 func (u *union) source(i, j int) *sheaf.Hit { return u.sources[i*len(u.legs)+j] }
 
-// counts reports whether hit i was found by a leg with a weight above 0.
+// counts reports whether a leg with a weight above 0 has hit number i.
 func (u *union) counts(i int) bool {
 	return slices.ContainsFunc(u.hits[i].Legs, func(leg sheaf.Leg) bool { return leg.Rank > 0 })
 }
 
-// ranking adds explanations and constituents to the hits, and sorts the hits by the scores that the fusion gave them.
+// ranking returns the hits sorted by the scores that the fusion gave them, with constituents. explain returns the
+// explanation of hit number i.
 func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	for i := range u.hits {
 		if u.explain {
@@ -119,7 +120,8 @@ func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	return u.hits
 }
 
-// constituents joins the constituents that hit i has in its legs. It takes one from each leg in turn, best rank first.
+// constituents joins the constituents that hit number i has in its legs. It takes one from each leg in turn, beginning
+// with the leg of the best rank.
 func (u *union) constituents(i int) []sheaf.Hit {
 	var from []int // indexes of legs
 	longest := 0
@@ -143,7 +145,7 @@ func (u *union) constituents(i int) []sheaf.Hit {
 	return distinct(u.hits[i].ID, all)
 }
 
-// distinct copies hits without their constituents. It drops repeated IDs and id itself. It returns nil if none is left.
+// distinct copies hits without their constituents. It drops repeated IDs and id itself. It returns nil for none.
 func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	var out []sheaf.Hit
 	seen := make(map[sheaf.ID]bool, len(hits))
@@ -159,7 +161,7 @@ func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 }
 
 // MaxLegs adds the hits of leg b to leg a. If both legs have a hit, the hit gets the larger score. A profile uses this
-// if the better of two signals counts. In Onyx on Vespa, for example, the nearer of title and content counts.
+// if the better of two signals counts, such as the nearer of title and content.
 func MaxLegs(a, b Leg) Leg {
 	out := Leg{Name: a.Name, Weight: a.Weight, Hits: make(sheaf.Ranking, 0, len(a.Hits)+len(b.Hits))}
 	at := make(map[sheaf.ID]int, len(a.Hits))

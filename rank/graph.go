@@ -80,14 +80,14 @@ func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	return docs
 }
 
-// connections has three counts of other documents that are connected with one document.
+// connections counts the other documents that are connected with one document, in three ways.
 type connections struct{ links, cited, shared int }
 
 func (b GraphBoost) sum(c connections) float64 {
 	return b.Backlink*float64(c.links) + b.CoCitation*float64(c.cited) + b.SharedTag*float64(c.shared)
 }
 
-// connections returns the counts for each of docs.
+// connections returns the counts for each of docs. They count only documents in docs.
 func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]connections {
 	n := len(docs)
 	if n < 2 {
@@ -114,8 +114,8 @@ func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]conne
 	return out
 }
 
-// forwardLinks counts for each of docs how many other docs link to it. It reads the links of docs. It does not read
-// backlinks, because a popular document has very many.
+// forwardLinks returns, for each of docs, how many other docs link to it. at maps each document to its index. It reads
+// the links of docs, because a popular document has very many backlinks.
 func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	counts := make([]int, len(docs))
 	for i, doc := range docs {
@@ -128,7 +128,7 @@ func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	return counts
 }
 
-// backlinks counts, for each of docs, how many docs link to it and how many are cited together with it.
+// backlinks returns, for each of docs, how many docs link to it, and how many are cited together with it.
 func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
 	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))
@@ -155,7 +155,7 @@ func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited 
 	return links, cited
 }
 
-// sharedTags counts for each of docs how many other docs share a tag with it.
+// sharedTags returns, for each of docs, how many other docs share a tag with it.
 func sharedTags(docs []sheaf.ID, facts Facts) []int {
 	tags := make([]map[string]bool, len(docs))
 	for i, doc := range docs {

@@ -11,9 +11,9 @@ import (
 
 // NameMatch says how well a name matches the query. Name and query are compared as sets of words.
 type NameMatch struct {
-	// Asked is the share, 0..1, of the query's words that are in the name. Words are weighted by idf.
+	// Asked is the share, 0..1, of the query's words that the name has. Words are weighted by idf.
 	Asked float64
-	// Said is the share, 0..1, of the name's content words that are in the query.
+	// Said is the share, 0..1, of the name's content words that the query has.
 	Said float64
 }
 
@@ -104,7 +104,7 @@ func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	})
 }
 
-// nameValue is a name with its match to the query.
+// nameValue is a name of a document or heading, and how well it matches the query.
 type nameValue struct {
 	name  string
 	match NameMatch
@@ -112,7 +112,7 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explain returns the explanation of weight times the value of the name. The parameter owner says whose name it is.
+// explain returns the explanation of weight times the value of the name. owner says whose name it is.
 func (v nameValue) explain(what, owner string, weight float64) sheaf.Explanation {
 	name := shortened(v.name)
 	e := combined(what+" "+strconv.Quote(name), weight*v.value(), sheaf.CombineProduct,
@@ -124,7 +124,7 @@ func (v nameValue) explain(what, owner string, weight float64) sheaf.Explanation
 // shownName is how many characters of a name an explanation shows at most.
 const shownName = 100
 
-// shortened cuts a name that is longer than shownName.
+// shortened cuts a name to at most shownName characters.
 func shortened(name string) string {
 	n := 0
 	for i := range name {

@@ -42,7 +42,7 @@ const (
 // floorOpenSearch is the smallest value that OpenSearch gives to a hit that the leg found.
 const floorOpenSearch = 0.001
 
-// statistics has the numbers that a Norm needs about the scores of a leg.
+// statistics has the numbers that a Norm needs about the scores of a leg, such as the mean.
 type statistics struct {
 	norm         Norm
 	name         string
@@ -53,7 +53,7 @@ type statistics struct {
 	n            int
 }
 
-// measure computes the statistics of scores. For NormLinear, the caller adds a 0 for each missing hit to scores.
+// measure returns the statistics of scores. For NormLinear, the caller must add a 0 to scores for each missing hit.
 func measure(norm Norm, name string, scores []float64) statistics {
 	s := statistics{norm: norm, name: name, lo: math.Inf(1), hi: math.Inf(-1), n: len(scores)}
 	switch {
@@ -150,7 +150,7 @@ func (s *statistics) missing() float64 {
 	return 0
 }
 
-// explain explains how the score x became value(x). The parameter from is the explanation of x itself.
+// explain explains how the score x became value(x). from is the explanation of x.
 func (s *statistics) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
 	v := s.value(x)
 	from.Value = x

@@ -11,7 +11,7 @@ import (
 // Scale says how [Normalize] changes scores.
 type Scale uint8
 
-// These are the scales. A clipped scale replaces scores outside Low..High by Low or High.
+// These are the scales. A clipped scale replaces scores below Low or above High by these bounds.
 const (
 	// ScaleMinMax maps the lowest score to Low and the highest to High. Equal scores, and the score of a single hit,
 	// become the middle. With 0.02..0.98, no score looks certain.

@@ -8,10 +8,10 @@ import (
 	"sheaf"
 )
 
-// PropertyCurve says which factor the number in a property gives.
+// PropertyCurve says how the number in a property becomes a factor.
 type PropertyCurve uint8
 
-// These are the curves.
+// These are the curves, from a number to a factor.
 const (
 	// Feedback turns votes b into a factor of 0.5..2: 2/(1 + e^(-b/3)) for b >= 0, else 0.5 + 1/(1 + e^(-b/3)). Onyx
 	// boosts documents like this. Example: 3 gives 1.4621, -3 gives 0.7689, 0 gives 1.
@@ -20,7 +20,7 @@ const (
 	Plain
 )
 
-// Factor returns the factor for the number b. For Plain and a negative b, it returns NaN.
+// Factor returns the factor for the number b. Plain has no factor for a negative b: it returns NaN.
 func (c PropertyCurve) Factor(b float64) float64 {
 	switch {
 	case c == Plain && b < 0:

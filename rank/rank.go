@@ -25,7 +25,7 @@ type Stage interface {
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
-// Env has what a stage may know about the query and the documents.
+// Env has what a stage may know about the query and the documents, besides the ranking.
 type Env struct {
 	// Facts describes the documents. It may be nil if no stage needs documents.
 	Facts Facts
@@ -73,7 +73,7 @@ type Facts interface {
 	Backlinks(doc sheaf.ID) []sheaf.ID
 }
 
-// documentOf returns the document of a chunk. For an unknown chunk, it returns the chunk's own ID.
+// documentOf returns the document of a chunk. If the chunk is unknown, it returns id.
 func documentOf(facts Facts, id sheaf.ID) sheaf.ID {
 	if n := facts.Node(id); n != nil {
 		return n.Doc

@@ -11,7 +11,7 @@ import (
 // AgeCurve says how the age of a document lowers its score.
 type AgeCurve uint8
 
-// These are the curves.
+// These are the curves, from an age to a factor.
 const (
 	// Hyperbolic is 1/(1 + Decay * age in years), as in Onyx and Vespa.
 	Hyperbolic AgeCurve = iota

@@ -65,7 +65,7 @@ func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	return u.ranking(func(i int) *sheaf.Explanation { return f.explain(u, i, best) }), nil
 }
 
-// term returns what a rank in a leg adds to the score.
+// term returns what a hit with this rank in a leg adds to its score.
 func (f RRF) term(leg *Leg, rank int) float64 { return leg.Weight / float64(f.K+rank) }
 
 func (f RRF) explain(u *union, i int, best float64) *sheaf.Explanation {

@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// Mean says how the normalized scores of a hit become one score. x is the hit's score in a leg, w the leg's weight,
-// and W the sum of all legs' weights.
+// Mean says how the normalized scores of a hit become one score. x is the hit's score in a leg, w the leg's weight, and
+// W the sum of all legs' weights.
 type Mean uint8
 
 // These are the ways to combine legs.
@@ -34,8 +34,8 @@ const (
 type Scores struct {
 	Norm Norm
 	Mean Mean
-	// Ideals is for NormShare. For each leg it has the score of a perfect match. In a leg of words, this is the sum of
-	// the idf of the query's terms. If it is 0 or missing, the leg's scores are shares already, for example cosines.
+	// Ideals is for NormShare. It has the score of a perfect match for each leg. In a search by words, this is the sum
+	// of the terms' idf. If it is 0 or missing, the leg's scores are shares already, for example cosines.
 	Ideals []float64
 }
 
@@ -64,8 +64,8 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	}), nil
 }
 
-// lower moves some hits behind all other hits: the hits that only legs of weight 0 found. Without lower, such a hit
-// could come before a hit with a very low score.
+// lower moves the hits that only legs of weight 0 found behind all other hits. Otherwise such a hit could come before a
+// hit with a very low score.
 func (u *union) lower() {
 	least := math.Inf(1)
 	for i := range u.hits {
@@ -181,8 +181,8 @@ func (f Scores) explain(u *union, stats []statistics, values []float64, i int, t
 	return f.whole(u.hits[i].Score, parts, weights, total)
 }
 
-// term explains what one leg adds to the score. For the geometric mean, it returns x to the power of the weight. The
-// function whole divides by the sum of weights.
+// term explains what one leg adds to the score: x is the score in the leg, and w the weight. For the geometric mean, it
+// returns x to the power of the weight. The function whole divides by the sum of weights.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

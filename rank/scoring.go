@@ -9,7 +9,7 @@ import (
 // Method says how the scores of several hits become the score of one answer. The n scores are s1 >= s2 >= ...
 type Method uint8
 
-// These are the methods of aggregation.
+// These are the methods of computing the score of an answer.
 const (
 	// MaxP is s1. One strong passage is enough (Dai and Callan: Deeper Text Understanding for IR with Contextual Neural
 	// Language Modeling, 2019).
@@ -77,7 +77,7 @@ func (s Scoring) Score(scores []float64) float64 {
 	return sum
 }
 
-// explain returns an explanation of how the hits gave the score. The hits are best first.
+// explain returns an explanation of how the hits gave the score. The hits are best first. what names the stage.
 func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.Explanation {
 	what = fmt.Sprintf("%s from %d matches", what, len(hits))
 	if best := s.M; best < len(hits) && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {

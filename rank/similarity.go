@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// Similarity is the form in which a system scores near vectors. Both forms rise with the cosine. A form therefore never
+// Similarity is the form in which a system scores near vectors. Both forms rise with the cosine. So a form never
 // changes the order in one branch, but it can change the result of a fusion.
 type Similarity uint8
 

@@ -69,13 +69,13 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return groupHits(l.groups(), t.Scoring, "section"), nil
 }
 
-// liftedPart is the part of a heading tree that is above some hits.
+// liftedPart is the part of a heading tree that contains some hits and everything above them.
 type liftedPart struct {
 	facts Facts
 	hits  sheaf.Ranking
 	nodes []*treeNode // in order of first use
 	byID  map[sheaf.ID]*treeNode
-	// parents has, for each depth, the nodes that have matching children.
+	// parents has, for each depth, the nodes with children that match.
 	parents [][]*treeNode
 }
 
@@ -84,18 +84,18 @@ type treeNode struct {
 	parent   *treeNode // nil for a root
 	depth    int
 	siblings int // children of the parent
-	// inside are indexes in the ranking. They belong to the hits in the node, and to the node itself if it is a hit.
+	// inside has indexes of hits in the ranking. They are the hits in the node, and the node itself if it is a hit.
 	inside []int
 	// children are the children that match.
 	children []*treeNode
-	// hit means that the node is a hit. The flag matched means that the node is a hit or replaced its children. The
-	// flag lifted means that the node replaced other nodes. The flag gone means that another node replaced this node.
+	// hit means that the node is a hit. matched means that it is a hit or replaced its children. lifted means that it
+	// replaced other nodes. gone means that another node replaced it.
 	hit, matched, lifted, gone bool
 }
 
 // node returns the node called id. If needed, it makes this node and the nodes above it. c is the position of the node
-// in its document; if c is nil, node looks it up. node returns nil if the ID is unknown, or if its depth is not smaller
-// than the number below. Depths get smaller on the way up, so the recursion ends.
+// in its document, or nil to look it up. It returns nil if the ID is unknown, or if its depth is not smaller than
+// below. Depths get smaller on the way up, so the recursion ends.
 func (l *liftedPart) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
@@ -117,7 +117,7 @@ func (l *liftedPart) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	return n
 }
 
-// match marks a node as matching, and tells its parent.
+// match marks a node as matching, and adds it to the matching children of its parent.
 func (l *liftedPart) match(n *treeNode) {
 	n.matched = true
 	p := n.parent
@@ -147,13 +147,13 @@ func (l *liftedPart) lift(p *treeNode, t Tree) {
 	}
 }
 
-// absorb moves all hits of below, a node under n, to n.
+// absorb moves all hits of below, a node under n, to n. Then below is gone.
 func (n *treeNode) absorb(below *treeNode) {
 	n.lifted, below.gone = true, true
 	n.inside, below.inside = append(n.inside, below.inside...), nil
 }
 
-// swallow looks for answers that are inside another answer. It moves each of them into the outermost answer around it.
+// swallow moves each answer that is inside another answer into the outermost answer around it.
 func (l *liftedPart) swallow() {
 	for _, n := range l.nodes {
 		if !n.matched || n.gone {

@@ -21,8 +21,8 @@ type Batcher interface {
 	CountAll(ctx context.Context, reqs []Request) ([]int, error)
 }
 
-// Batches reports whether b answers several requests in one round trip. A store that wraps another store has a method
-// Batches, which answers for the wrapped store.
+// Batches reports whether b answers several requests in one round trip. A store that wraps another one has a method
+// Batches that answers for it.
 func Batches(b Backend) bool {
 	if front, ok := b.(interface{ Batches() bool }); ok {
 		return front.Batches()
@@ -34,8 +34,8 @@ func Batches(b Backend) bool {
 // parallelCalls is the number of calls that Each runs at once.
 const parallelCalls = 4
 
-// RetrieveAll lets b answer the requests, in one call if b is a Batcher, else several at once. The rankings are in
-// the order of reqs. If a request fails, RetrieveAll returns the first error.
+// RetrieveAll sends the requests to b, in one call if b is a Batcher, else several at once. The rankings are in the
+// order of reqs. If a request fails, RetrieveAll returns the first error.
 func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Ranking, error) {
 	if all, ok := b.(Batcher); ok {
 		return all.RetrieveAll(ctx, reqs)
@@ -62,15 +62,14 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 
 // Scorer is implemented by stores that score given chunks without ranking them.
 type Scorer interface {
-	// Scores returns how strongly each of the different IDs matches each of the word requests. out[i][k] is the score
-	// that Retrieve gives ids[k] for reqs[i], with ids as Within and a large Limit. It is 0 if Retrieve does not find
+	// Scores returns how well each ID matches each word request; the IDs must be different. out[i][k] is the score that
+	// Retrieve gives ids[k] for reqs[i], with ids as Within and a large Limit. It is 0 if Retrieve does not find
 	// ids[k]. The caller may change the result. Scores ignores Within and Limit of reqs, also for StatisticsCandidates.
 	// A store that wraps a store without Scores fails with sheaf.ErrUnsupported; the caller must then use Retrieve.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
-// Together calls the function do with 0..n-1 in parallel and waits for all calls. If calls panic, it panics after the
-// end.
+// Together calls the function do with 0..n-1 in parallel and waits for all calls. If one panics, it panics then.
 func Together(n int, do func(i int)) {
 	if n == 0 {
 		return
@@ -112,11 +111,11 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return err
 }
 
-// fault keeps the first panic of worker goroutines; the method tell repeats the panic in the caller. So a panic, for
-// example in a third-party store, ends one request and not the process.
+// fault keeps the first panic of worker goroutines, for the method tell. So a panic, for example in a third-party
+// store, ends one request and not the process.
 type fault struct{ first atomic.Pointer[string] }
 
-// catch records a panic. Every worker goroutine defers catch.
+// catch records a panic of a goroutine. Each worker goroutine must defer catch.
 func (f *fault) catch() {
 	if p := recover(); p != nil {
 		said := fmt.Sprintf("%v\n%s", p, debug.Stack())
@@ -124,7 +123,7 @@ func (f *fault) catch() {
 	}
 }
 
-// tell panics in the caller if a worker panicked.
+// tell panics in the calling goroutine if a worker goroutine panicked.
 func (f *fault) tell() {
 	if said := f.first.Load(); said != nil {
 		panic(*said)

@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// Bulk is implemented by stores where one commit of many batches is much cheaper than many writes.
+// Bulk is implemented by stores in which one commit of many batches costs much less than many writes.
 type Bulk interface {
 	Backend
 	// Bulk begins a load. Other writes wait until it is committed or closed.
@@ -28,10 +28,10 @@ type BulkWriter interface {
 
 // Streamer is implemented by stores that can return the written chunks.
 type Streamer interface {
-	// Stream passes every chunk to yield, several at a time, in an order that the store keeps. cursor is "", or a
-	// cursor that yield got: then Stream continues after the chunks of that call. Chunks that are written meanwhile may
-	// be missing. It stops at the first error of yield. If a chunk cannot be returned unchanged, Stream fails with
-	// sheaf.ErrUnsupported and names the chunk.
+	// Stream passes every chunk to yield, several at a time, in an order that the store keeps. cursor is "" to begin,
+	// or a cursor that yield got: Stream then continues after the chunks of that call. Chunks that are written
+	// meanwhile may be missing. It stops at the first error of yield. If a chunk cannot be returned unchanged, Stream
+	// fails with sheaf.ErrUnsupported and names the chunk.
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 
@@ -40,21 +40,22 @@ type Streamer interface {
 type Inspector interface {
 	// Unreached counts the stored passages that vector search does not find.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
-	// Remove deletes chunks by their keys, even chunks that no server filter finds. Chunks written again are found.
+	// Remove deletes chunks by their keys, even chunks that no server filter finds. When they are written again,
+	// searches find them.
 	Remove(ctx context.Context, ids []sheaf.ID) error
 }
 
 // Explainer is implemented by stores that can explain a score.
 type Explainer interface {
-	// Explain returns the parts of the score that Retrieve gives each ID, or nil if Retrieve would not find it. The
-	// root's value equals that score, and its parts recombine to it.
+	// Explain returns the explanation of the score that Retrieve gives each ID, or nil if Retrieve would not find it.
+	// The value of the root is the score, and its parts combine to it.
 	Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error)
 }
 
 // Selective is implemented by stores that cannot answer every request.
 type Selective interface {
-	// Supports returns nil when the store can answer requests like req, else sheaf.ErrUnsupported.
-	// It examines scoring and bounds, ignores words and vector, and asks no server.
+	// Supports returns nil when the store can answer requests like req, else sheaf.ErrUnsupported. It looks at the
+	// scoring and the bounds, not at the words and the vector, and asks no server.
 	Supports(req Request) error
 }
 
@@ -72,7 +73,7 @@ type Matcher interface {
 	Matches() bool
 }
 
-// Matches reports whether b accepts a VectorRequest with Matching.
+// Matches reports whether the store b accepts a VectorRequest with Matching set.
 func Matches(b Backend) bool {
 	m, ok := b.(Matcher)
 	return ok && m.Matches()
@@ -87,7 +88,7 @@ type ColumnWriter interface {
 	WriteColumns(ctx context.Context, changes []ColumnChange) error
 }
 
-// ColumnChange tells WriteColumns the new columns of one chunk.
+// ColumnChange has the new columns of one chunk, for WriteColumns.
 type ColumnChange struct {
 	Chunk sheaf.ID
 	// Columns replace all columns of the chunk. They are sorted by name.
@@ -107,7 +108,7 @@ type Stats struct {
 	Bytes   int64            `json:"bytes"`           // on disk, 0 when unknown
 	Parts   map[string]int64 `json:"parts,omitempty"` // bytes by kind: postings, positions, vectors ...
 	Vectors int              `json:"vectors"`         // passages, in all vector fields
-	// Generation grows by at least one with every visible change.
+	// Generation is a number that grows with every visible change.
 	Generation uint64 `json:"generation"`
 }
 
@@ -125,7 +126,8 @@ type Versioned interface {
 
 // Pinner is implemented by stores that can offer a snapshot.
 type Pinner interface {
-	// Pin returns a snapshot of the store. Later writes do not change its answers. Closing it keeps the store open.
+	// Pin returns a snapshot of the store, whose answers later writes do not change. Closing the snapshot does not
+	// close the store.
 	Pin() (Backend, error)
 }
 
@@ -136,7 +138,7 @@ type Checker interface {
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 
-// Recall says which share of the true nearest passages a store finds in one vector field.
+// Recall says which share of the truly nearest chunks a search finds in one vector field.
 type Recall struct {
 	Field    string  `json:"field" doc:"The vector field."`
 	Dims     int     `json:"dims" doc:"Its dimensions."`
@@ -164,7 +166,7 @@ type RecallMeter interface {
 
 // RecallOptions say how to measure recall.
 type RecallOptions struct {
-	// Queries is the number of sampled queries for each field.
+	// Queries is the number of sample queries for each field.
 	Queries int
 	// Originals, if not nil, passes chunks with their original vectors to yield, perhaps from several goroutines.
 	Originals func(ctx context.Context, yield func(chunks []Chunk)) error
@@ -181,25 +183,25 @@ type Finding struct {
 	Err error
 }
 
-// MaxSkew is the largest accepted difference between the clocks of two machines. A larger difference makes dates wrong.
+// MaxSkew is the largest accepted difference between the clocks of two machines. Beyond it, dates are wrong.
 const MaxSkew = time.Minute
 
 // Sharded is implemented by stores that may split their chunks into shards, each with its own word statistics.
 type Sharded interface {
-	// Shards returns the number of shards, or 0 if the server does not tell it.
+	// Shards returns the number of shards, or 0 if the server does not say.
 	Shards() int
 }
 
 // Mover is implemented by stores that are opened by a name, such as an alias, which may move later.
 type Mover interface {
-	// Moved returns an error if the name now leads to a store with other settings. The open store then continues to
-	// use the earlier store. Otherwise Moved returns nil.
+	// Moved returns an error if the name now leads to a store with other settings, otherwise nil. The open store
+	// continues to use the earlier place.
 	Moved() error
 }
 
 // Switcher is implemented by stores that can have a second name, for example an alias.
 type Switcher interface {
-	// Alias gives the store a second name. If another store has the name, Alias takes it away in the same instant:
-	// the name always leads somewhere. If the name is the first name of a store, Alias fails with sheaf.ErrInvalid.
+	// Alias gives the store a second name. If another store has the name, Alias moves it in one step, so the name
+	// always leads to a store. If the name is the first name of a store, Alias fails with sheaf.ErrInvalid.
 	Alias(ctx context.Context, name string) error
 }

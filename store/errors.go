@@ -10,7 +10,7 @@ import (
 // ErrForbidden means the server knows the user but refuses the operation. It wraps sheaf.ErrInvalid.
 var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// ErrKeptOut means the server does not let the user in: the password is wrong or the database missing. It wraps
+// ErrKeptOut means the server does not let the user in. The password is wrong, or the database is missing. It wraps
 // sheaf.ErrInvalid.
 var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)
 
@@ -24,7 +24,7 @@ func Gone(err error) error {
 		sheaf.ErrUnavailable, err)
 }
 
-// Late marks err as a timeout of the server. It wraps sheaf.ErrUnavailable.
+// Late marks err as a timeout of the server. The result wraps sheaf.ErrUnavailable.
 func Late(err error) error {
 	return fmt.Errorf("%w: no answer in time (for a slow server raise timeout in the address, as in ?timeout=2m; a "+
 		"request to sheaf serve ends after its own time all the same): %w", sheaf.ErrUnavailable, err)

@@ -10,27 +10,27 @@ import (
 type Access int
 
 const (
-	// Make writes, and creates the store when it is new.
+	// Make is for writing. If the store is new, it is created.
 	Make Access = iota
-	// Existing writes to an existing store, and creates none.
+	// Existing is for writing to a store that exists. A missing store is an error.
 	Existing
-	// ReadOnly reads an existing store.
+	// ReadOnly is for reading a store that exists.
 	ReadOnly
-	// ListOnly lists the content of a store, whatever it was made with.
+	// ListOnly is for listing the content of a store. The store may have been made with any settings.
 	ListOnly
 )
 
-// Writes reports whether the store may be written.
+// Writes reports whether the access is for writing.
 func (a Access) Writes() bool { return a == Make || a == Existing }
 
-// Opener opens the store that an address names.
+// Opener opens the store at an address.
 type Opener interface {
 	Open(ctx context.Context, a *analysis.Analyzer, vectors []VectorField, access Access) (Backend, error)
 	// Drop removes the store with its settings.
 	Drop(ctx context.Context) error
-	// String returns the address without its password; Server also leaves out the place on the server.
+	// String returns the address without its password. Server returns it also without the place on the server.
 	String() string
 	Server() string
-	// PlaceKind returns the word for a place on the server, such as "schema".
+	// PlaceKind returns what this kind of server calls a place, such as "schema".
 	PlaceKind() string
 }

@@ -25,7 +25,7 @@ type Backend interface {
 	Delete(ctx context.Context, docs []sheaf.ID) error
 	// Retrieve answers one branch of a query with at most req.Limit hits. The best hit comes first; hits with equal
 	// scores are sorted by ID. Scores are exactly what the store computes. If the store cannot answer a request
-	// exactly, Retrieve fails with sheaf.ErrUnsupported and never answers a similar request instead.
+	// exactly, the error is sheaf.ErrUnsupported.
 	Retrieve(ctx context.Context, req Request) (sheaf.Ranking, error)
 	// Close waits for running calls, then releases the store.
 	Close() error
@@ -88,14 +88,14 @@ func (c *Chunk) Values(column string) []sheaf.Value {
 
 // Request is one branch of a query: words or a vector.
 type Request struct {
-	// Text or Vector is set, not both.
+	// Text asks by words, and Vector by a vector. Exactly one of them is set.
 	Text   *TextRequest
 	Vector *VectorRequest
 	// Filter restricts the hits, before scoring and before Limit; nil means no restriction.
 	Filter sheaf.Filter
 	// Within, unless nil, restricts the hits to these chunks; an empty list finds nothing. Unknown IDs are ignored.
 	Within []sheaf.ID
-	// Limit is the largest number of hits, 1..MaxLimit.
+	// Limit is the largest number of hits to return, 1..MaxLimit.
 	Limit int
 }
 
@@ -113,7 +113,7 @@ type TextRequest struct {
 	Combine Combine
 	// TieBreaker, 0..1, is the weight of all fields except the best one under CombineBest.
 	TieBreaker float64
-	// Statistics says which chunks idf and average length count.
+	// Statistics says over which chunks idf and average length are computed.
 	Statistics Statistics
 	// Among selects the chunks that StatisticsCorpus counts; nil selects all chunks. The scores are as in an index that
 	// has only the selected chunks. The selection must include all chunks that pass Filter.
@@ -137,26 +137,25 @@ type FieldWeight struct {
 // Combine says how the scores of a chunk in several fields become one score.
 type Combine uint8
 
-// Ways to combine fields. score(f,t) is the BM25 score of query term t in field f, and w(f) is the weight of f.
+// These are ways to combine fields. score(f,t) is the BM25 score of query term t in field f, w(f) the weight of f.
 const (
-	// CombineSum: the sum over the fields f and the terms t of w(f) * score(f,t).
+	// CombineSum is the sum over the fields f and the terms t of w(f) * score(f,t).
 	CombineSum Combine = iota
-	// CombineBest: the largest s(f) plus TieBreaker times the others; s(f) is the sum over the terms t of w(f) *
-	// score(f,t).
+	// CombineBest is the largest s(f) plus TieBreaker times the others. s(f) is the sum over t of w(f) * score(f,t).
 	CombineBest
-	// CombineBM25F: one BM25 over a virtual field. Its frequency and length are weighted sums (Robertson, Zaragoza,
-	// Taylor: Simple BM25 Extension to Multiple Weighted Fields, 2004). Document frequency counts chunks with the
-	// term in any of the fields.
+	// CombineBM25F is one BM25 score over a virtual field. Its frequency and length are weighted sums (Robertson,
+	// Zaragoza, Taylor: Simple BM25 Extension to Multiple Weighted Fields, 2004). Document frequency counts chunks with
+	// the term in any of the fields.
 	CombineBM25F
 )
 
-// Statistics says which chunks idf and average length count.
+// Statistics says over which chunks idf and average length are computed.
 type Statistics uint8
 
 const (
-	// StatisticsCorpus counts over all chunks of the index, or over the chunks that Among selects.
+	// StatisticsCorpus means all chunks of the index, or the chunks that Among selects.
 	StatisticsCorpus Statistics = iota
-	// StatisticsCandidates counts over the chunks that pass Filter and Within.
+	// StatisticsCandidates means the chunks that pass Filter and Within.
 	StatisticsCandidates
 )
 

@@ -28,8 +28,8 @@ func (req Request) Validate() error {
 	return req.Text.validate()
 }
 
-// ValidatePlain does the checks of Validate for a store that is not a [Matcher]. It also fails with
-// sheaf.ErrUnsupported if only a Matcher can answer req.
+// ValidatePlain is Validate for a store that is not a [Matcher]. It also returns sheaf.ErrUnsupported if only a Matcher
+// can answer req.
 func (req Request) ValidatePlain() error {
 	if err := req.Validate(); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (req Request) ValidatePlain() error {
 	return nil
 }
 
-// ValidateParts fails with sheaf.ErrUnsupported if a filter has more parts than the limit. The message begins with
-// the text what, for example "postgres: search".
+// ValidateParts returns sheaf.ErrUnsupported if a filter has more than limit parts. The message begins with what, for
+// example "postgres: search".
 func ValidateParts(f sheaf.Filter, what string, limit int) error {
 	if n := parts(f); n > limit {
 		return fmt.Errorf("%s: %w: the filter has %d parts, the limit is %d: name the values of one column together, or "+
@@ -116,7 +116,7 @@ func (t *TextRequest) validate() error {
 	return validateFilter(t.Among, 0)
 }
 
-// validateQuery checks the numbers in a query. A nil part is valid: it matches nothing.
+// validateQuery checks the numbers in a query, and its depth. A nil part is valid: it matches nothing.
 func validateQuery(q sheaf.TextQuery, depth int) error {
 	if depth > maxNesting {
 		return sheaf.Invalidf("request: the query nests more than %d deep", maxNesting)
@@ -155,7 +155,7 @@ func validateQuery(q sheaf.TextQuery, depth int) error {
 	return sheaf.Invalidf("request: a query of unknown kind %T", q)
 }
 
-// validateFilter refuses a filter that contains nil. Only a whole filter may be nil.
+// validateFilter returns an error for a filter that contains nil. Only a whole filter may be nil.
 func validateFilter(f sheaf.Filter, depth int) error {
 	if depth > maxNesting {
 		return sheaf.Invalidf("request: the filter nests more than %d deep", maxNesting)

@@ -39,5 +39,5 @@ func run(args []string) error {
 	return errors.New("give notice, or bundle and a program")
 }
 
-// build is one program of a release.
+// build says for which version, system and processor a program of a release is.
 type build struct{ version, os, arch string }

@@ -383,8 +383,7 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	return out, nil
 }
 
-// checkBounds returns an error of status 1 if a measure is below its bound. It looks at the first column of each data
-// set.
+// checkBounds returns an error of status 1 if a measure of a data set's first column is below its bound.
 func (a *app) checkBounds(bounds []minimum, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {

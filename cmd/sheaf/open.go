@@ -86,8 +86,7 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	return a.openAt(ctx, folder, finder.Own(folder), o, check)
 }
 
-// gcPercent is the GOGC value for commands that answer queries. They use little memory, so collecting rarely saves
-// time.
+// gcPercent is the GOGC value for commands that answer queries. They use little memory, so collecting less saves time.
 const gcPercent = 300
 
 // openAt opens the index at a place. If o says so, it updates the index first.

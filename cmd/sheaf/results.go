@@ -51,8 +51,7 @@ type resultJSON struct {
 	Tags         []string           `json:"tags"`                       // the tags of the chunk and its document
 	Explanation  *sheaf.Explanation `json:"explanation,omitempty"`      // the parts of the score, with --explain
 	Constituents []constituentJSON  `json:"constituents,omitempty"`     // the passages that it represents, best first
-	// Signals has the score's reasons in terms of the tiered search specification. Only profiles that scan files set
-	// it.
+	// Signals has the reasons of the score in the terms of tiered search. Only profiles that scan files set it.
 	Signals *search.Signals `json:"signals,omitempty"`
 
 	// hierarchy is the heading path of the result. Only output to people uses it and the following fields.

@@ -143,8 +143,7 @@ func (s *session) resolve(ctx context.Context, text string) (address.Target, err
 // behindName matches the end of an address that follows the file name: a heading or line numbers.
 var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
 
-// leftOut says why the index skipped the file that an address names. It returns "" if the address names no skipped
-// file.
+// leftOut says why the index skipped the file that an address names. If it skipped none, leftOut is "".
 func (s *session) leftOut(ctx context.Context, address string) string {
 	full := behindName.ReplaceAllString(address, "")
 	if !filepath.IsAbs(full) {

@@ -21,7 +21,7 @@ import (
 	"sheaf/text/query"
 )
 
-// All removes a restriction: in Tenant, the grant sees all tenants; in Access, it sees private documents.
+// All removes a restriction. In Tenant, the grant sees all tenants. In Access, it sees private documents.
 const All = "*"
 
 // Scope is a right that a grant gives.
@@ -37,13 +37,11 @@ const (
 // Scopes lists all scopes, the weakest first.
 var Scopes = []Scope{ScopeSearch, ScopeIngest, ScopeAdmin}
 
-// Grant says what one caller may see and do. The zero Grant sees the public documents without a tenant. It has no
-// scope.
+// Grant says what one caller may see and do. The zero Grant sees public documents without a tenant, and has no scope.
 type Grant struct {
 	// Name identifies the grant for people. It decides no access.
 	Name string `json:"name,omitempty"`
-	// Caller tells apart callers that see the same documents: a cursor works only for its caller. Keys do not store
-	// Caller.
+	// Caller identifies the caller, because a cursor works only for one caller. Keys do not store Caller.
 	Caller string  `json:"-"`
 	Scopes []Scope `json:"scopes"` // what the caller may do
 	// Tenant is the tenant whose documents are visible. With "", only documents without a tenant are visible; with
@@ -57,8 +55,8 @@ type Grant struct {
 	// Baked is a filter in the query language that every search of this caller applies: "path:handbook/ -tag:draft". ""
 	// applies no filter.
 	Baked string `json:"filter,omitempty"`
-	// Tree is the visible tree; with "", all trees are visible. Folder is the visible folder in each visible tree. The
-	// grant of a key sets neither field.
+	// Tree is the only visible tree; with "", all trees are visible. Folder is the only visible folder in each visible
+	// tree. The grant of a key sets neither field.
 	Tree   string `json:"-"`
 	Folder string `json:"-"`
 	// Expires is the time when the grant ends; zero means never.
@@ -70,7 +68,7 @@ func Unrestricted() Grant {
 	return Grant{Name: "local", Scopes: []Scope{ScopeAdmin}, Tenant: All, Access: []string{All}}
 }
 
-// May reports whether the grant has this scope.
+// May reports whether the grant has the scope s, or the scope admin.
 func (g *Grant) May(s Scope) bool {
 	return slices.Contains(g.Scopes, s) || slices.Contains(g.Scopes, ScopeAdmin)
 }
@@ -81,10 +79,10 @@ func (g *Grant) SeesAll() bool {
 		g.Folder == ""
 }
 
-// Ended reports whether the grant has expired.
+// Ended reports whether the grant has expired at the time now.
 func (g *Grant) Ended(now time.Time) bool { return !g.Expires.IsZero() && !now.Before(g.Expires) }
 
-// maxEntries limits the lists of a grant.
+// maxEntries limits the length of the lists in a grant.
 const maxEntries = 65_536
 
 // Validate returns sheaf.ErrInvalid if a field has a value that no document can match.

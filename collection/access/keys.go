@@ -25,7 +25,7 @@ import (
 )
 
 // Key is a secret with its grant. The file stores only the SHA-256 of the secret. The secret has 256 random bits, so a
-// slow hash would not protect the secret better.
+// slow hash would not protect it better.
 type Key struct {
 	ID      string    `json:"id"`
 	Hash    string    `json:"hash"` // hexadecimal
@@ -35,7 +35,7 @@ type Key struct {
 	Grant
 }
 
-// Active reports whether the key is valid at the given time.
+// Active reports whether the key is valid at the given time: neither expired nor revoked.
 func (k *Key) Active(now time.Time) bool {
 	return k.Revoked.IsZero() && !k.Ended(now)
 }
@@ -216,7 +216,7 @@ func (k *Keys) Revoke(name string) (Key, error) {
 	return revoked, err
 }
 
-// Named is a key. By is the name or ID that [Keys.Revoke] accepts for the key.
+// Named is a key. By is the name or ID with which [Keys.Revoke] finds the key.
 type Named struct {
 	Key
 	By string

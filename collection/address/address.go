@@ -21,20 +21,22 @@ type Documents interface {
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
 }
 
-// meaning is one possible meaning of an address: an identifier, path, path#heading, path:line or path:line:count.
+// meaning is one possible meaning of an address. It may be an identifier, path, path#heading, path:line or
+// path:line:count.
 type meaning struct {
 	id sheaf.ID // as typed
-	// The fields below belong to an address that is a path.
+	// path and the fields below belong to an address that is a path.
 	path     string
 	fragment string
 	line     int // from 1, 0 for none
 	count    int // lines, 0 for the whole part
 }
 
-// maxFragments limits how many '#' readings tries as the end of the path. Path and heading may both contain '#'.
+// maxFragments limits how many '#' in a text may be the end of the path. Path and heading may both contain '#'.
 const maxFragments = 8
 
-// readings returns every meaning of text, likeliest first: file names may contain '#' and ':'.
+// readings returns every meaning that text may have, likeliest first. There may be several, because file names may
+// contain '#' and ':'.
 func readings(text string) []meaning {
 	all := []meaning{{id: sheaf.ID(text), path: text}}
 	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i,
@@ -148,8 +150,8 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 	return Target{}, r.notFound(text, missed)
 }
 
-// link reads text as a wiki link, with or without brackets: a note, and perhaps a heading or block. If the note
-// exists but lacks the heading or block, the result missed is the note.
+// link reads text as a wiki link, with or without brackets: a note, and perhaps a heading or block. If the note exists
+// but lacks the heading or block, missed is the note.
 func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")
@@ -214,7 +216,7 @@ func (r *Resolver) document(path string) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// relative returns the paths in a tree that path may mean, the likeliest first.
+// relative returns the paths in a tree that path may mean, likeliest first. root is the folder of the tree.
 func (r *Resolver) relative(root, path string) []string {
 	if root == "" { // given documents have no folder
 		return []string{filepath.ToSlash(filepath.Clean(path))}

@@ -35,14 +35,14 @@ const Tree = "notes"
 // Fixture is a collection with its folder.
 type Fixture struct {
 	*collection.Collection
-	// Root is the folder of the files. Options are the options with which the collection was opened.
+	// Root is the folder of the files. Options are those with which the collection was opened.
 	Root    string
 	Options collection.Options
 	index   string
 }
 
 // Open makes and indexes a collection from files, a map from paths to texts. It closes the collection at the end of the
-// test. The function change edits the options first, unless it is nil.
+// test. change edits the options first, unless it is nil.
 func Open(t testing.TB, files map[string]string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	f := Unindexed(t, files, change)
@@ -159,7 +159,7 @@ func Calibrated(bias float64, answerable bool) func(*profile.Profile) *search.Ca
 	return func(*profile.Profile) *search.Calibration { return c }
 }
 
-// Asked are queries about the documentation.
+// Asked has queries about the documentation of this repository.
 var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks",
 	"row level security", "what does a profile hold"}
 
@@ -195,7 +195,7 @@ func (p Picky) Write(ctx context.Context, batch store.Batch) error {
 	return partial
 }
 
-// Working runs c.Work in the background until the caller calls the function end or the test ends.
+// Working runs c.Work in the background until the caller calls end, or until the test ends.
 func Working(t testing.TB, c *collection.Collection) (end func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())

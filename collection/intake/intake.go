@@ -41,7 +41,7 @@ func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 // Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls the function read with a transaction. Without a file or with a nil Intake, the transaction is empty.
+// View calls read with a transaction. If the file is missing or the Intake is nil, the transaction is empty.
 func (in *Intake) View(read func(*Tx) error) error {
 	if in == nil {
 		return read(&Tx{})
@@ -54,8 +54,8 @@ func (in *Intake) View(read func(*Tx) error) error {
 	return in.transact(true, func(db *bbolt.DB) error { return db.View(ofFormat(read)) })
 }
 
-// Update calls the function change with a transaction that can write. If Update succeeds, all writes are durable; if it
-// fails, the file does not change.
+// Update calls change with a transaction that can write. If Update succeeds, all writes are durable; if it fails, the
+// file does not change.
 func (in *Intake) Update(change func(*Tx) error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -76,7 +76,7 @@ func (in *Intake) make() error {
 	return in.replace(func(db *bbolt.DB) error { return db.Update(makeBuckets) })
 }
 
-// replace writes a new file with the function fill. The new file then replaces the old one.
+// replace replaces the file by a new one, whose content fill writes.
 func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	next := in.Path() + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed process
@@ -92,7 +92,8 @@ func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	return errors.Join(os.Rename(next, in.Path()), vfs.Disk{}.SyncDir(in.dir))
 }
 
-// transact opens the file for one transaction. If it is damaged, the error is [ErrDamaged]. The caller holds in.mu.
+// transact opens the file, and calls use with it for one transaction. If the file is damaged, the error is
+// [ErrDamaged]. The caller holds in.mu.
 func (in *Intake) transact(readOnly bool, use func(*bbolt.DB) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // reading a truncated file causes a fault
 	defer func() {
@@ -113,7 +114,7 @@ func (in *Intake) transact(readOnly bool, use func(*bbolt.DB) error) (err error)
 	return use(db)
 }
 
-// ErrDamaged means that the file is damaged. Until a repair, nothing can be added.
+// ErrDamaged means that the file is damaged. Until it is repaired, nothing can be added.
 var ErrDamaged = fmt.Errorf("%w: the file of given documents is damaged; run sheaf check --repair",
 	sheaf.ErrUnavailable)
 
@@ -121,7 +122,7 @@ func (in *Intake) corrupt(err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, in.Path(), err)
 }
 
-// Check reads the whole file and returns what is wrong, or nil. A missing file is not wrong.
+// Check reads the whole file, and returns an error if it is damaged. A missing file is not an error.
 func (in *Intake) Check() error {
 	return in.View(func(tx *Tx) error {
 		for _, bucket := range buckets {
@@ -135,8 +136,8 @@ func (in *Intake) Check() error {
 	})
 }
 
-// Repair copies the damaged file to the path aside. Then it replaces the file by a new one with all readable entries.
-// It returns the documents that were lost. Only the process that accepts documents may call Repair.
+// Repair copies the damaged file to the path aside, and replaces it by a new one with all readable entries. It returns
+// the lost documents. Only the process that accepts documents may call Repair.
 func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -190,14 +191,14 @@ func copyFile(from, to string) error {
 	return errors.Join(err, dst.Sync(), dst.Close(), vfs.Disk{}.SyncDir(filepath.Dir(to)))
 }
 
-// compactBytes is the size from which Compact works on a file. compactTx is the size of one transaction, in bytes.
+// compactBytes is the size of a file from which Compact works on it. compactTx is the size of one transaction, in
+// bytes.
 const (
 	compactBytes = 64 << 20
 	compactTx    = 16 << 20
 )
 
-// Compact makes a large file smaller if more than half is free. Only the process that accepts documents may call
-// Compact.
+// Compact makes a large file smaller if more than half is free. Only the process that accepts documents may call it.
 func (in *Intake) Compact() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -46,7 +46,8 @@ func makeBuckets(tx *bbolt.Tx) error {
 	return tx.Bucket(meta).Put(formatKey, []byte(format))
 }
 
-// ofFormat makes the function use accept a transaction of bbolt. It refuses a file with another format.
+// ofFormat converts use to a function that takes a transaction of bbolt. For a file of another format, this function
+// returns an error.
 func ofFormat(use func(*Tx) error) func(*bbolt.Tx) error {
 	return func(tx *bbolt.Tx) error {
 		if b := tx.Bucket(meta); b != nil && string(b.Get(formatKey)) != format {
@@ -60,7 +61,7 @@ func ofFormat(use func(*Tx) error) func(*bbolt.Tx) error {
 // Tx is one transaction. Use it only inside the function that gets it. Its results are copies and stay valid.
 type Tx struct{ tx *bbolt.Tx }
 
-// get returns a value, or nil. The value belongs to the transaction.
+// get returns the value of a key in a bucket, or nil. It is valid only during the transaction.
 func (tx *Tx) get(bucket, key []byte) []byte {
 	if tx.tx == nil || tx.tx.Bucket(bucket) == nil {
 		return nil
@@ -171,7 +172,7 @@ func (tx *Tx) Restore(id sheaf.ID) error {
 	return errors.Join(tx.Set(id, content), tx.Taken(id))
 }
 
-// Taken records that the index has the newest change of a document.
+// Taken records that the index has the newest change of a document. It drops the kept previous version.
 func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
 
 // Part is the name of a part of a task. The content of a part is JSON.
@@ -254,12 +255,12 @@ const (
 	maxKeys = 10_000
 )
 
-// keyTime is the member of every value in the bucket keys that holds the time.
+// keyTime has the time of a value in the bucket keys, as a member of its JSON.
 type keyTime struct {
 	At time.Time `json:"at"`
 }
 
-// timeKey returns a bucket key for a time. The order of the keys is the order of the times.
+// timeKey returns a bucket key that begins with a time. So keys are sorted by time.
 func timeKey(at time.Time, key []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())), key...)
 }

@@ -99,8 +99,8 @@ func (l Location) Places() []string {
 	return places
 }
 
-// Keys returns the path of the file with the keys of the index. A folder that moves to a store keeps the keys of its
-// index. A store has its own keys if it already had some, or if the folder has no other index.
+// Keys returns the path of the file with the keys of the index. If a folder moves to a store on a server, the keys of
+// its index stay valid. A store has its own keys if it already had some, or if the folder has no other index.
 func (l Location) Keys() string {
 	own := filepath.Join(l.Dir, KeysName)
 	if l.base == "" {
@@ -138,7 +138,7 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 	}
 }
 
-// atNamed returns the index in the folder that the user named. If this index exists, it must cover folder.
+// atNamed returns the index in the folder that the user named. If it exists but does not cover folder, it fails.
 func (f Finder) atNamed(folder string) (Location, error) {
 	dir, err := filepath.Abs(f.Index)
 	if err != nil {
@@ -163,7 +163,7 @@ func (f Finder) atNamed(folder string) (Location, error) {
 	return loc, nil
 }
 
-// vacant returns an error if dir contains files that do not belong to an index. No index can be made in such a folder.
+// vacant returns an error if dir contains files that do not belong to an index. No index can be made there.
 func vacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {

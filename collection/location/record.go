@@ -15,7 +15,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// These are the files and folders of an index.
+// These are the names of files and folders of an index.
 const (
 	recordName  = "collection.json"
 	storesName  = "stores" // a folder for each server
@@ -57,13 +57,13 @@ const RecordFormat = 1
 // Record says what an index covers. It is a small JSON file. Each write replaces the whole file.
 type Record struct {
 	Format int `json:"format"`
-	// Root is the folder for which the index was made. The settings of the catalog list the folders added later.
+	// Root is the folder for which the index was made. The settings in the catalog list folders that were added later.
 	Root string `json:"root"`
 	// Store is the address of the server that has the chunks, without user and options. It is "" for the engine.
 	Store string `json:"store,omitempty"`
 }
 
-// recordFile is the stored form of a record. Sum is the CRC-32C of format and root; earlier versions had none.
+// recordFile is the record in the form of its file. Sum is the CRC-32C of format and root; earlier versions had none.
 type recordFile struct {
 	Record
 	Sum string `json:"sum,omitempty"`
@@ -164,8 +164,9 @@ func CatalogDir(dir string) string { return filepath.Join(dir, catalogName) }
 // EngineDir returns the folder of the engine in the index at dir.
 func EngineDir(dir string) string { return filepath.Join(dir, engineName) }
 
-// Lock takes the lock of the index at dir. While a process holds it, no other can empty the index. If another process
-// holds it, Lock fails at once with sheaf.ErrUnavailable, which names this process. release gives the lock back.
+// Lock takes the lock of the index at dir. While a process holds it, no other process can empty the index. If another
+// process holds it, Lock fails at once with sheaf.ErrUnavailable, which names this process. release gives the lock
+// back.
 func Lock(dir string) (release func() error, err error) {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	switch {

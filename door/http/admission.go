@@ -56,7 +56,8 @@ func (a *admission) queue(n int) bool {
 	return true
 }
 
-// enter counts one more request of a caller, or returns a problem if it has too many. Call leave when the request ends.
+// enter adds one running request of a caller, or returns a problem if the caller has too many. Call leave when the
+// request ends.
 func (a *admission) enter(caller string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +70,7 @@ func (a *admission) enter(caller string) error {
 	return nil
 }
 
-// release subtracts one request from the count of a caller.
+// release ends one request of a caller: it subtracts one from the caller's count.
 func (a *admission) release(caller string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -39,8 +39,8 @@ type Options struct {
 	// Open.
 	SignOn func(*http.Request) (access.Grant, error)
 	// Hosts are names of the server, beside localhost and IP addresses. The API refuses requests to other names.
-	// Otherwise a web page could give the server a name of its own and reach it (DNS rebinding). Origins are other web
-	// sites whose pages may send requests, such as "https://example.org".
+	// Otherwise a web page could reach the server under a name of its own (DNS rebinding). Origins are other web sites
+	// whose pages may send requests, such as "https://example.org".
 	Hosts   []string
 	Origins []string
 	// Version is the version of the program.
@@ -55,21 +55,21 @@ type Options struct {
 // DefaultTime is how long a request may take.
 const DefaultTime = 10 * time.Second
 
-// Limits limit the work of the server. Zero means the default. New refuses a negative value.
+// Limits limit the work of the server. 0 means the default. New returns an error for a negative value.
 type Limits struct {
-	// Body limits one body, in bytes: 1 MiB. IngestBody limits one body with documents: 16 MiB. Bodies limits all
-	// bodies that are read at once, and also the memory for parsing bodies: 256 MiB.
+	// Body limits one body: 1 MiB by default. IngestBody limits one body with documents: 16 MiB. Bodies limits all
+	// bodies that are read at once, and also the memory for parsing bodies: 256 MiB. The unit is bytes.
 	Body, IngestBody, Bodies int64
 	// Time limits the duration of a request: DefaultTime.
 	Time time.Duration
-	// Running limits the reads, and separately the writes, that run at once. The default is twice the processors, or
-	// eight times with a remote store or model. Waiting limits the requests that wait: 1024. Patience limits how long
-	// a request waits: 5 s. OfOne limits the requests of one caller: 256.
+	// Running limits the reads that run at once, and also the writes. The default is two for each processor, or eight
+	// with a remote store or model. Waiting limits the requests that wait: 1024. Patience limits how long a request
+	// waits: 5 s. OfOne limits the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }
 
-// validate returns sheaf.ErrInvalid with the name of a limit that is negative, or nil.
+// validate returns sheaf.ErrInvalid if a limit is negative, and names the limit.
 func (l *Limits) validate() error {
 	for _, limit := range []struct {
 		name string
@@ -118,7 +118,7 @@ type API struct {
 	page     func() []byte
 }
 
-// mount is another door, with the path at which it is served.
+// mount is another door, and the path under which the API serves it.
 type mount struct {
 	path  string
 	scope access.Scope
@@ -149,7 +149,8 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Door makes the handler for a request of another door. It shows only what grant allows, and first calls admit.
+// Door returns a handler for one request of another door, such as MCP. The handler shows only what grant allows, and
+// calls admit before it works.
 type Door func(grant access.Grant, admit Admit) http.Handler
 
 // Admit waits until a request may run. Call leave when the request ends. If too many requests wait, Admit returns an
@@ -174,8 +175,8 @@ func (a *API) Collection(name string) (*collection.Collection, error) {
 	return nil, fmt.Errorf("%w: there is no collection %q", sheaf.ErrNotFound, name)
 }
 
-// find returns the route for a method and an escaped path, with the values of the path's parameters. If the path exists
-// but lacks this method, methods lists the methods of the path.
+// find returns the route for a method and an escaped path, and the values of the parameters in the path. If the path
+// has no route for this method, methods lists the methods that it has.
 func (a *API) find(method, path string) (r *route, values map[string]string, methods []string) {
 	if method == http.MethodHead {
 		method = http.MethodGet

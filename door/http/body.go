@@ -9,18 +9,18 @@ import (
 	"sheaf"
 )
 
-// sharedBody is a body that is being read. All bodies share a limit of memory. A body takes its share only as bytes
-// arrive. So a client that sends a large body slowly does not stop other clients.
+// sharedBody is the body of a request while it is read. All bodies share a limit of memory. A body takes its share only
+// as bytes arrive. So a client that sends a large body slowly does not stop other clients.
 type sharedBody struct {
 	body       io.ReadCloser
 	shares     *semaphore.Weighted
 	read, held int64
 }
 
-// smallBody is the size up to which a body takes no share. Each connection has this much memory anyway.
+// smallBody is a size in bytes. Up to it, a body takes no share of the memory, as each connection has this much anyway.
 const smallBody = 8 << 10
 
-// errCrowded means that the bodies use all memory that they share.
+// errCrowded means that the bodies of other requests use all shared memory. The client may retry.
 var errCrowded = fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
 
 func (b *sharedBody) Read(p []byte) (int, error) {

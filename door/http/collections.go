@@ -66,7 +66,7 @@ func stageList() *StageList {
 	return out
 }
 
-// StageBody holds rankings, and the settings of the stage that changes them.
+// StageBody is the body of a request that runs a stage: rankings, and the settings of the stage.
 type StageBody struct {
 	Rankings [][]collection.Scored `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The input rankings."`
 
@@ -210,13 +210,13 @@ func serverRoutes() []*route {
 	}
 }
 
-// conditional is the input of a request whose answer the client may cache.
+// conditional is the input of a request whose answer the client may cache. It has the tag of the cached answer.
 type conditional struct {
 	None string `header:"If-None-Match" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
 }
 
-// answerWithETag returns an answer with an ETag, so that the client can cache it. The tag is weak, because a compressed
-// answer has the same tag as an uncompressed one.
+// answerWithETag returns an answer with an ETag, so that the client can cache it. none is the header If-None-Match. The
+// tag is weak, because a compressed answer has the same tag as an uncompressed one.
 func (c *call) answerWithETag(none, kind string, body []byte) *raw {
 	sum := sha256.Sum256(body)
 	tag := fmt.Sprintf(`W/"%x"`, sum[:8])
@@ -232,8 +232,8 @@ type readyGet struct {
 	Verbose bool `query:"verbose" doc:"Also list the collections; needs the scope search."`
 }
 
-// ready returns "ok", or a problem if a collection cannot answer. Any caller may ask. Only callers with the scope
-// search see names of collections, and only the scope admin sees reasons.
+// ready returns "ok", or a problem if a collection cannot answer. verbose adds a line for each collection. Any caller
+// may ask, but only the scope search sees names, and only the scope admin sees reasons.
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	if c.api.o.SignOn == nil {
 		if _, err := c.api.o.Keys.Any(); err != nil { // no caller gets in

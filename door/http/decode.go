@@ -28,8 +28,8 @@ type object struct {
 }
 
 // parseJSON parses a body. The body must be valid UTF-8 and one JSON value, at most maxDepth deep, without repeated
-// names. Values are nil, bool, string, json.Number, []any and *object. It reports faults in out, and then returns
-// false.
+// names. Values are nil, bool, string, json.Number, []any and *object. If there are faults, it adds them to out and
+// returns false.
 func parseJSON(body []byte, out *faults) (any, bool) {
 	root := fault{Pointer: "#"}
 	if !utf8.Valid(body) {
@@ -67,7 +67,7 @@ type parser struct {
 	out  *faults
 }
 
-// token reads one token. JSON can write half of a surrogate pair, but no text can contain it, so token reports a fault.
+// token reads the next token. Half of a surrogate pair is a fault: JSON can write it, but no text can contain it.
 func (p *parser) token(at string) (json.Token, bool) {
 	from := p.d.InputOffset()
 	token, err := p.d.Token()
@@ -170,7 +170,7 @@ func (p *parser) broken(at string, err error) {
 	p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
 }
 
-// pointer returns the JSON pointer of the member called name. The parameter parent is the pointer of its object.
+// pointer returns the JSON pointer of the member called name in the object with the pointer parent.
 func pointer(parent, name string) string {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "")
@@ -180,7 +180,7 @@ func pointer(parent, name string) string {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// bind stores a parsed value in v. If the value breaks a rule of the field, bind adds a fault to the list out.
+// bind stores a parsed value in v. If the value breaks a rule in r, bind adds a fault to out.
 func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	if v.Kind() == reflect.Pointer {
 		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // null is allowed: v points to nothing
@@ -425,7 +425,7 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 	}
 }
 
-// setText sets v from a text: the value of a parameter, or a default.
+// setText sets v from a text: the value of a parameter, or a default. Faults are added to out.
 func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	var in any = text
 	kind := v.Type()

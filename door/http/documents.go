@@ -15,7 +15,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// documentAt names a document, with the conditions on its version.
+// documentAt names a document and the conditions on its version that a request has.
 type documentAt struct {
 	Where
 	ID    sheaf.ID `path:"id" pattern:"@document" doc:"The ID: tree:path." example:"api:guides/git.md"`
@@ -32,7 +32,7 @@ type idempotent struct {
 	Key string `header:"Idempotency-Key" pattern:"@shown" doc:"Same key within a day: the same answer."`
 }
 
-// keys returns the key of the request, if it has one. With the key, the collection runs the request only once.
+// keys returns the idempotency key of the request, or none. With a key, the collection runs the request only once.
 func (i *idempotent) keys(c *call) []collection.Key {
 	if i.Key == "" {
 		return nil
@@ -102,7 +102,7 @@ type TaskList struct {
 	Tasks []collection.Task `json:"tasks" doc:"The tasks, newest first, without their results."`
 }
 
-// batchNow limits the documents of a batch that is written while the caller waits. A larger batch becomes a task.
+// batchNow is the most documents of a batch that is written while the caller waits. A larger batch becomes a task.
 const batchNow = 100
 
 func documentRoutes() []*route {
@@ -203,7 +203,7 @@ func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batch
 	return &BatchAnswer{Results: []collection.Stored{}, Task: task}, nil
 }
 
-// conditions maps the fields of a change that are conditions to their headers.
+// conditions maps each field of a change that is a condition to the header with the same meaning.
 var conditions = map[string]string{"if_match": "If-Match", "if_none_match": "If-None-Match"}
 
 // inHeader changes an error of a request for one document: a wrong condition gets the name of its header.

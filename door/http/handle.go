@@ -25,7 +25,7 @@ import (
 	"sheaf/search"
 )
 
-// statusHungUp is the status in metrics for a client that closed the connection before the answer.
+// statusHungUp is the status that metrics show when the client closed the connection before the answer.
 const statusHungUp = 499
 
 // ServeHTTP implements http.Handler.
@@ -131,7 +131,8 @@ func noRoute(methods []string) *Problem {
 	return p
 }
 
-// answer runs an operation. It checks the key, reads the body, parses the input, waits for a slot, and calls the route.
+// answer runs the operation of a route. It checks the key, reads the body, parses the input, waits for a slot, and
+// calls the operation.
 func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	var err error
 	if c.grant, err = a.admit(c.request, r.scope); err != nil {
@@ -209,7 +210,7 @@ func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, error)
 	return grant, err
 }
 
-// signedOn returns the grant of a request's caller. It sets its Caller, which identifies the caller for admission.
+// signedOn returns the grant of a request's caller. The field Caller of the grant identifies the caller for admission.
 func (a *API) signedOn(req *http.Request) (access.Grant, error) {
 	if a.o.SignOn != nil {
 		grant, err := a.o.SignOn(req)
@@ -250,16 +251,15 @@ func (a *API) signedOn(req *http.Request) (access.Grant, error) {
 	return key.Grant, nil
 }
 
-// keysUnread returns the problem of unreadable keys. Only the log has the file and the reason, as the caller is
-// unknown.
+// keysUnread returns the problem for a file of keys that cannot be read. Only the log has the file and the reason.
 func keysUnread(err error) error {
 	p := problem("unavailable", "the keys cannot be read: the log says why")
 	p.cause = err
 	return p
 }
 
-// readBody reads the body of a request into c.body, within the limits of one body and of all bodies. Call the result
-// free when the body is no longer needed.
+// readBody reads the body of a request into c.body, within the limits of one body and of all bodies. Call free when the
+// body is no longer needed.
 func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	kind, _, _ := strings.Cut(c.request.Header.Get("Content-Type"), ";")
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "application/json" {
@@ -292,15 +292,15 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	return nil, err
 }
 
-// valueBytes is about how much memory each value of a body takes while the body is parsed. A body that needs at most
-// smallValues bytes never waits for other bodies.
+// valueBytes is roughly how many bytes of memory each value of a body takes while it is parsed. A body that needs at
+// most smallValues bytes never waits for other bodies.
 const (
 	valueBytes  = 96
 	smallValues = 64 << 10
 )
 
-// parse parses c.body into the input v. The parameter wrong has the faults that were found in parameters. parse also
-// limits the memory for all parsed bodies: a body of brackets takes sixty times its length.
+// parse parses c.body into the input v. wrong has the faults in the parameters of the request. It limits the memory for
+// all parsed bodies, because a body of brackets takes sixty times its length.
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := collection.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {
@@ -342,7 +342,7 @@ func zipped(h http.Handler) http.Handler {
 	return zip(h)
 }
 
-// send encodes the whole answer before it sends the first byte. If encoding fails, the client still gets a problem.
+// send encodes the whole answer and then sends it. So if encoding fails, the client still gets a problem.
 func send(w http.ResponseWriter, c *call, out any, began time.Time) error {
 	h := w.Header()
 	var body []byte

@@ -17,20 +17,20 @@ type field struct {
 	index []int
 	typ   reflect.Type
 	rules *rules
-	// omitted means that JSON omits the field if it is empty.
+	// omitted means that JSON omits the field if its value is empty.
 	omitted bool
 	// in is the part of the request that contains the field: "path", "query", "header", or "" for the body.
 	in string
-	// deflt is the default of a parameter. Without a default, deflt is the zero reflect.Value.
+	// deflt is the default of a parameter. If there is none, it is the zero reflect.Value.
 	deflt reflect.Value
 }
 
-// lists reports whether a field is a list in a header. Header lines of the same name form one list (RFC 9110, 5.3).
+// lists reports whether the field is a list in a header. Lines with the same name form one list (RFC 9110, 5.3).
 func (f *field) lists() bool {
 	return f.in == "header" && (f.rules.name == "If-Match" || f.rules.name == "If-None-Match")
 }
 
-// fieldSet holds the fields of a struct, in order.
+// fieldSet holds the fields of a struct in order, and finds them by name.
 type fieldSet struct {
 	names  []string
 	byName map[string]*field

@@ -18,7 +18,8 @@ import (
 // buckets are the upper bounds of the histograms' buckets, in seconds.
 var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
 
-// maxSeries limits the series of one metric. Further series count as "other", so that requests cannot fill the memory.
+// maxSeries limits the number of series (label values) of one metric. More of them count as "other", so that requests
+// cannot fill the memory.
 const maxSeries = 256
 
 type series struct {
@@ -41,7 +42,7 @@ func newMetrics() *metrics {
 		steps: map[string]*series{}}
 }
 
-// operationStatus is an operation with a status. The metrics count the requests of each.
+// operationStatus is an operation and a status. The metrics count the requests with both.
 type operationStatus struct {
 	operation string
 	status    int
@@ -51,8 +52,7 @@ func (a operationStatus) labels() string {
 	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
 }
 
-// request counts a request by operation and status. It adds the times of the request and of each step to the
-// histograms.
+// request counts a request by operation and status. It adds the times of request and steps to the histograms.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +67,7 @@ func (m *metrics) request(operation string, status int, took time.Duration, step
 	}
 }
 
-// observe adds a time to the histogram called name. The caller holds m.mu.
+// observe adds a duration to the histogram called name. The caller holds m.mu.
 func observe(all map[string]*series, name string, took time.Duration) {
 	if all[name] == nil && len(all) >= maxSeries {
 		name = "other"
@@ -83,10 +83,10 @@ func observe(all map[string]*series, name string, took time.Duration) {
 	s.sum += seconds
 }
 
-// metricsMedia is the text format of Prometheus.
+// metricsMedia is the content type of metrics in the text format of Prometheus.
 const metricsMedia = "text/plain; version=0.0.4; charset=utf-8"
 
-// statusWriter records the status that another door answers.
+// statusWriter passes an answer of another door on, and records its status.
 type statusWriter struct {
 	http.ResponseWriter
 	status int

@@ -17,8 +17,8 @@ import (
 // codePoint matches an escaped character of a Go regular expression, such as \x{e9}.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
-// documentOf returns a function that returns the OpenAPI document. When the first key exists, this function makes a new
-// document, because callers then need a key.
+// documentOf returns a function that returns the OpenAPI document. When the first key is added, this function makes a
+// new document, because callers then need a key.
 func (a *API) documentOf() func() ([]byte, error) {
 	open := sync.OnceValues(func() ([]byte, error) { return a.openAPI(false) })
 	keyed := sync.OnceValues(func() ([]byte, error) { return a.openAPI(true) })
@@ -149,7 +149,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	return out
 }
 
-// answerHeaders are the response headers that a client may use.
+// answerHeaders describes the response headers that a client may use, by name.
 var answerHeaders = schema{
 	"X-Request-Id": schema{"description": "The request's own, as it was sent when it is sensible: the log names it.",
 		"schema": schema{"type": "string"}},
@@ -162,7 +162,7 @@ var answerHeaders = schema{
 		"schema": schema{"type": "integer", "minimum": 1}},
 }
 
-// headers describes the headers of an answer: X-Request-Id, which every answer has, and the named ones.
+// headers describes the headers of an answer: X-Request-Id, which every answer has, and the headers in others.
 func headers(others ...string) schema {
 	out := schema{}
 	for _, name := range append(others, "X-Request-Id") {
@@ -188,7 +188,7 @@ func (a *API) success(r *route, s *schemas) schema {
 	return out
 }
 
-// failures returns the error statuses that a route may answer.
+// failures returns the HTTP statuses of the errors that a route may answer.
 func (r *route) failures() []int {
 	list := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError,
 		http.StatusServiceUnavailable}
@@ -216,7 +216,7 @@ var docs = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("docs").Parse(docsTemplate))
 })
 
-// documentTable is a table on the page: fields of a route.
+// documentTable is a table of fields of a route, on the page for people.
 type documentTable struct {
 	Title  string
 	Fields []documentField
@@ -268,7 +268,7 @@ func tableOf(title string, set *fieldSet) documentTable {
 	return table
 }
 
-// kindText returns a text for people: the kind of value that a schema accepts.
+// kindText describes, for people, the kind of value that a schema accepts.
 func kindText(p schema) string {
 	if ref, ok := p["$ref"].(string); ok {
 		return strings.TrimSuffix(ref[strings.LastIndexByte(ref, '/')+1:], "Input")

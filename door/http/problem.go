@@ -17,7 +17,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Problem is an error in the form of RFC 9457, with one more member: error.
+// Problem is the error of a request in the form of RFC 9457, with one more member: error.
 type Problem struct {
 	Type     string  `json:"type" doc:"The kind of problem; the name of a kind never changes."`
 	Title    string  `json:"title" doc:"The kind of problem in a few words."`
@@ -27,7 +27,7 @@ type Problem struct {
 	Message  string  `json:"error" doc:"The same as detail."`
 	Errors   []fault `json:"errors,omitempty" doc:"Each fault of the request, with its place."`
 
-	// retry is the time after which the same request may succeed; 0 means never.
+	// retry is the time after which the same request may succeed. 0 means that repeating it is useless.
 	retry time.Duration
 	// allow lists the methods of the path, if the request has a wrong method.
 	allow string
@@ -67,7 +67,7 @@ func problem(kind, format string, args ...any) *Problem {
 	return p
 }
 
-// invalid returns the problem of a request that has these faults.
+// invalid returns the problem of a request with these faults.
 func invalid(list faults) *Problem {
 	first := list[0]
 	where := first.Parameter
@@ -163,7 +163,7 @@ func (r *route) inHeader(field string) bool {
 	return r != nil && r.set.byName[field] != nil && r.set.byName[field].in == "header"
 }
 
-// asksForID reports whether requests of the route name one thing by ID. If so, the error "not found" means this thing.
+// asksForID reports whether the route's path names one thing by ID. If so, the error "not found" means this thing.
 func (r *route) asksForID() bool {
 	if r == nil {
 		return false
@@ -172,7 +172,8 @@ func (r *route) asksForID() bool {
 	return r.set.byName["id"] != nil || body != nil && r.parseBody == nil && jsonFields(body).byName["id"] != nil
 }
 
-// fault returns a fault of one field. It points into the body, or names the parameter. r is nil without a route.
+// fault returns the fault of one field. It has the pointer to the field in the body, or names the parameter. r is nil
+// without a route.
 func (r *route) fault(field, detail string) fault {
 	if r != nil && r.body() != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}
@@ -180,7 +181,8 @@ func (r *route) fault(field, detail string) fault {
 	return fault{Parameter: field, Detail: detail}
 }
 
-// rejectedFaults returns a fault for each change of a batch that the store refused. For a single document it is nil.
+// rejectedFaults returns a fault for each change of a batch that the store rejected. For a request with one document,
+// it returns nil.
 func (r *route) rejectedFaults(e *collection.RejectedError) (list faults) {
 	if r == nil || r.set.byName["id"] != nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"sheaf"
 )
 
-// sensibleID matches a request ID that the server accepts from the client.
+// sensibleID matches the request IDs of clients that the server uses. It replaces other IDs.
 var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
 
 // requestID returns the ID that the client gave the request, or a new one.
@@ -33,13 +33,14 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// traceparent matches the header of W3C Trace Context. Later versions begin like version 00, and may be longer.
+// traceparent matches a header of W3C Trace Context. Later versions begin like version 00 and may be longer.
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
 
 // traceFlags are the flags that version 00 defines: sampled, and random.
 const traceFlags = 0b11
 
-// traceOf returns the trace of a request, with a new span for this server. If the request has no trace, it returns "".
+// traceOf returns the header traceparent for an answer: the trace of the request, with a new span for this server. If
+// the request has no trace, it returns "".
 func traceOf(req *http.Request) string {
 	given := req.Header.Values("Traceparent")
 	if len(given) != 1 {
@@ -62,7 +63,7 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// checkNames returns an error for a collection, host or origin that no request can name.
+// checkNames returns an error if a collection, host or origin has a name that no request can have.
 func (o *Options) checkNames() error {
 	names := map[string]bool{}
 	for i, c := range o.Collections {
@@ -102,7 +103,8 @@ func (o *Options) checkNames() error {
 	return nil
 }
 
-// checkOrigin refuses requests that another site's page may send: with foreign host name (DNS rebinding) or origin.
+// checkOrigin returns an error for a request that another site's page may have sent. Such a request has a foreign host
+// name (DNS rebinding) or a foreign origin.
 func (a *API) checkOrigin(req *http.Request) error {
 	host := nameOf(req.Host)
 	none := host == "" && !req.ProtoAtLeast(1, 1) // no browser does this
@@ -128,7 +130,7 @@ func (a *API) checkOrigin(req *http.Request) error {
 	return nil
 }
 
-// knownOrigin reports whether an origin is the server itself, or one of Origins.
+// knownOrigin reports whether an origin is the server itself or one of Options.Origins.
 func (a *API) knownOrigin(req *http.Request, origin string) bool {
 	if slices.Contains(a.o.Origins, origin) {
 		return true
@@ -137,7 +139,8 @@ func (a *API) knownOrigin(req *http.Request, origin string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, req.Host)
 }
 
-// allowOrigin adds CORS headers that let pages of an allowed origin read the answer. Without Origins it adds none.
+// allowOrigin adds the CORS headers with which pages of an allowed origin can read the answer. Without Options.Origins
+// it adds none.
 func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
 	origin := req.Header.Get("Origin")
 	if !slices.Contains(a.o.Origins, origin) {

@@ -16,11 +16,11 @@ import (
 	"sheaf/search"
 )
 
-// call is one request of an operation.
+// call is the state of one request while an operation answers it.
 type call struct {
 	api   *API
 	grant access.Grant
-	// header is the header of the answer. status replaces the status of the route.
+	// header is the header of the answer. status, if not 0, replaces the route's status of success.
 	header http.Header
 	status int
 	// request is the HTTP request, whose body has already been read.
@@ -36,10 +36,10 @@ type Where struct {
 
 func (w Where) name() string { return w.Collection }
 
-// collectionInput is an input that names a collection. It embeds Where.
+// collectionInput is an input that names a collection, because it embeds Where.
 type collectionInput interface{ name() string }
 
-// raw is an answer that is sent as it is.
+// raw is an answer that is sent unchanged, not as JSON.
 type raw struct {
 	kind string
 	body []byte
@@ -52,8 +52,8 @@ type endpoint struct {
 	id, summary, about string
 	scope              access.Scope // "" admits every caller
 	example            string       // an accepted body in JSON
-	// media is the content type of a non-JSON answer. A route with media answers
-	// without a slot, even if the server is busy.
+	// media is the content type of an answer that is not JSON. A route with media needs no slot, so it answers even if
+	// the server is busy.
 	media  string
 	status int
 	// statuses lists other statuses of success, and statuses of problems that only some routes have.
@@ -67,8 +67,8 @@ type route struct {
 	endpoint
 	method, path  string
 	input, output reflect.Type
-	// parseBody parses the body in its own way, and its errors have the form of spec/reciprocal-rank-fusion. If it is
-	// nil, the rules of the fields parse the body.
+	// parseBody parses the body in place of the rules of the fields, unless it is nil. Its errors have the form of
+	// spec/reciprocal-rank-fusion.
 	parseBody func(a *API, body []byte) (any, error)
 	run       func(ctx context.Context, c *call, input any) (any, error)
 	set       *fieldSet
@@ -100,7 +100,7 @@ func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, e
 	return r
 }
 
-// body returns the type of the body that requests of the route have, or nil.
+// body returns the type of the body of the route's requests, or nil if they have none.
 func (r *route) body() reflect.Type {
 	if f, ok := r.input.FieldByName("Body"); ok {
 		return f.Type
@@ -157,8 +157,8 @@ func (r *route) match(path string) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// bindParameters reads the path, query and headers of a request into the input v. list has the parameters that are
-// wrong. err says that the query cannot be read.
+// bindParameters reads the path, query and headers of a request into the input v. list has the faults of wrong
+// parameters. err says that the query of the URL cannot be parsed.
 func (r *route) bindParameters(req *http.Request, path map[string]string) (v reflect.Value, list faults, err error) {
 	v = reflect.New(r.input).Elem()
 	query, err := url.ParseQuery(req.URL.RawQuery)
@@ -200,7 +200,7 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 	return v, list, nil
 }
 
-// bindBody parses the body of a request into the input v. list has the faults that were found in parameters.
+// bindBody parses the body of a request into the input v. list has the faults in the parameters of the request.
 func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any, error) {
 	switch {
 	case r.parseBody != nil && len(list) == 0:

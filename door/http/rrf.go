@@ -22,7 +22,7 @@ type RRF struct {
 	K int
 }
 
-// These are the texts of errors in spec/reciprocal-rank-fusion, word for word, and our own texts in the same style.
+// These are the texts of errors in spec/reciprocal-rank-fusion, word for word, and other texts in the same style.
 const (
 	errMethod   = "fusion_method must be 'weighted_sum' or 'rrf'"
 	errKSmall   = "rrf_k must be at least 1"
@@ -65,7 +65,7 @@ func checkMethod(m string) *Problem {
 	return nil
 }
 
-// checkK returns a problem if the constant is out of range or is a fraction. It checks the range first.
+// checkK returns a problem if the constant k is out of range or not a whole number. It checks the range first.
 func checkK(k float64) *Problem {
 	switch {
 	case k < 1:
@@ -171,8 +171,8 @@ func orNull(rank int) *int {
 	return &rank
 }
 
-// bindRRF reads the body of /v1/rrf/search. It reports only the first fault, with a text of the contract. It checks in
-// this order: fusion_method, rrf_k, top_k, unknown fields, query.
+// bindRRF reads the body of /v1/rrf/search. It reports only the first fault, with a text that the specification gives.
+// It checks in this order: fusion_method, rrf_k, top_k, unknown fields, query.
 func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	out := RRFBody{Method: a.o.RRF.Method, K: a.o.RRF.K, TopK: 10}
 	var list faults

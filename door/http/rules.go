@@ -15,7 +15,8 @@ import (
 	"sheaf/collection"
 )
 
-// rules limit the values of a field. They come from its tags. The decoder and the OpenAPI document both use them.
+// rules are the limits on the values of a field, which come from the tags of the field. The decoder and the OpenAPI
+// document both use them.
 type rules struct {
 	name        string
 	doc         string
@@ -30,15 +31,15 @@ type rules struct {
 	length      bounds // in characters
 	items       bounds
 	unique      bool
-	// unlisted means that no schema can say which values are right. The OpenAPI document then describes it in words.
+	// unlisted means that no schema can express the right values. The OpenAPI document then describes them in words.
 	unlisted bool
 }
 
 // bounds are the smallest and the largest allowed number. If most is 0, there is no largest number.
 type bounds struct{ least, most int }
 
-// patterns are the patterns of texts, each with its rule in words. A field names its pattern in a tag: pattern:"@name".
-// The field has the length of the pattern, unless its tags minLength and maxLength say another length.
+// patterns are the patterns of texts, each with its rule in words. A field uses a pattern with the tag pattern:"@name".
+// The tags minLength and maxLength of the field override the length in the pattern.
 var patterns = map[string]struct {
 	expression, asks string
 	length           bounds
@@ -73,27 +74,27 @@ var patterns = map[string]struct {
 		`section 8.8.3)`, bounds{0, 1000}},
 }
 
-// These are parts of patterns. If a part is used inside a character class, it has no brackets of its own.
+// These are parts of patterns. A part for use inside a character class has no brackets of its own.
 const (
 	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	visible = `[^` + blank + `]`
 	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
 	notIn   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no identifier contains these
 	notEnd  = blank + `\x{fffd}\\#`                           // no identifier begins or ends with these
-	// part is one part of a path: one or two characters, but not only dots, or more characters.
+	// part is a pattern for a part of a path: one or two characters, not only dots, or more characters.
 	part = `(?:[^` + notEnd + `/.][^` + notEnd + `/]?|\.[^` + notEnd + `/.]|[^` + notEnd + `/][^` + notIn + `/]+[^` +
 		notEnd + `/])`
 	line    = `^[^\x{0000}-\x{001f}\x{007f}]*$`
 	oneLine = "must be one line without control characters"
 	tag     = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
-	// tags is a list of tags with commas and empty items: RFC 9110, section 5.6.1.
+	// tags is a pattern for a list of entity tags with commas and empty items: RFC 9110, section 5.6.1.
 	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
 
-// memberName matches the names of an object's members, if callers can choose these names.
+// memberName matches the names that callers may choose for members of an object.
 var memberName = regexp.MustCompile(patterns["name"].expression)
 
-// maxMemberName limits the length of a member's name that callers choose, in characters.
+// maxMemberName is the largest length in characters of a member's name that a caller chooses.
 const maxMemberName = 64
 
 // descriptions are the descriptions that are too long for a tag. A field names its description in its tag: doc:"@name".
@@ -164,7 +165,7 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 	return r
 }
 
-// ofItems returns the rules for the items of a list or an object.
+// ofItems returns the rules for the items of a list, or for the values of an object.
 func (r *rules) ofItems() *rules {
 	out := *r
 	out.items = bounds{}
@@ -192,7 +193,7 @@ func (f *faults) add(at fault, format string, args ...any) {
 	}
 }
 
-// checkText adds the faults of a text to the list out. It returns true if the text has no fault.
+// checkText adds the faults of a text to out. It reports whether the text has no fault.
 func (r *rules) checkText(s string, at fault, out *faults) bool {
 	n := utf8.RuneCountInString(s)
 	switch {
@@ -218,7 +219,7 @@ func (r *rules) checkNumber(x float64, at fault, out *faults) bool {
 	return true
 }
 
-// shownNumber writes a number with all its digits. If there would be very many digits, it writes an exponent.
+// shownNumber formats a number with all its digits, or with an exponent if there would be very many digits.
 func shownNumber(x float64) string {
 	if math.Abs(x) < 1e21 {
 		return strconv.FormatFloat(x, 'f', -1, 64)

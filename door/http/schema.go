@@ -17,7 +17,7 @@ type schema = map[string]any
 type schemas struct {
 	named map[string]schema
 	types map[string]reflect.Type // the type of each named schema
-	// dims is the number of dimensions of vectors in requests: 0 without vectors, or unknownDims.
+	// dims is the number of dimensions that vectors in requests have: 0 if there are no vectors, or unknownDims.
 	dims int
 }
 
@@ -25,8 +25,8 @@ func newSchemas() *schemas {
 	return &schemas{named: map[string]schema{}, types: map[string]reflect.Type{}}
 }
 
-// schemaOf returns the schema of a type with the rules of its field. If input is true, the schema is for requests:
-// objects in requests may not have unknown members.
+// schemaOf returns the schema of a type with the rules of its field. input is true for requests, in which objects may
+// not have unknown members.
 func (s *schemas) schemaOf(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)
 	if r.name == "vectors" && input {
@@ -102,7 +102,7 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	panic("no schema for type " + t.String())
 }
 
-// setLimit sets a member of a schema to a limit. Without a limit, it does nothing.
+// setLimit sets the member called name of a schema to the limit n. If n means no limit, it does nothing.
 func setLimit(out schema, name string, n int) {
 	if n > 0 {
 		out[name] = n
@@ -141,7 +141,7 @@ func numberSchema(kind string, r *rules) schema {
 	return out
 }
 
-// reference returns a link to the schema of a struct. The first call for a struct makes its schema.
+// reference returns a reference to the schema of a struct. The first call for a struct adds the schema.
 func (s *schemas) reference(t reflect.Type, input bool) schema {
 	name := t.Name()
 	if input {
@@ -191,17 +191,17 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 var settingForms = schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"},
 	schema{"type": "boolean"}}}
 
-// formsOf lists the allowed combinations of members for each struct that does not allow all combinations.
+// formsOf lists the allowed combinations of members of a struct. Structs that allow all combinations are missing.
 var formsOf = map[reflect.Type][]any{
 	reflect.TypeFor[collection.DocumentInput](): documentForms,
 	reflect.TypeFor[BatchChange](): append(documentForms[:len(documentForms):len(documentForms)],
 		schema{"required": []string{"delete"}, "properties": schema{"delete": schema{"const": true}}}),
 }
 
-// unknownDims means that the vectors of different collections have different dimensions.
+// unknownDims is the value of dims if the vectors of the collections have different dimensions.
 const unknownDims = -1
 
-// documentForms says that a document has either a text or chunks. [together] checks this rule.
+// documentForms is a schema that says that a document has either a text or chunks. [together] checks this rule.
 var documentForms = []any{
 	schema{"required": []string{"text"}, "properties": schema{"text": schema{"minLength": 1},
 		"chunks": schema{"maxItems": 0}}},
@@ -209,7 +209,7 @@ var documentForms = []any{
 		"text": schema{"maxLength": 0}}},
 }
 
-// together adds a fault if the members of a struct are a combination that formsOf does not allow.
+// together adds a fault to out if formsOf does not allow the combination of members in a struct.
 func together(in any, at fault, out *faults) {
 	var d *collection.DocumentInput
 	switch in := in.(type) {
@@ -243,7 +243,7 @@ func nullable(p schema) schema {
 	return out
 }
 
-// exampleOf converts the text of a tag to a value of the field's type.
+// exampleOf converts the text in a tag to a value of the field's type, for the example in a schema.
 func exampleOf(text string, t reflect.Type) any {
 	switch {
 	case t.Kind() == reflect.Pointer:

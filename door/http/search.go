@@ -91,14 +91,15 @@ func (c *call) search(ctx context.Context, r *collection.Reader, cursor string, 
 	return a, err
 }
 
-// logFailures logs which parts of a search failed, although the search was answered.
+// logFailures logs the parts of a search that failed although the search was answered.
 func (c *call) logFailures(failures []string) {
 	if len(failures) > 0 {
 		c.api.o.Log.Warn("search degraded", "warnings", strings.Join(failures, "; "))
 	}
 }
 
-// headerName returns a name that a header can contain. Dashes replace other characters than letters and digits.
+// headerName returns a step's name in the form that the header Server-Timing can contain. Dashes replace all characters
+// other than letters and digits.
 func headerName(step string) string {
 	return strings.Join(strings.FieldsFunc(step, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
@@ -153,7 +154,7 @@ func (b *RankedBody) request() collection.SearchRequest {
 	return q
 }
 
-// AbsenceBody asks why a chunk is not among the results of a search.
+// AbsenceBody asks why a chunk is not among the results of a search, or at which rank it is.
 type AbsenceBody struct {
 	RankedBody
 	ID sheaf.ID `json:"id" required:"true" pattern:"@id" doc:"The missing chunk or document."`

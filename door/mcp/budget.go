@@ -14,18 +14,18 @@ import (
 	"sheaf/collection"
 )
 
-// These are the limits of a search answer without details. They count bytes of the answer's JSON, which contains both
-// forms of the answer: text and structured content.
+// These are limits of a search answer without details, in bytes of its JSON. It contains both forms of the answer: text
+// and structured content.
 const (
 	shortBytes = 2800 // 3,000 with the message around it
 	shortEach  = 280  // of each result, when there are more than ten
 	shortQuery = 80   // of the query, where the text repeats it
 	minSnippet = 24   // a shorter snippet is left out
-	// shortPrice is what a snippet costs beside its text, in both forms of the answer.
+	// shortPrice is how many bytes of an answer a snippet takes besides its text, in both forms of the answer.
 	shortPrice = len(`   \u003e \n`) + len(`,"snippet":""`)
 )
 
-// unlikely is the level of results whose confidence is below 0.30.
+// unlikely is the level of confidence of results below 0.30.
 const unlikely = "none"
 
 // shorten removes the details of an answer, and shortens its snippets to fit the limits. It shares the bytes among the
@@ -53,8 +53,8 @@ func shorten(out *searchOut, words bool) {
 	out.shown = shortText(&full, out, words).content()
 }
 
-// fitting returns the part of a line around byte number match that fits into a number of bytes. The bytes count both
-// forms of the answer. price is how many bytes the part takes.
+// fitting returns the part of a line around byte match that takes at most so many bytes. The bytes count both forms of
+// the answer. price is how many bytes the part takes.
 func fitting(text string, match, bytes int) (part string, price int) {
 	for width := (bytes - shortPrice) / 2; width >= minSnippet; width -= minSnippet / 4 {
 		part := cutAround(text, match, width)
@@ -71,7 +71,7 @@ func jsonSize(value any) int {
 	return len(text)
 }
 
-// shortText writes the answer out, without details, as text. The first line comes from full, the answer with details.
+// shortText writes out, an answer without details, as text. The first line comes from full, the answer with details.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)
@@ -91,7 +91,7 @@ func shortText(full, out *searchOut, words bool) *textWriter {
 	return &w
 }
 
-// cutAround returns at most width bytes of a line, around byte number match. If possible, it cuts between words.
+// cutAround returns at most width bytes of a line, around byte match. If possible, it cuts between words.
 func cutAround(text string, match, width int) string {
 	const dots = "…"
 	if len(text) <= width {
@@ -126,8 +126,8 @@ func cutAround(text string, match, width int) string {
 	return part
 }
 
-// pack turns results into an answer. It gives as many results their whole text as the budget allows, best first. A
-// result inside a passage whose text is already in the answer gets no text.
+// pack converts results to an answer of a tool. It gives as many results their whole text as the budget allows, best
+// first. A result inside a passage whose text is already there gets no text.
 func (s *server) pack(ctx context.Context, r *collection.Reader, query string, in answerIn,
 	a *collection.Answer) (*searchOut, error) {
 	out := &searchOut{Query: query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
@@ -194,7 +194,7 @@ func (s *server) pack(ctx context.Context, r *collection.Reader, query string, i
 	return out, nil
 }
 
-// budgetOf checks a requested budget. If the caller requests 0, it returns the default.
+// budgetOf returns a requested budget in tokens, or an error if it is invalid. For 0, it returns the default.
 func budgetOf(tokens int) (float64, error) {
 	switch {
 	case tokens < 0 || tokens > maxBudget:
@@ -223,8 +223,8 @@ func size(part any) float64 {
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports whether a text surely has more tokens than the number left. It looks only at the length of the text.
-// A token has at most the bytes of four letters, or of one long character.
+// tooLong reports whether a text surely has more tokens than left. It looks only at the length of the text. A token has
+// at most the bytes of four letters, or of one long character.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
 // Tokens estimates how many tokens a language model counts for a text.

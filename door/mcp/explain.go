@@ -132,8 +132,8 @@ func (o *explainOut) content() []sdk.Content {
 	return w.content()
 }
 
-// explain adds the results with their arithmetic, as far as the budget allows. If the budget is too small, it first
-// leaves out the deepest parts of all results, and then whole results.
+// explain adds the results with their arithmetic, as far as the budget allows. If it does not suffice, explain first
+// omits the deepest parts of all results, and then whole results.
 func (o *explainOut) explain(hits []collection.Result, budget float64) {
 	deepest := 0
 	for i := range hits {
@@ -163,7 +163,7 @@ func (o *explainOut) explain(hits []collection.Result, budget float64) {
 	}
 }
 
-// depthOf returns how many levels of parts an explanation has. An explanation without parts has 0.
+// depthOf returns how many levels of parts an explanation has. Without parts, it returns 0.
 func depthOf(e *sheaf.Explanation) int {
 	deepest := 0
 	if e != nil {
@@ -174,8 +174,8 @@ func depthOf(e *sheaf.Explanation) int {
 	return deepest
 }
 
-// tree writes an explanation, one part per line. A part is indented below the part that contains it. It writes at most
-// as many levels as the parameter levels.
+// tree writes an explanation, one part per line, indented below the part that contains it. It writes at most levels
+// levels. depth is the level of e.
 func (w *textWriter) tree(e *sheaf.Explanation, depth, levels int) {
 	if e == nil {
 		return

@@ -174,7 +174,7 @@ func read(ctx context.Context, r *collection.Reader, t address.Target, o collect
 	return collection.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
 
-// named returns the passage of a result. name is the result's name for tools: see nameOf.
+// named returns the passage that a tool names by the name of a result: see nameOf.
 func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collection.Part, error) {
 	p, err := r.Get(ctx, name, collection.GetOptions{})
 	if !errors.Is(err, sheaf.ErrNotFound) {
@@ -210,7 +210,7 @@ func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	o.Parts = slices.Concat(before, []part{at}, after)
 }
 
-// head returns a passage with empty lists and without its text.
+// head returns the description of a passage, with empty lists and without its text.
 func (o *getOut) head(p *collection.Part) part {
 	return part{ID: p.ID, URI: uri(o.Collection, p.ID), Breadcrumb: p.Breadcrumb, Path: sheaf.PathText(p.Path),
 		Line: p.Line, Lines: p.Lines,
@@ -224,10 +224,12 @@ func (o *getOut) leastTokens(p *collection.Part) float64 {
 	return size(&one) + extraTokens(o.Collection, p.ID) + o.nextSize(p)
 }
 
-// listShare is the budget's share for lists of a passage. The rest is for text, even with thousands of headings.
+// listShare is the share of the budget for the lists of a passage. The rest is for its text, even if it has thousands
+// of headings.
 const listShare = 0.25
 
-// take returns a passage with as much text as the budget allows. It subtracts the tokens from *left, the rest of it.
+// take returns a passage with as much text as the budget allows. It subtracts the tokens from *left, what is left of
+// the budget.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.leastTokens(p)
@@ -263,8 +265,8 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	return one
 }
 
-// listed appends an item to a list and subtracts its price from *left, the rest of the budget. If the budget is too
-// small, it appends nothing and returns 1, otherwise 0.
+// listed appends an item to a list, and subtracts its price from *left, what is left of the budget. If the price is too
+// high, it appends nothing and returns 1, otherwise 0.
 func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1
@@ -274,7 +276,7 @@ func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	return 0
 }
 
-// next returns the ID of the next lines: count lines of the passage's document. The first of them is number line.
+// next returns the ID for the next count lines of the passage's document, beginning at line.
 func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shownID(o.Collection, p.Doc), line, count)
 }

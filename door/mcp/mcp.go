@@ -46,13 +46,13 @@ type Options struct {
 	Admit func(ctx context.Context) (leave func(), err error)
 }
 
-// server serves the tools to one caller.
+// server serves the tools to one caller. It has the caller's grant.
 type server struct {
 	o     Options
 	grant access.Grant
-	// request is the context of the HTTP request that this server answers. On other transports, it is nil.
+	// request is the context of the HTTP request in which this server runs. On other transports it is nil.
 	request context.Context
-	// parameters returns the names of the parameters, for each tool.
+	// parameters has, for each tool, a function that returns the names of the parameters.
 	parameters map[string]func() []string
 }
 
@@ -90,7 +90,7 @@ func (s *server) build() *sdk.Server {
 	return m
 }
 
-// cacheable says how clients may cache lists and resources.
+// cacheable says that clients may cache lists and resources only for one user.
 var cacheable = sdk.Cacheable{CacheScope: "private"}
 
 // checkCall does three things that the SDK does not do. It ends a call when the HTTP request of the call ends. It
@@ -209,7 +209,7 @@ func (s *server) collectionNamed(name string) *collection.Collection {
 }
 
 // firstWait is how long to wait for a collection that cannot answer yet. firstLook is how long to wait for its first
-// search for changed files. firstStep is the time between two checks.
+// search for changed files. firstStep is the time between two checks of the collection.
 const (
 	firstWait = 20 * time.Second
 	firstLook = 2 * time.Second
@@ -217,8 +217,8 @@ const (
 )
 
 // ready waits until a collection can answer: it may be indexed for the first time, or be opened again. It also waits
-// shortly for the first search for changed files: assistants often start the server for one question. When the time
-// is over, ready returns the collection as it is.
+// briefly for the first search for changed files, because assistants often start the server for one question. When the
+// time is over, ready returns the collection as it is.
 func (s *server) ready(ctx context.Context, c *collection.Collection) *collection.Collection {
 	wait := firstWait
 	if s.o.Time > 0 {
@@ -235,8 +235,8 @@ func (s *server) ready(ctx context.Context, c *collection.Collection) *collectio
 	return c
 }
 
-// withReader waits until the server admits the call, and calls f with a reader of the collection. It calls Settle
-// before every answer, because any tool may be asked about a hidden document.
+// withReader waits until the server admits the call, and calls f with a reader of the collection. Any tool may be asked
+// about a hidden document, so it calls Settle before every answer.
 func withReader[T any](ctx context.Context, s *server, coll string,
 	f func(context.Context, *collection.Reader) (T, error)) (T, error) {
 	var none T
@@ -265,7 +265,7 @@ func withReader[T any](ctx context.Context, s *server, coll string,
 	return out, nil
 }
 
-// publicError returns the error that the caller may see. If the server is at fault, it logs the whole error.
+// publicError returns err with a text that the caller may see. If the server is at fault, it logs the whole error.
 func (s *server) publicError(err error) error {
 	told := collection.Told(err, &s.grant)
 	if s.o.Log != nil && errors.Is(told, sheaf.ErrUnavailable) {
@@ -317,7 +317,7 @@ func (s *server) addTools(m *sdk.Server) {
 		"passage is not among them.", s.explain)
 }
 
-// add registers a tool that only reads. The tool refuses unknown parameters, and the error names them.
+// add registers a tool that only reads and that calls call. The tool refuses unknown parameters, and names them.
 func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Server, name, title, about string,
 	call func(context.Context, In) (Out, error)) {
 	closed := false
@@ -356,8 +356,8 @@ func namesOf[In any]() []string {
 // wholeNumbers is the largest integer that every JSON reader keeps exactly.
 const wholeNumbers = 1 << 53
 
-// refuse returns an error for arguments without a plain error in the SDK: unknown names, null, and too large
-// integers. It also refuses a limit or budget of 0, which would have the same effect as no limit or budget.
+// refuse returns an error for arguments for which the SDK has none: unknown names, null, and too large integers. It
+// also returns one for a limit or budget of 0, which would mean no limit.
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil {
@@ -380,7 +380,8 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	return nil
 }
 
-// nullIn finds a null in a value. It returns the null's path, or "" if value is null. Without a null, isNull is false.
+// nullIn looks for a null in a value. below is the path to the null, or "" if value itself is null. isNull is false if
+// there is none.
 func nullIn(value any) (below string, isNull bool) {
 	switch value := value.(type) {
 	case nil:

@@ -25,13 +25,13 @@ var (
 		"removed from the protocol with version 2025-06-18)")
 )
 
-// maxValues limits the values and names in a message. The SDK has no limit: a megabyte of brackets would cost seconds,
-// and a hundred megabytes of memory.
+// maxValues limits the values and names in a message. The SDK has no limit: a megabyte of brackets takes seconds, and a
+// hundred megabytes of memory.
 const maxValues = 10_000
 
 // checkMessage returns an error if a text is not a message. The SDK does not check enough. A notification in a list
 // ends its session. The SDK rounds large IDs, accepts duplicate names, and does not answer a message without a method.
-// checkMessage refuses lists, which only version 2025-03-26 of the protocol has.
+// Lists of messages, which only protocol version 2025-03-26 has, are errors too.
 func checkMessage(text []byte) error {
 	switch {
 	case isList(text):
@@ -61,7 +61,7 @@ func checkMessage(text []byte) error {
 	return nil
 }
 
-// identifies reports whether the SDK sends this ID back exactly as it was received.
+// identifies reports whether the SDK would send this ID back exactly as the client sent it.
 func identifies(id json.RawMessage) bool {
 	var v any
 	if json.Unmarshal(id, &v) != nil {
@@ -81,7 +81,7 @@ func isList(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("["))
 }
 
-// refusal returns the answer to a text that is not a message. If the text has an ID, the answer has it too.
+// refusal returns the answer to a text that is not a valid message. If the text has an ID, the answer has it too.
 func refusal(text []byte, why error) []byte {
 	var code int64 = jsonrpc.CodeInvalidRequest
 	switch {
@@ -104,8 +104,8 @@ func refusal(text []byte, why error) []byte {
 	return append(answer, '\n')
 }
 
-// readMessage reads the message of an HTTP request. The SDK can read the message again. If the text is not a message,
-// readMessage answers with an error and returns false.
+// readMessage reads the message of an HTTP request, and lets the SDK read it again. If the text is not a message, it
+// answers with an error and returns false.
 func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
 	if err == nil && len(bytes.TrimSpace(text)) > 0 {
@@ -170,13 +170,13 @@ func (u *unknownMethod) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// isCall reports whether a message has an ID and so expects an answer.
+// isCall reports whether a message has an ID, so that the client expects an answer.
 func isCall(message []byte) bool {
 	var m struct{ ID json.RawMessage }
 	return json.Unmarshal(message, &m) == nil && m.ID != nil
 }
 
-// end writes the status, if the SDK answered with a status and no text.
+// end writes the status of the answer, if the SDK wrote a status but no text.
 func (u *unknownMethod) end() {
 	if u.held {
 		u.ResponseWriter.WriteHeader(http.StatusBadRequest)

@@ -40,8 +40,8 @@ func parseURI(text string) (collection string, id sheaf.ID, ok bool) {
 	return collection, sheaf.ID(decoded), err == nil
 }
 
-// intendedURI returns the URI that a client meant. Some clients decode a part of the URI. Others write the collection
-// in lower case, like a host name.
+// intendedURI returns the URI that a client meant. Some clients decode a part of the URI. Others write the name of the
+// collection in lower case.
 func (s *server) intendedURI(text string) string {
 	collection, id, ok := parseURI(text)
 	if !ok {

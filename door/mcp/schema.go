@@ -10,15 +10,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// schemas holds the tools' schemas for the SDK, and byType holds the schemas for clients. All callers share the
-// schemas: each HTTP request has its own server, and making schemas takes long.
+// schemas holds the schemas of the tools for the SDK, and byType the schemas for clients. All callers share them: each
+// HTTP request has its own server, and making schemas takes long.
 var (
 	schemas = sdk.NewSchemaCache()
 	byType  sync.Map // reflect.Type to *jsonschema.Schema
 )
 
 // schemaOf returns a schema of T in which each value has one type. The SDK's schemas also allow null for lists and
-// pointers, but no parameter here accepts null. Gemini refuses such schemas, and other clients send texts for them.
+// pointers, but no parameter here accepts null. Gemini rejects such schemas, and other clients send texts for them.
 func schemaOf[T any]() *jsonschema.Schema {
 	t := reflect.TypeFor[T]()
 	if known, ok := byType.Load(t); ok {

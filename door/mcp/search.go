@@ -21,7 +21,7 @@ type answerIn struct {
 	Details    bool   `json:"details,omitempty" jsonschema:"also titles, place, score, tags and URI of each result"`
 }
 
-// short reports whether the answer has only identifiers and short snippets.
+// short reports whether the caller asked for an answer with only identifiers and short snippets.
 func (in *answerIn) short() bool { return !in.Details && !in.Links && in.Budget == 0 }
 
 type searchIn struct {
@@ -145,9 +145,9 @@ func (s *server) context(ctx context.Context, in contextIn) (*searchOut, error) 
 	})
 }
 
-// answer calls the function find, and packs the results into an answer with structured content and a text. Both forms
-// are complete, because some assistants show only one of them to a model. The parameter words means that the query is
-// the caller's text, not the name of a passage.
+// answer calls find, and packs the results into an answer with structured content and a text. Both forms are complete,
+// because some assistants show only one of them to a model. words says that the query is the caller's text, not the
+// name of a passage.
 func (s *server) answer(ctx context.Context, query string, in answerIn, words bool,
 	find func(context.Context, *collection.Reader) (*collection.Answer, error)) (*searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
@@ -173,7 +173,7 @@ func (s *server) answer(ctx context.Context, query string, in answerIn, words bo
 
 func (o *searchOut) content() []sdk.Content { return o.shown }
 
-// nothingHere returns a note if the collection has no documents: then other words would not help.
+// nothingHere returns a note if the collection has no documents, because other words would then not help.
 func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 	list, err := r.Documents(ctx, "", "", 1)
 	if err != nil || len(list.Documents) > 0 {
@@ -185,8 +185,8 @@ func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 // maxTags limits the tags that a result shows.
 const maxTags = 20
 
-// nameOf returns the name of a result that tools accept. It is the identifier, or, if the result was scanned, the
-// document with the match's line.
+// nameOf returns the name of a result by which tools find it again: its identifier. If the result was scanned, it is
+// the document with the line of the match.
 func nameOf(hit *collection.Result) sheaf.ID {
 	if hit.Scanned {
 		return sheaf.ID(fmt.Sprintf("%s:%d", hit.Doc, hit.Line))
@@ -227,8 +227,8 @@ func (w *textWriter) header(out *searchOut, words bool) {
 	}
 }
 
-// searchContent writes an answer with details as text. If linked is true, each result gets a link. The parameter words
-// means that it helps to try other words.
+// searchContent writes an answer with details as text. If linked is true, each result also gets a link. words says that
+// other words may help.
 func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	w.header(out, words)

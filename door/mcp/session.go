@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// These are the times that running calls get after the server has read the last message.
+// These are how long running calls may take after the server has read the last message.
 const (
 	lastAnswers = 30 * time.Second // after the end of the input
 	stopGrace   = 5 * time.Second  // after the server was stopped
@@ -41,8 +41,8 @@ func newSession(c sdk.Connection, stop context.Context) *session {
 		cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// session hides the end of the input from the SDK until every call has an answer. At the end of the input, the SDK
-// would cancel running calls and drop their answers.
+// session passes messages to the SDK. It delays the end of the input until every call has an answer, because the SDK
+// would then drop answers.
 type session struct {
 	sdk.Connection
 	stop     context.Context
@@ -82,7 +82,7 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// cancel makes Write drop the answer of a canceled call. The SDK would send it, which the protocol forbids.
+// cancel makes Write drop the answer of a canceled call, because the protocol forbids it and the SDK sends it.
 func (s *session) cancel(params json.RawMessage) {
 	var given struct{ RequestID any }
 	if json.Unmarshal(params, &given) != nil {
@@ -134,7 +134,7 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// finish waits until every call has an answer. If a call takes too long, finish answers it with an error.
+// finish waits until every call has an answer. If a call takes too long, it answers the call with an error.
 func (s *session) finish(ctx context.Context) {
 	late, why, stopped := time.After(lastAnswers), "the input ended, and the call took too long after it", s.stop.Done()
 	for {
@@ -157,7 +157,7 @@ func (s *session) finish(ctx context.Context) {
 	}
 }
 
-// refuse answers every call that still has no answer with an error.
+// refuse answers every call that has no answer yet with an error, why.
 func (s *session) refuse(ctx context.Context, why string) {
 	s.mu.Lock()
 	s.ended = true

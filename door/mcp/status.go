@@ -85,7 +85,7 @@ type leftOut struct {
 // maxLeftOut limits the skipped files that the status shows.
 const maxLeftOut = 50
 
-// leftOutOf lists skipped files. Files of unsupported types come last.
+// leftOutOf returns the skipped files to show. Files of unsupported types come last.
 func leftOutOf(skipped []collection.Skip) []leftOut {
 	const common = "unsupported type"
 	all := slices.Clone(skipped)

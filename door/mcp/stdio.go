@@ -13,9 +13,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Stdio reads requests from the reader in and writes answers to the writer out, one message per line. It returns when
-// the reader ends or ctx is done. Calls that still run then get some more time; after this time they get an error. If a
-// line is not a message, Stdio answers with an error; the SDK alone would end the session. Stdio does not close out.
+// Stdio reads requests from in and writes answers to out, one message per line. It returns when in ends or ctx is done.
+// Calls that still run then get some more time, and then an error. If a line is not a message, Stdio answers with an
+// error; the SDK alone would end the session. Stdio does not close out.
 func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Writer) error {
 	said := &output{w: out}
 	reading, finished := context.WithCancel(ctx)
@@ -52,7 +52,7 @@ func (o *output) Write(line []byte) (int, error) {
 
 func (*output) Close() error { return nil }
 
-// lines reads lines from the reader in. It passes messages on, and answers other lines with an error.
+// lines reads lines from in. It passes messages on, and answers other lines with an error.
 type lines struct {
 	in       io.ReadCloser
 	buffered *bufio.Reader

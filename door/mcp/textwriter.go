@@ -27,7 +27,7 @@ func (w *textWriter) content() []sdk.Content {
 	return []sdk.Content{&sdk.TextContent{Text: w.String()}}
 }
 
-// quote writes a document's text between two marker lines. The marker is longer than any similar one in the text.
+// quote writes the text of a document between two marker lines. The marker is longer than any similar one in the text.
 func (w *textWriter) quote(name, text string) {
 	run, longest := 0, 2
 	for i := range len(text) {
@@ -44,8 +44,8 @@ func (w *textWriter) quote(name, text string) {
 	w.line("%s end of text", mark)
 }
 
-// shownID returns an identifier in a form that a model can send back. If one line cannot show the identifier exactly
-// (two spaces, a line break), the result is the resource's URI.
+// shownID returns an identifier in a form that a model can send back. If one line cannot show it exactly (two spaces, a
+// line break), the result is the URI of the resource.
 func shownID(collection string, id sheaf.ID) string {
 	text := string(id)
 	if oneLine(text) == text && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -54,7 +54,7 @@ func shownID(collection string, id sheaf.ID) string {
 	return uri(collection, id)
 }
 
-// extraTokens estimates how many more tokens the result of shownID takes than the identifier.
+// extraTokens estimates how many more tokens shownID takes than the identifier alone.
 func extraTokens(collection string, id sheaf.ID) float64 {
 	return max(0, size(shownID(collection, id))-size(id))
 }
@@ -70,7 +70,7 @@ func shownAll(collection string, ids []sheaf.ID) []string {
 // maxEcho limits how much of a wrong argument an error repeats, in bytes.
 const maxEcho = 300
 
-// short returns a text. If the text is long, short returns its beginning.
+// short returns a text, cut to its beginning if it is longer than maxEcho.
 func short(text string) string {
 	if len(text) <= maxEcho {
 		return text

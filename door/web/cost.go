@@ -13,16 +13,16 @@ import (
 // These limit the cost of rendering. Without limits, the library would need minutes and gigabytes for some small texts.
 // A usual document costs a thousandth of the limits.
 const (
-	// maxIntricacy is about half a second. Time grows with the square of several numbers: a paragraph's marks and
-	// link definitions, and a line's quotes and lists. The pipes in a table's code are another such number. Time also
-	// grows with the indentation of nested blocks, and with rows times columns of a table. If a search for the end of
-	// a mark finds nothing, it costs the length of the searched text.
+	// maxIntricacy limits the estimated time: it is about half a second. Time grows with the square of several numbers:
+	// a paragraph's marks and link definitions, and a line's quotes and lists. The pipes in a table's code are another
+	// such number. Time also grows with the indentation of nested blocks, and with rows times columns of a table. If a
+	// search for the end of a mark finds nothing, it costs the length of the searched text.
 	maxIntricacy = 150_000_000
-	// maxOpen is about 200 MB of memory. For each line, the open lists and quotes count.
+	// maxOpen limits the estimated memory: it is about 200 MB. For each line, the open lists and quotes count.
 	maxOpen = 2_000_000
 )
 
-// blocks finds the blocks of a document, as rendering does, but does not parse the text in them.
+// blocks finds the blocks of a document, as the renderer does, without the elements in their text.
 var blocks = parser.NewParser(
 	parser.WithBlockParsers(append(parser.DefaultBlockParsers(), obsidianBlocks()...)...),
 	parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(),
@@ -97,7 +97,7 @@ func intricate(source []byte) bool {
 	return total > maxIntricacy
 }
 
-// cellCost is the cost of one cell in a table.
+// cellCost is the estimated cost of one cell in a table, in the unit of maxIntricacy.
 const cellCost = 650
 
 // columnsOf returns the number of columns if a line defines a table, or 0.
@@ -126,8 +126,8 @@ func linksIn(line []byte) (all, open int) {
 	}
 }
 
-// backticksIn adds the lengths of a line's runs of backticks to lengths. The result escaped counts the runs of two or
-// more behind a backslash. The first backtick of such a run is text. The others search for a run of their number.
+// backticksIn adds the lengths of a line's runs of backticks to lengths. escaped counts the runs of two or more behind
+// a backslash. The first backtick of such a run is text. The others search for a run of their number.
 func backticksIn(line []byte, lengths map[int]bool) (escaped int) {
 	for {
 		start := bytes.IndexByte(line, '`')
@@ -145,11 +145,11 @@ func backticksIn(line []byte, lengths map[int]bool) (escaped int) {
 	}
 }
 
-// lineCost is the cost of each line in a search for the end of code. The bytes of the line cost more.
+// lineCost is the cost of a line, besides its bytes, in a search for the end of code.
 const lineCost = 70
 
-// nesting counts the marks of quotes and list items at the beginning of a line. It also returns the indentation of the
-// line, and the rest after the marks.
+// nesting counts the marks of quotes and of list items at the beginning of a line. It also returns the indentation of
+// the line, and rest, the text after the marks.
 func nesting(line []byte) (quotes, items, indent int, rest []byte) {
 	for line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0; {
 		switch b := line[0]; {

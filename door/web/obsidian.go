@@ -17,7 +17,7 @@ import (
 )
 
 // obsidian extends Markdown with what Obsidian and others add: ==marks==, %%comments%%, block names, footnotes,
-// formulas, and task boxes. Unclear signs stay text. The page shows formulas and comments in their source form.
+// formulas, and task boxes. Unclear signs stay text. The page shows formulas and comments as they are written.
 type obsidian struct{}
 
 func (obsidian) Extend(m goldmark.Markdown) {
@@ -36,7 +36,7 @@ func obsidianBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
 
-// inlineParser calls the function parse at each of its signs in a line.
+// inlineParser calls parse at each of its signs in a line.
 type inlineParser struct {
 	signs string
 	parse func(block text.Reader, pc parser.Context) ast.Node
@@ -48,7 +48,7 @@ func (p inlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) as
 	return p.parse(block, pc)
 }
 
-// interruptingParser has the methods that all block parsers here share. Such a block can interrupt a paragraph.
+// interruptingParser has the methods that the block parsers here share. The blocks can interrupt a paragraph.
 type interruptingParser struct{}
 
 func (interruptingParser) Close(ast.Node, text.Reader, parser.Context) {}
@@ -111,7 +111,7 @@ func (obsidianHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// wordByte reports whether a character is an ASCII letter or digit. A sign next to such a character is usually code.
+// wordByte reports whether a character is an ASCII letter or digit. A sign next to one is usually code.
 func wordByte[T byte | rune](c T) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
@@ -148,8 +148,8 @@ func (highlightParser) OnMatch(int) ast.Node {
 	return &inlineNode{open: `<span class="highlight">`, close: `</span>`}
 }
 
-// parseEnclosed parses a %%comment%% or a $formula$ inside a paragraph. It searches only
-// up to the next sign, so its time does not grow with the number of signs.
+// parseEnclosed parses a %%comment%% or a $formula$ inside a paragraph. It searches only up to the next sign, so its
+// time stays linear.
 func parseEnclosed(block text.Reader, _ parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()
@@ -270,7 +270,7 @@ func footnoteLabel(line []byte) (label, rest []byte, ok bool) {
 	return line[:end], line[end+1:], true
 }
 
-// footnotes maps the label of each footnote in the text to whether a link leads to the footnote.
+// footnotes maps the label of each footnote in the text to true if a link leads to it.
 type footnotes map[string]bool
 
 var footnotesKey = parser.NewContextKey()
@@ -344,8 +344,8 @@ func parseFootnoteLink(block text.Reader, pc parser.Context) ast.Node {
 		`role="doc-noteref" aria-label="footnote %s">%s</a></sup>`, id, address, name, name)}
 }
 
-// footnotePlaces corrects footnotes after parsing. If no link leads to a footnote, it removes the link from the
-// footnote back to the text. HTML does not allow a link in a link. If a footnote link is inside another link,
+// footnotePlaces is a step after parsing that corrects footnotes. If no link leads to a footnote, it removes the link
+// from the footnote back to the text. HTML does not allow a link in a link. If a footnote link is inside another link,
 // footnotePlaces moves the footnote link behind the other one.
 type footnotePlaces struct{}
 

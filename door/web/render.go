@@ -23,9 +23,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// render writes the text of a document as HTML. If the document is too intricate, the page shows plain text instead.
-// HTML in the document appears as text, and images become links. Links lead to documents of the collection or to other
-// sites. Each heading of a chunk has the ID of the chunk.
+// render sets the HTML of a page from the text of a document. If the document is too intricate, the page gets plain
+// text instead. HTML in the document appears as text, and images become links. Links lead to documents of the
+// collection or to other sites. Each heading of a chunk has the ID of the chunk.
 func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 	if chunk.KindOf(doc.Path) != chunk.KindMarkdown {
 		p.Text = part.Text
@@ -66,8 +66,8 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 // behindHeading matches what follows the text of a heading: closing hashes, or the underline.
 var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
 
-// withoutAttributes replaces the attribute list after a chunk's heading by spaces, unless the title contains the
-// list. source is the document without its first bytes, as many as the number front says.
+// withoutAttributes replaces the attribute list after a chunk's heading by spaces, unless the title contains the list.
+// source is the document without its first front bytes.
 func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
 	if !c.HasHeading() || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
@@ -130,14 +130,14 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 	}
 }
 
-// lead replaces the address of a link by its target on the page.
+// lead sets the address of a link to its target on the page. written is the address in the document.
 func (t *transformer) lead(n *ast.Link, written string) {
 	n.Destination = t.destination(written)
 	openApart(n, n.Destination)
 }
 
 // openApart makes a link to another site open a new window. It does not change links that open another program, such as
-// mail, because their new window would stay empty.
+// mail: their new window would stay empty.
 func openApart(n ast.Node, address []byte) {
 	if bytes.HasPrefix(bytes.ToLower(address), []byte("http")) {
 		n.SetAttributeString("rel", []byte("noreferrer noopener"))
@@ -146,7 +146,8 @@ func openApart(n ast.Node, address []byte) {
 }
 
 // destination returns the target of a link on the page. If the catalog knows the document, the target is the document.
-// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise it is nowhere.
+// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise it is the constant
+// nowhere.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
 	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {
@@ -169,7 +170,7 @@ func mayLink(address string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == "obsidian")
 }
 
-// nowhere is the address of a link that has no target. The page removes this address.
+// nowhere is the address of a link without target. The page removes it.
 var nowhere = []byte("#")
 
 func unescaped(s string) string {
@@ -183,7 +184,7 @@ func documentAddress(id sheaf.ID) []byte {
 	return []byte("?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
 }
 
-// autoLink sets the target of an address that the text shows as a link. A forbidden address becomes text.
+// autoLink sets the target of an address that the text shows as a link. An address that is not allowed becomes text.
 func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	address := n.URL(source)
 	if n.AutoLinkType == ast.AutoLinkEmail {
@@ -298,6 +299,6 @@ func parseWiki(block text.Reader, _ parser.Context) ast.Node {
 	return link
 }
 
-// picture has the file extensions of pictures in notes.
+// picture has the file extensions that mean a picture.
 var picture = map[string]bool{".avif": true, ".bmp": true, ".gif": true, ".jpeg": true, ".jpg": true, ".png": true,
 	".svg": true, ".webp": true}

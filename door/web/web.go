@@ -67,7 +67,7 @@ func Handler(collection func(name string) (*collection.Collection, error), grant
 	})
 }
 
-// documents serves documents to one caller. See Handler.
+// documents answers requests for documents of one caller. See Handler.
 type documents struct {
 	collection func(name string) (*collection.Collection, error)
 	grant      access.Grant
@@ -107,7 +107,7 @@ type page struct {
 	Words [][]string `json:"words,omitempty"`
 }
 
-// serve answers with the document that the parameter id names. It adds the words that match the parameter query.
+// serve answers with the document that the parameter id names, and the words in it that match the parameter query.
 func (d *documents) serve(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	p, err := d.page(r)

@@ -39,11 +39,11 @@ type Query struct {
 	Known string `json:"known,omitempty"`
 }
 
-// Corpus has documents and queries.
+// Corpus has the documents and queries of a benchmark.
 type Corpus struct {
 	Documents []Document
 	Queries   []Query
-	// Made is how many documents are made from sentences of other documents, because the folders have too few sections.
+	// Made is how many documents are made from sentences of other documents. The folders had too few sections.
 	Made int
 	// Bytes is the size of all titles and texts together.
 	Bytes int64
@@ -134,7 +134,7 @@ func (c *Corpus) add(content []byte) (links []string) {
 	return links
 }
 
-// pieces cuts text into parts of about maxChunkBytes. It cuts only at line ends.
+// pieces yields parts of text of about maxChunkBytes each. It cuts only at line ends.
 func pieces(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {
@@ -234,7 +234,7 @@ func plain(text string) string {
 		" ")
 }
 
-// functionWords are English words that are too frequent for a query.
+// functionWords has English words that are too frequent for a query, with spaces around each.
 const functionWords = " a an and are as at be but by can for from has have if in into is it its no not of on or " +
 	"such that the their then there these they this to was will with you your "
 
@@ -288,7 +288,7 @@ func readLines[T any](name string) (out []T, err error) {
 	return out, eachLine(name, func(one *T) { out = append(out, *one) })
 }
 
-// eachLine calls the function add with each line of a file.
+// eachLine reads a file of JSON lines, and calls add with each.
 func eachLine[T any](name string, add func(one *T)) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -35,7 +35,7 @@ type Engine interface {
 	Close() error
 }
 
-// Sized is an engine that does not run in the process of the harness.
+// Sized is implemented by engines that run in another process than the harness.
 type Sized interface {
 	// Process returns the number of the other process, or "" if none runs.
 	Process() string
@@ -132,7 +132,7 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	return err
 }
 
-// watch calls amount repeatedly until the caller calls peak, which returns the largest value.
+// watch calls amount again and again, until the caller calls peak. peak returns the largest value.
 func watch(amount func() int64) (peak func() int64) {
 	stop, ended := make(chan struct{}), make(chan int64)
 	go func() {

@@ -6,8 +6,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// input is a corpus that an engine indexes. It is not on the heap of Go. On the heap, the collector would allow garbage
-// of the same size, which would count as memory of the engine.
+// input is a corpus that an engine indexes. It is not on the heap of Go. Otherwise the collector would allow as much
+// garbage, which would count as the engine's.
 type input struct {
 	docs    offheap.List[Document]
 	vectors offheap.List[[]float32] // of each document, empty for a task without vectors

@@ -10,11 +10,11 @@ import (
 const (
 	// passes is how many times one client runs the queries of each class.
 	passes = 3
-	// warmupPasses limits the time of the first pass, as a multiple of another pass. Its answers are judged.
+	// warmupPasses limits the time of the first pass, as a multiple of a later pass. Only its answers are judged.
 	warmupPasses = 3
 )
 
-// askFunc is a function that answers one query.
+// askFunc answers the query with index i. It returns the IDs of the hits.
 type askFunc func(ctx context.Context, i int) ([]string, error)
 
 // measure runs the queries in the way that the protocol in peer.go describes.

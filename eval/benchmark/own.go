@@ -49,7 +49,7 @@ func (e *ownTask) Open(dir string) error {
 
 func (e *ownTask) Close() error { return e.store.Close() }
 
-// batchChunks is how many chunks the engine gets in one batch.
+// batchChunks is how many chunks one batch for Sheaf's engine has.
 const batchChunks = 2000
 
 // Build implements [Engine]. It adds batches on all processors at the same time.
@@ -79,7 +79,7 @@ func (e *ownTask) Build(ctx context.Context, dir string, docs []Document, vector
 	return e.Close()
 }
 
-// batch returns one batch of documents as chunks of the engine. It starts at a position in documents.
+// batch returns documents as chunks for Sheaf's engine, at most batchChunks, beginning at index from.
 func (e *ownTask) batch(docs []Document, vectors [][]float32, from int) (batch store.Batch) {
 	for i := from; i < min(from+batchChunks, len(docs)); i++ {
 		c := store.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// These are the colors of the engines. The first color is Sheaf's. Most color-blind people can tell the colors apart.
+// plotColors are the colors of the engines; the first is for Sheaf's. Most color-blind people can tell them apart.
 var plotColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000"}
 
 const (
@@ -102,7 +102,7 @@ func panel(title string, lines []line, peers []string, y0 float64) string {
 	return b.String()
 }
 
-// micros formats a time that is given in microseconds.
+// micros formats a time in microseconds for people.
 func micros(v float64) string {
 	switch {
 	case v >= 1e6:

@@ -44,10 +44,10 @@ func (r *Report) Text(w io.Writer) error {
 }
 
 const (
-	// equalRecall is how far a recall may be below the best. If it is lower, the times cannot be compared.
+	// equalRecall is by how much a recall may be below the best. If it is lower, times cannot be compared.
 	equalRecall = 0.01
-	// saneMRR is the smallest MRR that counts as sane, as a share of the best engine's MRR. Different formulas and
-	// stemmers cause smaller differences.
+	// saneMRR is the smallest sane MRR, as a share of the best engine's MRR. Different formulas and stemmers cause
+	// smaller differences.
 	saneMRR = 0.6
 )
 

@@ -114,7 +114,7 @@ type run struct {
 	steps   int
 }
 
-// preparedCorpus is a corpus in a folder. It has the right answers that are known.
+// preparedCorpus is a corpus that was written to a folder, with the right answers that are known.
 type preparedCorpus struct {
 	dir            string
 	chunks         int
@@ -243,8 +243,8 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	return ""
 }
 
-// Brute force computes the right answers of at least minJudged queries. It takes more queries if all of them need no
-// more than about maxProducts dot products.
+// minJudged is the least number of queries for which brute force computes the right answers. It takes all queries if
+// they need at most about maxProducts dot products.
 const (
 	minJudged   = 100
 	maxProducts = 40_000_000
@@ -376,7 +376,7 @@ func (r *Row) quality() float64 {
 	return r.MRR
 }
 
-// mean is the mean of values that are added one by one. Without values it is NaN.
+// mean is the mean of values that are added one by one. If none was added, it is NaN.
 type mean struct {
 	sum float64
 	n   int
@@ -386,8 +386,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
-// recallOf returns how large a share of the nearest Top documents is in the list got. The list want has these
-// documents, then others as near as the last. Each of the others counts like the last.
+// recallOf returns how large a share of the nearest Top documents is in the list got. want has these documents, then
+// others as near as the last. Each of these others counts like the last.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {

@@ -97,7 +97,7 @@ func Brier(p []float64, right []bool) float64 {
 	return sum / float64(len(p))
 }
 
-// unit replaces v below 0 by 0, above 1 by 1, and NaN by 0.
+// unit limits v to 0..1. NaN becomes 0.
 func unit(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0

@@ -25,7 +25,7 @@ type Question struct {
 	Group string
 }
 
-// depth is how many results of a question are used.
+// depth is how many results of each question are used.
 const depth = 5
 
 // Answers has the first results of one collection for each question.
@@ -35,7 +35,7 @@ type Answers struct {
 	results   [][]result // by question
 }
 
-// result is the evidence of one result, and whether the result is right.
+// result is the evidence of one search result, and whether it is right.
 type result struct {
 	evidence search.Evidence
 	right    bool
@@ -70,7 +70,7 @@ func (a *Answers) anyRight(question int) bool {
 	return slices.ContainsFunc(a.results[question], func(r result) bool { return r.right })
 }
 
-// Quality says how good a calibration is for some answers.
+// Quality says how well the confidence of a calibration fits some answers.
 type Quality struct {
 	Questions    int             `json:"questions"`     // how many questions have an answer
 	Right        int             `json:"right"`         // how many of these questions have a right first result

@@ -12,15 +12,15 @@ import (
 const (
 	// minEach is how many right results, how many wrong results and how many unanswerable questions a fit needs.
 	minEach = 8
-	// unanswerableWeight is the weight of a question without an answer when the probability that a result is right is
-	// fitted. It is low, because most questions of users have an answer.
+	// unanswerableWeight is the weight of a question without an answer, for fitting the probability that a result is
+	// right. It is low, because most questions of users have an answer.
 	unanswerableWeight = 0.1
 	// foundShare is the share of the questions with a right result that a calibration must call answerable.
 	foundShare = 0.97
 	ridge      = 1
 )
 
-// rows are the samples for fitting a logistic map.
+// rows are the samples to which a logistic map is fitted.
 type rows struct {
 	features [][]float64
 	right    []bool

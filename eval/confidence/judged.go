@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxJudged limits the judged queries of a data set, maxOthers the questions from other data sets.
+	// maxJudged limits the judged queries of a data set. maxOthers limits the questions from other data sets.
 	maxJudged = 400
 	maxOthers = 80
 	// otherWords is how many words a question from another data set must have. A single word, or the name of a page,

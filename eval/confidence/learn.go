@@ -24,7 +24,7 @@ func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.
 const (
 	// minQuestions is how many questions a folder must give.
 	minQuestions = 40
-	// foldCount is how many folds there are. Each fold is judged by the fit to the other folds.
+	// foldCount is the number of folds (groups of questions). Each fold is judged by the fit to the other folds.
 	foldCount = 5
 )
 

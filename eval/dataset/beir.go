@@ -163,7 +163,7 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 	return queries, err
 }
 
-// judge joins queries, judgements and documents into the data set. It returns an error if they contradict each other.
+// judge fills the data set with queries and judgements. A contradiction among them is an error.
 func (d *Dataset) judge(queries []query, j *judgementFile) error {
 	d.Qrels, d.Sections, d.Where = j.qrels, j.sections, j.firstLines
 	d.Warnings = append(d.Warnings, j.warnings...)
@@ -192,8 +192,7 @@ func (d *Dataset) judge(queries []query, j *judgementFile) error {
 	return d.checkTargets(j)
 }
 
-// checkTargets adds a warning for judgements of documents that do not exist. The judgements stay, as in the reference
-// tools, although no search can find these documents.
+// checkTargets adds a warning for judgements of documents that do not exist. It keeps these judgements.
 func (d *Dataset) checkTargets(j *judgementFile) error {
 	if d.Folder != "" {
 		return nil

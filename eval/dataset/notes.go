@@ -141,7 +141,7 @@ func (e *noteExpect) one(n ast.Node) error {
 		n.GetToken().Position.Line)
 }
 
-// judge adds the expectations of one query to the judgements.
+// judge adds the expectations of one query to j, under the query ID number.
 func (q *noteQuery) judge(j *judgementFile, number string) (query, error) {
 	out := query{Query: Query{ID: q.ID, Text: q.Query, Class: map[string]string{}},
 		where: fmt.Sprintf("%s:%d", j.file, q.Expect.line)}

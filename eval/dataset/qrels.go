@@ -19,12 +19,12 @@ type judgementFile struct {
 	firstLines map[string]string // query to the first line that judges it
 	sections   bool
 	warnings   []string
-	// These fields count small faults.
+	// negative counts judgements with a negative gain, and repeated counts repeated ones.
 	negative, repeated int
 }
 
-// columns has the field of each part in a line, -1 for none. fields is the number of fields, 0 if white space separates
-// them.
+// columns has the number of the field in a line that has each part, -1 for none. fields is the number of fields, 0 for
+// white space.
 type columns struct{ query, doc, gain, slug, fields int }
 
 // readQrels reads judgements in one of two formats. In BEIR's format, tabs separate the fields, and the first line is

@@ -31,7 +31,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// tree is the name of the tree that contains the documents of a data set.
+// tree is the name of the tree that has the documents of a data set.
 const tree = "data"
 
 // Options say how to index a data set, and where to store the index.
@@ -44,8 +44,7 @@ type Options struct {
 	// Reranker and Expander are for profiles that need a reranking model or a chat model. They may be nil.
 	Reranker model.Reranker
 	Expander *search.Expander
-	// Memory stores the chunks in memory, in the exhaustive store, instead of in the engine. Every run then indexes
-	// again.
+	// Memory stores the chunks in memory, in the exhaustive store, instead of in the engine. Every run indexes again.
 	Memory bool
 	// Program identifies the build of this program. Open does not use an index that another build made. If Program is
 	// "", it uses indexes of all builds.
@@ -231,7 +230,7 @@ func (o *Options) folder(d *dataset.Dataset) (string, error) {
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
-// keptIndexes is how many indexes of one data set stay in the cache.
+// keptIndexes is how many indexes of one data set the cache keeps.
 const keptIndexes = 3
 
 // sweep removes the old indexes of a data set from the cache. It ignores errors, because an old index does no harm.
@@ -250,7 +249,7 @@ func sweep(dir, name string) {
 	}
 }
 
-// plainName keeps only the characters that a folder name may have.
+// plainName returns name without the characters that a folder name may not have.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {

@@ -11,7 +11,7 @@ import (
 
 // Agreement says how similar two rankings are.
 type Agreement struct {
-	// Hits are the numbers of hits in the two rankings.
+	// Hits is the number of hits in each of the two rankings.
 	Hits [2]int `json:"hits"`
 	// Shared is how many hits are in both rankings.
 	Shared    int  `json:"shared"`
@@ -144,20 +144,20 @@ type Step struct {
 	// through a graph, so it may miss some.
 	Store       string
 	Approximate bool
-	// Alike says that both stores count lengths and idf in the same way.
+	// Alike says that both stores count lengths and idf in the same way, so these cause no difference.
 	Alike bool
 	// Shards is how many parts the store has. Each part may count words on its own. 0 means unknown.
 	Shards int
 	// Chosen says that the step scores hits that other branches or a first phase found. If they found other hits on the
 	// other store, the step scores other hits.
 	Chosen bool
-	// Noted are notes about the step that the other store does not have.
+	// Noted lists notes about the step that only this store has.
 	Noted []string
 	// Failed says why the store did not answer. It is "" if the store answered.
 	Failed string
 }
 
-// near is the difference that two scores may have because of float32 and the order of sums.
+// near is the largest difference between two equal scores, because of float32 and the order of sums.
 const near = 2e-6
 
 // Reasons says why the rankings a and b differ. step describes the step that gave b. If a and b have the same order and
@@ -224,8 +224,8 @@ func shards(step Step) string {
 }
 
 // edge reports whether rankings a and b differ only near their end; the text then gives the reason. Each hit that only
-// one ranking has must have nearly the score of that ranking's last hit. Small differences of score decide whether a
-// store finds such a hit. g says how far the scores of a and b differ.
+// one ranking has must have nearly the score of that ranking's last hit. Small differences of score then decide whether
+// a store finds the hit. g says how far the scores of a and b differ.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

@@ -39,7 +39,7 @@ type Store struct {
 
 // Answer is the answer of a store to one query.
 type Answer struct {
-	// Trace has the ranking after each step. The last step is [FinalStep].
+	// Trace has the ranking after each step. The last step is called [FinalStep].
 	Trace    []search.Snapshot
 	Warnings []string
 	// Refused says why the store refused the query. It is "" if the store answered.
@@ -59,7 +59,7 @@ type Report struct {
 // StoreReport compares one store with the first.
 type StoreReport struct {
 	Store string `json:"store"` // the store
-	// Counted is how the engine counted words: like the server, or exactly.
+	// Counted says how the engine counted words: like the server, or exactly.
 	Counted string `json:"counted"`
 	// Alike explains how the server counts words. It is "" if Counted is [Exact].
 	Alike  string         `json:"-"`
@@ -93,8 +93,8 @@ type QueryReport struct {
 	Reasons []string `json:"reasons"` // why the rankings differ
 }
 
-// CompareStores compares the answers of two stores. The parameter way says how the engine counted words for this
-// comparison. If way is not [Exact], the report also has the overlap for exact counting.
+// CompareStores compares the answers of two stores. way says how the engine counted words for this comparison. If it is
+// not [Exact], the report also has the overlap for exact counting.
 func CompareStores(queries []string, first, other *Store, way string) *StoreReport {
 	exact := compareStores(queries, first, other, Exact)
 	if way == Exact {
@@ -143,8 +143,8 @@ func compareStores(queries []string, first, other *Store, way string) *StoreRepo
 	return out
 }
 
-// answersFor returns the answers that the store gave when it counted in this way. If the store has only its own way,
-// answersFor returns the answers for that way.
+// answersFor returns the answers of a store that counted words in this way. A store with only its own way returns the
+// answers for that.
 func (s *Store) answersFor(way string) []Answer {
 	if all, ok := s.Answers[way]; ok {
 		return all
@@ -191,7 +191,7 @@ func (s *Store) step(a search.Snapshot, way string, warnings []string) Step {
 	return step
 }
 
-// chosen reports whether a step scores hits that another step found. This is so after a first phase, and in a branch
+// chosen reports whether a step scores hits that other steps found. This is so after a first phase, and in a branch
 // whose fusion completes scores.
 func chosen(s search.Snapshot, trace []search.Snapshot) bool {
 	return slices.ContainsFunc(trace, func(other search.Snapshot) bool {

@@ -24,7 +24,7 @@ var pageFunctions = template.FuncMap{
 	},
 }
 
-// plot is an SVG picture with a title.
+// plot is a finished SVG picture with its title.
 type plot struct {
 	Title string
 	SVG   template.HTML

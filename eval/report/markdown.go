@@ -39,7 +39,8 @@ func Markdown(w io.Writer, reports []*eval.Report) error {
 	return err
 }
 
-// grid writes a table. The last row has the mean of each column.
+// grid writes a table with a row for each report and a column for each ranking. The last row has the mean of each
+// column.
 func grid(out *strings.Builder, title string, reports []*eval.Report, value func(c *eval.ColumnReport) (float64, bool),
 	form string) {
 	tableHead(out, title, reports[0])
@@ -72,8 +73,8 @@ func grid(out *strings.Builder, title string, reports []*eval.Report, value func
 	out.WriteByte('\n')
 }
 
-// leftOut writes a table about the first measure. For each data set, it shows the ranking that is best on the other
-// data sets. It also shows the value of this ranking on the data set itself.
+// leftOut writes a table about the first measure. For each data set, it has the ranking that is best on the other data
+// sets. It also has the value of this ranking on the data set itself.
 func leftOut(out *strings.Builder, reports []*eval.Report) {
 	choices := eval.LeaveOut(reports, 0)
 	if choices == nil {

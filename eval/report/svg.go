@@ -22,7 +22,7 @@ var colors = []string{"#3468c0", "#d1603d", "#2e8b57", "#8e5bb5", "#b8860b", "#c
 
 func color(i int) string { return colors[i%len(colors)] }
 
-// axis converts values to pixels.
+// axis converts values to positions in pixels.
 type axis struct {
 	low, high float64
 	from, to  float64 // pixels of low and high
@@ -96,7 +96,7 @@ func number(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v), "0"), ".")
 }
 
-// ticksOf returns about n round numbers between low and high.
+// ticksOf returns about n round numbers between low and high, for the labels of an axis.
 func ticksOf(low, high float64, n int) []float64 {
 	if !(high > low) {
 		return []float64{low}
@@ -115,7 +115,7 @@ func ticksOf(low, high float64, n int) []float64 {
 	return out
 }
 
-// share returns an axis that goes from 0 to 1.
+// share returns an axis for values from 0 to 1, with this label.
 func share(label string) axis {
 	return axis{low: 0, high: 1, label: label, ticks: []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
 }

@@ -16,7 +16,7 @@ import (
 // Kind is the source of a query.
 type Kind string
 
-// These are the kinds of query.
+// These are the kinds of query, by their source.
 const (
 	Heading    Kind = "heading"    // the title of a section asks for the section
 	Anchor     Kind = "anchor"     // the words of a link ask for its target
@@ -83,9 +83,9 @@ type maker struct {
 	wanted  Wanted
 	r       *rand.Rand
 	items   map[Kind][]Item
-	// seen has the normalized texts of the queries made so far, with their kinds.
+	// seen maps the normalized texts of the queries so far to their kinds.
 	seen map[string]bool
-	// counts has for each term the number of chunks that have it.
+	// counts maps a term to the number of chunks that have it.
 	counts map[string]int
 }
 
@@ -267,8 +267,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 	}
 }
 
-// linkers returns the documents that have a link to doc with this text. The result few is false if there are too many
-// such documents to exclude. The link is then part of a navigation.
+// linkers returns the documents that have a link to doc with this text. few is false if these are too many to exclude,
+// because the link is then part of a navigation.
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, few bool) {
 	const most = 20
 	for _, r := range m.c.View.References(doc) {

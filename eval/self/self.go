@@ -142,7 +142,7 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 	return r, nil
 }
 
-// reciprocalRank is computed for the document and for the chunk.
+// reciprocalRank is the measure that is computed for the document and for the chunk.
 var reciprocalRank = func() metric.Measure {
 	m, err := metric.Parse(Measure)
 	if err != nil {

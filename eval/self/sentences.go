@@ -9,7 +9,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// These are numbers for making queries from the bodies of chunks.
+// These are limits for making queries from the bodies of chunks.
 const (
 	phraseWords    = 3  // raw words of a phrase
 	phraseTries    = 12 // positions tried in a chunk

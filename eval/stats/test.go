@@ -95,14 +95,14 @@ func betaInc(x, a, b float64) float64 {
 // exactPairs is how many pairs may differ if all choices of signs are to be counted.
 const exactPairs = 16
 
-// Randomization returns the two-sided P of the paired randomization test. It is Fisher's. (For rankings: Smucker,
-// Allan, Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007.) a
-// and b have the same length. A choice gives a sign to each difference a[i]-b[i]. P is the share of choices whose
-// mean is at least as far from 0 as the observed mean. If at most 16 pairs differ, Randomization counts all choices.
-// Otherwise it draws rounds choices at random, and counts the observed choice too.
+// Randomization returns the two-sided P of the paired randomization test. It is Fisher's test. (For rankings: Smucker,
+// Allan, Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007.) a and
+// b have the same length. A choice gives a sign to each difference a[i]-b[i]. P is the share of choices whose mean is
+// at least as far from 0 as the observed mean. If at most 16 pairs differ, Randomization counts all choices. Otherwise
+// it draws rounds choices at random, and counts the observed choice too.
 //
-// Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of signs. The sums 4 and -4 occur once
-// each, so P = 2/8.
+// Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of signs. The sums 4 and -4 occur once each, so P =
+// 2/8.
 func Randomization(a, b []float64, rounds int, seed uint64) float64 {
 	var d []float64
 	var observed float64

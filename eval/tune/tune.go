@@ -29,7 +29,7 @@ type Parameter struct {
 // Problem says what a search should improve.
 type Problem struct {
 	Parameters []Parameter
-	// Queries is the number of queries.
+	// Queries is the number of queries whose values a search improves.
 	Queries int
 	// Values returns the value of every query for the settings in set. Larger is better. A parameter that is not in set
 	// has its default. Search calls Values only once for the same settings.
@@ -77,7 +77,8 @@ type Fold struct {
 const (
 	significance = 0.05
 	maxPasses    = 4
-	// leastGain is the smallest gain of the mean for which a parameter changes. Less may be a rounding error.
+	// leastGain is the smallest gain of the mean for which a search changes a parameter. A smaller one may be a
+	// rounding error.
 	leastGain = 1e-9
 )
 
@@ -142,8 +143,8 @@ type searcher struct {
 	progress func(int)
 }
 
-// fold chooses settings by the queries outside one fold. It writes the values of these settings for the queries in the
-// fold into heldOut. For an empty fold it returns nil.
+// fold chooses settings by the queries that are not in one fold. It writes the values of the queries in the fold under
+// these settings into heldOut. For an empty fold it returns nil.
 func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fold, error) {
 	set, chosen, err := s.climb(func(i int) bool { return folds[i] != fold })
 	if err != nil {
@@ -162,8 +163,8 @@ func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fo
 	return &Fold{Set: set, Chosen: chosen, HeldOut: s.meanOf(values, held), Default: s.meanOf(defaults, held)}, nil
 }
 
-// climb changes one parameter at a time, as long as the mean over the queries grows. The function in says which queries
-// count. climb returns the changed parameters and their mean. err is an error of a search.
+// climb changes one parameter at a time, as long as the mean over the queries grows. in says which queries count. It
+// returns the changed parameters and their mean. err is an error of Problem.Values.
 func (s *searcher) climb(in func(i int) bool) (set map[string]string, mean float64, err error) {
 	set = map[string]string{}
 	if mean, err = s.mean(set, in); err != nil {
@@ -203,7 +204,7 @@ func (s *searcher) mean(set map[string]string, in func(i int) bool) (float64, er
 	return s.meanOf(values, in), nil
 }
 
-// meanOf returns the mean over the included queries. Without included queries it returns 0.
+// meanOf returns the weighted mean over the queries for which in is true. If there are none, it returns 0.
 func (s *searcher) meanOf(values []float64, in func(i int) bool) float64 {
 	n, sum := 0.0, 0.0
 	for i, v := range values {

@@ -246,8 +246,7 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals from begin to the end of the window that begins at the ordinal start. It returns the
-// end.
+// window evaluates the ordinals from begin to the end of the window at ordinal start. It returns the end.
 func (m *maxScore) window(start, begin uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {

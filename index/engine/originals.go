@@ -37,7 +37,7 @@ func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
 	return o
 }
 
-// offer passes the similarity of a chunk and the query. It is kept if the search found the chunk, or if it is among the
+// offer passes the similarity of a chunk and the query. It is kept if the search found the chunk, or if it is near the
 // best.
 func (o *original) offer(chunk string, score float32) {
 	if _, found := o.scores[sheaf.ID(chunk)]; found {

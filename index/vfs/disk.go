@@ -26,7 +26,7 @@ func (Disk) Create(name string) (File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// On Windows, another process can block an operation on a manifest for less than a millisecond. The operation is
+// patience and retry are for Windows, where another process can block an operation on a manifest very briefly. It is
 // repeated for the time patience, at intervals of retry.
 const (
 	patience = 2 * time.Second
@@ -148,7 +148,7 @@ func (Disk) Lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// bytesMapping is a mapping whose bytes are in the memory of the garbage collector.
+// bytesMapping is a mapping whose bytes are on the heap, not in a mapped file.
 type bytesMapping []byte
 
 func (m bytesMapping) Bytes() []byte { return m }
@@ -164,7 +164,7 @@ func aligned(size int) []byte {
 	return b[skip : skip+size : skip+size]
 }
 
-// readAll does what Map does, on platforms that cannot map files.
+// readAll is Map on platforms that cannot map files: it reads the file.
 func readAll(f *os.File, size int) (Mapping, error) {
 	data := aligned(size)
 	if _, err := io.ReadFull(f, data); err != nil {

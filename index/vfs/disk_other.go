@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// nonBlocking is 0, because this system does not need it.
+// nonBlocking is a flag for opening files. This system does not need it.
 const nonBlocking = 0
 
 func mapFile(f *os.File, size int) (Mapping, error) { return readAll(f, size) }
@@ -17,5 +17,5 @@ func lockFile(*os.File) error { return errors.ErrUnsupported }
 
 func syncDir(string) error { return nil }
 
-// deviceFull recognizes errors that only Windows has. It returns false on this system.
+// deviceFull returns false on this system, because only Windows has errors that it recognizes.
 func deviceFull(error) bool { return false }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonBlocking makes the opening of a pipe return at once.
+// nonBlocking is a flag for opening files. With it, opening a pipe does not wait for a writer.
 const nonBlocking = unix.O_NONBLOCK
 
 type mapping []byte
@@ -45,5 +45,5 @@ func syncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// deviceFull recognizes errors that only Windows has. It returns false on this system.
+// deviceFull returns false on this system, because only Windows has errors that it recognizes.
 func deviceFull(error) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// nonBlocking is 0, because this system does not need it.
+// nonBlocking is a flag for opening files. This system does not need it.
 const nonBlocking = 0
 
 type mapping struct {

@@ -26,8 +26,8 @@ const (
 	OpClose   Op = "close"
 )
 
-// Faulty is a file system with faults. It calls Fail before every call. If Fail returns an error, such as
-// syscall.ENOSPC, the call fails with this error. A failing write first writes half of its bytes.
+// Faulty is a file system with faults. It calls Fail before every operation. If Fail returns an error, such as
+// syscall.ENOSPC, the operation fails with it. A failing write first writes half of its bytes.
 type Faulty struct {
 	FS
 	Fail func(op Op, name string) error
@@ -42,7 +42,7 @@ func (f *Faulty) fail(op Op, name string) error {
 	return nil
 }
 
-// try calls the function call, unless Fail returns an error.
+// try returns the result of call, unless Fail returns an error for this operation.
 func try[T any](f *Faulty, op Op, name string, call func(name string) (T, error)) (result T, err error) {
 	if err := f.fail(op, name); err != nil {
 		return result, err
@@ -50,13 +50,13 @@ func try[T any](f *Faulty, op Op, name string, call func(name string) (T, error)
 	return call(name)
 }
 
-// tryOnly is try for calls without a result.
+// tryOnly is try for operations that return only an error.
 func (f *Faulty) tryOnly(op Op, name string, call func(name string) error) error {
 	_, err := try(f, op, name, func(name string) (struct{}, error) { return struct{}{}, call(name) })
 	return err
 }
 
-// opened returns a function that calls the function open. Calls of the opened file can fail too.
+// opened returns a function that opens a file with open, so that operations on the file can fail too.
 func (f *Faulty) opened(open func(name string) (File, error)) func(name string) (File, error) {
 	return func(name string) (File, error) {
 		file, err := open(name)

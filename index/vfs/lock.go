@@ -29,7 +29,7 @@ func lockError(name, owner string, err error) error {
 		Err: fmt.Errorf("no safe lock here (%w): keep the index on a local disk", err)}
 }
 
-// writeOwner writes the name of the holder into a locked file. Only people read the name, so a failure does not matter.
+// writeOwner writes the name of the lock's holder into the locked file, for people. A failure does not matter.
 func writeOwner(f *os.File) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -108,7 +108,7 @@ var (
 	errNotEmpty = errors.New("the folder is not empty")
 )
 
-// on locks m and calls the function work with the key of a name. Errors get op and the name. After a crash, on fails.
+// on locks m and calls work with the key of a name. Errors get op and the name. After a crash, on returns an error.
 func on[T any](m *Mem, op, name string, work func(key string) (T, error)) (result T, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,7 +143,7 @@ func (m *Mem) Create(name string) (File, error) {
 	})
 }
 
-// node returns the file with a key. The caller holds mu.
+// node returns the file with this key, or an error. The caller holds mu.
 func (m *Mem) node(key string) (*memNode, error) {
 	if node := m.live[key]; node != nil {
 		return node, nil
@@ -330,8 +330,8 @@ type memFile struct {
 	closed   bool
 }
 
-// on locks the file system of f and calls the function work. An error except io.EOF gets op and the name of f. After a
-// crash, or when f is closed, on returns an error.
+// on locks the file system of f and calls work. An error except io.EOF gets op and the name of f. After a crash, or if
+// f is closed, on returns an error.
 func (f *memFile) on(op string, work func() error) error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()

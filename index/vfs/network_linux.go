@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkTypes are file systems whose locks may apply to one machine only, or whose mapped files may vanish. 9P and
-// other FUSE file systems are not listed, because virtual machines use them for local disks.
+// networkTypes maps types of file systems to their names. Their locks may apply to one machine only, or their mapped
+// files may vanish. 9P and other FUSE file systems are missing, because virtual machines use them for local disks.
 var networkTypes = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.SMB_SUPER_MAGIC:  "smb",
@@ -35,13 +35,13 @@ func networkName(f *os.File) string {
 	return networkTypes[magic]
 }
 
-// vboxMagic is the type of the shared folders of VirtualBox.
+// vboxMagic is the file system type of VirtualBox's shared folders.
 const vboxMagic = 0x786f4256
 
 // silentName returns the result of [Silent] for an open folder.
 func silentName(f *os.File) string { return silentOf(systemOf(f)) }
 
-// silentOf decides by the type of the file system. For FUSE it decides by the type of the mount.
+// silentOf returns the result of [Silent] for a type of file system. For FUSE, the type of the mount decides.
 func silentOf(magic int64, mount string) string {
 	switch {
 	case magic == unix.V9FS_MAGIC:

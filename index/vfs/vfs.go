@@ -1,4 +1,4 @@
-// Package vfs makes the file system a parameter, so that tests can let it crash. All code that writes an index uses an
+// Package vfs makes the file system a parameter, so that tests can make it crash. All code that writes an index uses an
 // [FS]. [Disk] is the real file system. [Mem] is in memory and can lose unsynced data. [Faulty] adds errors on demand
 // to another FS.
 package vfs

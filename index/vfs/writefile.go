@@ -30,7 +30,7 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// unfinished begins the name of a file that WriteFile has not renamed yet.
+// unfinished is a part of the name of a file that WriteFile has not renamed yet.
 const unfinished = ".new-"
 
 // UnfinishedAge is how long after the last write an unfinished file of WriteFile counts as abandoned.

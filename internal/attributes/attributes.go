@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut returns a heading without the attribute list at its end. White space before the list stays in the result rest.
-// The result id is the first ID in the list, or "".
+// Cut returns a heading without the attribute list at its end. White space before the list stays in rest. id is the
+// first ID in the list, or "".
 func Cut(text string) (rest, id string, ok bool) {
 	open := strings.LastIndexByte(text, '{')
 	if open < 0 || !strings.HasSuffix(text, "}") || open > 0 && strings.IndexByte(" \t\n", text[open-1]) < 0 {
@@ -29,7 +29,7 @@ func Cut(text string) (rest, id string, ok bool) {
 	return text[:open], id, true
 }
 
-// reach limits the search for the end of a list.
+// reach is how many bytes are searched for the end of a list.
 const reach = 512
 
 // Inside returns the length of the attribute list at byte i of a text, or 0 if there is none. The list must follow a
@@ -49,7 +49,8 @@ func Inside(text string, i int) int {
 	return end + 1
 }
 
-// read reads the text between the braces. A list must not have only unquoted values, because "{x=1}" may be prose.
+// read parses the text between the braces of a list. ok is false if the text may be prose, as "{x=1}", where no value
+// is quoted.
 func read(inner string) (id string, ok bool) {
 	rest, sure := strings.CutPrefix(inner, ":")
 	rest = strings.Trim(rest, " \t")
@@ -70,7 +71,7 @@ func read(inner string) (id string, ok bool) {
 	return id, sure
 }
 
-// first splits off the first attribute of a list. If the list is empty, name is "".
+// first splits the first attribute off a list. If the list is empty, name is "".
 func first(list string) (name, value, rest string, quoted bool) {
 	word, rest := list, ""
 	if end := strings.IndexAny(list, " \t"); end >= 0 {

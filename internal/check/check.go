@@ -40,7 +40,7 @@ func List[V comparable](t T, got, want []V, format string, args ...any) {
 	}
 }
 
-// Contains reports an error for each part that a text lacks.
+// Contains reports an error for each part that does not occur in text.
 func Contains[S ~string | ~[]byte](t T, text S, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -48,7 +48,7 @@ func Contains[S ~string | ~[]byte](t T, text S, parts ...string) {
 	}
 }
 
-// Lacks reports an error for each part that a text contains.
+// Lacks reports an error for each part that occurs in text.
 func Lacks[S ~string | ~[]byte](t T, text S, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -80,7 +80,7 @@ func NoError(t T, err error, format string, args ...any) {
 	}
 }
 
-// shown writes a value for people. It quotes a text of one line, so that white space is visible.
+// shown formats a value for people. It quotes a text of one line, so that white space is visible.
 func shown(v any) string {
 	text := fmt.Sprint(v)
 	if reflect.ValueOf(v).Kind() == reflect.String && !strings.Contains(text, "\n") {

@@ -10,7 +10,7 @@ type List[T comparable] struct {
 	known  map[T]bool // the values of a long list
 }
 
-// longList is the length up to which Add compares a value with each earlier value.
+// longList is a length of a list. Up to it, Add compares a new value with each earlier value.
 const longList = 32
 
 // Add adds a value if the list does not have it yet.

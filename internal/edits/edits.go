@@ -16,7 +16,7 @@ func Weight(a, b []rune, limit, prefix int) float64 {
 }
 
 // Distance returns how many insertions, deletions, substitutions and swaps of neighbors turn a into b. No part is
-// edited twice (optimal string alignment). Above limit, which is never negative, it returns limit+1.
+// edited twice (optimal string alignment). If the number is above limit, which is never negative, it returns limit+1.
 func Distance(a, b []rune, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1

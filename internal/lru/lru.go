@@ -59,14 +59,14 @@ func (c *Cache[K, V]) Put(key K, value V, size int64) {
 	c.evict()
 }
 
-// The caller of evict holds c.mu.
+// evict drops the least recently used values until the rest fits the limit. The caller holds c.mu.
 func (c *Cache[K, V]) evict() {
 	for c.used > c.limit {
 		c.remove(c.order.Back())
 	}
 }
 
-// The caller of remove holds c.mu.
+// remove drops the value in e. The caller holds c.mu.
 func (c *Cache[K, V]) remove(e *list.Element) {
 	old := c.order.Remove(e).(*entry[K, V])
 	c.used -= old.size

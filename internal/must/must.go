@@ -28,7 +28,7 @@ func Do(t T, err error) {
 	}
 }
 
-// Err returns the error of a call, and drops its result.
+// Err returns the error of a call, and drops the result of the call.
 func Err[V any](_ V, err error) error { return err }
 
 // That ends the test with the text of format and args if holds is false.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxBytes is the length of the longest text that is read as a number.
+// maxBytes is the largest length of a text that Parse reads.
 const maxBytes = 400
 
 // Parse reads a decimal number such as 12.50 or 1e3, or a whole one such as 0x1F or 0o17. Groups of three digits may
@@ -31,7 +31,8 @@ func Parse(s string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// groups matches a number with the same sign between all groups. 0,123 and 030 123 456 have no groups of thousands.
+// groups matches a number with groups of three digits and the same sign between all groups. In 0,123 and 030 123 456,
+// no sign separates thousands.
 var groups = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}` +
 	`((,\d{3})+|( \d{3})+|('\d{3})+|(’\d{3})+|(\x{a0}\d{3})+|(\x{202f}\d{3})+)(\.\d+)?$`)
 

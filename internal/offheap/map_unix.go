@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plentyAddresses says that addresses are not scarce. On 32-bit machines they are: the heap may reuse an address of
+// plentyAddresses says that the system has plenty of addresses. On 32-bit machines, the heap may reuse an address of
 // unmapped memory.
 const plentyAddresses = unsafe.Sizeof(uintptr(0)) == 8
 
-// mapped returns n new zero bytes, or false if the system has no memory left.
+// mapped returns n new zero bytes outside the heap. If the system has no memory left, it returns false.
 func mapped(n int) ([]byte, bool) {
 	if !plentyAddresses {
 		return nil, false

@@ -28,7 +28,7 @@ func InUse() int64 { return inUse.Load() }
 // Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, all are.
 func Beside() int64 { return beside.Load() }
 
-// count adds n bytes to the counters for the kind of memory that b has.
+// count adds n bytes to the counter for the kind of memory that b has: on the heap or outside.
 func (b *block) count(n int) {
 	inUse.Add(int64(n))
 	if b.mapped {
@@ -66,7 +66,7 @@ func (b *block) free() {
 	*b = block{}
 }
 
-// poison is the byte that fills freed memory in programs built with the race detector.
+// poison is the value of all bytes of freed memory in programs built with the race detector.
 const poison = 0xdb
 
 // grow makes b at least n bytes long. It may move b.

@@ -51,17 +51,17 @@ func Parse(s string) (l Link, size int, ok bool) {
 	return l, end + 2, l.Target != "" || l.Fragment != ""
 }
 
-// addressReach limits how far the search for the end of an address goes, in bytes.
+// addressReach is how many bytes are searched for the end of an address.
 const addressReach = 1024
 
-// BeginsAddress reports whether a text starts with an address in parentheses, not a remark.
+// BeginsAddress reports whether the parentheses at the start of a text contain an address, not a remark.
 func BeginsAddress(s string) bool {
 	inner, open := strings.CutPrefix(s[:min(len(s), addressReach)], "(")
 	address, _, closed := strings.Cut(inner, ")")
 	return open && closed && strings.ContainsAny(address, "/.#:") && !strings.ContainsAny(address, " \t\r\n")
 }
 
-// Whole reads a text that is exactly one link, without other text.
+// Whole parses a text that is one link and nothing else. ok is false for other texts.
 func Whole(s string) (l Link, ok bool) {
 	inner, ok := strings.CutPrefix(s, "[[")
 	if !ok {

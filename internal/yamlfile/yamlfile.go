@@ -52,8 +52,8 @@ func Parse(text string, most Limits, options ...parser.Option) (file *ast.File, 
 	return file, nil
 }
 
-// Decode stores a node of a parsed file in a variable. The parameter into must be a pointer to this variable. Unknown
-// keys are faults. Every error is a [Fault].
+// Decode stores a node of a parsed file in the variable to which into points. Unknown keys are faults. Every error is a
+// [Fault].
 func Decode(node ast.Node, into any) error {
 	return guarded("", func() error { return yaml.NodeToValue(node, into, yaml.Strict()) })
 }
@@ -61,7 +61,7 @@ func Decode(node ast.Node, into any) error {
 // duplicateKey matches the parser's error for a repeated key: the key, and the line of the first one.
 var duplicateKey = regexp.MustCompile(`^mapping key (".*") already defined at \[(\d+):\d+\]$`)
 
-// guarded calls the function do and turns its error or panic into a fault. prefix comes before the text of the error.
+// guarded calls do and turns its error or panic into a fault. prefix comes before the text of the error.
 func guarded(prefix string, do func() error) (err error) {
 	defer func() {
 		if recover() != nil {

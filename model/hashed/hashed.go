@@ -14,7 +14,7 @@ import (
 	"sheaf/model"
 )
 
-// Embedder is a model.Embedder.
+// Embedder computes a vector from the hashes of a text's words. It implements model.Embedder.
 type Embedder struct{ dims int }
 
 var _ model.Embedder = Embedder{}

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// maxTokens limits a reply. It is enough for a few sentences.
+	// maxTokens limits the length of a reply in tokens. It is enough for a few sentences.
 	maxTokens = 1024
-	// maxChatAnswer limits how many bytes of an answer are read.
+	// maxChatAnswer is the largest answer of a chat server in bytes.
 	maxChatAnswer = 1 << 20
 )
 
 // Chat is a language model at OpenAI's /v1/chat/completions. It is safe for concurrent use.
 type Chat struct {
 	endpoint *endpoint
-	// reasons says that the server refused max_tokens and temperature. OpenAI's reasoning models refuse both.
+	// reasons says that the server refuses the parameters max_tokens and temperature, as for OpenAI's reasoning models.
 	reasons atomic.Bool
 }
 

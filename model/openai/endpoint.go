@@ -37,7 +37,7 @@ type Server struct {
 	Attempts int
 	// Client sends the requests and does not follow redirects; nil creates a client.
 	Client *http.Client
-	// sleep waits between attempts; tests replace it.
+	// sleep waits between attempts, or until the context ends. Tests replace it.
 	sleep func(context.Context, time.Duration) error
 }
 
@@ -51,14 +51,14 @@ type endpoint struct {
 	hint    string  // the address that the user probably meant, or ""
 }
 
-// outage remembers for some time that a server did not answer. It is safe for concurrent use.
+// outage remembers for some time that a server did not answer, so that requests can fail at once. It is safe for
+// concurrent use.
 type outage struct {
 	length time.Duration
 	failed atomic.Pointer[silence] // nil when the server answered
 }
 
-// silence is the failure of a server that did not answer. Before the time in the field until, requests fail at once
-// with the error in the field fault.
+// silence is the failure of a server that did not answer. Before the time until, requests fail at once with fault.
 type silence struct {
 	fault error
 	until time.Time
@@ -71,7 +71,7 @@ func (r *outage) recentFailure() error {
 	return nil
 }
 
-// learn records the result of a request: nil when the server answered, otherwise the fault.
+// learn records the result of a request: nil if the server answered, otherwise the fault.
 func (r *outage) learn(fault error) {
 	if fault == nil {
 		r.failed.Store(nil)
@@ -80,8 +80,8 @@ func (r *outage) learn(fault error) {
 	r.failed.Store(&silence{fault, time.Now().Add(r.length)})
 }
 
-// open checks the address, adds path to it when path is missing, and sets defaults. Errors put the text what, for
-// example "chat ", before the name of a setting. Errors wrap ErrConfig.
+// open checks the address, adds path to it when path is missing, and sets defaults. what is the prefix of a setting's
+// name in errors, for example "chat ". Errors wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.URL)
 	switch {
@@ -128,7 +128,7 @@ func versioned(path string) bool {
 	})
 }
 
-// transport returns a transport that connects within limit, or the default transport (nil) when limit is 0.
+// transport returns a transport that takes at most limit to connect. For 0 it is nil, the default transport.
 func transport(limit time.Duration) http.RoundTripper {
 	usual, ok := http.DefaultTransport.(*http.Transport)
 	if limit <= 0 || !ok {
@@ -148,8 +148,8 @@ func redact(address string) string {
 	return address
 }
 
-// post sends body and passes the answer to the function read. If this function fails, post does not try again. If the
-// server closes the connection, post sends the request once more, even when Attempts is 1.
+// post sends body and passes the answer to read. If read fails, it does not try again. If the server closes the
+// connection, it sends the request once more, even if Attempts is 1.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.recentFailure(); err != nil {
@@ -183,7 +183,7 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 	}
 }
 
-// try sends one request. retry is the wait that the server asks for, or 0, or negative if another attempt cannot help.
+// try sends one request. retry is the wait that the server asks for, or 0. It is negative if no attempt can help.
 func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration,
 	err error) {
 	ctx, cancel := context.WithTimeout(asked, e.Timeout)
@@ -246,6 +246,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	return -1, nil
 }
 
+// failure is an error of a request, with its cause.
 type failure struct {
 	error
 	cause cause
@@ -253,7 +254,7 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// cause says whether the texts of a request may have caused a failure.
+// cause says whether the texts of a request may be the cause of a failure, or only the server.
 type cause uint8
 
 const (
@@ -275,7 +276,7 @@ func causeOf(err error) cause {
 // reconnectPause is the pause before a request is sent again after the connection closed.
 const reconnectPause = 50 * time.Millisecond
 
-// closes reports whether err means that the server closed an open connection.
+// closes reports whether err means that the server closed the connection.
 func closes(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")

@@ -57,7 +57,7 @@ const (
 	defaultAttempts = 4
 	// maxAnswer limits the answer to one request, in bytes.
 	maxAnswer = 256 << 20
-	// maxWait limits the wait that a server may request.
+	// maxWait is the longest time that the client waits because a server asks for it.
 	maxWait = 30 * time.Second
 )
 
@@ -144,13 +144,12 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// shortest is a number of characters that every model can read. If a server refuses such a text, length is not the
-// reason.
+// shortest is a number of characters that every model can read. If a server refuses it, length is not the reason.
 const shortest = 200
 
 // batch embeds texts. If the server refuses them together, or fails on them but embeds a plain word, batch tries each
 // half. For a single text it tries the start. So one bad text does not prevent vectors for the others. If the texts
-// take too long, batch tries each text alone: further attempts with many texts would also take long.
+// take too long, batch tries each text separately.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
 	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {
@@ -211,7 +210,7 @@ func (e *Embedder) request(ctx context.Context, at *endpoint, texts []string) ([
 // errBase64 means that a vector is not a list of numbers.
 var errBase64 = errors.New("sends vectors as base64 text; set encoding_format to float")
 
-// numbers is a vector as servers send it.
+// numbers is a vector in the form in which servers send it.
 type numbers []component
 
 func (v *numbers) UnmarshalJSON(text []byte) error {
@@ -233,7 +232,7 @@ func (c *component) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// decode reads the answer to a request for n texts. Every error names the server.
+// decode parses the answer to a request for n texts, and returns their vectors. Every error names the server.
 func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	var answer struct {
 		Data []struct {

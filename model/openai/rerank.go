@@ -11,10 +11,10 @@ import (
 	"sheaf/model"
 )
 
-// Shape is the form of requests and answers of a reranking server.
+// Shape is the form of the requests and answers of a reranking server.
 type Shape string
 
-// These are the shapes.
+// These are the shapes of requests and answers.
 const (
 	// ShapeCohere sends {"model", "query", "documents"} and receives {"results": [{"index", "relevance_score"}]}:
 	// Cohere, Jina, vLLM, llama.cpp, Infinity. The address ends in /rerank.
@@ -25,8 +25,7 @@ const (
 )
 
 const (
-	// rerankChars limits the characters of a text in a request. If a server refuses a text, the client sends less of
-	// it.
+	// rerankChars limits the characters of a text in a request. If a server refuses a text, the client shortens it.
 	rerankChars     = 8000
 	maxRerankAnswer = 16 << 20
 )
@@ -149,7 +148,7 @@ type scoredText struct {
 	Relevance *float64 `json:"relevance_score"`
 }
 
-// decode reads the answer to a request for n texts. Every error names the server.
+// decode parses the answer to a request for n texts, and returns their scores. Every error names the server.
 func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 	var list []scoredText
 	if r.shape == ShapeTEI {

@@ -54,7 +54,7 @@ func (c *Embedder) Model() string { return c.inner.Model() }
 // Dims implements model.Embedder.
 func (c *Embedder) Dims() int { return c.inner.Dims() }
 
-// portion is how many texts are embedded before their vectors are stored, in case later passages of a document fail.
+// portion is how many texts are embedded before their vectors are stored. So vectors survive if later passages fail.
 const portion = 64
 
 // Embed implements model.Embedder. If the file is unusable, Embed computes the vectors again.
@@ -132,7 +132,7 @@ func (c *Embedder) key(text string) [keyBytes]byte {
 	return xxh3.HashString128(c.inner.Model() + "\x00" + text).Bytes()
 }
 
-// open opens the file and reads new keys, because other processes may write. The caller holds mu.
+// open opens the file if needed, and reads the keys that other processes have added. The caller holds mu.
 func (c *Embedder) open() error {
 	if c.file == nil {
 		f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)

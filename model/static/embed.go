@@ -147,12 +147,12 @@ func (e *encoder) Knows(text string) bool {
 	return known > unknown
 }
 
-// betweenWords reports whether a character separates words. A name like ERR_4096 is one word.
+// betweenWords reports whether a character separates words. The underscore does not: ERR_4096 is one word.
 func betweenWords(c rune) bool {
 	return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c)
 }
 
-// letters returns a piece without the mark "##".
+// letters returns a piece without the mark "##" of a piece inside a word.
 func (v *Vocabulary) letters(id int32) []byte {
 	piece := v.piece(id)
 	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {

@@ -13,7 +13,7 @@ type Embedder struct {
 	name   string
 	model  *Model
 	others *Unigram // may be nil
-	// free has encoders for the next texts. Encoders remember words, so they are faster than new ones:
+	// free has encoders for the next texts. Used encoders remember words, so they are faster than new ones:
 	// builtin.BenchmarkEmbed.
 	free chan *encoder
 }
@@ -37,6 +37,7 @@ func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
 	return e, nil
 }
 
+// encoder returns a free encoder. If none is free, it returns a new one.
 func (e *Embedder) encoder() *encoder {
 	select {
 	case encoder := <-e.free:
@@ -149,12 +150,12 @@ func (e *Embedder) IsEnglish(text string) (english, known bool) {
 	return encoder.language()
 }
 
-// Pieces implements model.Tokenizer with the pieces of the English table, for texts in any language.
+// Pieces implements model.Tokenizer. It uses the pieces of the English table for texts in any language.
 func (e *Embedder) Pieces(text string, yield func(start, end int) bool) {
 	encoder := e.encoder()
 	defer e.release(encoder)
 	encoder.tokenizer.Pieces(text, yield)
 }
 
-// Tokens implements model.Tokenizer with the name of the English table.
+// Tokens returns the name of the English table, whose pieces are the tokens. It implements model.Tokenizer.
 func (e *Embedder) Tokens() string { return e.model.Name() }

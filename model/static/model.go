@@ -21,7 +21,7 @@ type Model struct {
 	rows  []byte // [pieces][dims]int8; multiply by the piece's scale
 }
 
-// header is the common part of a [Model] and a [Unigram].
+// header has what a [Model] and a [Unigram] have in common.
 type header struct {
 	name string
 	dims int

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// These are the tables of an [encoder].
+// These are the tables from which an [encoder] can choose for a text.
 const (
 	englishTable = iota
 	othersTable
 	tables
 )
 
-// block is a part of the text, with the results of each table.
+// block is a part of the text, with the results that each table gives for it.
 type block struct {
 	text  string
 	parts [tables]part
@@ -21,7 +21,7 @@ type block struct {
 	long  bool
 }
 
-// part is the result of one table for a block.
+// part is the result of one table for a block: pieces and language numbers.
 type part struct {
 	pieces  []int32
 	read    int       // bytes of the block
@@ -30,7 +30,7 @@ type part struct {
 	sum     []float32 // of the pieces' rows; empty before the first use
 }
 
-// begin starts to read a text. More blocks of it may follow.
+// begin starts to read a text with its first block of words. The method grow adds more.
 func (e *encoder) begin(text string) {
 	e.text, e.size, e.foreign = e.text[:0], 0, 0
 	e.grow(text)
@@ -54,7 +54,7 @@ func (e *encoder) drop() {
 	e.size, e.foreign = e.size-len(b.text), e.foreign-foreignBytes(b.text)
 }
 
-// part returns the result of a table for a block.
+// part returns the result of a table for a block, which it computes if needed.
 func (e *encoder) part(b *block, table int) *part {
 	if table == englishTable {
 		e.readStart(b)
@@ -63,7 +63,7 @@ func (e *encoder) part(b *block, table int) *part {
 	return &b.parts[table]
 }
 
-// readStart reads the start of a long block with the English table.
+// readStart reads the start of a long block with the English table, to detect the language.
 func (e *encoder) readStart(b *block) {
 	p := &b.parts[englishTable]
 	if p.read > 0 || len(b.text) <= 2*beginning {
@@ -126,7 +126,7 @@ func (e *encoder) clearlyEnglish() bool {
 }
 
 // table chooses the table for the text. It chooses the English table if the text has no words, or if its words look
-// English. It also does so if training saw at most half of the pieces, or they are untypical of other languages.
+// English. It also does so if training saw few of the pieces, or if they are not typical of other languages.
 func (e *encoder) table() int {
 	if e.others == nil || e.clearlyEnglish() || !e.hasWord() {
 		return englishTable
@@ -143,8 +143,8 @@ func (e *encoder) table() int {
 	return othersTable
 }
 
-// language reports whether a text of one block is in English, by mean and sum of its language numbers. The result
-// known is false when these numbers are too small to decide.
+// language reports whether a text of one block is in English, by its language numbers. known is false if these are too
+// small to decide.
 func (e *encoder) language() (english, known bool) {
 	p := e.part(&e.text[0], othersTable)
 	sure := max(sureText, surePiece*len(p.pieces))
@@ -183,11 +183,11 @@ func (e *encoder) hasWord() bool {
 	return false
 }
 
-// Language numbers are 8 times the logarithm of how much more often a piece occurs in English. The
-// numbers below have the same unit. doc/languages.md says how often the choice is right.
+// Language numbers are 8 times the logarithm of the ratio by which a piece is more frequent in English. The numbers
+// below have the same unit. doc/languages.md says how often the choice is right.
 const (
-	// In doubt, a text is English. Short texts are often names and titles, long texts code and
-	// lists of links. Names and code in other languages lose little.
+	// These numbers favor English in doubt. Short texts are often names and titles, long texts code and lists of links.
+	// Names and code in other languages lose little.
 	favor, favorPiece, favorFrom = 8, 2, 30
 	favorWords                   = 32     // for texts whose words are all pieces of the English table
 	mostForeign                  = 4      // an English text has at most one of this many bytes outside ASCII
@@ -198,7 +198,7 @@ const (
 	doubt                        = 16     // with a sum below minus this
 )
 
-// add adds the rows of pieces to dst, weight times each.
+// add adds the vectors of pieces in a table to dst, each multiplied by weight.
 func (e *encoder) add(dst []float32, table int, pieces []int32, weight float32) {
 	if table == othersTable {
 		addHalves(dst, e.others.rows, e.others.scale, pieces, weight)

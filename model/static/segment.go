@@ -23,7 +23,7 @@ type Segmenter struct {
 	characters []character   // recent characters, each at the position of its hash
 }
 
-// cell is the best way to reach a byte of a word.
+// cell is the best way to cut a word up to one of its bytes.
 type cell struct {
 	cost  uint64
 	piece uint32
@@ -91,6 +91,7 @@ func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 	return dst
 }
 
+// start allocates memory before the first text.
 func (s *Segmenter) start() {
 	if s.recent == nil {
 		s.recent = make([]recentPiece, 1<<segmentBits)
@@ -111,7 +112,7 @@ func (s *Segmenter) goesOn(dst []int32, text string) []int32 {
 // blank lists the bytes of white space in ASCII.
 var blank = [256]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true}
 
-// cut appends the pieces of a text without ASCII white space.
+// cut appends the pieces of raw, which has no ASCII white space.
 func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	dst = s.add(dst, s.character([]byte(wordMark+padding)))
 	for len(raw) > 0 {
@@ -192,7 +193,7 @@ func (s *Segmenter) add(dst []int32, c character) []int32 {
 	return dst
 }
 
-// flush appends the pieces of the word and empties it.
+// flush appends the pieces of the current word to dst, and begins a new word.
 func (s *Segmenter) flush(dst []int32) []int32 {
 	word, heads, inside := s.word, s.heads, s.inside
 	s.word, s.heads, s.inside = word[:0], heads[:0], false

@@ -17,8 +17,8 @@ const maxWordCharacters = 100
 // the reference implementation without special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
 type tokenizer struct {
 	vocab *Vocabulary
-	// word is the current word, folded, up to the length that can have pieces. The field from has the origin of each
-	// byte of word in the text. characters and end are the size and the end of the whole word.
+	// word is the current word, folded, up to the length that can have pieces. from has the origin of each byte of word
+	// in the text. characters and end are the size and the end of the whole word.
 	word       []byte
 	from       []span
 	characters int
@@ -27,12 +27,12 @@ type tokenizer struct {
 	recent     []recentWord // the last words by their hash, because texts repeat words
 	folded     []byte
 	hashes     []uint32 // of the prefixes of the rest of the word
-	// sizes has the folded size in bytes of each piece of the last word. spans are the positions of the text's pieces.
+	// sizes has the folded size in bytes of each piece of the last word. spans has the positions of all pieces.
 	sizes []int
 	spans []span
 }
 
-// span is a half-open range of bytes of the text.
+// span is a range of bytes of the text, without the byte at end.
 type span struct{ start, end int }
 
 // recentWord is a short word, as written or folded, with its few pieces and sizes in bytes. An unused entry has no
@@ -44,7 +44,8 @@ type recentWord struct {
 	count   uint8 // of pieces
 }
 
-// letters are the at most recentLetters bytes of a word, lowest first, then zeros. No word has a zero byte.
+// letters has the bytes of a word of at most recentLetters bytes, the first in the lowest bits, then zeros. No word has
+// a zero byte.
 type letters struct{ low, high uint64 }
 
 const (
@@ -101,7 +102,7 @@ func (t *tokenizer) ascii(dst []int32, text string, start, end int) []int32 {
 	return dst
 }
 
-// letter appends a folded character to the word.
+// letter appends a folded character to the current word. from is its position in the text.
 func (t *tokenizer) letter(r rune, from span) {
 	if t.characters <= maxWordCharacters {
 		t.word = utf8.AppendRune(t.word, r)
@@ -113,7 +114,7 @@ func (t *tokenizer) letter(r rune, from span) {
 	t.end = from.end
 }
 
-// flush appends the pieces of the word and empties it.
+// flush appends the pieces of the current word to dst, and begins a new word.
 func (t *tokenizer) flush(dst []int32) []int32 {
 	if len(t.word) == 0 {
 		return dst
@@ -192,7 +193,7 @@ func (t *tokenizer) cut(dst []int32, word string) []int32 {
 	return dst
 }
 
-// These are classes of bytes; the first two end a word.
+// These are classes of bytes. Bytes of the first two classes end a word.
 const (
 	classSpace uint8 = iota
 	classPunctuation
@@ -230,7 +231,7 @@ type run struct {
 
 // foreign reads a run of text outside ASCII, which starts and ends at characters. Decomposing the run alone gives the
 // same result as decomposing the whole text, except for marks after an ASCII letter. The tokenizer drops these marks. A
-// character that decomposes and the marks after it share one origin: the range of all of them.
+// character that decomposes has one origin with the marks after it: the range of all of them.
 func (t *tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	n := &t.run
 	n.text, n.from = n.text[:0], n.from[:0]
@@ -267,7 +268,7 @@ func (t *tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	return dst
 }
 
-// character reads one normalized character outside ASCII; the parameter from is its origin.
+// character reads one normalized character outside ASCII. from is its position in the text.
 func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 	switch {
 	case isMark(r): // a dropped mark is a part of the character before it
@@ -288,7 +289,8 @@ func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 	return dst
 }
 
-// longest returns the longest piece at the start of text and its size in bytes, or size 0.
+// longest returns the longest piece at the start of text, and its size in bytes. Without one, size is 0. goesOn says
+// that the piece continues a word.
 func (t *tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	n := min(len(text), t.vocab.longest)
 	h := seedFirst
@@ -311,7 +313,7 @@ func (t *tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	return 0, 0
 }
 
-// isCJK reports whether the reference treats a character as a word of its own.
+// isCJK reports whether the reference tokenizer treats a character as a word (Chinese, Japanese and Korean).
 func isCJK(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||

@@ -27,7 +27,7 @@ const (
 	pieceBits = 17
 )
 
-// node returns node i. In an unverified table a node may be out of range; it has no children.
+// node returns node number i. In a damaged table, i may be out of range; the result then has no children.
 func (t trie) node(i uint32) uint32 {
 	if uint64(i)*4+4 > uint64(len(t)) {
 		return leafBit
@@ -43,7 +43,7 @@ func (t trie) child(node uint32, c byte) uint32 {
 	return leafBit
 }
 
-// base returns the base of a node that is no leaf.
+// base returns the base of a node that is not a leaf.
 func base(node uint32) uint32 { return node >> baseShift & (1<<baseBits - 1) }
 
 // leafText is a text with the piece and the cost of its leaf.
@@ -83,7 +83,7 @@ func (b *trieBuilder) grow() {
 	b.open = max(0, len(b.nodes)-16*256)
 }
 
-// node fills the node at a position. Its texts share the first depth bytes.
+// node fills the node at a position for texts, which share the first depth bytes.
 func (b *trieBuilder) node(position uint32, texts []leafText, depth int) error {
 	var labels []byte
 	for i, e := range texts {
@@ -126,7 +126,7 @@ func (b *trieBuilder) node(position uint32, texts []leafText, depth int) error {
 	return nil
 }
 
-// place returns the first unused base at which the positions for all labels are free.
+// place returns the first unused base for which the positions of all labels are free.
 func (b *trieBuilder) place(labels []byte) uint32 {
 	for i := b.open; ; i++ {
 		if i == len(b.nodes) {

@@ -2,7 +2,7 @@ package static
 
 import "fmt"
 
-// Unigram is a table of many languages: pieces with a cost, a vector and a language number each. It reads its bytes
+// Unigram is a table for many languages. Each piece has a cost, a vector and a language number. It reads its bytes
 // directly, so opening it is fast. It is safe for concurrent use.
 type Unigram struct {
 	header
@@ -52,10 +52,10 @@ func OpenUnigram(data []byte) (*Unigram, error) {
 	return u, nil
 }
 
-// saw reports whether training changed the row of a piece.
+// saw reports whether the training data had a piece, so that training changed its vector.
 func (u *Unigram) saw(id int32) bool { return u.seen[id>>3]>>(id&7)&1 != 0 }
 
-// mostPieces and mostNodes are the largest numbers that a node can store.
+// mostPieces and mostNodes are the largest numbers of pieces and nodes that a trie can store.
 const (
 	mostPieces = 1 << pieceBits
 	mostNodes  = 1 << baseBits

@@ -15,7 +15,7 @@ type UnigramPiece struct {
 	Score float64
 	// English is above 0 when the piece occurs more often in English than in other languages.
 	English int8
-	// Seen says that training changed the vector.
+	// Seen says that training changed the vector of the piece.
 	Seen bool
 	// Row is the vector. Its length is a multiple of 32.
 	Row []float32

@@ -20,7 +20,7 @@ type Vocabulary struct {
 	numbered int
 }
 
-// continuation marks a piece that continues a word, in a vocabulary's file.
+// continuation is the mark before a piece that continues a word, in a file of a vocabulary.
 const continuation = "##"
 
 // ParseVocabulary reads a vocabulary: one piece per line, "##" before pieces that continue a word, and [UNK] for
@@ -93,8 +93,8 @@ func (v *Vocabulary) slot(i uint32) uint32 {
 	return n
 }
 
-// The hash reads a word byte by byte, so one pass hashes all its prefixes. Pieces that continue a word have another
-// seed.
+// seedFirst and seedContinuation start the hash of a word. It reads byte by byte, so one pass hashes all prefixes.
+// Pieces inside a word have another seed.
 const (
 	seedFirst        uint32 = 2166136261
 	seedContinuation uint32 = 0x9e3779b9
@@ -108,7 +108,7 @@ func finish(h uint32) uint32 {
 	return h ^ h>>13
 }
 
-// find returns the piece with this body and hash, or -1.
+// find returns the number of the piece with this text and hash, or -1. goesOn says that it continues a word.
 func (v *Vocabulary) find(body []byte, h uint32, goesOn bool) int32 {
 	slot := finish(h) & v.mask
 	for range v.mask + 1 {

@@ -12,7 +12,7 @@ import (
 )
 
 // Fuse joins the rankings of runs, query by query. weights has one weight for each run; nil means 1 for each. A run
-// without a query adds nothing to this query.
+// that lacks a query adds nothing to it.
 func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	if len(runs) == 0 || weights != nil && len(weights) != len(runs) {
 		return nil, sheaf.Invalidf("fuse: %d weights for %d runs: must be as many", len(weights), len(runs))
@@ -44,9 +44,9 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames makes the names in runs equal, so that a run can be joined with its copy in TREC form. A TREC file writes
-// each name as one word (see [Word]). If another run has the original name of a word, sameNames restores this name.
-// It keeps a word that several names have.
+// sameNames makes the IDs in runs equal, so that a run can be joined with its copy in TREC form. A TREC file writes
+// each ID as one word (see [Word]). If another run has the original ID of a word, sameNames restores it, unless several
+// IDs have this word.
 func sameNames(runs []*Run) []*Run {
 	names := map[string]string{} // by word; "" when several names become the same word
 	note := func(name string) {
@@ -95,7 +95,7 @@ func sameNames(runs []*Run) []*Run {
 	return out
 }
 
-// cosineError is by how much a cosine of another system may exceed 1 because of rounding.
+// cosineError is by how much a cosine of another system may be above 1 because of rounding.
 const cosineError = 1e-3
 
 // Apply applies a stage to the ranking of each query.
@@ -118,8 +118,8 @@ func (r *Run) Apply(s rank.Stage) (*Run, error) {
 	return out, nil
 }
 
-// Placed returns a copy of r for stages, in which each hit has its rank as a leg. Hits with equal scores then keep
-// their order. Without the legs, stages would sort them by ID.
+// Placed returns a copy of r in which each hit has its rank as a leg. So stages keep the order of hits with equal
+// scores; without legs, they would sort these by ID.
 func Placed(r sheaf.Ranking) sheaf.Ranking {
 	out, legs := slices.Clone(r), make([]sheaf.Leg, len(r))
 	for i := range out {
@@ -129,8 +129,8 @@ func Placed(r sheaf.Ranking) sheaf.Ranking {
 	return out
 }
 
-// Facts takes facts about documents from IDs alone. The part of an ID before the last # is the document. If a number
-// follows, it is the position in the document. An ID without # is a document.
+// Facts knows documents only from IDs. The part of an ID before the last # is the document. If a number follows, it is
+// the position in the document. An ID without # is a document.
 type Facts struct{}
 
 // Chunk implements rank.Facts. It makes the chunk from the ID, so it always returns true.
@@ -148,7 +148,7 @@ func (Facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{ID: id, Tree: id.Tree(), Path: string(id)}, true
 }
 
-// Node implements rank.Facts.
+// Node implements rank.Facts. It takes the position from the ID.
 func (f Facts) Node(id sheaf.ID) *sheaf.Node {
 	c, _ := f.Chunk(id)
 	return sheaf.NodeOf(&c)

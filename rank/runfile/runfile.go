@@ -39,7 +39,7 @@ type Run struct {
 	Again    Again
 }
 
-// Again is a repeated hit. Line counts from 1. It is 0 if the line is unknown.
+// Again is a repeated hit of a query. Line is its line, from 1, or 0 if unknown.
 type Again struct {
 	Query string
 	ID    sheaf.ID
@@ -132,8 +132,8 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// keepRepeated stores e as the first repeated hit of the run if e comes before the stored hit. The order is by line, or
-// without lines by query and ID.
+// keepRepeated stores e as the first repeated hit of the run, if e comes before the stored one. Without lines, the
+// order is by query and ID.
 func (p *parser) keepRepeated(e entry) {
 	a, b := p.run.Again, Again{e.query, e.hit.ID, e.line}
 	if a.ID == "" || cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Query, a.Query), cmp.Compare(b.ID, a.ID)) < 0 {
@@ -200,7 +200,7 @@ func (p *parser) trec(data []byte) error {
 	return nil
 }
 
-// json reads a JSON object of rankings, or the JSON answer of a search.
+// json reads rankings from a JSON object, or from the JSON answer of a search.
 func (p *parser) json(data []byte) error {
 	d := &jsonReader{Decoder: json.NewDecoder(bytes.NewReader(data)), data: data, p: p}
 	d.UseNumber()
@@ -240,7 +240,7 @@ func (p *parser) json(data []byte) error {
 	return nil
 }
 
-// ranking reads the hits of one query. line is the line where they begin.
+// ranking reads the hits of one query from value. line is the line where they begin.
 func (p *parser) ranking(query string, value json.RawMessage, line int) error {
 	d := &jsonReader{Decoder: json.NewDecoder(bytes.NewReader(value)), data: value, p: p, before: line - 1}
 	d.UseNumber()
@@ -289,7 +289,7 @@ func (p *parser) addNumber(query, id string, score json.Number, rank, line int) 
 	return p.add(entry{query, sheaf.Hit{ID: sheaf.ID(id), Score: x}, rank, line})
 }
 
-// jsonReader is a JSON decoder that knows the line it reads.
+// jsonReader is a JSON decoder that knows the current line.
 type jsonReader struct {
 	*json.Decoder
 	data   []byte
@@ -307,7 +307,7 @@ func (d *jsonReader) errorf(format string, args ...any) error {
 	return d.p.errorf(d.line(), format, args...)
 }
 
-// object reads a JSON object. It calls member to read the value of each member.
+// object reads a JSON object. For each member, it calls member, which must read the value.
 func (d *jsonReader) object(member func(name string) error) error {
 	open, err := d.Token()
 	if err != nil || open != json.Delim('{') {
@@ -328,7 +328,7 @@ func (d *jsonReader) object(member func(name string) error) error {
 	return nil
 }
 
-// Word writes an ID as one word for a TREC file. It escapes white space as a URL does.
+// Word returns an ID as one word for a TREC file. It escapes white space as a URL does.
 func Word(id string) string {
 	if !strings.ContainsFunc(id, unicode.IsSpace) {
 		return id

@@ -7,6 +7,7 @@ import (
 	"sheaf/store"
 )
 
+// translated converts chunks from the type of package store to the type of the engine.
 func translated(chunks []store.Chunk) []engine.Chunk {
 	out := make([]engine.Chunk, len(chunks))
 	for i := range chunks {

@@ -20,7 +20,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Options are the place of an index and its settings.
+// Options say where the index is, and how to make and use it.
 type Options struct {
 	// FS is the file system; nil means the file system of the host.
 	FS vfs.FS
@@ -56,12 +56,13 @@ const NoMerges = engine.NoMerges
 // LeastMemory is the smallest MemoryBytes that writes do not exceed.
 const LeastMemory = engine.LeastMemory
 
-// Store is an open index.
+// Store is an open index of the engine.
 type Store struct {
 	index     *engine.Index
 	lengths   bm25.Lengths
 	allChunks bool
-	// pinned is the snapshot that answers requests, nil for the newest. released means that Close has released pinned.
+	// pinned is the snapshot that answers requests. If it is nil, the newest snapshot answers. released means that
+	// Close has released pinned.
 	pinned   *engine.Snapshot
 	released atomic.Bool
 }
@@ -109,7 +110,7 @@ func Open(o Options) (*Store, error) {
 // with sheaf.ErrUnavailable while another process writes to the index.
 func Empty(dir string) error { return category(engine.Empty(dir)) }
 
-// category gives an error of the engine its category of package sheaf, for example sheaf.ErrCorrupt.
+// category gives an error of the engine the fitting category of package sheaf, for example sheaf.ErrCorrupt.
 func category(err error) error {
 	if err == nil {
 		return nil
@@ -222,7 +223,7 @@ func (s *Store) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID
 	})
 }
 
-// answer translates a request, calls the function run with it, and returns the result of run.
+// answer converts a request, calls run with it and a snapshot, and returns the result of run.
 func answer[T any](s *Store, req store.Request, run func(*engine.Snapshot, engine.Request) (T, error)) (T, error) {
 	translated, err := s.translate(req)
 	if err != nil {
@@ -261,7 +262,7 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	})
 }
 
-// read calls the function run with the pinned snapshot, or else the newest snapshot, and returns the result of run.
+// read calls run with the pinned snapshot, or else the newest one, and returns the result of run.
 func read[T any](s *Store, run func(*engine.Snapshot) (T, error)) (T, error) {
 	var none T
 	snapshot, err := s.acquire()
@@ -339,8 +340,7 @@ func (s *Store) Check(ctx context.Context, progress func(done, total int64)) []e
 	return faults
 }
 
-// Merge joins the index into one segment without deleted chunks, for the fastest searches. It takes as long as a
-// rewrite.
+// Merge joins the index into one segment without deleted chunks, for the fastest searches. It rewrites the index.
 func (s *Store) Merge(ctx context.Context) error { return category(s.index.Merge(ctx)) }
 
 // Close implements [store.Backend].

@@ -32,7 +32,7 @@ type Backend struct {
 
 	writing sync.Mutex // held by a write, and during a bulk load
 	// vocabularies keep the terms of raw words from one write to the next, one vocabulary for each processor. Only
-	// stores from NewFor have them. The mutex writing guards them.
+	// stores from NewFor have them. The mutex writing protects them.
 	vocabularies []*vocabulary
 
 	mu         sync.RWMutex
@@ -55,8 +55,8 @@ func New(a *analysis.Analyzer) *Backend {
 		dims: map[string]int{}}
 }
 
-// KeepLengths makes scores use rounded lengths: kept(n) for a field of n terms, and max(n, kept(n)) in averages. So
-// the store imitates a server that rounds lengths of padded fields. Call KeepLengths before any other method.
+// KeepLengths makes scores use rounded lengths: kept(n) for a field of n terms, and max(n, kept(n)) in averages. So the
+// store behaves like a server that rounds lengths of padded fields. Call KeepLengths before any other method.
 func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 
 // CountAllChunks makes idf count all chunks, even those without the field. Call it before any other method.
@@ -75,7 +75,7 @@ type namedField struct {
 	*field
 }
 
-// field returns the field with this name, or nil if it is empty.
+// field returns the field called name, or nil if the chunk has no text in it.
 func (c *chunk) field(name string) *field {
 	for i := range c.fields {
 		if c.fields[i].name == name {

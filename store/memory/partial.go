@@ -26,7 +26,7 @@ func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	return b
 }
 
-// wantedTerms has the terms of the queries of NewFor.
+// wantedTerms has the terms of the queries that a store from NewFor can answer.
 type wantedTerms struct {
 	exact   map[string]bool
 	expands []storekit.Expand
@@ -45,7 +45,7 @@ func (w *wantedTerms) add(n storekit.Node) {
 	}
 }
 
-// begins returns the set of the first bytes of the wanted terms, or nil if any word may be wanted.
+// begins returns the set of the first bytes of the wanted terms. If any word may be wanted, it returns nil.
 func (w *wantedTerms) begins() *[256]bool {
 	if w == nil || len(w.expands) > 0 {
 		return nil

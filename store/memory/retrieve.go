@@ -68,7 +68,7 @@ func (b *Backend) find(req store.Request, scores bool) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// matchesBlank reports whether n may match a chunk that contains none of the query's words.
+// matchesBlank reports whether n may match a chunk that has none of the query's words.
 func matchesBlank(n storekit.Node) bool {
 	b, ok := n.(storekit.Bool)
 	return ok && (b.All || slices.ContainsFunc(b.Must, matchesBlank) || slices.ContainsFunc(b.Should, matchesBlank))
@@ -93,8 +93,7 @@ func (b *Backend) allowedChunks(req store.Request) []*chunk {
 	return out
 }
 
-// similar returns the allowed chunks that have vectors in the field. A chunk's score is the similarity of its best
-// passage.
+// similar returns the allowed chunks that have vectors in the field. Their scores are those of their best passages.
 func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
 	if _, err := (store.VectorField{Dims: b.dims[req.Field]}).Answers(req); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type scorer struct {
 	plan    storekit.Plan
 	stats   map[string]*fieldStats // by field
 	counted []*chunk               // the chunks over which statistics are counted
-	// countedWithTerms has the chunks of the list counted that contain at least one kept term.
+	// countedWithTerms has the chunks in counted that contain at least one kept term.
 	countedWithTerms []*chunk
 	df               map[string]int // by field, zero byte, term
 	explains         bool           // keep the parts of scores
@@ -111,7 +111,7 @@ func (p *parts) addAll(q *parts) {
 	}
 }
 
-// hit scores a chunk. It returns false when the chunk does not match.
+// hit scores a chunk. The bool is false if the chunk does not match.
 func (s *scorer) hit(c *chunk) (sheaf.Hit, bool) {
 	clear(s.own.scores)
 	if !s.node(s.own, s.plan.Root, c) {
@@ -142,8 +142,8 @@ func (s *scorer) explain(c *chunk) *sheaf.Explanation {
 	return root
 }
 
-// node adds the scores of plan node n for chunk c to the parameter out. It reports whether c matches n. If c does
-// not match, the content of out is undefined.
+// node adds the scores of plan node n for chunk c to out, and reports whether c matches n. If c does not match, the
+// content of out is undefined.
 func (s *scorer) node(out *parts, n storekit.Node, c *chunk) bool {
 	switch n := n.(type) {
 	case storekit.Term:
@@ -186,7 +186,7 @@ func (s *scorer) bool(out *parts, n storekit.Bool, c *chunk) bool {
 	return matched
 }
 
-// term adds the score of one term to the parameter out, and reports whether the chunk contains the term.
+// term adds the score of one term to out, and reports whether the chunk contains the term.
 func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *chunk) (found bool) {
 	if s.stats == nil {
 		return s.contains(c, term, fields)
@@ -259,7 +259,7 @@ func (s *scorer) count(term string, names []string) int {
 	return n
 }
 
-// virtual returns the BM25F score of a term, and false if the chunk does not contain the term.
+// virtual returns the BM25F score of a term in a chunk. The bool is false if the chunk does not contain the term.
 func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (float64, bool) {
 	frequency, length := 0.0, 0.0
 	for _, i := range fields {
@@ -288,8 +288,8 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	return factor * idf(s.count(term, names), len(s.counted)) * (frequency / (frequency + norm)), true
 }
 
-// phrase scores the terms of a phrase in those fields that contain the phrase; under BM25F, in all fields. It reports
-// whether any field contains the phrase.
+// phrase adds the scores of a phrase's terms to out, in the fields that contain the phrase. With BM25F, it uses all
+// fields. It reports whether any field contains the phrase.
 func (s *scorer) phrase(out *parts, n storekit.Phrase, c *chunk) (found bool) {
 	var fields []int
 	for _, i := range n.Fields {
@@ -332,8 +332,8 @@ func (f *field) hasShiftsWithin(tokens []storekit.Token, low, slop int) bool {
 	return true
 }
 
-// expand finds, in each field, the accepted term with the highest score, and adds its score to the parameter out. Of
-// terms with equal scores, expand takes the first in byte order. It returns false if no field has an accepted term.
+// expand adds to out, in each field, the score of the accepted term with the highest score. Of terms with equal scores,
+// it takes the first in byte order. It returns false if no field has an accepted term.
 func (s *scorer) expand(out *parts, e storekit.Expand, c *chunk) bool {
 	accepted := map[string]float64{}
 	for _, i := range e.Fields {

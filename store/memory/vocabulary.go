@@ -14,7 +14,7 @@ type word struct {
 	positions int
 }
 
-// vocabulary remembers the terms of raw words. It serves one goroutine.
+// vocabulary caches the terms of raw words. Only one goroutine may use it.
 type vocabulary struct {
 	analyzer  *analysis.Analyzer
 	wanted    *wantedTerms // nil keeps every term
@@ -24,7 +24,7 @@ type vocabulary struct {
 	begins    *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }
 
-// single is the word for raw words that have exactly one term. The vocabulary does not keep this term.
+// single stands for all raw words with exactly one term, which the vocabulary does not keep.
 var single = word{length: 1, positions: 1}
 
 // analyzedText is a text and the field that its analysis made.
@@ -33,10 +33,10 @@ type analyzedText struct {
 	field *field
 }
 
-// maxVocabulary limits the number of raw words in a vocabulary, so that a hostile text cannot fill the memory.
+// maxVocabulary limits the number of cached raw words, so that a hostile text cannot fill the memory.
 const maxVocabulary = 1 << 16
 
-// vocabulary returns the vocabulary of a worker. The caller must hold b.writing.
+// vocabulary returns the vocabulary of worker number worker. The caller must hold b.writing.
 func (b *Backend) vocabulary(worker int) *vocabulary {
 	if worker < len(b.vocabularies) {
 		v := b.vocabularies[worker]

@@ -61,7 +61,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 	return s.client.Call(ctx, "POST", "/_aliases", object{"actions": actions}, nil)
 }
 
-// several returns the error for a name that leads to n indices instead of one index.
+// several returns the error for a name that leads to n indices instead of one.
 func (s *Store) several(name string, n int) error {
 	if n == 0 {
 		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not from such a server")
@@ -69,9 +69,9 @@ func (s *Store) several(name string, n int) error {
 	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }
 
-// checkDictionary looks up the index and the dictionary. If the name of the dictionary has moved to another index, it
-// forgets the remembered terms. If the index or its dictionary is missing, it fails with sheaf.ErrNotFound: a write
-// would create it on many servers.
+// checkDictionary looks up the index and the dictionary. If the dictionary's name has moved to another index, it
+// forgets the cached terms. If the index or its dictionary is missing, the error is sheaf.ErrNotFound, because a write
+// might create it.
 func (s *Store) checkDictionary(ctx context.Context) error {
 	names, err := s.indicesOf(ctx, s.index()+","+s.dictionaryName())
 	if err != nil {

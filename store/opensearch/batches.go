@@ -64,8 +64,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// sendTogether sends the bodies that the function search returns, all in one request. It passes each answer to the
-// function read. If search returns nil for a request, nothing can match, and sendTogether skips the request.
+// sendTogether sends all searches in one request. search returns the body for a request, or nil if nothing can match.
+// read gets the answer to request number i.
 func (s *Store) sendTogether(ctx context.Context, reqs []store.Request,
 	search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {

@@ -26,14 +26,14 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// serverError is the server's message about a request or a document.
+// serverError is the error message in an answer of the server, about a request or a document.
 type serverError struct {
 	Type   string
 	Reason string
 	Cause  []struct{ Type, Reason string } `json:"root_cause"`
 }
 
-// String returns the root cause if the server gives one, because the root cause names the fault.
+// String returns the message of the error. If the server gives a root cause, it returns that one.
 func (e serverError) String() string {
 	if len(e.Cause) > 0 && e.Cause[0].Reason != "" {
 		e.Type, e.Reason = e.Cause[0].Type, e.Cause[0].Reason
@@ -45,8 +45,7 @@ func (e serverError) String() string {
 // write, and the limit for all writes together.
 var pressed = regexp.MustCompile(`(?:coordinating|primary|replica)_operation_bytes=(\d+), max_\w+=(\d+)`)
 
-// tooLarge reports whether a request alone exceeds the server's memory limit. If so, waiting does not help: even an
-// idle server refuses the request.
+// tooLarge reports whether a request alone exceeds the server's memory limit. Waiting then does not help.
 func (e serverError) tooLarge() bool {
 	found := pressed.FindStringSubmatch(e.String())
 	if found == nil {
@@ -65,7 +64,7 @@ func (e serverError) asTooLarge(status int) error {
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 
-// knownError describes an error of the server: its category, the advice, and texts that identify the error.
+// knownError is an error of the server that this package explains. It has a category, advice, and identifying texts.
 type knownError struct {
 	category error
 	advice   string
@@ -76,7 +75,7 @@ func problem(category error, advice string, says ...string) knownError {
 	return knownError{category, advice, says}
 }
 
-// problems are the known errors of the server. The test of doc/errors.md searches for calls of the function problem.
+// problems lists the known errors of the server. The test of doc/errors.md searches for calls of the function problem.
 var problems = []knownError{
 	problem(sheaf.ErrInvalid, "for OpenSearch begin the address with opensearch://",
 		"No handler for type [dense_vector]"),
@@ -97,7 +96,7 @@ var problems = []knownError{
 		"and lift the block", "cluster_block_exception"),
 }
 
-// refusal returns an unsuccessful answer as an error with a category of package sheaf.
+// refusal converts an unsuccessful answer to an error with a category of package sheaf.
 func refusal(status int, body []byte) error {
 	var said struct{ Error serverError }
 	if json.Unmarshal(body, &said) != nil || said.Error.Type == "" {
@@ -106,7 +105,7 @@ func refusal(status int, body []byte) error {
 	return said.Error.category(status)
 }
 
-// category returns the server's error as an error with a category of package sheaf.
+// category converts the server's error to an error with a category of package sheaf.
 func (e serverError) category(status int) error {
 	text := e.Type + ": " + e.String()
 	for _, k := range problems {

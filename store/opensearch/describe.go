@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// mappingParts has the parts of a mapping that show whether this program made the index. It reads no other parts,
-// because a foreign index may have any mapping.
+// mappingParts has the parts of an index's mapping that show whether this program made the index. A foreign index may
+// have any mapping.
 type mappingParts struct {
 	Mappings struct {
 		Meta struct {
@@ -28,7 +28,7 @@ type mappingParts struct {
 	}
 }
 
-// describe reads the mapping of the index with this name. It fails if the name leads to several indices.
+// describe reads the mapping of the index with this name. It returns an error if the name leads to several indices.
 func (s *Store) describe(ctx context.Context, name string) (mappingParts, error) {
 	var found map[string]mappingParts
 	if err := s.client.Call(ctx, "GET", "/"+name+"/_mapping", nil, &found); err != nil {
@@ -43,7 +43,7 @@ func (s *Store) describe(ctx context.Context, name string) (mappingParts, error)
 	return out, nil
 }
 
-// index returns the settings that the mapping records. The result ours is false if this program did not make the index.
+// index returns the settings that the mapping records. ours is false if this program did not make the index.
 func (d *mappingParts) index() (m meta, ours bool) {
 	raw := d.Mappings.Meta.Sheaf
 	ours = raw != nil && json.Unmarshal(*raw, &m) == nil

@@ -17,10 +17,10 @@ import (
 // maxTerms limits the number of terms that one look-up returns.
 const maxTerms = 10_000
 
-// maxRemembered limits how many terms the store remembers as present in the dictionary.
+// maxRemembered limits how many terms the store caches as present in the dictionary.
 const maxRemembered = 1_000_000
 
-// learn adds terms to the dictionary, except terms remembered as present. Adding a present term is harmless.
+// learn adds words to the dictionary, except cached ones. Adding a present term is harmless.
 func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	s.mu.Lock()
 	if len(s.terms.words) > maxRemembered {
@@ -65,7 +65,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	return nil
 }
 
-// grow returns the terms of the dictionary that e accepts, in order.
+// grow returns the terms of the dictionary that e accepts, in byte order.
 func (s *Store) grow(ctx context.Context, e storekit.Expand) ([]storekit.Grown, error) {
 	var parts []object
 	for _, mark := range []string{"", storekit.FormMark} {

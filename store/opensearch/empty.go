@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// remakeTimeout limits the time in which Empty creates the index again.
+// remakeTimeout limits how long Empty takes to create the index again.
 const remakeTimeout = 30 * time.Second
 
 // Empty implements [store.Emptier]. It removes the index and creates it again with the same settings, mapping and

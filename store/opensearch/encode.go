@@ -14,7 +14,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// escapes is the first of 256 private-use characters of Unicode. Each of them encodes one byte.
+// escapes is the first of 256 private-use characters of Unicode. Each of them encodes one byte that is not UTF-8.
 const escapes = 0x10ff00
 
 // escape turns any bytes into UTF-8, which JSON requires. Each byte that is not UTF-8 becomes a private-use character.
@@ -38,6 +38,7 @@ func escape(s string) string {
 	return out.String()
 }
 
+// unescape returns the text from which escape made s.
 func unescape(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
 		return s
@@ -64,11 +65,11 @@ func key(id string) string {
 // does.
 const (
 	separator = "\x1f"
-	// maxWord is the length to which a text value is cut; a hash follows.
+	// maxWord is the length in bytes to which a text value is cut in a word. A hash of the value follows.
 	maxWord = 8000
 )
 
-// columnWord returns the text with which all words of a column begin.
+// columnWord returns the text with which all words of the column begin.
 func columnWord(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 }) || len(name) > maxWord {
 		sum := sha256.Sum256([]byte(name))
@@ -98,7 +99,7 @@ const (
 	betweenTerms  = "\x1f" // between terms at one position; alone it is a gap
 )
 
-// termPosition is a term at a position.
+// termPosition is a term and its position in a field.
 type termPosition struct {
 	position int32
 	term     string
@@ -127,10 +128,10 @@ func places(terms []termPosition) string {
 
 const maxGap = 1000
 
-// Every field that has terms also has the form present. So idf counts the same chunks for terms and for forms.
+// present is a form that every field with terms also has. So idf counts the same chunks for terms and for forms.
 const present = "\x02"
 
-// fieldTexts returns the terms and the forms of a field in the form that the server's analyzer reads.
+// fieldTexts returns two texts for the server's analyzer: the terms of a field, and the forms.
 func fieldTexts(f storekit.Field) (terms, forms string) {
 	at := make([]termPosition, 0, f.Length)
 	rest := []string{present}
@@ -152,17 +153,17 @@ func fieldTexts(f storekit.Field) (terms, forms string) {
 	return places(at), strings.Join(rest, betweenPlaces)
 }
 
-// filler is a term that no query contains.
+// filler is a term that pads short fields and that no query contains.
 const filler = "\x03"
 
-// filling returns how many fillers pad a field of n terms to the nearest length that Lucene can store. Lucene alone
-// rounds lengths down, but averages the exact lengths: texts would seem up to an eighth too short. With fillers the
-// error is at most a sixteenth, up or down.
+// filling returns how many fillers pad a field of n terms to the nearest length that Lucene can store. Lucene rounds
+// lengths down, but averages exact lengths, so texts would seem up to an eighth too short. With fillers the error is at
+// most a sixteenth, up or down.
 func filling(n int) int {
 	return max(0, int(bm25.LengthsLucene.Of(uint32(n)))-n)
 }
 
-// plainField returns the name of a field in the index.
+// plainField returns the name that a field of sheaf.Fields has in the index.
 func plainField(name string) string {
 	if name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r == '_') }) {
 		return name

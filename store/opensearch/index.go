@@ -12,22 +12,22 @@ import (
 	"sheaf/store/storekit"
 )
 
-// version is the version of the mapping.
+// version is the version of the index's mapping.
 const version = 1
 
-// meta records the settings of an index. The mapping of the index contains it.
+// meta is the record of an index's settings. It is stored in the mapping of the index.
 type meta struct {
 	Version int `json:"version"`
 	storekit.Made
 	Vectors []store.VectorField `json:"vectors,omitempty"`
 }
 
-// meta returns the record of an index with these options.
+// meta returns the record for an index with these options and vector fields.
 func (o *Options) meta(vectors []store.VectorField) meta {
 	return meta{version, o.Made(), vectors}
 }
 
-// prepare checks the server and the index. It creates a missing index if the options allow it.
+// prepare checks the server and the index. If the index is missing and the options allow it, it creates the index.
 func (s *Store) prepare(ctx context.Context) error {
 	if err := s.checkServer(ctx); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Store) askClauses(ctx context.Context) error {
 	return nil
 }
 
-// checkServer fails if the server lacks a feature that the store needs.
+// checkServer returns an error if the server lacks a feature that the store needs.
 func (s *Store) checkServer(ctx context.Context) error {
 	if err := s.askClauses(ctx); errors.Is(err, sheaf.ErrNotFound) {
 		return s.askDialect(err)
@@ -130,7 +130,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 // askDialect adds a question to err: does the server have the configured dialect?
 func (s *Store) askDialect(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
 
-// recent fails if the server's version is too old for the store.
+// recent returns an error if the server's version is too old for the store.
 func (s *Store) recent(version string) error {
 	least := map[Dialect][2]int{OpenSearch: {2, 13}, Elasticsearch: {8, 15}}[s.o.Dialect]
 	var major, minor int
@@ -171,13 +171,13 @@ func (s *Store) create(ctx context.Context) error {
 	return made(s.client.Call(ctx, "PUT", "/"+s.dictionaryName(), s.dictionary(), nil))
 }
 
-// The default numbers of shards and replicas of a new index in a cluster of several data nodes.
+// These are the default numbers of shards and replicas of a new index, if the cluster has several data nodes.
 const (
 	usualShards   = 3
 	usualReplicas = 1
 )
 
-// chooseParts chooses the numbers of shards and replicas of a new index, if the options do not set them.
+// chooseParts sets the numbers of shards and replicas of a new index, if the options do not.
 func (s *Store) chooseParts(ctx context.Context) error {
 	if s.o.Shards > 0 && s.o.Replicas != 0 {
 		return nil
@@ -230,8 +230,8 @@ func (o Options) Bodies() (map[string]any, error) {
 	}, nil
 }
 
-// dictionary returns the body that creates the dictionary. Its record has another key than a chunk index, so that no
-// store opens the dictionary as its index.
+// dictionary returns the body that creates the dictionary. Its record has another key than that of an index of chunks.
+// So no store opens the dictionary as its index.
 func (s *Store) dictionary() object {
 	return object{
 		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0),
@@ -348,7 +348,7 @@ func (s *Store) compare(m meta) error {
 	return nil
 }
 
-// addVectors adds a vector field to the index.
+// addVectors adds the mapping of a vector field to the index.
 func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	m := s.o.meta(append(s.vectors.All(), v))
 	err := s.client.Call(ctx, "PUT", "/"+s.index()+"/_mapping",

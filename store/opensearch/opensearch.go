@@ -30,13 +30,13 @@ type Dialect uint8
 
 // These are the dialects.
 const (
-	// OpenSearch 2.13 or newer, with the plug-in opensearch-knn.
+	// OpenSearch means OpenSearch 2.13 or newer, with the plug-in opensearch-knn.
 	OpenSearch Dialect = iota
-	// Elasticsearch 8.15 or newer.
+	// Elasticsearch means Elasticsearch 8.15 or newer.
 	Elasticsearch
 )
 
-// String returns the name of the store in messages.
+// String returns the name of the kind of server, for messages.
 func (d Dialect) String() string {
 	if d == Elasticsearch {
 		return "elasticsearch"
@@ -44,7 +44,7 @@ func (d Dialect) String() string {
 	return "opensearch"
 }
 
-// Options are the place of a store and its settings.
+// Options say where the store is, and how to make and use it.
 type Options struct {
 	storekit.Options
 	Dialect Dialect
@@ -62,13 +62,13 @@ type Options struct {
 	Shards, Replicas int
 }
 
-// NoReplicas, as Options.Replicas, makes an index without replicas.
+// NoReplicas is the value of Options.Replicas for an index without replicas.
 const NoReplicas = -1
 
 // usualClauses is the server's default limit of clauses in a query.
 const usualClauses = 1024
 
-// Store is an open index.
+// Store keeps chunks in an index on the server.
 type Store struct {
 	o      Options
 	client *storekit.Client
@@ -105,7 +105,7 @@ var _ interface {
 	store.Mover
 } = (*Store)(nil)
 
-// knownTerms are terms that the store knows to be in the dictionary.
+// knownTerms caches terms that are in the dictionary.
 type knownTerms struct {
 	words   map[string]bool
 	indices string // the indices of the name when the store learned these terms
@@ -145,7 +145,7 @@ func newStore(o Options) *Store {
 	return s
 }
 
-// prepare fills in defaults and refuses options that no server accepts.
+// prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
 	name := o.Dialect.String()
 	if !storekit.PlainName(o.Index, "_-", 200) {
@@ -163,7 +163,7 @@ func (d Dialect) maxDims() int {
 	return 16_000
 }
 
-// fault returns an error that names this store.
+// fault returns an error of this category that names the store.
 func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("%s %s: %w: %s", s.o.Dialect, s.index(), category, fmt.Sprintf(format, args...))
 }

@@ -13,7 +13,7 @@ import (
 // index that the name had when it opened. It follows the name to an index with the same settings. In an index with
 // other settings it would read nonsense and write wrong data.
 
-// place has the names of an index and its dictionary. The names are not aliases.
+// place has the real names of an index and its dictionary, not aliases.
 type place struct{ index, terms string }
 
 // index returns the name that requests use for the index.
@@ -45,7 +45,7 @@ func (s *Store) currentPlace(ctx context.Context) (*place, error) {
 	return &place{indices[0], terms[0]}, nil
 }
 
-// pin binds the store to the index that its name leads to now. If the user may not read aliases, the name stays in use.
+// pin makes the store use the index that its name leads to now. If the user may not read aliases, it keeps the name.
 func (s *Store) pin(ctx context.Context) error {
 	p, err := s.currentPlace(ctx)
 	if p != nil && p.index != s.o.Index {
@@ -58,10 +58,11 @@ func (s *Store) pin(ctx context.Context) error {
 	return err
 }
 
-// followEvery is the shortest time between two look-ups of the store's name.
+// followEvery is the least time between two look-ups of the store's name.
 const followEvery = time.Second
 
-// follow looks up the store's name. If it has moved to another index with the same settings, the store switches to it.
+// follow looks up the store's name. If it leads to another index with the same settings, the store switches to that
+// one.
 func (s *Store) follow(ctx context.Context) {
 	now := s.place.Load()
 	if now == nil {
@@ -106,7 +107,7 @@ func (s *Store) follow(ctx context.Context) {
 	s.place.Store(p)
 }
 
-// sameVectors fails if a vector field of the store old has another model in s.
+// sameVectors returns an error if a vector field of the store old has another model in s.
 func (s *Store) sameVectors(old *Store) error {
 	for _, want := range old.vectors.All() {
 		if err := s.vectors.Get(want.Name).Same(want, "index"); err != nil {

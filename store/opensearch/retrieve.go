@@ -20,7 +20,7 @@ func ranked(req *store.Request, query object) object {
 		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
 }
 
-// ranking reads the hits of a request from the answer.
+// ranking returns the hits in an answer to a request.
 func (s *Store) ranking(req *store.Request, found *answer) (sheaf.Ranking, error) {
 	out, err := s.hits(found)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) ranking(req *store.Request, found *answer) (sheaf.Ranking, error
 	return out, nil
 }
 
-// whole fails if a shard did not answer, or if the answer has no list of hits.
+// whole returns an error if a shard did not answer, or if the answer has no list of hits.
 func (s *Store) whole(found *answer) error {
 	switch {
 	case len(found.Shards.Failures) > 0:
@@ -152,7 +152,8 @@ func (s *Store) Supports(req store.Request) error {
 	return nil
 }
 
-// nearestQuery returns a query for chunks whose best passages are nearest the vector. cosine converts the scores.
+// nearestQuery returns a query for the chunks whose best passages are nearest to the vector. cosine converts the
+// scores.
 func (s *Store) nearestQuery(req *store.Request, clauses []any) (object, error) {
 	if ok, err := s.vectors.Answers(req.Vector); err != nil || !ok {
 		return nil, err
@@ -200,14 +201,14 @@ func (s *Store) nearestQuery(req *store.Request, clauses []any) (object, error) 
 	return query, nil
 }
 
-// manyWithin is a length of Request.Within. For a list of this length or more, near finds the passages by a second
-// search over all vectors. Elasticsearch does that faster than looking up the list for each hit.
+// manyWithin is a length of Request.Within. From this length on, the query finds passages by a second search over all
+// vectors. Elasticsearch does that faster than looking up the list for each hit.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
 const maxNear = 10_000
 
-// bounded adds the clauses of a request to the vector search knn, and returns knn.
+// bounded adds clauses, the bounds of a request, to the vector search knn, and returns knn.
 func bounded(knn object, clauses []any) object {
 	if len(clauses) > 0 {
 		knn["filter"] = object{"bool": object{"filter": clauses}}
@@ -215,7 +216,7 @@ func bounded(knn object, clauses []any) object {
 	return knn
 }
 
-// words builds the query for a request by words.
+// words builds the query for a request by words. Its methods return parts of the query.
 type words struct {
 	s          *Store
 	req        *store.TextRequest
@@ -261,8 +262,8 @@ type scoredPart struct {
 	match storekit.Node
 }
 
-// scoring makes the parts of n optional, to score one field. A field with only some of the parts scores those. A nested
-// Bool scores only if the whole Bool matches.
+// scoring returns n with all parts optional, for the score in one field. A field with only some of the parts scores
+// these. A nested Bool scores only if the whole Bool matches.
 func (w *words) scoring(n storekit.Node) storekit.Node {
 	b, ok := n.(storekit.Bool)
 	if !ok {
@@ -314,7 +315,7 @@ func among(own, fields []int) []int {
 	return out
 }
 
-// anyOf returns a query that matches when at least one part matches. The scores of the matching parts add up.
+// anyOf returns a query that matches if at least one of parts matches. It adds up their scores.
 func anyOf(parts []any) object {
 	switch len(parts) {
 	case 0:

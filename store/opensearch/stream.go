@@ -116,7 +116,7 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 	return out, nil
 }
 
-// readWord reverses columnWord and valueWord. ok is false if the word does not have the complete value.
+// readWord converts a word back to a column and a value. ok is false if the word does not contain the complete value.
 func readWord(word string) (column string, v sheaf.Value, ok bool) {
 	name, value, found := strings.Cut(word, separator)
 	if !found || value == "" || strings.HasPrefix(name, "\x01") {

@@ -22,8 +22,8 @@ func (s *Store) multipliesScores() bool {
 	return version > 0 && version < 300
 }
 
-// cosine converts a score of the server to the cosine similarity. If OpenSearch before 2.19 made the index, the
-// script of the plug-in returns 1+cos, even on a newer server. All other comparisons return (1+cos)/2.
+// cosine converts a score of the server to the cosine similarity. If OpenSearch before 2.19 made the index, the script
+// of the plug-in returns 1+cos, even on a newer server. Otherwise the score is (1+cos)/2.
 func (s *Store) cosine(score float64) float64 {
 	version := s.made.version.Load()
 	if s.o.Dialect == OpenSearch && !s.o.HNSW && version > 0 && version < 219 {
@@ -53,7 +53,7 @@ func (s *Store) askSettings(ctx context.Context) error {
 	return err
 }
 
-// unknownShards means that the server did not tell the number of shards.
+// unknownShards means that the server did not say how many shards the index has.
 const unknownShards = -1
 
 // searching returns the path of a search request. Each shard counts words separately. If the index has several

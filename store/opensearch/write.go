@@ -21,13 +21,13 @@ import (
 // These are limits of the requests of a write.
 const (
 	maxBulk = 1 << 19 // bytes; a larger document goes alone
-	// bulks is the number of requests in flight; the server uses one thread for each.
+	// bulks is how many bulk requests are sent at once. The server uses one thread for each.
 	bulks    = 2
 	maxID    = 32_000 // bytes of an ID: a word of the index has at most 32,766
 	pageSize = 5000   // keys read at a time
-	// bulkAttempts is the least number of attempts of an action when the server is too busy.
+	// bulkAttempts is the least number of attempts of an action while the server is too busy.
 	bulkAttempts = 5
-	// bulkAnswer selects the needed parts of the answer to a bulk request.
+	// bulkAnswer selects the parts of the answer to a bulk request that are needed.
 	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
 )
 
@@ -55,7 +55,7 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
 }
 
-// write writes a batch. The caller must make sure that no other write runs.
+// write writes a batch, and records the rejected documents. No other write may run.
 func (s *Store) write(ctx context.Context, batch *store.Batch, rejected storekit.Rejected) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
 		return nil
@@ -161,7 +161,7 @@ func (s *Store) bulk(ctx context.Context, rejected storekit.Rejected) (*bulk, co
 	return b, ctx
 }
 
-// writeAll writes chunks, by key, and returns their terms. It analyzes and encodes chunks while it sends earlier ones.
+// writeAll writes chunks, by key, and returns their terms. It analyzes and encodes some chunks while others are sent.
 func (b *bulk) writeAll(ctx context.Context, chunks map[string]*store.Chunk) (map[string]bool, error) {
 	type made struct {
 		source []byte
@@ -189,7 +189,7 @@ func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) {
 	b.docs, b.lines = append(b.docs, doc), append(b.lines, lines)
 }
 
-// remove deletes the chunks of documents, except the chunks in the map fresh, which are written again.
+// remove deletes the chunks of documents, except those in fresh, which are written again.
 func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*store.Chunk) error {
 	keys, err := b.s.keysOf(ctx, docs)
 	if err != nil {
@@ -216,7 +216,7 @@ func (b *bulk) end(err error) error {
 	return err
 }
 
-// escapedIDs returns IDs in the form of the index. It leaves out too long IDs, which a server may refuse to search for.
+// escapedIDs returns IDs in the form of the index. It omits too long IDs, which a server may refuse.
 func escapedIDs(ids []sheaf.ID) []string {
 	out := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -282,7 +282,7 @@ func (b *bulk) reject(doc sheaf.ID, because error) {
 	b.rejected[doc] = because
 }
 
-// send sends actions. If the server refuses an action, send rejects its document.
+// send sends actions on documents. If the server refuses an action, send rejects its document.
 func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
 	return b.s.actions(ctx, b.s.index(), lines, func(i int, result actionAnswer) error {
 		switch {
@@ -306,8 +306,8 @@ type actionAnswer struct {
 	Error  serverError
 }
 
-// actions sends actions on an index in one request and passes each result to the function done. It repeats the
-// actions that the server is too busy for.
+// actions sends actions on an index in one request, and passes each result to done. If the server is too busy for some,
+// it repeats these.
 func (s *Store) actions(ctx context.Context, index string, lines [][]byte,
 	done func(i int, result actionAnswer) error) error {
 	rest := make([]int, len(lines))
@@ -363,7 +363,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte,
 	return nil
 }
 
-// retract removes chunks of rejected documents: the chunks that the server has accepted.
+// retract removes the chunks of rejected documents that the server has accepted.
 func (s *Store) retract(ctx context.Context, rejected storekit.Rejected) error {
 	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 		return err

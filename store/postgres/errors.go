@@ -12,7 +12,7 @@ import (
 	"sheaf/store"
 )
 
-// fail adds the operation to err. An error of the driver also gets a category of package sheaf, unless err has one.
+// fail adds the operation what to err. An error of the driver also gets a category of package sheaf, unless it has one.
 func fail(what string, err error) error {
 	if err == nil {
 		return nil
@@ -38,7 +38,7 @@ func fail(what string, err error) error {
 	return fmt.Errorf("postgres: %s: %w%s: %w", what, sheaf.ErrUnavailable, unreached(err), err)
 }
 
-// unreached returns advice for a server that does not answer.
+// unreached returns advice about a server that does not answer.
 func unreached(err error) string {
 	switch message := err.Error(); {
 	case strings.Contains(message, "server refused TLS"):
@@ -56,7 +56,7 @@ func unreached(err error) string {
 	return ""
 }
 
-// category returns the category for an SQLSTATE, or nil for an unknown state.
+// category returns the category of package sheaf for an SQLSTATE code, or nil for an unknown code.
 func category(code string) error {
 	switch {
 	case code == "53100", code == "53200", code == "53300", code == "55P03", code == "25P03", code == "25P04",
@@ -79,7 +79,7 @@ func category(code string) error {
 	return nil
 }
 
-// remedy returns advice for an error of the server.
+// remedy returns advice about an error of the server.
 func remedy(e *pgconn.PgError) string {
 	switch {
 	case e.Code == "28000" && strings.HasSuffix(e.Message, "no encryption"):

@@ -13,7 +13,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// minServer is the oldest version of PostgreSQL that the store supports: the first one with FETCH FIRST WITH TIES.
+// minServer is the oldest supported version of PostgreSQL: the first with FETCH FIRST WITH TIES.
 const minServer = 130_000
 
 // Examine checks a server and its schema and changes nothing. If a check fails, it still makes the other possible
@@ -79,8 +79,7 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	return []store.Finding{server, vector, clock}
 }
 
-// examineInstall installs the extension and rolls back. Servers require different rights, so only a test shows if it
-// works.
+// examineInstall installs the extension and rolls back. Only a test shows whether it works.
 func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
@@ -93,8 +92,8 @@ func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string
 	return "vector " + version + " can be installed here", nil
 }
 
-// rightsOf counts the tables in a schema. It lists tables that the user may not read, and tables and sequences that
-// the user may not write.
+// rightsOf is a query that counts the tables in a schema. It lists tables that the user may not read, and tables and
+// sequences that the user may not write.
 const rightsOf = `SELECT count(*) FILTER (WHERE relkind = 'r'),
 	coalesce(array_agg(relname::text ORDER BY relname) 
 		FILTER (WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')), '{}'),
@@ -140,8 +139,8 @@ func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Fin
 	return out
 }
 
-// grants returns statements for a user who does not own the tables. The statements in the result reading let the user
-// search. To index, the user also needs the statements in the result writing.
+// grants returns SQL statements for a user who does not own the tables. The statements in reading let the user search.
+// To index, the user also needs those in writing.
 func grants(schema, user string) (reading, writing string) {
 	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema,
 		user)
@@ -150,7 +149,7 @@ func grants(schema, user string) (reading, writing string) {
 	return reading, writing
 }
 
-// examineSchema opens a second connection, with the settings of all other commands, which some proxies refuse.
+// examineSchema opens a second connection, to test the settings of all other commands, which some proxies refuse.
 func (s *Store) examineSchema(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "schema " + s.o.Schema, Found: "not made yet"}
 	config, err := s.o.connection()

@@ -8,19 +8,20 @@ import (
 	"sheaf/store"
 )
 
-// statement collects the parts of a statement and its parameters.
+// statement builds an SQL statement and its parameters.
 type statement struct {
 	args  []any
 	parts []string // common table expressions
 }
 
-// arg adds a parameter of the SQL type kind and returns its placeholder.
+// arg adds a parameter of the SQL type kind to the statement, and returns its placeholder.
 func (s *statement) arg(v any, kind string) string {
 	s.args = append(s.args, v)
 	return fmt.Sprintf("$%d::%s", len(s.args), kind)
 }
 
-// withTable adds a common table expression and returns its name.
+// withTable adds a common table expression with this body to the statement. It returns its name, which begins with
+// prefix.
 func (s *statement) withTable(prefix, body string) string {
 	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
 	s.parts = append(s.parts, name+" AS ("+body+")")
@@ -35,10 +36,10 @@ func (s *statement) withOnce(prefix, body string) string {
 	return name
 }
 
-// maxArgs is the largest number of parameters in the protocol.
+// maxArgs is the largest number of parameters that the protocol allows.
 const maxArgs = 65_535
 
-// text returns the whole statement, which ends with the text final. Call it after all parameters are added.
+// text returns the whole statement, which ends with final. Call it after all parameters are added.
 func (s *statement) text(final string) (string, error) {
 	if len(s.args) > maxArgs {
 		return "", fmt.Errorf("postgres: search: %w: the query and its filter take %d parameters, where the server takes "+
@@ -50,10 +51,10 @@ func (s *statement) text(final string) (string, error) {
 	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final, nil
 }
 
-// maxFilters limits the parts of a filter. The store refuses a larger one before it builds a statement; see maxArgs.
+// maxFilters limits the parts of a filter. The store refuses a larger filter before it builds a statement; see maxArgs.
 const maxFilters = 10_000
 
-// validate refuses requests that cannot become a statement.
+// validate returns an error for a request that cannot become a statement.
 func validate(req *store.Request) error {
 	if err := req.ValidatePlain(); err != nil {
 		return err
@@ -63,10 +64,10 @@ func validate(req *store.Request) error {
 
 func checkFilter(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
 
-// keyBytes is how many bytes of a text the indexes of the table property contain.
+// keyBytes is how many bytes of a text are in the indexes of the table property.
 const keyBytes = 256
 
-// filter returns the condition for f on a row c of the table chunk.
+// filter returns the SQL condition for f on c, a row of the table chunk.
 func (s *statement) filter(f sheaf.Filter) string {
 	switch f := f.(type) {
 	case sheaf.And:
@@ -93,7 +94,7 @@ func (s *statement) filter(f sheaf.Filter) string {
 	return "false"
 }
 
-// span returns a condition on the indexed part of a text: it starts with prefix. An index can answer this condition.
+// span returns the SQL condition that a text starts with prefix. An index can answer it.
 func (s *statement) span(prefix []byte) string {
 	prefix = prefix[:min(len(prefix), keyBytes)]
 	out := fmt.Sprintf(" AND substring(text for %d) >= %s", keyBytes, s.arg(prefix, "bytea"))
@@ -103,7 +104,7 @@ func (s *statement) span(prefix []byte) string {
 	return out
 }
 
-// prefixEnd returns the first text that sorts after all texts with this prefix. It returns nil if no text does.
+// prefixEnd returns the first text that sorts after all texts with this prefix. If there is none, it returns nil.
 func prefixEnd(prefix []byte) []byte {
 	for n := len(prefix); n > 0; n-- {
 		if prefix[n-1] < 0xff {
@@ -126,8 +127,7 @@ func (s *statement) filters(list []sheaf.Filter, join, none string) string {
 	return "(" + strings.Join(parts, join) + ")"
 }
 
-// hasValue returns the condition that chunk c has a fitting value in the column. The parameter condition is SQL that is
-// true for fitting values.
+// hasValue returns the SQL condition that chunk c has a value in the column for which condition is true.
 func (s *statement) hasValue(column, condition string) string {
 	name := []byte(column)
 	short := name[:min(len(name), keyBytes)]

@@ -27,7 +27,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Options are the place of a store and its settings.
+// Options say where the store is, and how to make and use it.
 type Options struct {
 	// URL is a connection string of libpq: user, password, host, database, sslmode, sslrootcert and
 	// so on. The usual PG variables of the environment supply what is missing.
@@ -45,8 +45,7 @@ type Options struct {
 	// RowSecurity adds row-level security by tenant and access list to the tables with documents: see store.Viewer.
 	// Every Open of a schema must use the same value. Users with BYPASSRLS see everything.
 	RowSecurity bool
-	// Timeout limits every call without an earlier deadline; 0 means 30 s. In a bulk load it limits each call, not the
-	// load.
+	// Timeout limits every call without an earlier deadline; 0 means 30 s. It limits each call of a bulk load.
 	Timeout time.Duration
 	// Access says whether Open may create the tables, and whether calls may write to them.
 	Access store.Access
@@ -55,11 +54,11 @@ type Options struct {
 // DefaultSchema is the schema if the options name none.
 const DefaultSchema = "sheaf"
 
-// Store is an open store.
+// Store keeps chunks in tables of one schema.
 type Store struct {
 	o    Options
 	pool *pgxpool.Pool
-	// writing holds one token. A write takes the token and puts it back at its end.
+	// writing holds one token. A write takes the token, and puts it back when it ends.
 	writing chan struct{}
 
 	mu     sync.Mutex
@@ -143,7 +142,7 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// prepare fills in defaults and refuses options that no server accepts.
+// prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
 	o.Schema = cmp.Or(o.Schema, DefaultSchema)
 	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
@@ -165,7 +164,7 @@ func (s *Store) withTimeout(ctx context.Context) (context.Context, context.Cance
 
 var errClosed = fmt.Errorf("postgres: the store is closed: %w", sheaf.ErrUnavailable)
 
-// open returns errClosed if the store is closed.
+// open returns nil while the store is open, and errClosed after Close.
 func (s *Store) open() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,10 +191,10 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// readAttempts is how often read runs its function if the connection breaks.
+// readAttempts is how often read calls its function if connections break.
 const readAttempts = 3
 
-// read runs f, which only reads. If the connection breaks, for example because the server restarts, it runs f again.
+// read calls f, which must only read. If the connection breaks, as when the server restarts, it calls f again.
 func (s *Store) read(ctx context.Context, what string, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
 	if err := s.open(); err != nil {
 		return err
@@ -246,7 +245,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return out, err
 }
 
-// broken reports whether the connection caused the error, and not the statement.
+// broken reports whether a broken connection caused the error, not the statement.
 func broken(err error) bool {
 	var server *pgconn.PgError
 	if errors.As(err, &server) {

@@ -143,7 +143,7 @@ func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vecto
 }
 
 // inside returns the condition that the chunk of a passage v is in the relation allowed. If allowed is "", it returns
-// no condition. The condition uses an array, so that an HNSW scan tests it and continues until it has enough passages.
+// no condition. The condition uses an array. So an HNSW scan tests it and continues until it has enough passages.
 func inside(allowed string) string {
 	if allowed == "" {
 		return ""
@@ -151,7 +151,8 @@ func inside(allowed string) string {
 	return " WHERE v.chunk = ANY(ARRAY(SELECT ord FROM " + allowed + "))"
 }
 
-// exact makes the relation (chunk, score, passage) with the best passage of every chunk.
+// exact adds the relation (chunk, score, passage), with the best passage of every allowed chunk. It compares every
+// vector.
 func (s *statement) exact(field vectorTable, vector []float32, allowed string) string {
 	return s.withTable("near", fmt.Sprintf(`SELECT DISTINCT ON (chunk) chunk, -(v.v <#> %s) AS score, passage `+
 		`FROM %s v%s ORDER BY chunk, score DESC, passage`,
@@ -164,8 +165,8 @@ const (
 	maxSearch = 1000 // the most that pgvector accepts
 )
 
-// approximate reads passages from the HNSW index until they belong to enough chunks, or until no passage is left. It
-// computes the scores from the stored vectors, even if the index has half precision.
+// approximate reads passages from the HNSW index until they belong to enough chunks, or until no passage is left.
+// Scores come from the stored vectors, even if the index has half precision.
 func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
 	field vectorTable) (sheaf.Ranking, error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})

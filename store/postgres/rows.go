@@ -16,15 +16,15 @@ import (
 	"sheaf/store/storekit"
 )
 
-// The store sends a part when the part has this many chunks and replaced documents, or about this many bytes.
+// The store sends a part of a write when it has about so many chunks, documents or bytes.
 const (
 	partChunks = 512
 	partBytes  = 4 << 20
-	// pieceRows is the largest number of rows that one COPY writes. The server has the whole timeout for each.
+	// pieceRows is the largest number of rows that one COPY writes. Each COPY has the whole time limit.
 	pieceRows = 10_000
 )
 
-// part has chunks that are written together, and the documents that are replaced.
+// part has chunks that are written together, and the documents that they replace.
 type part struct {
 	replace []sheaf.ID
 	chunks  []chunk
@@ -40,8 +40,8 @@ type chunk struct {
 	passages    map[string][][]byte // by vector field, in pgvector's own format
 }
 
-// analyze returns a batch as a part. If several chunks have the same ID, the part has the last of them. The part
-// shares no vector memory with the batch.
+// analyze converts a batch to a part. For several chunks with one ID, it takes the last. The part shares no vector
+// memory with the batch.
 func (s *Store) analyze(batch *store.Batch) part {
 	out := part{replace: slices.Clone(batch.Replace), ids: map[sheaf.ID]bool{}, docs: map[sheaf.ID]bool{}}
 	last := map[sheaf.ID]int{}
@@ -72,7 +72,7 @@ func (s *Store) analyze(batch *store.Batch) part {
 	return out
 }
 
-// encoded returns a vector in pgvector's own format.
+// encoded returns a vector in the binary format of pgvector.
 func encoded(v []float32) []byte {
 	out := binary.BigEndian.AppendUint32(make([]byte, 0, 4+4*len(v)), uint32(len(v))<<16)
 	for _, x := range v {
@@ -81,7 +81,7 @@ func encoded(v []float32) []byte {
 	return out
 }
 
-// conflicts reports whether the part more replaces a chunk of p. If so, the caller must send p first.
+// conflicts reports whether more replaces a chunk of p. If so, the caller must send p first.
 func (p *part) conflicts(more *part) bool {
 	return slices.ContainsFunc(more.replace, func(doc sheaf.ID) bool { return p.docs[doc] }) ||
 		slices.ContainsFunc(more.chunks, func(c chunk) bool { return p.ids[c.ID] })
@@ -99,7 +99,7 @@ func (p *part) add(more *part) {
 
 func (p *part) full() bool { return len(p.chunks)+len(p.replace) >= partChunks || p.bytes >= partBytes }
 
-// send writes the waiting part. The caller must hold w.mu, and the transaction must be open.
+// send writes the part that waits. The caller must hold w.mu, and the transaction must be open.
 func (w *load) send(ctx context.Context) error {
 	p := &w.next
 	if len(p.replace)+len(p.chunks) == 0 {
@@ -128,7 +128,7 @@ func (w *load) send(ctx context.Context) error {
 	return nil
 }
 
-// query runs a statement and passes the rows to the function read. The statement has the whole Options.Timeout.
+// query runs a statement and passes its rows to read. The statement has the whole time of Options.Timeout.
 func (w *load) query(ctx context.Context, read func(pgx.Rows) error, sql string, args ...any) error {
 	ctx, stop := w.s.withTimeout(ctx)
 	defer stop()
@@ -136,7 +136,7 @@ func (w *load) query(ctx context.Context, read func(pgx.Rows) error, sql string,
 	return read(rows)
 }
 
-// exec runs a statement and returns how many rows it changed. The statement has the whole Options.Timeout.
+// exec runs a statement and returns how many rows it changed. The statement has the whole time of Options.Timeout.
 func (w *load) exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	ctx, stop := w.s.withTimeout(ctx)
 	defer stop()
@@ -144,8 +144,8 @@ func (w *load) exec(ctx context.Context, sql string, args ...any) (int64, error)
 	return tag.RowsAffected(), err
 }
 
-// copy writes n rows to a table. The limit is for the rows of one COPY. PostgreSQL refuses COPY into tables with
-// row-level security, so copy uses a temporary table for them.
+// copy writes n rows to a table; each COPY writes at most limit of them. PostgreSQL refuses COPY into tables with
+// row-level security, so copy then uses a temporary table.
 func (w *load) copy(ctx context.Context, table string, limit, n int, row func(i int) []any, columns ...string) error {
 	into := table
 	if w.s.o.RowSecurity && n > 0 {
@@ -181,7 +181,7 @@ func (w *load) copyPiece(ctx context.Context, table string, columns []string, ro
 	return err
 }
 
-// writeColumns writes the columns of chunks. The parameter first is the number of the first chunk.
+// writeColumns writes the columns of chunks. first is the number of the first chunk.
 func (w *load) writeColumns(ctx context.Context, chunks []chunk, first int64) error {
 	var rows [][]any
 	for i := range chunks {
@@ -208,7 +208,8 @@ func (w *load) writeColumns(ctx context.Context, chunks []chunk, first int64) er
 	}, "chunk", "tenants", "access")
 }
 
-// writeVectors writes the passages of chunks, and creates the tables of new vector fields.
+// writeVectors writes the passages of chunks. It creates the tables of new vector fields. first is the number of the
+// first chunk.
 func (w *load) writeVectors(ctx context.Context, chunks []chunk, first int64) error {
 	rows := map[string][][]any{}
 	for i := range chunks {
@@ -303,7 +304,7 @@ func (w *load) writeTexts(ctx context.Context, chunks []chunk, first int64) erro
 	}, "term", "field", "chunk", "tf", "len", "pos")
 }
 
-// maxRemembered limits how many terms a transaction remembers.
+// maxRemembered limits how many terms a transaction caches.
 const maxRemembered = 1_000_000
 
 // intern reads the numbers of the chunks' terms into w.terms. It adds new terms to the dictionary.
@@ -335,14 +336,14 @@ func (w *load) intern(ctx context.Context, chunks []chunk) error {
 	return nil
 }
 
-// internTerms returns the numbers of terms, and adds missing terms. Only one writer runs, so no other adds the same
-// terms.
+// internTerms is a query that adds missing terms, and returns the numbers of all. Only one writer runs at a time.
 const internTerms = `WITH known AS (SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word),
 	fresh AS (INSERT INTO term (text) SELECT word FROM unnest($1::text[]) AS word
 		WHERE word NOT IN (SELECT text FROM known) RETURNING id, text)
 	SELECT id, text FROM known UNION ALL SELECT id, text FROM fresh`
 
-// removeChunks deletes chunks by document and by ID. It uses a join: the server plans each constant of a list alone.
+// removeChunks is a statement that deletes chunks by document and by ID. It uses a join, because the server would plan
+// each constant of a list separately.
 const removeChunks = `DELETE FROM chunk WHERE ord IN (
 	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
 	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`

@@ -21,8 +21,8 @@ const (
 	accessSetting = "sheaf.access" // "*", or "=" and names between commas
 )
 
-// wallTable has the tenants and the access list of each chunk. Its policy compares them with the settings of the
-// session. The policies of the other tables read wallTable.
+// wallTable creates the table with the tenants and the access list of each chunk. Its policy compares them with the
+// settings of the session. The policies of the other tables read this table.
 const wallTable = `CREATE TABLE wall (chunk bigint PRIMARY KEY, tenants text[] NOT NULL, access text[] NOT NULL);
 ALTER TABLE wall ENABLE ROW LEVEL SECURITY;
 ALTER TABLE wall FORCE ROW LEVEL SECURITY;
@@ -53,12 +53,12 @@ func wallStatements() string {
 	return wallTable + walled("chunk", "ord") + walled("posting", "chunk") + walled("property", "chunk")
 }
 
-// executor runs a statement.
+// executor runs SQL statements: a connection, a pool or a transaction.
 type executor interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// show sets the viewer of a session. Every use of a connection calls show first, so none inherits an earlier viewer.
+// show sets the viewer of a session. Every use of a connection calls show first, as connections keep settings.
 func (s *Store) show(ctx context.Context, conn executor) error {
 	if !s.o.RowSecurity {
 		return nil
@@ -80,7 +80,7 @@ func (s *Store) show(ctx context.Context, conn executor) error {
 	return err
 }
 
-// wallNames returns the text values of a chunk's column in the form of the table wall.
+// wallNames returns the texts in a chunk's column in the form that the table wall has.
 func wallNames(c *store.Chunk, column string) []string {
 	list := []string{}
 	for _, v := range c.Values(column) {

@@ -18,13 +18,13 @@ import (
 // schemaVersion is the version of the tables. A later program must convert the tables of earlier versions.
 const schemaVersion = 1
 
-// maxDims is pgvector's limit of dimensions for a stored vector. maxIndexed and maxIndexedHalf are its limits for an
-// HNSW index in single and in half precision.
+// maxDims is the largest number of dimensions of a stored vector in pgvector. maxIndexed and maxIndexedHalf are its
+// limits for an HNSW index in single and in half precision.
 const (
 	maxDims        = 16_000
 	maxIndexed     = 2_000
 	maxIndexedHalf = 4_000
-	// maxPlain is the number of dimensions that fit into a page with the rest of a row: no second look-up.
+	// maxPlain is the most dimensions of a vector that fits into a page with the rest of its row.
 	maxPlain = 1_900
 )
 
@@ -63,14 +63,14 @@ CREATE INDEX property_text ON property (substring(name for 256), substring(text 
 CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims int NOT NULL, model text NOT NULL);
 `
 
-// lock takes the advisory lock of a schema, which excludes other writers.
+// lock is a statement that takes the advisory lock of a schema, which excludes other writers.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
 // writeOptions has the options of a write transaction. Once the transaction has the lock, it sees all earlier changes,
 // whatever the database's default isolation level is.
 var writeOptions = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 
-// prepare checks the tables. It creates missing tables if the options allow it.
+// prepare checks the tables. If tables are missing and the options allow it, it creates them.
 func (s *Store) prepare(ctx context.Context) error {
 	what := "open the schema " + s.o.Schema
 	made := false
@@ -154,7 +154,7 @@ func lookedThrough(schema string) error {
 		"find its tables there: name another schema, as in ?schema=notes", schema)
 }
 
-// extension makes sure that the server has pgvector in a version with iterative scans.
+// extension returns an error unless the server has pgvector in a version with iterative scans. It may install it.
 func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	var installed, available, closed *string
 	err := tx.QueryRow(ctx, "SELECT "+askExtension).Scan(&installed, &available, &closed)
@@ -182,8 +182,8 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// askExtension reads the installed version of pgvector and the available version. If the user may not use the
-// extension's schema, it also reads the GRANT statement that changes that.
+// askExtension is a query for the installed and the available version of pgvector. If the user may not use the schema
+// of the extension, the answer has the GRANT statement that changes this.
 const askExtension = `(SELECT extversion FROM pg_extension WHERE extname = 'vector'),
 	(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
 	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user)
@@ -195,8 +195,7 @@ func notReached(grant string) error {
 		sheaf.ErrInvalid, grant)
 }
 
-// reachExtension appends the schema of the extension vector to the search path, because it may not be the schema
-// public.
+// reachExtension is a query that appends the schema of the extension vector to the search path.
 const reachExtension = `SELECT
 	set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
 	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public'`
@@ -210,8 +209,8 @@ func notInstalled(err error) error {
 		"administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
-// tooOld fails if this version of pgvector has no iterative scans: it accepts their settings, but filtered searches
-// lose hits.
+// tooOld returns an error if this version of pgvector has no iterative scans. It accepts their settings, but filtered
+// searches lose hits.
 func tooOld(what string, version *string) error {
 	if version == nil {
 		return nil
@@ -224,8 +223,8 @@ func tooOld(what string, version *string) error {
 		"run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
-// look lists the tables and views in a schema, except the tables and views of extensions. The result ours reports
-// whether the schema has the tables of a store.
+// look lists the tables and views in a schema, except the tables and views of extensions. ours reports whether the
+// schema has the tables of a store.
 func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds []string, err error) {
 	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
@@ -236,8 +235,7 @@ func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds 
 	return ours, holds, err
 }
 
-// verify reads the tables, and fails if they do not fit the options. The result made is false if the schema has no
-// tables.
+// verify reads the tables, and returns an error if they do not fit the options. made is false without any tables.
 func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
 	ours, others, err := look(ctx, conn, s.o.Schema)
 	switch {
@@ -314,7 +312,7 @@ type vectorTable struct {
 
 func (v vectorTable) table() string { return fmt.Sprintf("vector_%d", v.id) }
 
-// indexCast converts an SQL vector expression to the type of v's HNSW index: half precision for many dimensions.
+// indexCast converts an SQL expression for a vector to the type of v's HNSW index: half precision for many dimensions.
 func (v vectorTable) indexCast(expression string) string {
 	if v.Dims > maxIndexed {
 		return fmt.Sprintf("(%s::halfvec(%d))", expression, v.Dims)
@@ -402,7 +400,7 @@ func (o Options) SQL() (string, error) {
 // ourTables are the tables that a store may have, besides the tables of its vector fields.
 var ourTables = []string{"setting", "total", "field", "term", "chunk", "posting", "property", "wall", "vector_field"}
 
-// connect opens one connection. It ignores options of a pool in the address.
+// connect opens one connection. It ignores options in the address that concern a pool.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -45,7 +45,7 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	}
 }
 
-// readChunks reads the next chunks, whose numbers are above the number after. It also returns the last chunk's number.
+// readChunks reads the next chunks, whose numbers are above after. It also returns the number of the last chunk.
 func readChunks(ctx context.Context, tx pgx.Tx, after int64) ([]store.Chunk, int64, error) {
 	var chunks []store.Chunk
 	at := map[int64]int{}

@@ -19,7 +19,7 @@ import (
 // its score in field f of the request. term is the term that scores. A matching chunk has at least one row, perhaps a
 // row that adds 0.
 
-// words builds the statement for a request by words.
+// words builds the SQL statement for a request by words. Its methods return conditions or names of relations.
 type words struct {
 	statement
 	req        *store.TextRequest
@@ -27,11 +27,11 @@ type words struct {
 	expansions map[string][]storekit.Grown // by the key of an Expand
 	n          int                         // parts so far
 	count      bool                        // leaves scores out
-	// allowedChunks is the relation of the chunks that pass Filter and Within; "" means all chunks. If the request has
-	// a list Within, allowedWithin is true.
+	// allowedChunks is the relation of the chunks that pass Filter and Within; "" means all chunks. allowedWithin says
+	// that the request has a list Within.
 	allowedChunks string
 	allowedWithin bool
-	// countedChunks is the relation of the chunks that the statistics count; "" means all chunks. countedWithin means
+	// countedChunks is the relation of the chunks over which statistics are computed; "" means all. countedWithin says
 	// that the list Within restricts them.
 	countedChunks string
 	countedWithin bool
@@ -96,7 +96,7 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storeki
 	return out, err
 }
 
-// node makes the relation of a query part and returns the relation's name.
+// node adds the relation of the part n of a query, and returns the relation's name.
 func (w *words) node(n storekit.Node) string {
 	switch n := n.(type) {
 	case storekit.Term, storekit.Expand:
@@ -112,7 +112,7 @@ func (w *words) node(n storekit.Node) string {
 	return w.nothing()
 }
 
-// simple reports whether all parts are terms or expansions over the same fields. If so, one scan finds them all.
+// simple reports whether one scan can find all parts: they are terms or expansions over the same fields.
 func simple(parts []storekit.Node) bool {
 	var fields []int
 	for i, p := range parts {
@@ -137,7 +137,7 @@ func (w *words) nothing() string {
 	return w.withTable("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
 }
 
-// lookup has the arrays with which a leaf looks up its terms.
+// lookup has the arrays that the statement needs to look up the terms of some parts.
 type lookup struct {
 	term, field []string
 	f, n        []int32
@@ -161,8 +161,8 @@ func (w *words) add(l *lookup, fields []int, factor float64, terms ...storekit.G
 	}
 }
 
-// leaf makes the relation of the chunks that match at least one of the parts, which are terms and expansions. The
-// parameter among is one more condition on the posting p, or "".
+// leaf adds the relation of the chunks that match at least one of the parts, which are terms and expansions. among is
+// one more condition on the posting p, or "".
 func (w *words) leaf(parts []storekit.Node, among string) string {
 	var l lookup
 	var fields []int
@@ -192,7 +192,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 	return w.withTable("q", sql)
 }
 
-// ifCounted returns the condition that restricts document frequencies to the chunks that the statistics count.
+// ifCounted returns the condition that restricts document frequencies to the chunks over which statistics are computed.
 func (w *words) ifCounted() string {
 	if w.countedChunks == "" {
 		return ""
@@ -347,7 +347,7 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// restrict restricts the relation from: its chunks must be in every relation of must, and match no part of not.
+// restrict restricts the relation from. Its chunks must be in every relation of must, and match no part of not.
 func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {
@@ -363,7 +363,7 @@ func (w *words) restrict(from string, not []storekit.Node, must []string) string
 	return w.withTable("q", sql)
 }
 
-// statistics adds two relations: stats has the statistics of each field, and counted the number of all counted chunks.
+// statistics adds two relations: stats has the statistics of each field, and counted the number of counted chunks.
 func (w *words) statistics() {
 	if w.count {
 		return
@@ -390,8 +390,8 @@ const (
 	maxParts = 2000
 )
 
-// build makes the relations of a request by words. It returns the name of the relation for the whole query. If count is
-// true, the relations have no scores.
+// build adds the relations of a request by words, and returns the name of the relation for the whole query. If count is
+// true, they have no scores.
 func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (*words, string, error) {
 	text := *req.Text
 	if count {
@@ -449,7 +449,7 @@ func (w *words) scoreRelation(root string) string {
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM %s GROUP BY chunk, f) x GROUP BY chunk`, tie, root))
 }
 
-// best returns the statement for the first limit hits of a ranking. scored names a relation (chunk, score, ...).
+// best returns the statement for the first limit hits. scored is a relation (chunk, score, ...).
 func best(scored, columns string, limit string) string {
 	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (
 		SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r

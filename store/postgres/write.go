@@ -60,7 +60,7 @@ func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	return w, nil
 }
 
-// load is a bulk load. It keeps the token of Store.writing until Close.
+// load is a bulk load. It holds the token of Store.writing until Close.
 type load struct {
 	s *Store
 
@@ -83,7 +83,7 @@ type transaction struct {
 	added   struct{ chunks, vectors int64 }
 }
 
-// field is a row of the table field. chunks and tokens are what the transaction adds to the row.
+// field is a row of the table field. chunks and tokens are what the transaction will add to it.
 type field struct {
 	id             int32
 	fresh          bool
@@ -92,8 +92,8 @@ type field struct {
 
 var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
 
-// check refuses batches that the store cannot write. It does not check the dimensions of vector fields that the options
-// do not name: Add checks these.
+// check returns an error for a batch that the store cannot write. It does not check the dimensions of vector fields
+// that the options do not name; Add does.
 func (s *Store) check(batch *store.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (w *load) begin(ctx context.Context) error {
 	return nil
 }
 
-// end rolls back uncommitted changes and gives the connection back. The caller must hold w.mu.
+// end rolls back uncommitted changes and releases the connection. The caller must hold w.mu.
 func (w *load) end() {
 	if w.transaction == nil {
 		return
@@ -200,7 +200,7 @@ func (w *load) Add(ctx context.Context, batch store.Batch) error {
 }
 
 // change runs f in the transaction; if there is no transaction, change begins one. An error ends the transaction. The
-// error names the number of waiting chunks. If no chunk waits, it names the number chunks. The caller must hold w.mu.
+// error says how many chunks wait. If none waits, it says chunks. The caller must hold w.mu.
 func (w *load) change(ctx context.Context, chunks int, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:
@@ -251,7 +251,7 @@ func (w *load) Commit(ctx context.Context) error {
 	return w.broken
 }
 
-// totals updates the stored counts of each field and of the whole store.
+// totals updates the stored counts of each field and of the whole store, at the end of a transaction.
 func (w *load) totals(ctx context.Context) error {
 	var ids []int32
 	var names []string

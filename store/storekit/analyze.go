@@ -12,7 +12,7 @@ import (
 type Field struct {
 	// Postings has one entry for each term, sorted by term. Forms, whose text begins with FormMark, come first.
 	Postings []Posting
-	// Length is the number of terms, without forms.
+	// Length is the number of terms in the field, without forms.
 	Length int
 }
 
@@ -20,7 +20,7 @@ type Field struct {
 type Posting struct {
 	Term      string
 	Frequency int
-	// Positions ascend; forms have none.
+	// Positions are the positions of the term in rising order. Forms have none.
 	Positions []int32
 }
 

@@ -9,7 +9,7 @@ import (
 	"sheaf/store"
 )
 
-// Hash returns a hash of a text in hexadecimal. Stores use it where a server forbids, folds or trims some characters.
+// Hash returns a hash of a text in hexadecimal, for servers that forbid, fold or trim some characters.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -33,7 +33,7 @@ func LastOfEqual(batch *store.Batch) map[sheaf.ID]*store.Chunk {
 	return out
 }
 
-// Rejected has the documents that the server refused in a write, each with the reason.
+// Rejected maps the documents that the server refused in a write to the reasons.
 type Rejected map[sheaf.ID]error
 
 // Err returns a [store.PartialError], or nil if no document was rejected.
@@ -49,7 +49,7 @@ func (r Rejected) Accepted(docs []sheaf.ID) []sheaf.ID {
 	return slices.DeleteFunc(slices.Clone(docs), func(id sheaf.ID) bool { return r[id] != nil })
 }
 
-// One returns the only element of list, or err.
+// One returns the only element of list. If err is not nil, it returns err.
 func One[T any](list []T, err error) (T, error) {
 	if err != nil {
 		var none T

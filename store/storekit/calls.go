@@ -43,17 +43,17 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, stop, nil
 }
 
-// writeKey is the context key for the timeout of each request in a write.
+// writeKey is the key in a context for the timeout of each request in a write.
 type writeKey struct{}
 
-// writeTimeout returns the timeout of each request in a write, or 0 if ctx does not belong to a write.
+// writeTimeout returns the timeout of each request in a write. If ctx does not belong to a write, it returns 0.
 func writeTimeout(ctx context.Context) time.Duration {
 	timeout, _ := ctx.Value(writeKey{}).(time.Duration)
 	return timeout
 }
 
 // bounded returns a context for one request, and a function that releases it. If ctx belongs to a write, the context
-// limits the time of the request.
+// has the timeout of the request.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if timeout := writeTimeout(ctx); timeout > 0 {
 		return context.WithTimeout(ctx, timeout)
@@ -62,13 +62,13 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // WaitsFor reports whether a write should repeat a request to a busy server. began is the time of the first busy
-// answer. A busy server gets as much time as a server that does not answer. WaitsFor returns false for calls other than
-// writes.
+// answer. A busy server gets as much time as a server that does not answer. For calls other than writes, it returns
+// false.
 func WaitsFor(ctx context.Context, began time.Time) bool {
 	return time.Since(began) < writeTimeout(ctx)
 }
 
-// Write waits until earlier writes have ended, then runs f. f may run as long as the server answers each request
+// Write waits until earlier writes have ended, then calls f. f may take any time while the server answers each request
 // within the timeout. The server may also be busy as long as the timeout.
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {

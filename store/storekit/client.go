@@ -26,14 +26,13 @@ type Client struct {
 	Store string
 	// URL has scheme, host and port, without a slash at its end.
 	URL string
-	// HTTP sends the requests, with the certificates that it trusts.
+	// HTTP sends the requests. It trusts certain certificates.
 	HTTP *http.Client
 	// Authorize adds credentials to a request; nil adds none.
 	Authorize func(*http.Request)
 	// Refusal returns the error for an unsuccessful answer, with a category of package sheaf. Nil means [Refusal].
 	Refusal func(status int, body []byte) error
-	// Attempts limits the attempts of a request; 0 means 5. A write to a busy server has a time limit instead: see
-	// [WaitsFor].
+	// Attempts limits the attempts of a request; 0 means 5. Writes have a time limit instead: see [WaitsFor].
 	Attempts int
 }
 
@@ -43,17 +42,17 @@ const (
 	maxPause   = 5 * time.Second
 )
 
-// maxAnswer limits how many bytes of an answer the client reads. Tests lower it.
+// maxAnswer is the largest size of an answer in bytes. Tests lower it.
 var maxAnswer int64 = 512 << 20
 
-// Transport returns a transport with enough idle connections for the branches of a few queries.
+// Transport returns an HTTP transport with enough idle connections for the branches of a few queries.
 func Transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
 	return t
 }
 
-// Lines is a body of JSON objects, one on each line, sent unchanged.
+// Lines is a body of JSON objects, one on each line. The client sends it unchanged.
 type Lines []byte
 
 // Bytes is a body that is sent unchanged, with Type as its content type.
@@ -62,8 +61,8 @@ type Bytes struct {
 	Data []byte
 }
 
-// Call sends body and decodes the answer into the variable out. It sends Lines and Bytes unchanged, and everything else
-// as JSON. A nil body sends nothing, and a nil out decodes nothing. An error names the store and the request.
+// Call sends body and decodes the answer into out. It sends Lines and Bytes unchanged, and everything else as JSON. A
+// nil body sends nothing, and a nil out decodes nothing. An error names the store and the request.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
 	var data []byte
@@ -111,7 +110,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	}
 }
 
-// decode decodes an answer into the variable out, unless out is nil.
+// decode decodes an answer into out, unless out is nil. what names the request in errors.
 func (c *Client) decode(what string, answer []byte, out any) error {
 	if out == nil {
 		return nil
@@ -134,8 +133,8 @@ func (c *Client) attempts() int {
 	return c.Attempts
 }
 
-// Wait pauses before another attempt. If pause is above 0, it pauses about that long; otherwise, longer with each
-// attempt. It fails if ctx ends first.
+// Wait pauses before the attempt number attempt. If pause is above 0, it pauses about that long; otherwise, longer with
+// each attempt. If ctx ends first, it returns an error.
 func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 	if pause <= 0 {
 		pause = min(firstPause<<(attempt-1), maxPause)
@@ -149,7 +148,7 @@ func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 }
 
 // OutOfTime returns the error of a call whose context has ended. If the caller canceled it, the error is the
-// cancellation; otherwise the server was slow, and the error is sheaf.ErrUnavailable.
+// cancellation. Otherwise the server was slow, and the error is sheaf.ErrUnavailable.
 func OutOfTime(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
@@ -220,7 +219,7 @@ func (c *Client) sendOnce(ctx context.Context, method, path, contentType string,
 	return nil, patience(resp), err
 }
 
-// errBusy marks the answer of a busy server that asks the client to wait.
+// errBusy marks the error of an answer in which a busy server asks the client to wait.
 var errBusy = errors.New("busy")
 
 // busy is the error for the answer of a busy server. It matches errBusy.
@@ -246,7 +245,7 @@ func (c *Client) unreachedAdvice(err error) string {
 	return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
 }
 
-// patience returns the wait before the next attempt of a refused request, negative if another attempt is useless.
+// patience returns how long to wait before the next attempt of a refused request. It is negative if that is useless.
 func patience(resp *http.Response) time.Duration {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -276,7 +275,7 @@ func Halve(from, to int, send func(from, to int) error, refuse func(i int, err e
 	}
 }
 
-// direct returns a client that follows no redirect, so that texts and secrets go only to the configured address.
+// direct returns a client that follows no redirects. So texts and secrets go only to the configured address.
 func (c *Client) direct() *http.Client {
 	direct := *c.HTTP
 	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -288,7 +287,7 @@ func Refusal(status int, body []byte) error {
 	return Refused(status, fmt.Sprintf("%.300q", body))
 }
 
-// Refused does the same as [Refusal], with the server's message as the reason.
+// Refused works like [Refusal], and adds the server's message as the reason.
 func Refused(status int, reason string) error {
 	category, hint := sheaf.ErrInvalid, ""
 	switch {

@@ -21,7 +21,7 @@ import (
 // hash of the text. Instead of a longer name, it contains a hash of the name.
 const LongestWord = 4000
 
-// ColumnWord returns the text with which all words of a column begin, and no other words.
+// ColumnWord returns the text with which the words of the column called name begin, and no other words.
 func ColumnWord(name string) string {
 	if len(name) > LongestWord {
 		sum := sha256.Sum256([]byte(name))
@@ -33,7 +33,7 @@ func ColumnWord(name string) string {
 var letters = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d",
 	sheaf.KindBool: "b"}
 
-// KindWord returns the text with which ValueWord begins for all values of a kind.
+// KindWord returns the text with which the results of ValueWord begin for all values of a kind.
 func KindWord(k sheaf.Kind) string { return letters[k] }
 
 // ValueWord returns the part of a word after ColumnWord. For values of one kind these parts sort like
@@ -49,12 +49,12 @@ func ValueWord(v sheaf.Value) string {
 	return fmt.Sprintf("%s%016x", letters[v.Kind], sortable(v.Number))
 }
 
-// PrefixWord returns the text with which ValueWord begins for all texts with this prefix.
+// PrefixWord returns the text with which the results of ValueWord begin for all texts with this prefix.
 func PrefixWord(text string) string {
 	return "t" + hex.EncodeToString([]byte(text[:min(len(text), LongestWord)]))
 }
 
-// sortable returns bits that sort as numbers do.
+// sortable converts a number to bits, so that bits have the order of their numbers.
 func sortable(f float64) uint64 {
 	bits := math.Float64bits(f)
 	if bits>>63 != 0 {
@@ -63,10 +63,10 @@ func sortable(f float64) uint64 {
 	return bits | 1<<63
 }
 
-// SortableNumber returns an integer for a number. The integers sort as the numbers do.
+// SortableNumber converts a number to an integer, so that integers have the order of their numbers.
 func SortableNumber(f float64) int64 { return int64(sortable(f) ^ 1<<63) }
 
-// Columns are the values of columns that ReadWords has decoded.
+// Columns are values by column, as ReadWords returns them.
 type Columns map[string][]sheaf.Value
 
 // Values implements sheaf.Columns.

@@ -8,7 +8,7 @@ import (
 	"sheaf/store"
 )
 
-// TermScore explains the score of a term or form in a field. The field "" means all fields together.
+// TermScore returns the explanation of the score of a term or form in a field. The field "" means all fields together.
 func TermScore(term, field string, score float64) sheaf.Explanation {
 	term = strings.TrimPrefix(term, FormMark)
 	label := strconv.Quote(term)
@@ -19,7 +19,8 @@ func TermScore(term, field string, score float64) sheaf.Explanation {
 		Details: map[string]sheaf.Value{"term": sheaf.TextValue(term), "field": sheaf.TextValue(field)}}
 }
 
-// Explain explains the score of a chunk. It combines the scores of terms in each field of the plan.
+// Explain returns the explanation of the score of a chunk, made of explanations of terms. terms has a list for each
+// field of the plan.
 func (p *Plan) Explain(req *store.TextRequest, terms [][]sheaf.Explanation) *sheaf.Explanation {
 	var fields []sheaf.Explanation
 	for i, parts := range terms {

@@ -7,13 +7,13 @@ import (
 
 // Flat is a plan for stores that score only plain words: lists of terms. A list matches if one of its terms matches.
 type Flat struct {
-	// Must, Should and MustNot have the same meaning as in [Bool]. A list without terms never matches.
+	// Must, Should and MustNot have the same meaning as in [Bool]. A list without terms matches nothing.
 	Must, Should, MustNot [][]Term
 	// All means that everything matches. Must and Should are then empty.
 	All bool
 }
 
-// These are errors for the parts of a query that are not plain words.
+// These are the errors for parts of a query that are not plain words.
 var (
 	errPhrase = errors.New("phrases, and words of several parts: leave out the quotation marks, or the mark or field " +
 		"before the word, or use another store")
@@ -43,7 +43,7 @@ func (p *Plan) Flat() (Flat, error) {
 	return out, nil
 }
 
-// flat returns the terms of a part that matches if at least one of these terms matches.
+// flat returns the terms of n. A chunk matches n if it has at least one of them.
 func flat(n Node) ([]Term, error) {
 	switch n := n.(type) {
 	case Term:

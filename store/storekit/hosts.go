@@ -55,10 +55,10 @@ func (h *Hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("none of %s answers: %w", strings.Join(h.Hosts, ", "), last)
 }
 
-// proxyAway reports whether the answer is from a proxy that cannot reach its server.
+// proxyAway reports whether a status is that of a proxy that cannot reach its server.
 func proxyAway(status int) bool {
 	return slices.Contains([]int{http.StatusBadGateway, http.StatusGatewayTimeout}, status)
 }
 
-// CloseIdleConnections makes http.Client.CloseIdleConnections work.
+// CloseIdleConnections closes idle connections. http.Client.CloseIdleConnections calls it.
 func (h *Hosts) CloseIdleConnections() { h.Transport.CloseIdleConnections() }

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// maxAhead is the number of results that may wait for use.
+// maxAhead is how many results InOrder produces before they are used.
 const maxAhead = 64
 
-// InOrder calls the function produce for the elements of list, several at a time. Meanwhile it calls the function use
-// for the results, one at a time and in the order of list. It stops at the first error.
+// InOrder calls produce for the elements of list, several at a time. Meanwhile it calls use with the results, one at a
+// time and in the order of list. It stops at the first error.
 func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, error),
 	use func(ctx context.Context, one T, made M) error) error {
 	waiting := make(chan chan M, maxAhead)

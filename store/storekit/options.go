@@ -36,7 +36,8 @@ type Options struct {
 	Access store.Access
 }
 
-// Prepare fills in defaults. It fails with sheaf.ErrInvalid for invalid options. Messages begin with "open" and server.
+// Prepare sets defaults. For invalid options, the error is sheaf.ErrInvalid, and its message begins with "open" and
+// server.
 func (o *Options) Prepare(server string, maxDims int) error {
 	o.connect()
 	if !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://") {
@@ -45,7 +46,7 @@ func (o *Options) Prepare(server string, maxDims int) error {
 	return o.PrepareMade(server, maxDims)
 }
 
-// PrepareMade does the work of Prepare for the options with which a store is created.
+// PrepareMade works like Prepare, for the options with which a store is created.
 func (o *Options) PrepareMade(server string, maxDims int) error {
 	if o.K1 == 0 && o.B == 0 {
 		o.K1, o.B = store.DefaultK1, store.DefaultB
@@ -59,7 +60,7 @@ func (o *Options) PrepareMade(server string, maxDims int) error {
 	return store.ValidateVectorFields(server, o.Vectors, maxDims)
 }
 
-// connect fills in the defaults of the options for connections.
+// connect sets the defaults of the options for connections.
 func (o *Options) connect() {
 	o.URL = strings.TrimRight(o.URL, "/")
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
@@ -76,12 +77,12 @@ func (o *Options) NewClient(name string, refusal func(status int, body []byte) e
 	return &Client{Store: name, URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: authorize}
 }
 
-// Made returns the record of a store that these options create.
+// Made returns the record of the settings of a store that these options create.
 func (o *Options) Made() Made { return Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B} }
 
-// Opens fails if these options cannot open a store with the record m. If another version of the program made the store,
-// the error is sheaf.ErrUnsupported. If the store has other settings, the error is store.ErrMadeOtherwise. In errors,
-// place names the store's place, for example "index".
+// Opens returns an error if these options cannot open a store with the record m. If another version of the program made
+// the store, the error is sheaf.ErrUnsupported. If the store has other settings, the error is store.ErrMadeOtherwise.
+// In errors, place names the store's place, for example "index".
 func (o *Options) Opens(m Made, version, reads int, place string) error {
 	if version != reads {
 		return fmt.Errorf("%w: the %s has version %d, this program reads version %d: "+
@@ -110,7 +111,7 @@ func (o *Options) Refuses(req *store.Request, place string) string {
 	return ""
 }
 
-// Unscored returns req with scoring that every server supports, for counting. The request matches the same chunks.
+// Unscored returns req with a scoring that every server supports, for counting. It matches the same chunks.
 func (o *Options) Unscored(req store.Request) store.Request {
 	if req.Text != nil {
 		text := *req.Text

@@ -26,7 +26,7 @@ type Plan struct {
 // Node is a part of a plan: a Term, Expand, Phrase or Bool.
 type Node interface{ node() }
 
-// Term matches chunks that have the term in at least one of Fields. It scores the term by BM25.
+// Term matches chunks that have the term in at least one of Fields. The term adds its BM25 score.
 type Term struct {
 	Text   string
 	Fields []int
@@ -46,7 +46,7 @@ type Expand struct {
 	Factor   float64
 }
 
-// Key returns a text that is equal for two expansions if they accept the same terms.
+// Key returns a text that two expansions share only if they accept the same terms.
 func (e Expand) Key() string { return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text) }
 
 // Phrase matches chunks that have all tokens in one field. The shift of a token is its position in the field minus
@@ -65,7 +65,7 @@ type Token struct {
 	Position int
 }
 
-// Bool matches like sheaf.Bool. Without Must and Should it matches everything if All is set, else nothing.
+// Bool matches like sheaf.Bool. Without Must and Should, it matches everything if All is true, else nothing.
 type Bool struct {
 	Must, Should, MustNot []Node
 	All                   bool
@@ -76,8 +76,7 @@ func (Expand) node() {}
 func (Phrase) node() {}
 func (Bool) node()   {}
 
-// Repeats reports whether a phrase with slop contains a word twice. For such phrases, some stores let one word of the
-// text match both, and other stores do not.
+// Repeats reports whether a phrase with slop contains a word twice. In some stores, one word may then match both.
 func (p *Plan) Repeats() bool { return repeats(p.Root) }
 
 func repeats(n Node) bool {
@@ -100,7 +99,7 @@ func repeats(n Node) bool {
 	return false
 }
 
-// Compile analyzes the words of a valid request.
+// Compile analyzes the words of a request, which must be valid, and returns their plan.
 func Compile(a *analysis.Analyzer, req *store.TextRequest) Plan {
 	c := compiler{a: a, listed: len(req.Fields)}
 	c.plan.Fields = slices.Clone(req.Fields)
@@ -199,8 +198,8 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 	return out
 }
 
-// pieces returns a node that matches if all pieces match. An inexact piece matches by the rules of the given Expand.
-// A piece that occurs n times gets n times the factor.
+// pieces returns a node that matches if all pieces match. An inexact piece matches by the rules of like. A piece that
+// occurs n times gets n times the factor.
 func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
 	var out Bool
 	times := map[analysis.Piece]float64{}
@@ -235,7 +234,8 @@ func Walk(n Node, visit func(Node)) {
 	}
 }
 
-// Weight returns a term's weight: 1 for a prefix, 1/(1+d) for d edits, 0 for no match. A form begins with FormMark.
+// Weight returns the weight of a term: 1 for a prefix, 1/(1+d) for d edits, 0 for no match. A form begins with
+// FormMark.
 func (e Expand) Weight(term string) float64 {
 	text, form := strings.CutPrefix(term, FormMark)
 	if form && !e.Forms {

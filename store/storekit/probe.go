@@ -10,10 +10,10 @@ import (
 	"sheaf/store"
 )
 
-// NotTold is the result of a check if the server does not answer the question.
+// NotTold is the text in a Finding if the server does not answer the question.
 const NotTold = "not told"
 
-// Finding returns the result of a check. If err is nil, the result has the text found, else only err.
+// Finding returns the result of a check: found if err is nil, otherwise err.
 func Finding(check, found string, err error) store.Finding {
 	if err != nil {
 		found = ""
@@ -26,19 +26,19 @@ func Connected(began time.Time) store.Finding {
 	return store.Finding{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}
 }
 
-// Chunks returns a finding named check: an opened store has this many chunks and the configured settings. If err is not
-// nil, the check failed.
+// Chunks returns the finding that an opened store has this many chunks and the configured settings. check is its name.
+// If err is not nil, the check failed.
 func Chunks(check string, chunks int, err error) store.Finding {
 	return store.Finding{Check: check, Err: err,
 		Found: fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", chunks)}
 }
 
-// removeTimeout limits the time for removing a probe. The removal continues even if the caller's context has ended.
+// removeTimeout limits how long the removal of a probe takes. It continues even if the caller's context has ended.
 const removeTimeout = 30 * time.Second
 
-// Probe checks the rights to create and to delete. It calls the function make, then removes the result with a DELETE of
-// path. It also removes the result if ctx ends meanwhile, or if the answer to make is lost. If the removal fails, the
-// error says that the result may still be on the server.
+// Probe checks the rights to create and to delete. It calls make, then removes what make created with a DELETE of path.
+// It also removes the result if ctx ends meanwhile, or if the answer to make is lost. If the removal fails, the error
+// says that the result may still be on the server.
 func (c *Client) Probe(ctx context.Context, path string, make func() error) error {
 	made := make()
 	if made != nil && ctx.Err() == nil && !errors.Is(made, sheaf.ErrUnavailable) {

@@ -14,8 +14,8 @@ type Made struct {
 	B        float64 `json:"b"`
 }
 
-// Same fails with store.ErrMadeOtherwise if a store with the settings m does not fit the needed settings. In the
-// advice, place names the store's place, for example "index".
+// Same returns store.ErrMadeOtherwise if a store with the settings m does not have the settings need. In the advice,
+// place names the store's place, for example "index".
 func (m Made) Same(need Made, place string) error {
 	switch {
 	case m.Analyzer != need.Analyzer:

@@ -44,13 +44,13 @@ func (v *Vectors) Get(name string) store.VectorField {
 	return v.fields[name]
 }
 
-// Answers calls [store.VectorField.Answers] for the field of a request.
+// Answers reports whether the field of a request has vectors: see [store.VectorField.Answers].
 func (v *Vectors) Answers(req *store.VectorRequest) (bool, error) {
 	return v.Get(req.Field).Answers(req)
 }
 
-// Check fails with sheaf.ErrInvalid if a batch is invalid or its vectors do not fit the fields. The fields are the
-// fields in v and the options' vector fields, in the list wanted.
+// Check returns sheaf.ErrInvalid if a batch is invalid, or if its vectors do not fit the fields. These are the fields
+// in v and the options' vector fields, in wanted.
 func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims int) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims 
 	return batch.ValidateDims(store.DimsOf(append(slices.Clone(wanted), v.All()...)), maxDims)
 }
 
-// Missing returns the vector fields of a chunk that v does not have. The parameter wanted has the vector fields of
-// the options. If a field is in this list, the result has its model from there.
+// Missing returns the vector fields of a chunk that v does not have. wanted has the vector fields of the options. The
+// models of the result come from there.
 func (v *Vectors) Missing(c *store.Chunk, wanted []store.VectorField) (out []store.VectorField) {
 	for _, f := range c.Vectors {
 		if v.Get(f.Name).Dims != 0 {

@@ -170,7 +170,7 @@ func vectors(t *testing.T, b store.Backend) {
 	expect(t, b, "after a deletion", req, "t:b")
 }
 
-// invalid checks that the store refuses invalid requests and batches, and changes nothing. Package store tests every
+// invalid checks that the store refuses invalid requests and batches, and changes nothing. Package store tests each
 // rule.
 func invalid(t *testing.T, b store.Backend) {
 	ctx := context.Background()
@@ -213,7 +213,7 @@ func invalid(t *testing.T, b store.Backend) {
 	expect(t, b, "nothing of a bad batch", good, "t:a t:v")
 }
 
-// hostile checks that IDs, fields, columns and queries may contain any bytes.
+// hostile checks that IDs, fields, columns and queries may contain any bytes at all.
 func hostile(t *testing.T, b store.Backend) {
 	texts := []string{"\x00", "\xff\xfe", "'; DROP TABLE x; --", `{"match_all":{}}`, "a\nb\r\nc",
 		strings.Repeat("long ", 10_000), strings.Repeat("x", 100_000), "%s %n", "../../etc", "<script>", "\u202e", "🚀",

@@ -4,5 +4,5 @@ package storetest
 
 import "time"
 
-// CPU returns 0: the processor time is unknown.
+// CPU returns 0, because the processor time is unknown on this system.
 func CPU() time.Duration { return 0 }

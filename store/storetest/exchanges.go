@@ -22,13 +22,13 @@ import (
 )
 
 // Exchanges are HTTP requests of a store and the server's answers, stored in a golden file. In a test without the
-// server, the file answers. The test then fails if the store sends a request that the file lacks. It also fails if the
-// store does not send a request of the file. So a review of the file shows what changes.
+// server, the file answers. The test then fails if the store sends other requests than the file has. So a review of the
+// file shows what changes.
 type Exchanges struct {
 	// About names what the next requests show, for example a search.
 	About string
-	// Alter changes the answer that the file has for a request. It is for a test that sends only some of the requests
-	// in the file. Nil changes nothing.
+	// Alter changes the answer that the file has for a request. Nil changes nothing. It is for a test that sends only
+	// some of the requests.
 	Alter func(path string, answer []byte) []byte
 
 	t         testing.TB
@@ -133,7 +133,7 @@ func (e *Exchanges) keep(one exchange) {
 	e.exchanges = append(e.exchanges, one)
 }
 
-// take finds the first unused answer to a request, and marks it as used. It returns false if there is none.
+// take finds the first unused answer to a request in the file, and marks it as used. It returns false for none.
 func (e *Exchanges) take(want exchange) (exchange, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -155,7 +155,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && x.String() == y.String()
 }
 
-// Result checks the result of a call. It records an unsupported error in the golden file; any other fails the test.
+// Result checks the result of a call. It records an unsupported error in the golden file. Others fail the test.
 func (e *Exchanges) Result(err error) {
 	e.t.Helper()
 	switch {
@@ -171,10 +171,10 @@ func (e *Exchanges) Result(err error) {
 	}
 }
 
-// changing matches the parts of a body that differ in each run: tokens of writes, and times.
+// changing matches the parts of a body that differ in each run, such as times and tokens of writes.
 var changing = regexp.MustCompile(`"[A-Z2-7]{26}"|"took":\d+|"(?:creation|lastUpdate)TimeUnix":\d+`)
 
-// readable turns a body into JSON. A body of several lines becomes a list.
+// readable converts a body to JSON. A body of several lines becomes a list.
 func readable(body []byte) json.RawMessage {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 {

@@ -42,8 +42,8 @@ func Between(t testing.TB, address string,
 	return front.URL
 }
 
-// Patience checks that the store repeats a request when the server is busy, unavailable, or breaks the connection. The
-// function some selects the requests to disturb. The function open opens an empty store at the address of a proxy.
+// Patience checks that the store repeats a request if the server is busy, unavailable, or breaks the connection. some
+// selects the requests to disturb. open opens an empty store at the address of a proxy.
 func Patience(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
 	t.Helper()
 	var n atomic.Int64
@@ -84,8 +84,8 @@ func Patience(t *testing.T, address string, open func(address string) store.Back
 	}
 }
 
-// PatienceEnds checks a server that stays unavailable, answers nonsense, or does not answer. Searches and writes must
-// fail as unavailable at the end of their time limit. When the server works again, writes must work again.
+// PatienceEnds checks a store whose server stays unavailable, answers nonsense, or does not answer. Searches and writes
+// must fail as unavailable at the end of their time limit. When the server works again, writes must work again.
 func PatienceEnds(t *testing.T, address string, open func(address string) store.Backend) {
 	t.Helper()
 	for what, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
@@ -116,7 +116,7 @@ func PatienceEnds(t *testing.T, address string, open func(address string) store.
 }
 
 // TooLarge checks that the store sends a batch in parts if the server or a proxy refuses its size. If a single document
-// is too large, the store must name it and write the rest. The function some selects the requests with documents.
+// is too large, the store must name it and write the rest. some selects the requests with documents.
 func TooLarge(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
 	t.Helper()
 	const most = 20_000

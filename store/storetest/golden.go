@@ -22,7 +22,7 @@ func Golden(t testing.TB, path, text string, update bool) {
 		"%s; look at the difference after go test -update", path)
 }
 
-// Written formats a ranking for a golden file: IDs, scores, and passages other than the first.
+// Written formats a ranking for a golden file: IDs, scores, and the numbers of passages other than the first.
 func Written(r sheaf.Ranking) string {
 	var b strings.Builder
 	for _, h := range r {

@@ -61,7 +61,7 @@ func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 	}
 }
 
-// vectorTolerance is how much similarities of a store and the oracle may differ. A store may round vectors.
+// vectorTolerance is how much similarities of a store and the oracle may differ, because a store may round vectors.
 const vectorTolerance = 0.01
 
 // history makes random changes and requests.
@@ -124,7 +124,7 @@ func (h *history) checkScores(t *testing.T, req store.Request, a store.Backend) 
 	}
 }
 
-// dot returns the similarity of a hit's passage; ok is false if the chunk has no such passage.
+// dot returns the similarity of a hit's passage and the query. ok is false if the chunk has no such passage.
 func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok bool) {
 	for _, v := range h.passages[hit.ID] {
 		if v.Name == req.Field && hit.Passage < len(v.Passages) {
@@ -138,7 +138,7 @@ func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok 
 }
 
 // compare compares the answers of two stores. The store a must find as many hits as the oracle, in order, each with the
-// oracle's score. So only hits with nearly equal scores may change places. It returns the hits of a and the oracle's
+// oracle's score. So only hits with nearly equal scores may be exchanged. It returns the hits of a and the oracle's
 // scores.
 func compare(t *testing.T, where string, req store.Request, a, oracle store.Backend,
 	near func(x, y float64) bool) (got sheaf.Ranking, scores map[sheaf.ID]float64) {
@@ -219,7 +219,7 @@ func (h *history) batch() store.Batch {
 	return b
 }
 
-// many returns a column that has no value, or one or more values of several kinds.
+// many returns a column with no value, or with one or more values of several kinds.
 func (h *history) many() store.Column {
 	c := store.Column{Name: "many"}
 	for _, v := range []sheaf.Value{sheaf.NumberValue(float64(h.r.IntN(40)) - 20), sheaf.TextValue(h.words(1)),
@@ -263,7 +263,7 @@ func (h *history) request() store.Request {
 	return req
 }
 
-// nearest turns a request by words into a request by vector. If matches is true, it may have the words as Matching.
+// nearest converts a request by words to a request by vector. If matches is true, it may have the words as Matching.
 func (h *history) nearest(req store.Request, matches bool) store.Request {
 	words := req.Text
 	req.Text, req.Vector = nil, &store.VectorRequest{Field: []string{"body", "body", "title", "none"}[h.r.IntN(4)],

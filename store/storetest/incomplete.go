@@ -15,9 +15,9 @@ import (
 	"sheaf/store"
 )
 
-// Hollow says what to remove from a JSON answer.
+// Hollow says what to remove from a JSON answer of the server, to make it incomplete.
 type Hollow struct {
-	// About is the step of the golden file: write, count, delete, or the name of a search.
+	// About is the step of the golden file whose answer changes: write, count, delete, or the name of a search.
 	About string
 	// Path selects the requests whose answers change: their addresses end with Path.
 	Path string
@@ -26,8 +26,8 @@ type Hollow struct {
 }
 
 // HollowAnswers checks that the store reports an incomplete answer as a fault of the server. The store must not take
-// the answer for an empty list, a zero, a success, or a document's fault. path is the golden file. The function open
-// opens the store of the test with a client.
+// the answer for an empty list, a zero, a success, or a document's fault. path is the golden file. open opens the store
+// with a client.
 func HollowAnswers(t *testing.T, path string, open func(client *http.Client) store.Backend, list []Hollow) {
 	t.Helper()
 	words := Words(sheaf.Match{Text: "tea"})

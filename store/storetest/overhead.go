@@ -19,7 +19,7 @@ import (
 )
 
 // Overhead compares two ways to do the same work. It runs both in turns, n times each, so that other work on the
-// machine disturbs both alike. If prepare is not nil, it runs before each. Overhead reports the median times, the
+// machine disturbs both equally. If prepare is not nil, it runs before each. Overhead reports the median times, the
 // median difference, the ratio of medians, and this program's processor times. Times are in milliseconds.
 func Overhead(b *testing.B, n int, prepare func(), ours, plain func(i int) error) {
 	b.Helper()
@@ -124,8 +124,8 @@ func (t *Tap) send(ctx context.Context, s Sent) error {
 	return err
 }
 
-// Overhead compares queries through this program with the bare requests of these queries. The requests of one round
-// run at once; later rounds need the answers of earlier ones. It reports what the function [Overhead] reports, and
+// Overhead compares queries through this program with sending the bare requests of these queries. The requests of one
+// round run at once, because only later rounds need their answers. It reports what the function [Overhead] reports, and
 // the number of rounds for each query.
 func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 	b.Helper()
@@ -150,7 +150,7 @@ func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 	b.ReportMetric(float64(rounds)/float64(queries), "rounds")
 }
 
-// rounds sends requests, round by round. It sends the requests of one round at the same time.
+// rounds sends requests again, round by round. It sends the requests of one round at the same time.
 func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	for len(list) > 0 {
 		group, one := errgroup.WithContext(ctx)
@@ -167,9 +167,9 @@ func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	return nil
 }
 
-// Fill compares a write of chunks with sending the write's requests again. The function fills selects the requests to
-// send. The function fresh opens an empty store through t and returns the name of the store's place. Repeated
-// requests contain the new name instead of the first one.
+// Fill compares a write of chunks with sending the write's requests again. fills selects the requests to send. fresh
+// opens an empty store through t, and returns the name of the store's place. Repeated requests contain the new name
+// instead of the first one.
 func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Backend, place string),
 	fills func(s Sent) bool) {
 	b.Helper()
@@ -191,7 +191,7 @@ func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Ba
 	})
 }
 
-// Collected is a store that remembers the written chunks and the last request. It finds nothing.
+// Collected is a store that keeps the written chunks and the last request. Searches find nothing.
 type Collected struct {
 	Chunks []store.Chunk
 	Asked  store.Request

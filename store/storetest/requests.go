@@ -7,7 +7,7 @@ import (
 	"sheaf/store"
 )
 
-// Named is a request with a description.
+// Named is a request with a description for tests.
 type Named struct {
 	Name    string
 	Request store.Request

@@ -11,8 +11,8 @@ import (
 	"sheaf/store"
 )
 
-// Removed checks the error of a search after the function drop removes the store's place on the server. The search must
-// fail with sheaf.ErrNotFound; an invalid request or an empty result would be wrong.
+// Removed checks what a search returns after drop removes the store's place on the server. The error must be
+// sheaf.ErrNotFound, not an invalid request or an empty result.
 func Removed(t *testing.T, b store.Backend, drop func() error) {
 	t.Helper()
 	must.Do(t, b.Write(t.Context(), One("t:a", "stone")))
@@ -22,7 +22,7 @@ func Removed(t *testing.T, b store.Backend, drop func() error) {
 	check.That(t, errors.Is(err, sheaf.ErrNotFound), "found %v, %v", got, err)
 }
 
-// ListOnly makes a store with one set of options, and opens it for listing with another set. The store must return
+// ListOnly makes a store with the options made, and opens it for listing with the options listed. The store must return
 // the documents of [Library] and refuse writes.
 func ListOnly[O any](t *testing.T, s *Stores[O], made O, listed O) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 type Stores[O any] struct {
 	// New returns the options of a new, empty store.
 	New func(t testing.TB) O
-	// With opens a store.
+	// With opens a store with the options o.
 	With func(ctx context.Context, o O) (store.Backend, error)
 
 	options map[store.Backend]O
@@ -44,7 +44,8 @@ func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
 	return s.Open(t, s.options[b])
 }
 
-// Refusing returns a function that checks a refusal: with a change to the options good, no store may open.
+// Refusing returns a function that checks that a store does not open. It opens the store with the options good, changed
+// by change, and compares the error with want and says.
 func (s *Stores[O]) Refusing(t *testing.T, good O) func(what string, change func(o *O), want error, says string) {
 	return func(what string, change func(o *O), want error, says string) {
 		t.Helper()

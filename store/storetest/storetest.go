@@ -29,17 +29,18 @@ type Options struct {
 	// Lacks reports whether the store refuses a request. The store must then answer the request with
 	// sheaf.ErrUnsupported. Nil means that the store refuses no request.
 	Lacks func(req store.Request) bool
-	// Shape changes random requests into requests that the store can answer, so tests cover more. Nil changes nothing.
+	// Shape changes random requests into requests that the store can answer, so that tests cover more. Nil changes
+	// nothing.
 	Shape func(req *store.Request)
 	// Skip names tests that the store cannot pass, each with the reason.
 	Skip map[string]string
-	// Torn means that readers may see a part of a batch while a write runs.
+	// Torn means that readers may see a part of a batch while it is written.
 	Torn bool
 	// Tolerance is the largest relative error of scores; 0 means 1e-9.
 	Tolerance float64
 }
 
-// limits has the Options of each open store.
+// limits has the Options with which each open store was opened.
 var limits sync.Map
 
 // Limited records the Options of a store that a test opened by itself.
@@ -48,7 +49,7 @@ func Limited(b store.Backend, o Options) store.Backend {
 	return b
 }
 
-// remembering returns o with functions that record each opened store in limits.
+// remembering returns o, changed so that each opened store is recorded in limits.
 func (o Options) remembering() Options {
 	open, reopen := o.Open, o.Reopen
 	o.Open = func(t testing.TB) store.Backend {
@@ -69,7 +70,7 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether the Options of b say that the store refuses a request. If so, it checks that the store does.
+// refused reports whether, by the Options of b, the store must refuse a request. If so, it checks that the store does.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks
@@ -82,7 +83,7 @@ func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	return true
 }
 
-// Run runs all tests for stores.
+// Run runs all tests of the suite for one store.
 func Run(t *testing.T, o Options) {
 	o = o.remembering()
 	tests := map[string]func(*testing.T, store.Backend){
@@ -156,7 +157,7 @@ func body(q sheaf.TextQuery) store.Request {
 	return r
 }
 
-// retrieve returns the hits of a request. If the store refuses the request, it skips the rest of the test.
+// retrieve returns the hits of a request. If the store refuses the request, it skips the test.
 func retrieve(t testing.TB, b store.Backend, req store.Request) sheaf.Ranking {
 	t.Helper()
 	if refused(t, b, req) {

@@ -12,7 +12,7 @@ import (
 	"sheaf/store"
 )
 
-// textTest has chunks, and cases that say which of these chunks a query finds.
+// textTest has chunks, and queries with the chunks that they find.
 type textTest struct {
 	chunks []store.Chunk
 	cases  []textCase
@@ -44,7 +44,7 @@ func (x textTest) check(t *testing.T, b store.Backend) {
 	}
 }
 
-// phrases returns a case for each pair of a phrase and the chunks that the phrase finds.
+// phrases returns test cases. pairs alternates phrases and the chunks that they find.
 func phrases(pairs ...string) (out []textCase) {
 	for pair := range slices.Chunk(pairs, 2) {
 		out = append(out, textCase{sheaf.Phrase{Text: pair[0]}, pair[1]})
@@ -52,7 +52,7 @@ func phrases(pairs ...string) (out []textCase) {
 	return out
 }
 
-// matches is like phrases, for plain words instead of phrases.
+// matches is like phrases, for words without quotes.
 func matches(pairs ...string) (out []textCase) {
 	for pair := range slices.Chunk(pairs, 2) {
 		out = append(out, textCase{sheaf.Match{Text: pair[0]}, pair[1]})

@@ -14,14 +14,14 @@ import (
 
 // Options are the options of Copy.
 type Options struct {
-	// Cursor is the last cursor that an earlier copy passed to Progress; "" starts from the beginning.
+	// Cursor is the last cursor that an earlier copy passed to Progress. "" starts from the beginning.
 	Cursor string
 	// Progress receives, after every batch, the number of chunks since Cursor and the cursor after them. These chunks
 	// are durable. If Progress returns an error, the copy ends. Progress may be nil.
 	Progress func(chunks int, cursor string) error
 }
 
-// batchBytes roughly limits the text and vectors of a batch in bytes. batchChunks limits the chunks of a batch.
+// batchBytes is roughly the largest size of a batch in bytes, text and vectors. batchChunks limits its chunks.
 const (
 	batchBytes  = 16 << 20
 	batchChunks = 5000
@@ -129,8 +129,8 @@ func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample i
 	return compared, err
 }
 
-// compare checks that the copy has the chunks of picked. It searches for them by ID, then by their first vectors. If a
-// chunk is missing, or its vector is another one, the error wraps sheaf.ErrCorrupt.
+// compare checks that the store to has the chunks in picked. It searches for them by ID, then by their first vectors.
+// If a chunk is missing, or has another vector, the error wraps sheaf.ErrCorrupt.
 func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error {
 	if len(picked) == 0 {
 		return nil

@@ -24,11 +24,12 @@ var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.ParseFS(templates, "application/*.tmpl"))
 })
 
-// maxHits limits the hits of one query in Sheaf's application. Twice store.MaxLimit lets equal scores be ordered.
+// maxHits is the largest number of hits of one query that the application allows. It is twice store.MaxLimit, so that
+// equal scores can be ordered.
 const maxHits = 2 * store.MaxLimit
 
-// TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The values are the defaults of
-// the rank profiles. A query may set all of them except Floor.
+// TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The values are defaults that a
+// query may change, except Floor.
 type TwoPhases struct {
 	// Alpha is the weight of meaning against words, and KeywordAlpha the same for queries of keywords. Ratio is the
 	// weight of the title against the content.
@@ -39,7 +40,7 @@ type TwoPhases struct {
 	Rerank int
 }
 
-// validate fails if a value is out of range, and names the value.
+// validate returns an error that names a value if the value is out of range.
 func (p *TwoPhases) validate() error {
 	for name, v := range map[string]float64{"alpha": p.Alpha, "alpha of keywords": p.KeywordAlpha,
 		"title_content_ratio": p.Ratio, "floor": p.Floor} {
@@ -126,7 +127,7 @@ func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 	return text.String(), err
 }
 
-// hybridDims returns the number of dimensions of the vector fields body and title. It fails if these numbers differ.
+// hybridDims returns the number of dimensions of the vector fields body and title. If they differ, it returns an error.
 func (o *Options) hybridDims() (int, error) {
 	dims := store.DimsOf(o.Vectors)
 	if dims[store.VectorBody] == 0 || dims[store.VectorBody] != dims[store.VectorTitle] {
@@ -137,8 +138,8 @@ func (o *Options) hybridDims() (int, error) {
 	return dims[store.VectorBody], nil
 }
 
-// WriteApplication writes the files of an application package into a folder. It creates a missing folder. It fails
-// with sheaf.ErrInvalid if a file exists with other content.
+// WriteApplication writes the files of an application package into a folder. It creates a missing folder. If a file
+// exists with other content, the error is sheaf.ErrInvalid.
 func WriteApplication(dir string, files map[string]string) error {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
@@ -160,7 +161,7 @@ func WriteApplication(dir string, files map[string]string) error {
 	return nil
 }
 
-// archive packs an application package for the configuration server.
+// archive returns an application package as one file, in the form that the configuration server takes.
 func archive(files map[string]string) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)

@@ -10,8 +10,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// feedAttempts is the largest number of attempts to send a document if the server is unreachable or too slow (504).
-// If the server is too busy (429, 503), the client repeats the request until the time limit.
+// feedAttempts limits the attempts to send a document if the server is unreachable or too slow (504). If the server is
+// too busy (429, 503), the client repeats the request until the time limit.
 const feedAttempts = 12
 
 func newClient(o Options) *storekit.Client {
@@ -22,7 +22,7 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// newFeeder returns a client for documents. It may repeat requests, which name a document or assign values.
+// newFeeder returns a client for writing documents. It may repeat requests, which name a document or assign values.
 func newFeeder(o Options) *storekit.Client {
 	out := newClient(o)
 	out.Attempts = feedAttempts
@@ -34,7 +34,7 @@ type refusal struct {
 	status int
 	reason string
 	error
-	// document means that the answer is about a document. A missing document and an unknown path both have status 404.
+	// document means that the answer is about a document. Both a missing document and an unknown path have status 404.
 	document bool
 }
 

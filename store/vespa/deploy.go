@@ -12,14 +12,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// These are paths of the configuration server. Requests without a tenant all use the same application.
+// These are paths of the configuration server. Requests for the default tenant use them.
 const (
 	application = "/application/v2/tenant/default/application/default"
 	activate    = "/application/v2/tenant/default/prepareandactivate"
 )
 
-// deploy makes the server run Sheaf's application if it runs none. It does not touch an existing application: a
-// deployment would replace everything, and others may need it.
+// deploy makes the server run Sheaf's application if it runs none. It does not change an existing application, because
+// a deployment would replace all of it.
 func (s *Store) deploy(ctx context.Context) error {
 	config := newClient(s.o)
 	config.URL = s.o.Config
@@ -45,10 +45,10 @@ func (s *Store) deploy(ctx context.Context) error {
 	return s.wait(ctx)
 }
 
-// waitPause is the approximate pause between two requests for the state of the container.
+// waitPause is roughly the pause between two requests for the state of the container.
 const waitPause = 200 * time.Millisecond
 
-// wait waits until the container knows the schema. That takes some time after a deployment.
+// wait waits until the server's container knows the schema, some time after a deployment.
 func (s *Store) wait(ctx context.Context) error {
 	for {
 		err := s.verify(ctx)
@@ -62,8 +62,7 @@ func (s *Store) wait(ctx context.Context) error {
 	}
 }
 
-// Drop removes all documents of a store. The schemas stay: only a deployment removes them. A missing schema is no
-// error.
+// Drop removes all documents of a store. The schemas stay: only a deployment removes them. It may be missing.
 func Drop(ctx context.Context, o Options) error {
 	c := newClient(o)
 	for _, schema := range []string{o.Schema, o.Schema + "_about"} {

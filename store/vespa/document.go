@@ -20,7 +20,7 @@ func (s *Store) pathOf(key string) string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "/docid/" + key
 }
 
-// document returns the document for a chunk. token identifies the write.
+// document returns the JSON of the document for a chunk. token identifies the write.
 func (s *Store) document(c *store.Chunk, token string) object {
 	fields := object{"id": url.PathEscape(string(c.ID)), "document_id": url.PathEscape(string(c.Doc)),
 		"chunk": storekit.Hash(string(c.ID)), "doc": storekit.Hash(string(c.Doc)), "write": token}
@@ -49,7 +49,7 @@ func (s *Store) document(c *store.Chunk, token string) object {
 
 func vectorWord(name string) string { return hex.EncodeToString([]byte(name)) }
 
-// columnFields returns the fields that contain the columns of a chunk. Empty fields are nil.
+// columnFields returns the document's fields for the columns of a chunk. Empty fields are nil.
 func columnFields(c *store.Chunk) object {
 	numbers := []object{}
 	for _, col := range c.Columns {
@@ -67,7 +67,7 @@ func columnFields(c *store.Chunk) object {
 	return out
 }
 
-// update returns an update that assigns the columns of a chunk and changes nothing else.
+// update returns the JSON of an update that assigns the columns of a chunk and changes nothing else.
 func update(c *store.Chunk) object {
 	fields := object{}
 	for name, value := range columnFields(c) {
@@ -76,11 +76,11 @@ func update(c *store.Chunk) object {
 	return object{"fields": fields}
 }
 
-// These are prefixes of terms that the server gets in another form.
+// These are prefixes of words for terms that cannot be sent unchanged.
 const (
 	hexMark  = "zz" // the bytes in hexadecimal
 	hashMark = "zy" // a hash of a term that is too long
-	// maxTerm is the longest term that is stored unchanged; the server's limit is 1000.
+	// maxTerm is the longest term in bytes that is stored unchanged. The server's limit is 1000.
 	maxTerm = 400
 )
 
@@ -99,7 +99,7 @@ func termWord(term string) string {
 	return hexMark + hex.EncodeToString([]byte(term))
 }
 
-// check refuses batches that the schema cannot store.
+// check returns an error for a batch that the schema cannot store.
 func (s *Store) check(batch *store.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err

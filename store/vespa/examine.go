@@ -50,7 +50,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	return append(out, schema, profiles, storekit.Finding("rights", "documents can be written", err))
 }
 
-// version returns a finding with the container's version, or nothing if the container does not tell its version.
+// version returns a finding with the container's version. If the container does not say, it returns none.
 func (s *Store) version(ctx context.Context) []store.Finding {
 	var about struct {
 		Application struct {

@@ -38,13 +38,13 @@ func vectorField(name string) string {
 	return "vector_" + hex.EncodeToString([]byte(name))
 }
 
-// nearProfile returns the name of the rank profile that finds the nearest vectors of a field. The name contains the
-// number of dimensions, because a server silently pads or cuts vectors of other dimensions.
+// nearProfile returns the name of the rank profile that finds the nearest vectors of a field. The name has the number
+// of dimensions, because a server silently pads or cuts vectors of other dimensions.
 func nearProfile(v store.VectorField) string {
 	return fmt.Sprintf("nearest_%s_%d", vectorField(v.Name), v.Dims)
 }
 
-// wordsProfile returns the name of the rank profile for BM25. It contains k1 and b, because a query cannot set them.
+// wordsProfile returns the name of the rank profile for BM25. The name has k1 and b, because a query cannot set them.
 func (o *Options) wordsProfile() string {
 	return "words_" + strings.NewReplacer(".", "_", "-", "m", "+", "").Replace(plain(o.K1)+"_"+plain(o.B))
 }
@@ -52,7 +52,7 @@ func (o *Options) wordsProfile() string {
 // plain returns the shortest form of a number.
 func plain(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// form says how a separate field stores the values of a column.
+// form says in which way a separate field stores the values of a column.
 type form uint8
 
 const (
@@ -73,7 +73,7 @@ type attribute struct {
 	form        form
 }
 
-// Fast reports whether filters look up values in the field. Struct reports whether the values are structs.
+// Fast reports whether the field has an index for filters. Struct reports whether the values are structs.
 func (a attribute) Fast() bool {
 	return a.form == formList || a.form == formSet || a.form == formNumbers
 }
@@ -160,7 +160,7 @@ func (a attribute) number(values []sheaf.Value) any {
 	return out
 }
 
-// looked returns the field in which a filter looks up texts of a column, or "" for all columns' words.
+// looked returns the field in which a filter looks up texts of a column. "" means the field of all columns' words.
 func looked(column string) string {
 	for _, a := range attributes {
 		if (a.form == formList || a.form == formSet) && len(a.columns) == 1 && a.columns[0] == column {

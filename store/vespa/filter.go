@@ -10,13 +10,13 @@ import (
 	"sheaf/store/storekit"
 )
 
-// These are special conditions without a field.
+// These are conditions that match everything or nothing, without a field.
 const (
 	everything = "true"
 	nothing    = "false"
 )
 
-// query builds a search. Texts are parameters beside the YQL, never parts of the YQL.
+// query builds a search. Texts are parameters beside the YQL text, never parts of it.
 type query struct {
 	schema string
 	where  string
@@ -47,13 +47,13 @@ func (q *query) yql() string {
 	return out
 }
 
-// and() joins conditions, like or() and not(). Their results never contain the constants everything and nothing as
-// parts.
+// and() joins conditions, as or() and not() do. Results never contain everything and nothing as parts.
 func and(list ...string) string { return combined(list, " and ", everything, nothing) }
 
 func or(list ...string) string { return combined(list, " or ", nothing, everything) }
 
-// combined joins conditions. The condition neutral adds nothing, and the condition decisive makes the others useless.
+// combined joins conditions with an operator. The condition neutral has no effect. The condition decisive makes the
+// others useless.
 func combined(list []string, operator, neutral, decisive string) string {
 	if slices.Contains(list, decisive) {
 		return decisive
@@ -133,7 +133,7 @@ func inCondition(q *query, f sheaf.In) string {
 	return or(anyOf(q, field, names), anyOf(q, "columns", words))
 }
 
-// hiddenColumn is a column with its own field, which is true or false in every chunk.
+// hiddenColumn is a column that has its own field, with true or false in every chunk.
 const hiddenColumn = "onyx.hidden"
 
 func anyOf(q *query, field string, words []string) string {
@@ -143,7 +143,8 @@ func anyOf(q *query, field string, words []string) string {
 	return field + " in (" + q.list(words) + ")"
 }
 
-// between returns a condition on one element of the field numbers, so that one value must meet both bounds.
+// between returns the condition for a range of numbers. It uses one element of the field numbers, so that one value
+// must meet both bounds.
 func (s *Store) between(q *query, f sheaf.Range) (string, error) {
 	kind, ok := f.Kind()
 	if !ok {

@@ -69,12 +69,12 @@ func (s *Store) count(ctx context.Context, where string, q *query) (int, error) 
 	return found.Root.Fields.TotalCount, nil
 }
 
-// growingRequest is a request that the store repeats, with more hits each time, until the first hits cannot change.
+// growingRequest is a request that is repeated with more hits each time, until the first hits cannot change.
 type growingRequest struct {
 	q *query
-	// window sets how many candidates the server examines.
+	// window sets how many candidates the server examines for this number of hits.
 	window func(hits int)
-	// score converts the server's score of a hit to the store's score, and sets the passage of the hit.
+	// score replaces the server's score of a hit by Sheaf's, and sets the passage of the hit.
 	score func(h *sheaf.Hit, fields hitFields)
 }
 
@@ -112,7 +112,7 @@ func (s *Store) prepare(req *store.Request) (*growingRequest, error) {
 	return a, nil
 }
 
-// vectorField returns the field of a request; ok is false if the field has no vectors.
+// vectorField returns the vector field that a request names. ok is false if the field has no vectors.
 func (s *Store) vectorField(req *store.VectorRequest) (field store.VectorField, ok bool, err error) {
 	for _, v := range s.o.Vectors {
 		if v.Name == req.Field {
@@ -124,6 +124,7 @@ func (s *Store) vectorField(req *store.VectorRequest) (field store.VectorField, 
 }
 
 // addNearest adds the search for the nearest passages to a. Vespa scores passages by their angle to the query's vector.
+// where is the condition on chunks.
 func (s *Store) addNearest(a *growingRequest, req *store.VectorRequest, where string) error {
 	v, ok, err := s.vectorField(req)
 	if err != nil {
@@ -152,7 +153,7 @@ func (s *Store) nearest(v store.VectorField, hits int) string {
 		vectorField(v.Name))
 }
 
-// similarity converts Vespa's closeness, which is 1/(1+angle), to the dot product of the unit vectors.
+// similarity converts Vespa's closeness, 1/(1+angle), to the dot product of the unit vectors.
 func similarity(closeness float64) float64 {
 	if closeness <= 0 {
 		return -1
@@ -160,8 +161,8 @@ func similarity(closeness float64) float64 {
 	return math.Cos(min(1/closeness-1, math.Pi))
 }
 
-// firstHits returns the first limit hits. It asks for more and more hits until no other hit can be among these. One
-// request is not enough, because the server orders equal scores in its own way.
+// firstHits returns the first limit hits. It asks for more and more hits until no other hit can be among them. One
+// request is not enough, because the server does not sort equal scores by ID.
 func (s *Store) firstHits(ctx context.Context, a *growingRequest, limit int) (sheaf.Ranking, error) {
 	if a.q.where == nothing {
 		return nil, nil

@@ -22,7 +22,7 @@ type answer struct {
 	}
 }
 
-// coverage says how much of the content the answer covers.
+// coverage says how much of the content an answer covers.
 type coverage struct {
 	Coverage int
 	Degraded json.RawMessage
@@ -53,7 +53,7 @@ func (s *Store) nonsense(what string) error {
 	return s.fault(sheaf.ErrUnavailable, "%s: the answer is not from such a server", what)
 }
 
-// search sends a query. It fails if only a part of the content answered.
+// search sends a query. If only a part of the content answered, it returns an error.
 func (s *Store) search(ctx context.Context, q *query) (*answer, error) {
 	q.body["yql"] = q.yql()
 	q.body["ranking.softtimeout.enable"] = false
@@ -96,7 +96,7 @@ func (s *Store) read(h hit) (sheaf.Hit, hitFields, error) {
 	return out, fields, nil
 }
 
-// number returns the value of a numeric match feature. It returns false if the hit lacks it.
+// number returns the value of a match feature. The bool is false if the hit does not have the feature.
 func (f hitFields) number(name string) (float64, bool) {
 	var v float64
 	err := json.Unmarshal(f.Features[name], &v)

@@ -26,7 +26,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Options are the place of a store and its settings.
+// Options say where the store is, and how to make and use it.
 type Options struct {
 	storekit.Options
 	// Schema is the name of the schema of chunks. It consists of lower-case letters, digits and underscores, and begins
@@ -52,7 +52,7 @@ const (
 	namespace = "sheaf"
 )
 
-// Store is an open schema.
+// Store keeps chunks as documents of one schema.
 type Store struct {
 	o      Options
 	client *storekit.Client
@@ -108,7 +108,7 @@ func newStore(o Options) *Store {
 		calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, !o.Access.Writes())}
 }
 
-// prepare fills in defaults and refuses options that no server accepts.
+// prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
 	if o.Config = strings.TrimRight(o.Config, "/"); o.Config != "" {
 		config := storekit.Options{URL: o.Config, Analyzer: o.Analyzer}
@@ -140,7 +140,7 @@ func (o *Options) validate() error {
 	return o.PrepareMade("vespa", maxDims)
 }
 
-// fault returns an error that names this store.
+// fault returns an error of this category that names the store.
 func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("vespa %s: %w: %s", s.o.Schema, category, fmt.Sprintf(format, args...))
 }
@@ -148,17 +148,17 @@ func (s *Store) fault(category error, format string, args ...any) error {
 // Close implements [store.Backend].
 func (s *Store) Close() error { return s.calls.Close() }
 
-// version is the version of the schema.
+// version is the version of the schema that this program makes.
 const version = 1
 
-// meta records the settings of a store. The store writes it into a document of the second schema.
+// meta is the record of a store's settings, a document of the second schema.
 type meta struct {
 	Version int `json:"sheaf"`
 	storekit.Made
 	Vectors []store.VectorField `json:"vectors"`
 }
 
-// errEmpty means that the schema exists but has no record yet.
+// errEmpty means that the schema exists but has no record of settings yet.
 var errEmpty = fmt.Errorf("nothing was written yet: %w", sheaf.ErrNotFound)
 
 // aboutPath returns the path of the document with the record of the settings.
@@ -208,7 +208,7 @@ func (s *Store) compare(m meta) error {
 	return nil
 }
 
-// introduce writes the record of the settings.
+// introduce writes the record of the settings into a new store.
 func (s *Store) introduce(ctx context.Context) error {
 	about, err := json.Marshal(meta{version, s.o.Made(), s.o.Vectors})
 	if err != nil {

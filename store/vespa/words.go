@@ -11,7 +11,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// words is the condition for the words of a request, with the weights of the fields.
+// words is the condition for the words of a request, and the weights of the fields.
 type words struct {
 	match   string
 	weights map[string]float64 // by field of the schema
@@ -19,10 +19,10 @@ type words struct {
 	scale float64
 }
 
-// maxRepeats limits how often a query repeats a term.
+// maxRepeats limits how often a query contains the same term.
 const maxRepeats = 32
 
-// words translates a request. If scores is false, each term appears only once, and its factor is ignored.
+// words converts a request to a condition. If scores is false, each term appears only once, and its factor is ignored.
 func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, error) {
 	plan := storekit.Compile(s.o.Analyzer, req)
 	root, err := plan.Flat()
@@ -77,7 +77,7 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	return out, nil
 }
 
-// scale returns the smallest number that makes the factors of all scoring terms integers when it multiplies them.
+// scale returns the smallest number by which the factors of all scoring terms become integers.
 func (s *Store) scale(root storekit.Flat) (float64, error) {
 	var factors []float64
 	for _, part := range slices.Concat(root.Must, root.Should) {
@@ -98,7 +98,7 @@ func (s *Store) scale(root storekit.Flat) (float64, error) {
 		"repeating them up to %d times makes no such ratio: use simpler ones, or another store", factors, maxRepeats)
 }
 
-// writer writes terms as conditions.
+// writer writes terms as conditions of YQL.
 type writer struct {
 	q     *query
 	plan  storekit.Plan

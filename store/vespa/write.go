@@ -22,7 +22,7 @@ import (
 const (
 	// maxDocument is the largest document that a content cluster accepts by default (max-document-size).
 	maxDocument = 128 << 20
-	// removePage is the number of old chunks in one look-up.
+	// removePage is how many old chunks one look-up returns.
 	removePage = 10_000
 )
 
@@ -91,7 +91,7 @@ func (s *Store) send(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, toke
 	return rejected, err
 }
 
-// each calls f for every ID, several at a time. It stops when a call fails.
+// each calls f for every ID, several at a time. It stops at the first error.
 func (s *Store) each(ctx context.Context, ids []sheaf.ID, f func(ctx context.Context, id sheaf.ID) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.o.Feeds)

@@ -20,8 +20,8 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// refusal returns the error for an unsuccessful answer, with a category of package sheaf. A server without any class
-// refuses every query; this counts as sheaf.ErrNotFound.
+// refusal converts an unsuccessful answer to an error with a category of package sheaf. A server without any class
+// refuses every query; this is sheaf.ErrNotFound.
 func refusal(status int, body []byte) error {
 	if status == http.StatusUnprocessableEntity && bytes.Contains(body, []byte("no graphql provider present")) {
 		return storekit.Refused(http.StatusNotFound, "the server has no class any more")
@@ -35,7 +35,7 @@ type graphAnswer[T any] struct {
 	Errors []struct{ Message string }
 }
 
-// dataOf returns the data of the answer, or the error that the answer contains.
+// dataOf returns the data in the answer, or the error in it.
 func (a *graphAnswer[T]) dataOf(s *Store) (T, error) {
 	if len(a.Errors) > 0 && strings.Contains(a.Errors[0].Message, "authorization, forbidden") {
 		return a.Data, s.fault(store.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or "+
@@ -51,7 +51,8 @@ func (a *graphAnswer[T]) dataOf(s *Store) (T, error) {
 	return a.Data, nil
 }
 
-// hits returns the hits of a class. A class without hits is an empty list, so an answer without the class is a fault.
+// hits returns the hits of a class from an answer. An answer without the class is an error: for no hits, the class is
+// an empty list.
 func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
 	list, ok := get[class]
 	if !ok {
@@ -69,7 +70,7 @@ func ask[T any](ctx context.Context, s *Store, query string) (T, error) {
 	return answer.dataOf(s)
 }
 
-// quote writes a GraphQL string. GraphQL has the same escapes as JSON.
+// quote returns text as a GraphQL string. GraphQL has the same escapes as JSON.
 func quote(text string) string {
 	out, err := json.Marshal(text)
 	if err != nil {

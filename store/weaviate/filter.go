@@ -8,14 +8,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxParts limits the parts of a filter. A server takes seconds for as many, and minutes for seven times as many.
+// maxParts limits the parts of a filter. A server takes seconds for this number, and minutes for seven times as many.
 const maxParts = 10_000
 
 // condition is a filter in GraphQL, or one of the special conditions everything and nothing.
 type condition struct {
 	where     string
 	all, none bool
-	// loose means that the condition lets too many chunks pass: the store must test each hit with the filter.
+	// loose means that the condition lets too many chunks pass. The store must then test each hit with the filter.
 	loose bool
 }
 
@@ -28,8 +28,7 @@ func test(path, operator, value string) condition {
 	return condition{where: fmt.Sprintf("{path:[%q] operator:%s valueText:%s}", path, operator, value)}
 }
 
-// and() joins conditions, like or() and not(). Their results never contain the constants everything and nothing as
-// parts.
+// and() joins conditions, as or() and not() do. Results never contain everything and nothing as parts.
 func and(list ...condition) condition {
 	var parts []string
 	loose := false
@@ -76,8 +75,7 @@ func joined(operator string, parts []string, none condition, loose bool) conditi
 	return out
 }
 
-// negate returns the opposite of a condition. For a loose one it returns everything: only a test of each hit can
-// decide.
+// negate returns the opposite of a condition. For a loose one it returns everything.
 func negate(c condition) condition {
 	switch {
 	case c.loose:
@@ -133,7 +131,7 @@ func anyOf(path string, words []string) condition {
 	return test(path, "ContainsAny", quoteAll(words))
 }
 
-// between returns a condition for each bound. Two values of the column may each meet one, so the result is loose.
+// between returns a condition with a part for each bound. Two values may each meet one, so the result is loose.
 func between(f sheaf.Range) condition {
 	kind, ok := f.Kind()
 	if !ok {

@@ -12,13 +12,13 @@ import (
 	"sheaf/store/storekit"
 )
 
-// page has an answer's hits that pass the filter. If more may follow, lastScore is the last hit's score, else nil.
+// page has the hits in an answer that pass the filter. lastScore is the last hit's score if more may follow, else nil.
 type page struct {
 	ranking   sheaf.Ranking
 	lastScore *float64
 }
 
-// pages asks the server for the hits of each element of list.
+// pages asks the server for the hits of each request in list.
 func (s *Store) pages(ctx context.Context, list []growingRequest) ([]page, error) {
 	out := make([]page, len(list))
 	return out, store.Each(ctx, len(list), func(ctx context.Context, i int) error {
@@ -69,7 +69,7 @@ type answerObject struct {
 	} `json:"_additional"`
 }
 
-// page reads the hits of a from the objects of an answer.
+// page returns the hits of a from the objects of an answer.
 func (s *Store) page(a growingRequest, list []answerObject) (page, error) {
 	var out page
 	for _, o := range list {

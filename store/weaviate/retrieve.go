@@ -49,18 +49,18 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	})
 }
 
-// growingRequest is a request that the store repeats, with more hits each time, until there are enough hits.
+// growingRequest is a request that is repeated with more hits each time, until there are enough.
 type growingRequest struct {
 	class string
-	// operator is the GraphQL operator that finds and scores objects: bm25 or nearVector. If it is empty, the query
-	// lists all objects that meet its condition.
+	// operator is the GraphQL operator that finds and scores objects: bm25 or nearVector. If it is "", the query lists
+	// all objects that meet its condition.
 	operator string
-	// lists are the word lists whose scores make up the score of a chunk.
+	// lists are the word lists. The scores of a chunk in all lists make up its score.
 	lists []list
 	// combine computes the score of a chunk from its scores in the plan's fields.
 	combine func(fields []float64) float64
 	fields  int
-	// wordCondition is the condition that a chunk has words of the query. It is used for counting.
+	// wordCondition is the condition that a chunk has words of the query, for counting.
 	wordCondition condition
 	where         condition
 	exact         sheaf.Filter
@@ -69,8 +69,8 @@ type growingRequest struct {
 	hits int
 }
 
-// list is a group of words with the same factor in one field. The server scores each list by itself. The query does
-// not use the server's own weights: with a weight above 1, version 1.35 loses the best hits.
+// list is a group of words with the same factor in one field. The server scores each list separately. The query does
+// not use the server's weights, because with a weight above 1, version 1.35 loses the best hits.
 type list struct {
 	operator string
 	field    int
@@ -123,8 +123,8 @@ func numbers(vector []float32) string {
 	return string(append(out, ']'))
 }
 
-// words adds the words of a request to a. The server scores one list of words in one list of properties. So words
-// makes filters for required and forbidden words.
+// words adds the words of a request to a. The server scores only one list of words in one list of properties. So
+// required and forbidden words become filters.
 func (s *Store) words(req *store.Request, a *growingRequest) error {
 	plan := storekit.Compile(s.o.Analyzer, req.Text)
 	root, err := plan.Flat()
@@ -178,7 +178,7 @@ func (s *Store) hasField(field string) bool {
 	return s.texts[textProperty(field)]
 }
 
-// bm25 makes the word lists that score the terms.
+// bm25 adds the word lists that score the terms to a.
 func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storekit.Plan, a *growingRequest) {
 	type group struct {
 		field  int
@@ -232,7 +232,7 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 	}
 }
 
-// total returns the score of a chunk from its score in each list.
+// total returns the score of a chunk, given its score in each list.
 func (a growingRequest) total(scores []float64) float64 {
 	fields := make([]float64, a.fields)
 	for i, l := range a.lists {
@@ -311,8 +311,8 @@ func (s *Store) complete(ctx context.Context, a growingRequest, pages []page, sc
 	return nil
 }
 
-// firstHits asks for more and more hits until no other hit can be among the first limit hits. One request is not
-// enough: equal scores have no fixed order, chunks have several passages, and filters may be loose.
+// firstHits returns the first limit hits. It asks for more and more hits until no other hit can be among them. One
+// request is not enough: equal scores have no fixed order, chunks have several passages, and filters may be loose.
 func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joinLists(ctx, a)
@@ -365,7 +365,7 @@ func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (she
 	}
 }
 
-// maxLeft limits how often firstHits repeats a request without the chunks it has seen. This helps if the passages of
+// maxLeft limits how often firstHits repeats a request without the chunks that it has. This helps if the passages of
 // long documents fill the list of hits.
 const maxLeft = 20
 

@@ -13,7 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// keptProperty is the property with the chunk as it was written, without vectors. The other properties have only terms.
+// keptProperty is the property with the chunk as it was written, without vectors. Others have only terms.
 const keptProperty = "kept"
 
 // keptData is the JSON value of keptProperty. Its texts are bytes, because IDs and texts may be any bytes.
@@ -71,7 +71,7 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	}
 }
 
-// storedData is the data of an answer with chunks as they were written.
+// storedData is the data of an answer that has chunks in the form in which they were written.
 type storedData struct {
 	Get map[string][]struct {
 		CID        string `json:"cid"`
@@ -133,7 +133,7 @@ func (k *keptData) chunk(id sheaf.ID) store.Chunk {
 	return c
 }
 
-// passage is an object of a vector field.
+// passage is an object in the class of a vector field.
 type passage struct {
 	Chunk      string
 	N          int
@@ -171,7 +171,7 @@ func (s *Store) passages(ctx context.Context, field string, indexes map[string]i
 	return nil
 }
 
-// timed calls the function call with the whole time limit of one store call, for all requests that it sends.
+// timed runs call within the time limit of one store call, for all requests that it sends.
 func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -182,7 +182,7 @@ func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) 
 	return call(ctx)
 }
 
-// streamedNumbers limits roughly how many vector components one answer has.
+// streamedNumbers is roughly the largest number of vector components in one answer.
 const streamedNumbers = 1 << 20
 
 // passagesOf returns the passages of chunks. If one answer cannot have all of them, passagesOf sends several requests.

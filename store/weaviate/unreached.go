@@ -69,7 +69,8 @@ func (s *Store) removeObject(ctx context.Context, class, key string) (there bool
 	return there, err
 }
 
-// countUnreached returns how many stored passages a vector search misses, in parts if one answer cannot have all.
+// countUnreached returns how many stored passages a vector search does not find. If one answer cannot have all, it
+// sends several requests.
 func (s *Store) countUnreached(ctx context.Context, field string, hashes []string, within condition) (int, error) {
 	if len(hashes) == 0 {
 		return 0, nil

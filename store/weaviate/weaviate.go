@@ -24,7 +24,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Options are the place of a store and its settings.
+// Options say where the store is, and how to make and use it.
 type Options struct {
 	storekit.Options
 	// Class is the name of the class of chunks; it begins with a capital.
@@ -39,7 +39,7 @@ const (
 	MaxLimit = 10_000
 )
 
-// Store is an open class.
+// Store keeps chunks as objects of one class, and their passages in further classes.
 type Store struct {
 	o       Options
 	client  *storekit.Client
@@ -90,7 +90,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// prepare fills in defaults and refuses options that no server accepts.
+// prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
 	if !className(o.Class) {
 		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first",
@@ -116,10 +116,10 @@ func (s *Store) fault(category error, format string, args ...any) error {
 // Close implements [store.Backend].
 func (s *Store) Close() error { return s.calls.Close() }
 
-// version is the version of the classes.
+// version is the version of the classes that this program makes.
 const version = 1
 
-// meta records the settings of a class. The description of the class contains it.
+// meta is the record of a class's settings. The description of the class contains it.
 type meta struct {
 	Version int `json:"sheaf"`
 	storekit.Made
@@ -189,7 +189,7 @@ type class struct {
 	} `json:"shardingConfig"`
 }
 
-// askServer adds a question to err if it may come from another server: is that Weaviate?
+// askServer adds a question to err if the server may not be Weaviate: is it?
 func askServer(err error) error {
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound): // also the answer for a missing class

@@ -18,7 +18,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxBatch is the largest number of objects in a request, and maxBatchBytes its approximate size.
+// maxBatch is the largest number of objects in one request. maxBatchBytes is roughly its largest size.
 const (
 	maxBatch      = 500
 	maxBatchBytes = 4 << 20
@@ -39,7 +39,7 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
 }
 
-// objectID computes the ID of an object from parts that identify the object.
+// objectID returns the ID of an object, made from parts that identify the object.
 func objectID(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
@@ -140,7 +140,7 @@ func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 // validWord removes the bytes of a term that are not UTF-8.
 func validWord(term string) string { return strings.ToValidUTF8(term, "") }
 
-// sender sends objects in batches.
+// sender collects objects and sends them in batches.
 type sender struct {
 	s        *Store
 	objects  [][]byte
@@ -227,7 +227,7 @@ func (s *Store) classes() []string {
 	return out
 }
 
-// deleteSome deletes as many objects as the server deletes in one request. It returns true if objects may be left.
+// deleteSome deletes as many objects as the server deletes in one request. more is true if objects may be left.
 func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
 	var said struct {
 		Results *struct{ Matches, Successful, Failed, Limit int }

@@ -33,8 +33,8 @@ import (
 // ErrUnknown means this program has no analyzer of that name.
 var ErrUnknown = errors.New("unknown analyzer")
 
-// version changes whenever many texts get other terms; then every index is made again. When few texts get other terms,
-// the parser version of package ingest changes instead.
+// version is the version of all analyzers. It changes when many texts get other terms; then every index is remade. When
+// few do, the parser version of package ingest changes instead.
 const version = "sheaf-4"
 
 // Options choose an analyzer.
@@ -110,18 +110,18 @@ func Parse(name string) (*Analyzer, error) {
 type Term struct {
 	// Text is never empty and has no byte below 0x20.
 	Text string
-	// Offset is the number of positions from the raw word's first position to the term's position.
+	// Offset is the distance in positions from the raw word to the term.
 	Offset int
 	// Start and End are the bytes of the raw word that the term covers.
 	Start, End int
 	// Form marks the folded word before stemming, if it differs from the stem at the same position. Prefix and fuzzy
 	// queries use forms and ordinary terms. A form has its stem's position and does not count in a field's length.
 	Form bool
-	// Bare marks an additional stem: the stem of the word without its diacritics. It exists only if the word without
-	// diacritics is ASCII and has another stem. Only queries without diacritics use it.
+	// Bare marks the additional stem of a word without its diacritics. It exists only if the word without diacritics is
+	// ASCII and has another stem. Only queries without diacritics use it.
 	Bare bool
-	// Part marks a term that phrases skip, because another term says the same or because the term depends on spelling.
-	// Examples are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji parts.
+	// Part marks a term that phrases skip: another term has the same meaning, or the term depends on spelling. Examples
+	// are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji parts.
 	Part bool
 	// Over marks a part of a name without its own position: the next word may have the same position.
 	Over bool
@@ -136,11 +136,11 @@ type Token struct {
 	Start, End int
 	// Form is [Term.Form].
 	Form bool
-	// In a query, Prefix means any term beginning with Term. It is set for one character of a script without spaces.
+	// Prefix means, in a query, any term that begins with Term. It is set for one character of a script without spaces.
 	Prefix bool
 }
 
-// token returns t as a token of a text. position and start are the position and the first byte of the raw word.
+// token returns t as a token of a text. position and start are the position and the first byte of its raw word.
 func (t *Term) token(position, start int) Token {
 	return Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End, Form: t.Form}
 }

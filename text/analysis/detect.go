@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// functionWords identify a language. With StopWords an index has none of them. MatchTokens drops them from questions.
+// functionWords has the function words of languages, by language code. They identify a language. StopWords omits them,
+// and MatchTokens drops them from questions.
 var functionWords = map[string]string{
 	"en": "a an and are as at be but by for if in into is it no not of on or such that the their then there these they " +
 		"this to was will with " +
@@ -49,8 +50,8 @@ var functionWords = map[string]string{
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }
 
-// questionStarts are function words that begin a question when another function word follows: "how do", "is it", not
-// "how to".
+// questionStarts are function words that begin a question if another function word follows: "how do", "is it", not "how
+// to".
 var questionStarts = map[string]string{
 	"en": "what how which who whom when where why do does did can am is are was have has",
 	"de": "was wer wen wem wo wann warum wie welche welcher welches welchen kann ist sind",

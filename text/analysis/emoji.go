@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// emoji are the characters that are always emoji. Other signs, such as © and →, are emoji before a picture selector.
+// emoji has the characters that are always emoji. Other signs, such as © and →, are emoji before a picture selector.
 var emoji = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x231A, 0x231B, 1}, {0x2328, 0x2328, 1}, {0x23CF, 0x23CF, 1}, {0x23E9, 0x23FA, 1}, {0x25B6, 0x25B6, 1},
@@ -29,7 +29,7 @@ func isRegional(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF } // letters 
 func isSkinTone(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
 func isTag(r rune) bool      { return r >= 0xE0020 && r <= 0xE007F } // tags after flags of regions
 
-// emojiEnd returns the end of an emoji, at most limit. r is the emoji's first character, and i is the byte after r.
+// emojiEnd returns the end of an emoji, at most limit. r is its first character, and i is the position after r.
 func emojiEnd(text string, i, limit int, r rune) int {
 	next, size := utf8.DecodeRuneInString(text[i:])
 	if isRegional(r) {
@@ -56,7 +56,7 @@ func emojiEnd(text string, i, limit int, r rune) int {
 	return i
 }
 
-// keycapEnd returns how many bytes at the start of text turn an earlier digit, # or * into a key, or 0.
+// keycapEnd returns how many bytes at the start of text make the digit, # or * before it a key, or 0.
 func keycapEnd(text string) int {
 	for _, behind := range [...]string{"\uFE0F\u20E3", "\u20E3"} {
 		if strings.HasPrefix(text, behind) {

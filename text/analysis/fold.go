@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lower returns s in NFKC and lower case, with diacritics, as stemmers need it.
+// lower returns s in NFKC and lower case. It keeps diacritics, which stemmers need.
 func lower(s string) string {
 	if isSettled(s) {
 		return strings.ToLower(s) // returns s itself when nothing changes
@@ -37,7 +37,7 @@ func isApostrophe(r rune) bool {
 	return false
 }
 
-// isSettled reports whether NFKC and Fold keep all characters of s, except for case, as in ASCII, Russian and Hangul.
+// isSettled reports whether NFKC and Fold change nothing in s except case, as in ASCII, Russian and Hangul.
 func isSettled(s string) bool {
 	for _, r := range s {
 		if r >= utf8.RuneSelf && !(r >= 'А' && r <= 'я' || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ヺ' ||
@@ -63,7 +63,7 @@ func isASCII(s string) bool {
 // variants of alef, yeh, kaf and teh marbuta. In other scripts marks are letters, so Fold keeps them.
 func (a *Analyzer) Fold(text string) string { return strip(lower(text)) }
 
-// strip removes what Fold removes, from text in lower case.
+// strip removes from s, which is in lower case, what Fold removes.
 func strip(s string) string {
 	if isSettled(s) {
 		return s

@@ -34,8 +34,8 @@ func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
 	return tokens
 }
 
-// queryTerms appends to dst the terms that a query uses for one raw word. characters is the number of characters if
-// the word is a run in a script without spaces, otherwise 0.
+// queryTerms appends to dst the terms of one raw word that queries use. If the word is a run in a script without
+// spaces, characters is its length in characters, otherwise 0.
 func (a *Analyzer) queryTerms(dst []Term, raw string) (terms []Term, characters int) {
 	if isDense(raw) {
 		return runTerms(dst, raw, true)
@@ -70,7 +70,7 @@ func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
 
-// Telling returns the [Analyzer.MatchTokens] of a text from its QueryTokens.
+// Telling returns the [Analyzer.MatchTokens] of a text. tokens are its QueryTokens.
 func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens
@@ -110,7 +110,8 @@ func (a *Analyzer) isQuestion(text string) bool {
 
 // Piece is a part of the text of a prefix or fuzzy query.
 type Piece struct {
-	// Text is compared with terms and forms of the dictionary. With Exact, Text is searched as a phrase.
+	// Text is compared with the terms and forms of the dictionary. If Exact is true, it is searched as a phrase
+	// instead.
 	Text  string
 	Exact bool
 }
@@ -135,7 +136,8 @@ func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }
 
-// pieces returns the raw words of text, cut at hyphens. Only names have terms with hyphens. It folds inexact pieces.
+// pieces returns the raw words of text, cut at hyphens. Only names have terms with hyphens. It folds the pieces that
+// are not exact.
 func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {
 		for piece := range strings.SplitSeq(text[start:end], "-") {

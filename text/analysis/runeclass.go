@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// runeClass says what a character does to the word around it.
+// runeClass says what a character does to the word that contains it or surrounds it.
 type runeClass uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	classEmoji                  // begins an emoji
 )
 
-// ascii has the class of each byte below 0x80.
+// ascii has the class of each ASCII character.
 var ascii = func() (set [256]runeClass) {
 	for c := range 128 {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' {
@@ -27,8 +27,8 @@ var ascii = func() (set [256]runeClass) {
 	return set
 }()
 
-// pages have the classes of 256 characters each. classOf fills a page on first use, because texts need few pages,
-// and the tables of package unicode are slow.
+// pages caches the classes of 256 characters each. classOf fills a page on first use: texts need few pages, and the
+// tables of package unicode are slow.
 var pages [utf8.MaxRune>>8 + 1]atomic.Pointer[[256]runeClass]
 
 func classOf(r rune) runeClass {

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Screen excludes most raw words of a text without analysis: words that certainly lack the wanted terms. It is safe for
-// concurrent use.
+// Screen finds the raw words of a text that may have a wanted term. It excludes most words without analysis. It is safe
+// for concurrent use.
 type Screen struct {
-	// off lets every word pass.
+	// off makes every word pass.
 	off    bool
 	wanted []prefixTest
 	first  [256]bool // the small letters that can begin a word with a wanted term
 }
 
-// prefixTest compares the first letters of a word with the first letters of a wanted term.
+// prefixTest is a fast test whether a word begins like a wanted term.
 type prefixTest struct{ letters, mask uint32 }
 
 // Screen returns a screen for words that have a term or a form that begins with one of beginnings. An empty beginning
@@ -72,7 +72,7 @@ func (s *Screen) skip(text string, i int) int {
 	}
 }
 
-// endsWord reports whether a letter before rest certainly ends its word.
+// endsWord reports whether a letter before rest is certainly the last letter of its word.
 func endsWord(rest string) bool {
 	c := rest[0]
 	return c == ' ' || c == '\n' || c < utf8.RuneSelf && ascii[c] == classOther && !isJoiner[c] ||
@@ -104,9 +104,8 @@ func (s *Screen) passes(raw string) bool {
 
 func isSmall(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// firstLetters returns the first four letters and digits of an ASCII text in lower case, highest byte first. It
-// returns i for y, because stemmers change one to the other. The result n counts the letters and digits, up to the
-// parameter most.
+// firstLetters returns the first four letters and digits of an ASCII text in lower case, highest byte first. It returns
+// i for y, because stemmers change one to the other. n counts the letters and digits, up to most.
 func firstLetters(text string, most int) (letters uint32, n int) {
 	for i := 0; i < len(text) && n < most; i++ {
 		c := text[i]

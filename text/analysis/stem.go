@@ -27,8 +27,8 @@ import (
 // stemmer is one of Porter's Snowball stemmers (https://snowballstem.org).
 type stemmer struct {
 	stem func(*snowballstem.Env) bool
-	// folded says that words are folded before they are stemmed, because the stemmer treats letters with diacritics
-	// as other vowels. So a word has the same term with and without diacritics. In other languages, diacritics mark
+	// folded says that words are folded before they are stemmed, because the stemmer takes letters with diacritics as
+	// other vowels. So a word has the same term with and without diacritics. In other languages, diacritics mark
 	// endings (French mangée, Spanish comía).
 	folded bool
 	// initial says that the stemmer keeps an ASCII word's first two letters, except y and i, and never lengthens it.
@@ -56,7 +56,7 @@ var stemmers = map[string]stemmer{
 	"tr": {stem: turkish.Stem},
 }
 
-// stemOf returns the stem of a word in lower case. Without a stemmer it returns the word.
+// stemOf returns the stem of a word in lower case. Without a stemmer it returns word.
 func (a *Analyzer) stemOf(word string) string {
 	if a.stemmer.stem == nil {
 		return word

@@ -50,7 +50,7 @@ func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	return a.identifier(dst, raw)
 }
 
-// hasHyphen reports whether a raw word has inner hyphens.
+// hasHyphen reports whether a raw word has hyphens between other characters.
 func hasHyphen(raw string) bool {
 	if strings.IndexByte(raw, '-') >= 0 {
 		return true
@@ -133,7 +133,7 @@ type brokenWord struct {
 	text          []byte
 }
 
-// appendJoined appends the terms of a broken word. Its last part ends before byte end, and has the offset last.
+// appendJoined appends the terms of the joined word w. Its last part ends before byte end and has the offset last.
 func (a *Analyzer) appendJoined(dst []Term, w brokenWord, end, last int) []Term {
 	text := string(w.text)
 	if !isPlain(text) {
@@ -213,7 +213,7 @@ func isPlain(raw string) bool {
 	return !inner || upper == utf8.RuneCountInString(raw)
 }
 
-// word appends the terms of a single word: its stem, and its bare stem and form if they differ.
+// word appends the terms of a word without marks: its stem, and its bare stem and form if they differ.
 func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term {
 	t := a.cachedTerms(word)
 	if t.term == "" {
@@ -314,10 +314,10 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	return dst
 }
 
-// farthestPart is the largest offset of a part from its name's position.
+// farthestPart is the largest offset of a part from the position of its name.
 const farthestPart = 15
 
-// whole appends the whole of a name in lower case. It treats a name of only letters as a word.
+// whole appends the whole of a name in lower case as a term. A name of only letters is treated as a word.
 func (a *Analyzer) whole(dst []Term, raw string) []Term {
 	if isLetters(raw) {
 		return a.word(dst, raw, 0, 0, len(raw))
@@ -358,10 +358,10 @@ type part struct {
 	mark       bool
 }
 
-// shortestSplit is the least number of letters that a part needs to end before a digit. So utf8 is cut, and k8s is not.
+// shortestSplit is the least number of letters in a part that ends before a digit. So utf8 is cut, and k8s is not.
 const shortestSplit = 3
 
-// split finds the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a run
+// split appends the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a run
 // of capitals before a small letter, it cuts before the last capital. It cuts before digits that follow at least three
 // letters. It cuts after digits before a capital that begins at least three letters. 3d, 64bit, 4K and E2E stay whole.
 func split(parts []part, raw string, elide bool) []part {
@@ -514,7 +514,8 @@ func (c positionMap) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }
 
-// mayChange reports whether NFKC may change a text with r. It is false for ideographs, syllables and single kana.
+// mayChange reports whether NFKC may change a text that contains r. It is false for ideographs, syllables and single
+// kana.
 func mayChange(r rune) bool {
 	return !(r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 || r >= 0x3041 && r < 0x3097 ||
 		r >= 0x30A1 && r < 0x30FB || r == 0x30FC)

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// wordSlots is more than the number of frequent words. A full cache takes about 4 MB.
+	// wordSlots is the number of words that a cache holds, more than there are frequent words. A full cache takes about
+	// 4 MB.
 	wordSlots = 32 << 10
 	// longestCached is the longest word in bytes that the cache holds.
 	longestCached = 64

@@ -92,7 +92,8 @@ func nextWord(text string, i int) (start, end int) {
 	return i, i
 }
 
-// wordEnd returns the end of a word, at most limit. The word begins at byte start and extends at least to byte i.
+// wordEnd returns the end of the word that begins at byte start, at most limit. The word includes at least the bytes
+// before i.
 func wordEnd(text string, i, start, limit int) int {
 	for i < len(text) && i < limit {
 		c := text[i]
@@ -180,7 +181,7 @@ func joins(text string, i int, r rune, size int) bool {
 // isHyphen reports whether a character is a hyphen that may be inside a word.
 func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r == '－' }
 
-// longestBreak is the largest number of bytes between the two parts of a word that a hyphen splits.
+// longestBreak is the largest number of bytes between two parts of a word that a hyphen splits.
 const longestBreak = 64
 
 // lineBreak returns how many bytes are from a line-end hyphen to the next part of the word. They are the hyphen of

@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// group is a list of parts that must all match.
+// group is a list of parts of a query that must all match.
 type group struct {
 	plain            []string // words that add to the score
 	should           []sheaf.TextQuery
@@ -19,38 +19,38 @@ type group struct {
 	apart            bool              // the query is only refused alternatives: words and filters each by themselves
 }
 
-// place says where a bracket is in the query. It decides how refused alternatives in the bracket work.
+// place says where in the query a bracket is. This decides how forbidden alternatives in it work.
 type place uint8
 
 const (
-	// outerLevel is the outer level, where parts combine with the rest of the query: refusals apply to every hit.
+	// outerLevel is outside all brackets. Forbidden parts there apply to every hit.
 	outerLevel place = iota
-	// refusedBracket is a bracket after a dash at the outer level. Each of its alternatives is refused separately:
+	// refusedBracket is a bracket after a dash at the outer level. Each of its alternatives is forbidden separately:
 	// words as words, filters as filters.
 	refusedBracket
-	// innerLevel is inside a refused bracket, or inside one of several alternatives. A filter there must stay there; at
-	// the outer level it would apply to the whole query.
+	// innerLevel is inside a forbidden bracket, or inside one of several alternatives. A filter there must stay there,
+	// because at the outer level it would apply to the whole query.
 	innerLevel
 )
 
-// part is one operand: words or a filter.
+// part is one operand of a query: words or a filter.
 type part struct {
 	sign   byte
 	plain  string // a word without marks
 	query  sheaf.TextQuery
 	filter sheaf.Filter
-	// words find about the same as the filter. They replace the filter beside OR, where a filter is not possible.
-	// They are nil if no words can replace the filter.
+	// words find about the same as the filter. Beside OR, where a filter is not possible, they replace it. They are nil
+	// if no words can.
 	words sheaf.TextQuery
 	// strict says that a hit must match the words: they are or contain a phrase, or have a field.
 	strict bool
-	// about is the text of the words without marks.
+	// about is the text of the words without marks, for embedding.
 	about string
-	// open is the group in brackets without a sign; nil for another part. Such brackets only matter beside OR.
+	// open is the group in the brackets, if the part is a bracket without a sign. Such brackets matter only beside OR.
 	open *group
 }
 
-// group reads parts up to the end or the closing bracket. The parameter at is the place of these parts.
+// group reads parts up to the end or the closing bracket. at is the place of these parts.
 func (p *parser) group(depth int, at place) *group {
 	g := &group{}
 	first := p.at
@@ -86,7 +86,7 @@ func (p *parser) isOr(i int) bool {
 		p.tokens[i+1].kind != tokenClose
 }
 
-// bracket returns the place of the bracket that the parser has just read. outer is the place of its group.
+// bracket returns the place of the parts in a bracket with this sign. outer is the place of the group that contains it.
 func (p *parser) bracket(sign byte, outer place) place {
 	if outer == innerLevel {
 		return innerLevel
@@ -154,7 +154,7 @@ func (p *parser) part(depth int, outer place) part {
 }
 
 // joinAlternatives joins alternatives: filters with filters, words with words. If there are both, it replaces filters
-// by words where possible. Refused alternatives stay separate, because each of them is refused by itself.
+// by words where possible. Forbidden alternatives stay separate, because each is forbidden separately.
 func (p *parser) joinAlternatives(alternatives []part, refused bool) part {
 	var out part
 	var about []string
@@ -202,7 +202,7 @@ func (p *parser) joinAlternatives(alternatives []part, refused bool) part {
 	return out
 }
 
-// add puts a part into the field of g that fits its sign and kind.
+// add puts a part into the list of g that fits its sign and kind.
 func (g *group) add(a part) {
 	if a.filter != nil {
 		g.filterWords = append(g.filterWords, a.withSign().words)
@@ -232,7 +232,7 @@ func (g *group) add(a part) {
 	}
 }
 
-// merge adds the parts of brackets as if there were no brackets.
+// merge adds the parts of inner to g, as if inner had no brackets.
 func (g *group) merge(inner *group) {
 	g.plain = append(g.plain, inner.plain...)
 	g.should = append(g.should, inner.should...)
@@ -263,7 +263,7 @@ func (g *group) filter() sheaf.Filter {
 	return all
 }
 
-// loneFilter returns the words of a filter if the filter is the only part of the group, otherwise nil.
+// loneFilter returns the words of a filter if this filter is the only part of the group, otherwise nil.
 func (g *group) loneFilter() sheaf.TextQuery {
 	if len(g.filterWords) != 1 || g.words(true) != nil {
 		return nil
@@ -327,8 +327,8 @@ func oneOfWords(text string) sheaf.TextQuery {
 // folder matches all paths through it. That is enough for additional hits. It is not enough to refuse or require a
 // filter, because wrong parts of a document would stay or go. Such a filter gets no words.
 
-// tagWords returns the words that find a tag in the field of tags. If the parameter begins is true, tag is the
-// beginning of a tag. The result is then nil unless tag is one word.
+// tagWords returns the query that finds a tag in the field of tags. begins says that tag is the beginning of a tag; the
+// result is then nil unless tag is one word.
 func tagWords(tag string, begins bool) sheaf.TextQuery {
 	switch {
 	case !begins:
@@ -339,7 +339,7 @@ func tagWords(tag string, begins bool) sheaf.TextQuery {
 	return nil
 }
 
-// withSign returns a filter, negated if a dash comes before it.
+// withSign returns a filter, negated if a dash precedes it.
 func (a part) withSign() part {
 	if a.sign != '-' {
 		return a
@@ -348,7 +348,7 @@ func (a part) withSign() part {
 	return a
 }
 
-// eitherWords returns words that find about what any of the filters finds, or nil if a filter has no words.
+// eitherWords returns words that find about what any of the filters finds. If a filter has no words, it returns nil.
 func eitherWords(alternatives []part) sheaf.TextQuery {
 	var any sheaf.Bool
 	for _, a := range alternatives {

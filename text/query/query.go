@@ -38,15 +38,16 @@ import (
 type Options struct {
 	// Properties are the names that "name:value" may use, in any case.
 	Properties []string
-	// Look reports whether an unknown name before a colon is a property. Parse calls it once for each folded name. The
-	// result known is false when Look could not find out; Parse then adds a note. A nil Look knows no properties.
+	// Look reports whether an unknown name before a colon is a property. Parse calls it once for each folded name.
+	// known is false if Look could not find out; Parse then adds a note. A nil Look knows no properties.
 	Look func(name string) (is, known bool)
 	// Spellings returns the spellings that the collection has for a path, the beginning of a path or a file name.
 	// Parse needs it for names that exist only in another case. It may be nil.
 	Spellings func(written string) []string
-	// Now is the time for 7d and yesterday, in the zone that decides which day it is. The zero time means now in UTC.
+	// Now is the time to which 7d and yesterday refer. Its zone decides which day it is. The zero time means now in
+	// UTC.
 	Now time.Time
-	// Limit is copied to the query.
+	// Limit is the limit of the query that Parse returns.
 	Limit int
 }
 
@@ -103,7 +104,7 @@ func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// inWord is like searchable, but returns false for signs of every script, such as emoji with their joiners and colors.
+// inWord is like searchable, but returns false for signs, such as emoji with their joiners and colors.
 func inWord(r rune) bool {
 	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) ||
 		!unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
@@ -154,7 +155,7 @@ const (
 	tokenOr
 )
 
-// token is a word or a phrase with the marks before it, or a mark alone.
+// token is a word or a phrase with the marks before it, or a mark that is alone.
 type token struct {
 	kind  tokenKind
 	sign  byte   // '+', '-' or 0
@@ -162,7 +163,7 @@ type token struct {
 	text  string
 }
 
-// lex cuts text at white space, quotes and brackets.
+// lex cuts text into tokens at white space, quotes and brackets.
 func (p *parser) lex(text string) []token {
 	var out []token
 	depth := 0
@@ -206,7 +207,7 @@ func (p *parser) lex(text string) []token {
 	return out
 }
 
-// oneOf returns tokens that mean: any of the values. The sign applies to all of them.
+// oneOf returns tokens that match any of the values. sign applies to all of them.
 func oneOf(sign byte, values []token) []token {
 	if len(values) == 1 {
 		values[0].sign = sign
@@ -222,7 +223,7 @@ func oneOf(sign byte, values []token) []token {
 	return append(out, token{kind: tokenClose})
 }
 
-// startsOperand reports whether s, the text after a sign, begins something that can be required or forbidden.
+// startsOperand reports whether s, the text after a sign, begins with something that can be required or forbidden.
 func startsOperand(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return isQuote(r) || r == '(' || r == '#' || unicode.IsLetter(r) || unicode.IsDigit(r)
@@ -240,8 +241,8 @@ var quotes = map[rune]string{'"': `"”`, '“': `"”`, '”': `"”`, '„': `
 func isQuote(r rune) bool { return quotes[r] != "" }
 
 // inBrackets reads a property as Obsidian writes it: [status:draft], or with several values [status:draft OR in
-// review]. Name and values may be in quotation marks and contain spaces. Each value becomes a token. The result rest is
-// the text after the closing bracket. ok is false if text does not begin with such a property.
+// review]. Name and values may be in quotation marks and contain spaces. Each value becomes a token. rest is the text
+// after the closing bracket. ok is false if text does not begin with such a property.
 func (p *parser) inBrackets(text string, depth int) (values []token, rest string, ok bool) {
 	inner, ok := strings.CutPrefix(text, "[")
 	if !ok || strings.HasPrefix(inner, "[") {
@@ -286,7 +287,8 @@ func (p *parser) inBrackets(text string, depth int) (values []token, rest string
 	return nil, "", false
 }
 
-// Limits of a property in brackets: bytes of its name and each value, and number of values. Larger brackets are words.
+// These limit a property in brackets: the bytes of its name and of each value, and the number of values. Larger
+// brackets are words.
 const (
 	maxBracket = 1000
 	maxValues  = 100
@@ -320,8 +322,8 @@ func valueEnd(text string) int {
 	return min(len(text), maxBracket)
 }
 
-// bracketName returns the column for a name in brackets: tags or a property. ok is false for another name, and a
-// built-in field of that name does not count.
+// bracketName returns the column for a name in brackets: tags or a property. ok is false for other names. Built-in
+// fields except tag do not count.
 func (p *parser) bracketName(name string) (field string, ok bool) {
 	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true
@@ -408,7 +410,8 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 	return t, text[end:]
 }
 
-// abbreviates reports whether the quotation mark at byte i comes before the last letter of a Hebrew abbreviation.
+// abbreviates reports whether the mark at byte i is a part of a Hebrew abbreviation, not a quotation mark. Such a mark
+// comes before the last letter.
 func abbreviates(word string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(word[:i])
 	after, _ := utf8.DecodeRuneInString(word[min(i+1, len(word)):])
@@ -429,7 +432,7 @@ func (p *parser) checkBrackets(word string) {
 }
 
 // wordEnd returns the end of the word at the start of text. A word ends at white space, at a bracket that closes a
-// group, or where the function stops returns true. The function stops may be nil.
+// group, or where stops returns true. stops may be nil.
 func wordEnd(text string, depth int, stops func(rune) bool) int {
 	open := 0
 	for i, r := range text {
@@ -467,7 +470,7 @@ func (p *parser) unknown(name, word string) {
 	p.note(said)
 }
 
-// suggestion returns a note that suggests the field or property that resembles an unknown name, or "".
+// suggestion returns a note that suggests a field or property with a similar name. If there is none, it returns "".
 func (p *parser) suggestion(name string) string {
 	properties := maps.Clone(p.properties)
 	maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })
@@ -489,7 +492,8 @@ func (p *parser) isProperty(name string) bool {
 	return is
 }
 
-// fieldName returns the field, filter or property for a name before a colon. It returns false for any other name.
+// fieldName returns the field, filter or property that a name before a colon means. The bool is false for any other
+// name.
 func (p *parser) fieldName(name string) (string, bool) {
 	low := fold.Text(name)
 	switch low {

@@ -13,7 +13,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// value reads a word or phrase, with the meaning that its field gives it.
+// value converts a word or phrase to a part, as its field says.
 func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
 		return p.property(name, t)
@@ -79,7 +79,7 @@ func words(t token, field string) sheaf.TextQuery {
 	return sheaf.Phrase{Text: t.text, Field: field} // one word of several parts, such as docker-compose
 }
 
-// word reads a word with the marks after it.
+// word converts a word, with the marks after it, to a part.
 func word(s string) part {
 	if stem, ok := strings.CutSuffix(s, "*"); ok && hasLetter(stem) && !strings.Contains(stem, "*") {
 		return part{query: sheaf.Prefix{Text: stem}}
@@ -111,7 +111,7 @@ func isTag(name string) bool {
 	})
 }
 
-// tag reads a tag, or the beginning of a tag before a star.
+// tag converts a tag, or the beginning of a tag before a star, to a part.
 func (p *parser) tag(t token) part {
 	written := strings.Trim(strings.TrimPrefix(t.text, "#"), "/")
 	name := fold.Text(written)
@@ -129,8 +129,8 @@ func (p *parser) tag(t token) part {
 	return part{filter: textIn(sheaf.ColumnTag, name), words: tagWords(name, false), strict: true}
 }
 
-// path reads a folder, a file, or the beginning of a path. A file name with an extension finds files in every
-// folder, unless a slash comes before the name. Any other name is searched among the words of paths.
+// path converts a folder, a file, or the beginning of a path to a part. A file name with an extension finds files in
+// every folder, unless a slash comes before the name. Any other name is searched among the words of paths.
 func (p *parser) path(t token) part {
 	value := strings.TrimPrefix(strings.TrimPrefix(t.text, "./"), "/")
 	prefix, star := strings.CutSuffix(value, "*")
@@ -161,7 +161,7 @@ func (p *parser) path(t token) part {
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
-// maxSpelt limits for how many paths of a query Parse looks up other spellings, because each look-up reads all paths.
+// maxSpelt limits the paths of a query for which Parse looks up other spellings, because each look-up reads all paths.
 const maxSpelt = 16
 
 // spellings returns the typed spelling of a path, and the spellings that Options.Spellings returns.
@@ -199,7 +199,7 @@ func begins(prefixes []string) sheaf.Filter {
 	return oneOrAny(any)
 }
 
-// oneOrAny returns the only filter of a list, or the list.
+// oneOrAny returns a list of filters as one filter, which is the only element if there is one.
 func oneOrAny(any sheaf.Or) sheaf.Filter {
 	if len(any) == 1 {
 		return any[0]
@@ -211,8 +211,8 @@ func textIn(column, text string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(text)}}
 }
 
-// property reads name:value, name:begin*, name:>value and similar forms. Text ignores case: the column of the
-// property has folded text, and for a link the name of its note.
+// property converts name:value, name:begin*, name:>value and similar forms to a part. Case does not matter for text:
+// the column has folded text, and for a link the name of its note.
 func (p *parser) property(name string, t token) part {
 	column, text := sheaf.PropertyColumn(name), t.text
 	if stem, star := strings.CutSuffix(text, "*"); star && t.kind != tokenPhrase && !strings.ContainsAny(stem, "*<>=") {
@@ -262,7 +262,7 @@ func (p *parser) property(name string, t token) part {
 	return part{filter: oneOrAny(any), strict: true}
 }
 
-// writtenSo returns a filter for numbers of a property that documents write exactly like this: 12.10 is not 12.1.
+// writtenSo returns a filter for numbers of a property that documents write exactly like value: 12.10 is not 12.1.
 func writtenSo(name, value string, size float64) sheaf.Filter {
 	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))}
 	if sheaf.WrittenNumber(size, value).Text != "" {
@@ -280,7 +280,7 @@ func texts(of []string) []sheaf.Value {
 	return values
 }
 
-// cases returns a text unchanged, in small letters and in capitals, without duplicates. The x of 0xFF stays small.
+// cases returns s unchanged, in small letters and in capitals, without duplicates. The x of 0xFF stays small.
 func cases(s string) []string {
 	out := []string{s}
 	upper := strings.ToUpper(s)
@@ -295,13 +295,13 @@ func cases(s string) []string {
 	return out
 }
 
-// comparison separates the signs <, > and = from the value after them.
+// comparison splits text into the signs <, > and =, and the value after them.
 func comparison(text string) (op, value string) {
 	value = strings.TrimLeft(text, "<>=")
 	return text[:len(text)-len(value)], strings.TrimSpace(value)
 }
 
-// compare returns the filter for a comparison with a value. The value covers the range from first to last.
+// compare returns the filter for a comparison with a value that covers the range from first to last.
 func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	switch op {
 	case ">":
@@ -314,7 +314,8 @@ func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	return sheaf.Range{Column: column, Max: last}
 }
 
-// date reads before:, after:, on: and date:. A comparison may follow on: and date:. after: includes the day itself.
+// date converts before:, after:, on: and date: to a part. A comparison may follow on: and date:. after: includes the
+// day itself.
 func (p *parser) date(t token) part {
 	if t.field == "date" && t.text == "*" && t.kind != tokenPhrase {
 		return part{filter: sheaf.Exists{Column: sheaf.ColumnDate}, strict: true}
@@ -351,7 +352,7 @@ func (p *parser) date(t token) part {
 	return part{filter: r, strict: true}
 }
 
-// dates reads a year, a month, a day, a minute, a second, or a time ago, as a half-open range. All are times of the
+// dates converts a year, month, day, minute, second, or a time ago to a range without its end. All are times of the
 // clock in the document's own zone, stored as UTC: see [sheaf.Clock]. ok is false for other texts.
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// undatedAge is the assumed age of a document without a date of its last update.
+// undatedAge is the age that a document without a date of its last update counts as having.
 const undatedAge = 90 * 24 * time.Hour
 
 // MayBeUndated reports whether documents without a date of their last update pass a window of update dates. These
@@ -47,8 +47,8 @@ func InSets(names []string) (sheaf.Filter, error) {
 	return sets, nil
 }
 
-// windowOf reads START..END. The window includes its start, but not its end. The zero time means no limit; both times
-// are zero when the text is empty. Errors wrap sheaf.ErrInvalid.
+// windowOf parses START..END. The window includes its start, but not its end. A zero time means no limit; for an empty
+// text, both are zero. Errors wrap sheaf.ErrInvalid.
 func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -79,7 +79,7 @@ func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 }
 
 // datedIn returns the filter for documents with a date in one of the properties, from start to before end. If both are
-// zero, it returns nil. If the parameter undated is true, documents without any of these properties also pass.
+// zero, it returns nil. undated says that documents without any of these properties pass too.
 func datedIn(start, end time.Time, properties []string, undated bool) sheaf.Filter {
 	if start.IsZero() && end.IsZero() {
 		return nil

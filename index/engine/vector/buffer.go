@@ -7,8 +7,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// Buffer collects encoded vectors in memory, in the layout of a Set. The caller must call Free. Not safe for concurrent
-// use.
+// Buffer collects encoded vectors in memory, in the layout of a Set. Call Free at the end. Not safe for concurrent use.
 type Buffer struct {
 	encoder *Encoder
 	rows    offheap.List[byte]

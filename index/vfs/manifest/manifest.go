@@ -159,10 +159,10 @@ func write(fsys vfs.FS, path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Open reads the current generation and passes it to the function open, which opens the files. It returns the result of
-// open and the generation. If a file is gone because the writer has published a newer generation meanwhile, Open tries
-// again. If a file of the current generation is missing, the error wraps vfs.ErrCorrupt. If the folder has no
-// generation, the error wraps fs.ErrNotExist.
+// Open reads the current generation and passes it to open, which opens its files. It returns the result of open and the
+// generation. If a file is gone because the writer has published a newer generation meanwhile, Open tries again. If a
+// file of the current generation is missing, the error wraps vfs.ErrCorrupt. If the folder has no generation, the error
+// wraps fs.ErrNotExist.
 func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Manifest, error) {
 	var none T
 	m, err := Read(fsys, dir)
@@ -189,9 +189,9 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 	}
 }
 
-// Sweep removes temporary files, and files of the writer that m does not name. The function owned decides by name
-// whether a file belongs to the writer. On Windows, a file that a reader has open cannot be removed now; it stays for
-// the next Sweep. Sweep returns the names of the removed files.
+// Sweep removes temporary files, and files of the writer that m does not name. owned reports whether a name is that of
+// a file of the writer. On Windows, a file that a reader has open stays for the next Sweep. Sweep returns the names of
+// the removed files.
 func Sweep(fsys vfs.FS, dir string, m Manifest, owned func(name string) bool) (removed []string, err error) {
 	names, err := fsys.List(dir)
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	// scattered data and must verify each page that it touches, so a page is small.
 	pageBytes = 2 << 10
 	sumBytes  = 4
-	// fanOut is the number of checksums in a page, and so the number of pages that it covers.
+	// fanOut is the number of checksums that one page holds.
 	fanOut = pageBytes / sumBytes
 )
 
@@ -44,7 +44,7 @@ type Paged struct {
 	left  atomic.Int64
 }
 
-// level is a range of bytes that is verified page by page.
+// level is a part of the file that is verified page by page: a section or a list of checksums.
 type level struct {
 	data   []byte
 	offset int             // in the file
@@ -75,7 +75,7 @@ func (r *Reader) pagedSection(e entry) *Paged {
 	return p
 }
 
-// verify verifies the whole section.
+// verify verifies the whole section with this entry.
 func (r *Reader) verify(e entry) error {
 	_, err := r.pagedSection(e).All()
 	return err

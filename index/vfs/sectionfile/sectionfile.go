@@ -151,7 +151,7 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 	return nil
 }
 
-// end returns where a section, including its lists of checksums, ends.
+// end returns the offset at which a section and its lists of checksums end.
 func (e *entry) end() uint64 { return e.offset + e.length + uint64(listBytes(int(e.length))) }
 
 func trimZeros(b []byte) []byte {

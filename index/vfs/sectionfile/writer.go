@@ -107,7 +107,7 @@ func (w *Writer) endPage() {
 	w.sum = 0
 }
 
-// end ends the open section and writes its lists of checksums.
+// end ends the open section: it writes the lists of checksums.
 func (w *Writer) end() {
 	if !w.open {
 		return

@@ -28,8 +28,8 @@ const (
 const (
 	KindTerm       = "term"         // what one term adds in a field: field, term, weight
 	KindSimilarity = "similarity"   // nearness to the query's vector: field, passage
-	KindFolder     = "folder_boost" // folder, documents, of, share
-	KindGraph      = "graph_boost"  // backlinks, co_citations, shared_tags, connections
+	KindFolder     = "folder_boost" // hits in the same folder: folder, documents, of, share
+	KindGraph      = "graph_boost"  // links: backlinks, co_citations, shared_tags, connections
 	KindNormalized = "normalized"   // before: the score before normalization
 
 	KindLeg        = "leg"            // what a branch found: branch, rank, by (text or vector)
@@ -37,9 +37,9 @@ const (
 	KindName       = "name"           // how well the query names the document or the heading: of, name
 	KindEqual      = "equal_name"     // a name equals the query: of (title, alias, file name or heading)
 	KindPairs      = "word_pairs"     // words of the query side by side: pairs
-	KindRecency    = "recency"        // date; absent when the document has none
-	KindLevel      = "heading_level"  // level
-	KindProperty   = "property"       // name, number
+	KindRecency    = "recency"        // the age of the document: date, absent when it has none
+	KindLevel      = "heading_level"  // the level of the heading: level
+	KindProperty   = "property"       // a number among the document's properties: name, number
 	KindPinned     = "pinned"         // raised above the others
 	KindInOrder    = "document_order" // moved into the order of its document
 	KindRerank     = "rerank"         // the score of the reranking model

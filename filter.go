@@ -7,7 +7,7 @@ import (
 
 // These are names of columns. Every document has these columns. [PropertyColumn] names the column of a property.
 const (
-	ColumnTree   = "tree"   // text, one
+	ColumnTree   = "tree"   // text, one: the tree of the document
 	ColumnPath   = "path"   // text, one: the path inside the tree
 	ColumnFile   = "file"   // text, one: the last part of the path
 	ColumnFolder = "folder" // text, list: every folder above, "a", "a/b"; "" for the top

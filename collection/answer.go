@@ -40,7 +40,7 @@ type Details struct {
 	Found  int      // number of different chunks that the branches found
 	Facets []store.Facet
 	Files  int               // number of scanned files
-	Trace  []search.Snapshot // for Explain
+	Trace  []search.Snapshot // the ranking after each step, for Explain
 }
 
 // Total is a number of results. It also says whether the number is exact or there may be more.

@@ -95,7 +95,7 @@ type auditor struct {
 	c      *Collection
 	open   func(access.Grant) (*Reader, error)
 	seed   uint64
-	random *rand.Rand // for one round
+	random *rand.Rand // chooses queries, in one round
 	out    *Audit
 }
 

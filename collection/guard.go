@@ -25,7 +25,7 @@ import (
 type guard struct {
 	view      *catalog.View
 	store     store.Backend
-	at        stamp // of both
+	at        stamp // the states of view and store
 	counts    *lru.Cache[answerKey, int]
 	o         *Options
 	filter    sheaf.Filter // nil lets everything through

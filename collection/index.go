@@ -132,7 +132,7 @@ type Stores struct {
 // Models hold the analyzer, the chunker and the embedder of an index.
 type Models struct {
 	cutting  chunk.Options // how documents are cut
-	chunker  string        // the name of cutting
+	chunker  string        // the name of the chunker, with its options
 	Analyzer *analysis.Analyzer
 	Embedder model.Embedder     // nil without a model
 	Waits    Patience           // for a server that makes vectors

@@ -17,7 +17,7 @@ import (
 // RejectedError means that the store accepted only some changes of a request, because it has no transactions. Rejected
 // documents do not change.
 type RejectedError struct {
-	Rejected map[sheaf.ID]error // with the reason
+	Rejected map[sheaf.ID]error // why each document was refused
 	Changes  map[sheaf.ID]int   // the index of the change, from 0
 	Made     int                // number of changes that succeeded
 	// Lost says why earlier versions of rejected documents are missing too, or is nil. They stay missing until the

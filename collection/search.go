@@ -32,7 +32,7 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 type question struct {
 	request    SearchRequest
 	query      sheaf.Query
-	profile    uint64 // its edition
+	profile    uint64 // the edition of the profile
 	minute     int64  // the time of ages, in Unix seconds; 0 when the profile uses no ages
 	confidence search.Calibration
 	visible    string       // fingerprint of what the caller may see

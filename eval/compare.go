@@ -7,7 +7,7 @@ import (
 
 // Comparison says how a column differs from the first column in one measure.
 type Comparison struct {
-	Measure    string         `json:"measure"`    // the name of the measure
+	Measure    string         `json:"measure"`    // the name of the measure, for example nDCG@10
 	Column     string         `json:"column"`     // the name of the compared column
 	Baseline   string         `json:"baseline"`   // the name of the first column
 	Difference float64        `json:"difference"` // the mean minus the mean of the first column

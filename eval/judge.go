@@ -12,8 +12,8 @@ import (
 
 // Statistics are the settings of confidence intervals and tests.
 type Statistics struct {
-	Confidence float64 // of intervals, for example 0.95
-	Rounds     int     // of bootstraps and randomization tests
+	Confidence float64 // the confidence of intervals, for example 0.95
+	Rounds     int     // rounds of bootstraps and randomization tests
 	Seed       uint64
 }
 
@@ -27,17 +27,17 @@ type Report struct {
 	Chunks      int               `json:"chunks"`      // how many chunks it has
 	Queries     int               `json:"queries"`     // how many queries were judged
 	Judged      int               `json:"judgements"`  // how many judgements it has
-	CorpusHash  string            `json:"corpus_hash"` // the version of the documents
-	QueryHash   string            `json:"query_hash"`  // the version of the queries and judgements
-	Analyzer    string            `json:"analyzer"`    // the analyzer of the index
-	Chunker     string            `json:"chunker"`     // the chunker of the index
-	Model       string            `json:"model"`       // the embedding model
-	Dims        int               `json:"dims"`        // the dimensions of the vectors
+	CorpusHash  string            `json:"corpus_hash"` // a hash of the documents
+	QueryHash   string            `json:"query_hash"`  // a hash of the queries and judgements
+	Analyzer    string            `json:"analyzer"`    // the name of the index's analyzer
+	Chunker     string            `json:"chunker"`     // the name of the index's chunker
+	Model       string            `json:"model"`       // the name of the embedding model
+	Dims        int               `json:"dims"`        // how many dimensions the vectors have
 	Depth       int               `json:"depth"`       // how many results of each query count
 	IndexMS     float64           `json:"index_ms"`    // the time of indexing, in milliseconds; 0 when the index existed
 	IndexBytes  int64             `json:"index_bytes"` // the size of the index on disk
 	Warnings    []string          `json:"warnings"`    // why the numbers may be wrong
-	Measures    []string          `json:"measures"`    // the names of the measures
+	Measures    []string          `json:"measures"`    // the names of the measures, for example nDCG@10
 	Columns     []ColumnReport    `json:"columns"`     // the results of the rankings, in the requested order
 	Texts       map[string]string `json:"query_texts"` // the text of each query, by ID
 	Comparisons []Comparison      `json:"comparisons"` // each column after the first, compared with the first
@@ -46,17 +46,17 @@ type Report struct {
 // ColumnReport is the result for one column.
 type ColumnReport struct {
 	Name        string            `json:"name"`         // the name of the column
-	Profile     string            `json:"profile"`      // the ranking profile
-	ProfileHash string            `json:"profile_hash"` // the version of the profile
+	Profile     string            `json:"profile"`      // the name of the ranking profile
+	ProfileHash string            `json:"profile_hash"` // a digest of what the profile computes
 	Parameters  map[string]string `json:"parameters"`   // the changed parameters of the profile
-	Store       string            `json:"store"`        // the store
+	Store       string            `json:"store"`        // the name of the store
 	// Scores has one score for each measure, in the order of the measures.
 	Scores   []Score  `json:"scores"`
 	Latency  *Latency `json:"latency_ms,omitempty"` // the times of the queries; absent for run files
 	AllocKB  float64  `json:"alloc_kb_per_query"`   // the allocated memory, in KiB for each query
 	Degraded int      `json:"degraded"`             // how many queries had a degraded answer
 	Empty    int      `json:"empty"`                // how many queries found nothing
-	Notes    []string `json:"notes"`                // notes about the column
+	Notes    []string `json:"notes"`                // what a reader should know about the numbers
 	// PerQuery has the values of each query, in the order of the measures.
 	PerQuery map[string][]float64 `json:"per_query"`
 	// Curve has the mean interpolated precision at the recalls 0, 0.1, ... 1. Only hits within the run's depth count.
@@ -80,8 +80,8 @@ type Score struct {
 
 // Latency says how long queries took, in milliseconds.
 type Latency struct {
-	Mean float64 `json:"mean"` // the mean
-	P50  float64 `json:"p50"`  // the median
+	Mean float64 `json:"mean"` // the mean time of a query
+	P50  float64 `json:"p50"`  // half of the queries are at most this slow
 	P95  float64 `json:"p95"`  // 95 % of the queries are at most this slow
 	P99  float64 `json:"p99"`  // 99 % of the queries are at most this slow
 }

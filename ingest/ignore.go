@@ -16,7 +16,7 @@ import (
 
 // ignoreRule is one line of an ignore file, as gitignore(5) defines it.
 type ignoreRule struct {
-	line     int    // from 1
+	line     int    // the number of the line in the file, from 1
 	text     string // the line
 	pattern  string
 	ending   string // the plain characters at the end of the pattern: every match ends with them

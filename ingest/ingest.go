@@ -78,8 +78,8 @@ const (
 // Progress is how far a run is.
 type Progress struct {
 	Phase     Phase
-	Files     int // done
-	AllFiles  int // to do, as far as known
+	Files     int // files that are done
+	AllFiles  int // files to do, as far as known
 	Bytes     int64
 	AllBytes  int64
 	Elapsed   time.Duration

@@ -32,7 +32,7 @@ type item struct {
 	// unsure says that the file may have changed although its size and time are the same. A program set the time back
 	// or changed rights.
 	unsure bool
-	state  int64 // as in File
+	state  int64 // the time of its last change, as in File
 }
 
 func (it *item) skip(reason string) catalog.Skip {
@@ -61,13 +61,13 @@ type worklist struct {
 
 // knownTime is the time up to which all changes of files are known.
 type knownTime struct {
-	until  map[string]int64 // by tree
+	until  map[string]int64 // the time of each tree
 	unsure bool             // some work comes from reported changes alone
 }
 
 // waitingDocuments has the documents that wait to be indexed again, with the reasons.
 type waitingDocuments struct {
-	pending map[sheaf.ID]string // reasons
+	pending map[sheaf.ID]string // why documents are not complete
 	// earlier is the content of pending before all documents had to be read again.
 	earlier map[sheaf.ID]string
 	// begun lists documents that the catalog lacks but the store may have in part. A run was stopped, or the record was

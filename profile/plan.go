@@ -158,7 +158,7 @@ func (p *Plan) CheckLimit(limit int) error {
 // ParameterError describes a wrong parameter of a query or setting of a stage outside a profile. It wraps
 // sheaf.ErrInvalid.
 type ParameterError struct {
-	Name string // as in the query
+	Name string // the name as in the query
 	Err  error
 }
 

@@ -39,7 +39,7 @@ type kind struct {
 type need uint8
 
 const (
-	needsFacts  need = iota // the documents
+	needsFacts  need = iota // facts about documents
 	needsIDs                // which document a chunk belongs to
 	needsSearch             // the index or a model, which only a search has
 )

@@ -7,23 +7,23 @@ type Signals struct {
 	// Engine says how the hit was found: fulltext or semantic by one branch, rrf by several branches.
 	Engine           string         `json:"engine"`
 	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`   // the terms of the query that the hit has
-	SemanticScore    *float64       `json:"semanticScore,omitempty"`    // the nearness in meaning
-	FolderBoost      *FolderSignal  `json:"folderBoost,omitempty"`      // the boost by the folder
-	GraphConnections *GraphSignal   `json:"graphConnections,omitempty"` // the boost by links
+	SemanticScore    *float64       `json:"semanticScore,omitempty"`    // how near the hit and the query are in meaning
+	FolderBoost      *FolderSignal  `json:"folderBoost,omitempty"`      // how the hit's folder raised the score
+	GraphConnections *GraphSignal   `json:"graphConnections,omitempty"` // how links and tags raised the score
 	BaseScore        float64        `json:"baseScore"`                  // the score after fusion and boosts
 	FinalScore       float64        `json:"finalScore"`                 // the normalized score that orders the hits
 }
 
 // LexicalMatch is a term of the query that a field contains, with the field's weight.
 type LexicalMatch struct {
-	Field  string  `json:"field"`  // the field
-	Query  string  `json:"query"`  // the term
-	Weight float64 `json:"weight"` // the weight of the field
+	Field  string  `json:"field"`  // the name of the field
+	Query  string  `json:"query"`  // the term of the query
+	Weight float64 `json:"weight"` // the weight of the field in the score
 }
 
 // FolderSignal is the factor by which the folder raises a score.
 type FolderSignal struct {
-	Folder            string  `json:"folder"`            // the folder
+	Folder            string  `json:"folder"`            // the path of the hit's folder
 	DocumentCount     int     `json:"documentCount"`     // how many documents in it were found
 	TotalDocsInFolder int     `json:"totalDocsInFolder"` // how many documents it has
 	RelevanceRatio    float64 `json:"relevanceRatio"`    // the share of its documents that were found

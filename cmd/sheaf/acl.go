@@ -104,8 +104,8 @@ func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sa
 
 // auditJSON is the answer of `sheaf acl audit`.
 type auditJSON struct {
-	AsItIs      *collection.Audit `json:"as_it_is"`     // the audit of the index
-	RandomLists *collection.Audit `json:"random_lists"` // the audit of a copy with random access lists
+	AsItIs      *collection.Audit `json:"as_it_is"`     // the audit with the access lists of the index
+	RandomLists *collection.Audit `json:"random_lists"` // the audit of a copy in which the access lists are random
 	Schema      string            `json:"schema"`
 }
 

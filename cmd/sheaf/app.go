@@ -50,11 +50,11 @@ type streams struct {
 
 // flags are flags that many commands share, and all arguments without the program name.
 type flags struct {
-	in    string // --in
-	index string // --index
+	in    string // the value of --in
+	index string // the value of --index
 	json  bool
 	jsonl bool
-	yes   bool // --yes
+	yes   bool // the value of --yes
 	args  []string
 }
 

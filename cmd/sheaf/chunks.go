@@ -80,7 +80,7 @@ type chunkJSON struct {
 	Parent       *sheaf.ID  `json:"parent"`            // the chunk above; null for the document
 	Depth        int        `json:"depth"`             // 0 for the document, the level for a heading
 	Position     int        `json:"position"`          // the position among the chunks of the document, from 0
-	Title        string     `json:"title"`             // the title
+	Title        string     `json:"title"`             // the title of the chunk
 	Slug         *string    `json:"slug"`              // the end of the ID; null for the document
 	Breadcrumb   string     `json:"breadcrumb"`        // the titles from the document down, joined by ›
 	Heading      *span      `json:"heading"`           // the range of the heading line
@@ -134,7 +134,7 @@ type chunksRun struct {
 	tree, root string
 	verify     bool
 	options    chunk.Options
-	seen       map[string]bool // files by path: arguments may name a folder and a file in it
+	seen       map[string]bool // paths of files that were read: arguments may name a file twice
 
 	files, chunks, unread int
 	broken                []string // one fault for each file with wrong chunks

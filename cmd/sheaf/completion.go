@@ -40,8 +40,8 @@ the package bash-completion, which most systems have.`,
 // completionJSON is the answer of `sheaf completion`.
 type completionJSON struct {
 	Schema string `json:"schema"`
-	Shell  string `json:"shell"`  // the shell
-	Script string `json:"script"` // the script for this shell
+	Shell  string `json:"shell"`  // the shell: bash, zsh, fish or powershell
+	Script string `json:"script"` // the completion script for this shell
 }
 
 // fileFlags are the flags whose value is a file. [markFolder] marks the flags whose value is a folder.

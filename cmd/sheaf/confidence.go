@@ -25,7 +25,7 @@ import (
 // confidenceJSON is the result of `sheaf eval confidence`. The command prints it and keeps it in the index folder.
 type confidenceJSON struct {
 	Schema    string `json:"schema"`
-	Model     string `json:"model"`     // the embedding model
+	Model     string `json:"model"`     // the name of the embedding model
 	Documents int    `json:"documents"` // how many documents the index has
 	*confidence.Report
 }
@@ -33,7 +33,7 @@ type confidenceJSON struct {
 // judgedJSON is the result for several judged data sets together.
 type judgedJSON struct {
 	Schema   string              `json:"schema"`
-	Profile  string              `json:"profile"`  // the ranking profile
+	Profile  string              `json:"profile"`  // the name of the ranking profile
 	Fit      *search.Calibration `json:"fit"`      // the calibration that was learned from all data sets
 	Datasets []judgedDatasetJSON `json:"datasets"` // the quality for each data set
 }

@@ -57,7 +57,7 @@ func setIn(c *config.Config, key string, err error) error {
 // settingJSON is a setting with its origin.
 type settingJSON struct {
 	Key    string `json:"key"`    // the name of the setting
-	Value  any    `json:"value"`  // the value
+	Value  any    `json:"value"`  // the value that holds now
 	Source string `json:"source"` // one of flag, environment, project, user and default
 	Origin string `json:"origin"` // the flag, the variable, or file, line and column
 }
@@ -65,7 +65,7 @@ type settingJSON struct {
 // settingsJSON is the answer of `sheaf config show`.
 type settingsJSON struct {
 	Schema   string        `json:"schema"`
-	Settings []settingJSON `json:"settings"` // every setting
+	Settings []settingJSON `json:"settings"` // every setting, with its value and origin
 	Notices  []string      `json:"notices"`  // what Sheaf ignored in the files, and why
 }
 
@@ -102,7 +102,7 @@ type pathsJSON struct {
 // trustJSON is the answer of `sheaf config trust`.
 type trustJSON struct {
 	Approved bool     `json:"approved"` // whether the content of the file is approved now
-	File     string   `json:"file"`     // the file
+	File     string   `json:"file"`     // the path of the settings file
 	Schema   string   `json:"schema"`
 	Settings []string `json:"settings"` // the settings of the file that need approval
 }

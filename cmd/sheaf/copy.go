@@ -84,7 +84,7 @@ type copyOptions struct {
 // copyJSON is the answer of `sheaf copy`.
 type copyJSON struct {
 	Schema    string  `json:"schema"`
-	Store     string  `json:"store"`           // the store that has the copy
+	Store     string  `json:"store"`           // the name of the store that has the copy
 	Documents int     `json:"documents"`       // how many documents the copy has
 	Chunks    int     `json:"chunks"`          // how many chunks the copy has
 	Vectors   int     `json:"vectors"`         // how many vectors the copy has

@@ -78,8 +78,8 @@ of the profile were another.`,
 // explainJSON is the answer of `sheaf explain`.
 type explainJSON struct {
 	Schema     string            `json:"schema"`
-	Query      string            `json:"query"`      // the query
-	Profile    string            `json:"profile"`    // the ranking profile
+	Query      string            `json:"query"`      // the text of the query
+	Profile    string            `json:"profile"`    // the name of the ranking profile
 	Parameters map[string]string `json:"parameters"` // the parameters of the profile, with their values
 	Degraded   bool              `json:"degraded"`   // whether a part of the ranking failed
 	Warnings   []string          `json:"warnings"`   // why the answer may be wrong
@@ -105,7 +105,7 @@ type explainedJSON struct {
 	ID          sheaf.ID           `json:"id"`          // the ID of the chunk or document
 	Path        string             `json:"path"`        // the path in the searched folder
 	Breadcrumb  string             `json:"breadcrumb"`  // the titles from the document down, joined by ›
-	Score       float64            `json:"score"`       // the score
+	Score       float64            `json:"score"`       // the score after the last step
 	Summary     []sheaf.Reason     `json:"summary"`     // the reasons for the score, the largest first
 	Explanation *sheaf.Explanation `json:"explanation"` // how the score was computed
 }
@@ -345,10 +345,10 @@ func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id
 
 // whyNotJSON is the answer of `sheaf explain` with an address.
 type whyNotJSON struct {
-	ID       sheaf.ID `json:"id"`      // the chunk or document of the address
-	Inside   sheaf.ID `json:"inside"`  // the result that replaces it, or ""
-	Profile  string   `json:"profile"` // the ranking profile
-	Query    string   `json:"query"`   // the query
+	ID       sheaf.ID `json:"id"`      // the ID of the chunk or document that was asked about
+	Inside   sheaf.ID `json:"inside"`  // the ID of the result that replaces it, or ""
+	Profile  string   `json:"profile"` // the name of the ranking profile
+	Query    string   `json:"query"`   // the text of the query
 	Rank     int      `json:"rank"`    // the rank among the results; 0 when it is no result
 	Reasons  []string `json:"reasons"` // what each branch found, and which step removed it
 	Schema   string   `json:"schema"`
@@ -357,10 +357,10 @@ type whyNotJSON struct {
 
 // whatIfJSON is the answer of `sheaf explain --change`.
 type whatIfJSON struct {
-	Change   map[string]string `json:"change"`  // the changed parameters
+	Change   map[string]string `json:"change"`  // the changed parameters, with their new values
 	Moves    []moveJSON        `json:"moves"`   // each result before or after the change
-	Profile  string            `json:"profile"` // the ranking profile
-	Query    string            `json:"query"`   // the query
+	Profile  string            `json:"profile"` // the name of the ranking profile
+	Query    string            `json:"query"`   // the text of the query
 	Schema   string            `json:"schema"`
 	Warnings []string          `json:"warnings"` // why the answer may be wrong
 }
@@ -369,7 +369,7 @@ type whatIfJSON struct {
 type moveJSON struct {
 	After       int      `json:"after"`        // the rank after the change; 0 when it is no result
 	Before      int      `json:"before"`       // the rank before the change; 0 when it was no result
-	ID          sheaf.ID `json:"id"`           // the chunk
+	ID          sheaf.ID `json:"id"`           // the ID of the chunk
 	ScoreAfter  float64  `json:"score_after"`  // the score after the change
 	ScoreBefore float64  `json:"score_before"` // the score before the change
 	Title       string   `json:"title"`        // the title of the chunk

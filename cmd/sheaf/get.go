@@ -56,7 +56,7 @@ type partJSON struct {
 	Doc        sheaf.ID   `json:"doc"`              // the ID of the document
 	Parent     *sheaf.ID  `json:"parent"`           // the chunk above; null for a document
 	Path       string     `json:"path"`             // the path in the searched folder
-	Title      string     `json:"title"`            // the title
+	Title      string     `json:"title"`            // the title of the chunk or document
 	Breadcrumb string     `json:"breadcrumb"`       // the titles from the document down, joined by ›
 	Position   int        `json:"position"`         // the position among the chunks of the document, from 0
 	Span       span       `json:"span"`             // the range of the text in the file
@@ -64,7 +64,7 @@ type partJSON struct {
 	Lines      int        `json:"lines"`            // how many lines the text has
 	Text       string     `json:"text"`             // the text as in the file
 	Tags       []string   `json:"tags"`             // the tags of the chunk
-	Links      []linkJSON `json:"links"`            // the links in the text
+	Links      []linkJSON `json:"links"`            // the links in the text, in order
 	Before     []partJSON `json:"before,omitempty"` // the chunks before it, with --neighbors
 	After      []partJSON `json:"after,omitempty"`  // the chunks after it, with --neighbors
 

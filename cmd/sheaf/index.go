@@ -73,7 +73,7 @@ type indexJSON struct {
 	Chunks   int               `json:"chunks"`            // how many chunks were written
 	Bytes    int64             `json:"bytes"`             // the size of the files that were read
 	Pending  int               `json:"pending"`           // how many documents have no vectors yet
-	Language string            `json:"language"`          // the language of the index
+	Language string            `json:"language"`          // the language code of the index, such as en
 	Detected bool              `json:"language_detected"` // whether Sheaf detected the language
 	Skipped  []collection.Skip `json:"skipped"`           // the files that were not indexed
 	Warnings []warningJSON     `json:"warnings"`          // faults of documents that were indexed
@@ -91,7 +91,7 @@ func skipText(k collection.Skip) string {
 type warningJSON struct {
 	Path    string `json:"path"`    // the path of the file
 	Line    int    `json:"line"`    // the line, from 1; 0 for the whole file
-	Message string `json:"message"` // the fault
+	Message string `json:"message"` // what is wrong
 }
 
 // String returns "path:line: message".

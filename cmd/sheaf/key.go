@@ -172,15 +172,15 @@ type keyJSON struct {
 	Access  []string       `json:"access"`           // the person and the groups that the key acts for
 	Active  bool           `json:"active"`           // whether the key is valid now
 	Created time.Time      `json:"created"`          // when the key was made
-	Expires time.Time      `json:"expires,omitzero"` // when the key ends
-	Filter  string         `json:"filter"`           // the filter that every request of the key gets
+	Expires time.Time      `json:"expires,omitzero"` // when the key becomes invalid
+	Filter  string         `json:"filter"`           // the filter that limits every request with the key
 	ID      string         `json:"id"`               // the ID of the key
 	Key     string         `json:"key,omitempty"`    // the key itself, only in the answer of `sheaf key add`
 	Name    string         `json:"name"`             // the name of the key
 	Revoked time.Time      `json:"revoked,omitzero"` // when the key was revoked
 	Schema  string         `json:"schema"`
 	Scopes  []access.Scope `json:"scopes"` // what the key may do
-	Sets    []string       `json:"sets"`   // the sets that the key sees
+	Sets    []string       `json:"sets"`   // the document sets that the key sees
 	Tenant  string         `json:"tenant"` // the tenant whose documents the key sees
 }
 

@@ -47,7 +47,7 @@ func (a *app) listCommand() *cobra.Command {
 type documentJSON struct {
 	ID       sheaf.ID `json:"id"`                 // the ID of the document
 	Path     string   `json:"path"`               // the path in the searched folder
-	Title    string   `json:"title"`              // the title
+	Title    string   `json:"title"`              // the title of the document
 	Chunks   int      `json:"chunks"`             // how many chunks it has
 	Bytes    int64    `json:"bytes"`              // the size of its text
 	Modified string   `json:"modified,omitempty"` // when the file changed, in UTC; absent for a text without a date
@@ -58,8 +58,8 @@ type documentJSON struct {
 
 // lsJSON is the answer of `sheaf ls`.
 type lsJSON struct {
-	Documents []documentJSON `json:"documents"` // the documents of the folder
-	Folder    string         `json:"folder"`    // the folder
+	Documents []documentJSON `json:"documents"` // the documents in the folder and below it
+	Folder    string         `json:"folder"`    // the path of the listed folder
 	Schema    string         `json:"schema"`
 }
 

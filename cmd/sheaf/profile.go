@@ -118,7 +118,7 @@ type profilesJSON struct {
 
 // profileJSON describes a profile in the list of `sheaf profile list`.
 type profileJSON struct {
-	Name    string `json:"name"`            // the name
+	Name    string `json:"name"`            // the name of the profile
 	About   string `json:"about"`           // what the profile is for
 	File    string `json:"file"`            // the file; of a built-in profile only its name
 	Builtin bool   `json:"builtin"`         // whether the profile is part of Sheaf
@@ -242,21 +242,21 @@ func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
 // planJSON is the answer of `sheaf profile show`: the profile with its parameters set.
 type planJSON struct {
 	Schema     string          `json:"schema"`
-	Name       string          `json:"name"`              // the name
+	Name       string          `json:"name"`              // the name of the profile
 	About      string          `json:"about"`             // what the profile is for
 	Extends    string          `json:"extends,omitempty"` // the profile that this profile changes
 	File       string          `json:"file"`              // the file; of a built-in profile only its name
 	Limit      int             `json:"limit"`             // how many results the steps are for
-	Parameters []parameterJSON `json:"parameters"`        // the parameters
+	Parameters []parameterJSON `json:"parameters"`        // the parameters that a search may set
 	Pipeline   string          `json:"pipeline"`          // the steps, as a text in YAML
 }
 
 // parameterJSON is a parameter of a profile.
 type parameterJSON struct {
-	Name    string   `json:"name"`              // the name
+	Name    string   `json:"name"`              // the name of the parameter
 	About   string   `json:"about"`             // what the parameter means
 	Default string   `json:"default"`           // the default value
-	Value   string   `json:"value"`             // the value that holds
+	Value   string   `json:"value"`             // the value that a search uses
 	Min     *float64 `json:"min,omitempty"`     // the smallest allowed number
 	Max     *float64 `json:"max,omitempty"`     // the largest allowed number
 	Integer bool     `json:"integer,omitempty"` // whether only whole numbers are allowed
@@ -325,8 +325,8 @@ func (a *app) profileCheckCommand() *cobra.Command {
 
 // profileDiffJSON is the answer of `sheaf profile diff`.
 type profileDiffJSON struct {
-	A      string   `json:"a"`     // the first profile
-	B      string   `json:"b"`     // the second profile
+	A      string   `json:"a"`     // the name or file of the first profile
+	B      string   `json:"b"`     // the name or file of the second profile
 	Lines  []string `json:"lines"` // the differences as people read them; empty when both do the same
 	Schema string   `json:"schema"`
 }
@@ -377,8 +377,8 @@ func (a *app) profileDiffCommand() *cobra.Command {
 
 // newProfileJSON is the answer of `sheaf profile new`.
 type newProfileJSON struct {
-	File   string `json:"file"` // the new file
-	From   string `json:"from"` // the profile that the new one changes
+	File   string `json:"file"` // the path of the new file
+	From   string `json:"from"` // the name of the profile that the new one changes
 	Name   string `json:"name"` // the name of the new profile
 	Schema string `json:"schema"`
 }

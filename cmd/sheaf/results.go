@@ -18,7 +18,7 @@ import (
 type searchJSON struct {
 	Schema     string       `json:"schema"`
 	Query      string       `json:"query"`                // the query; for similar and context the address or file
-	Profile    string       `json:"profile"`              // the ranking profile
+	Profile    string       `json:"profile"`              // the name of the ranking profile
 	TookMS     float64      `json:"took_ms"`              // the time to the answer, refresh included, in milliseconds
 	Total      int          `json:"total"`                // how many chunks the branches found; more may match
 	Degraded   bool         `json:"degraded"`             // whether a branch failed and the others answered
@@ -37,7 +37,7 @@ type resultJSON struct {
 	ID         sheaf.ID `json:"id"`              // the ID of the chunk
 	Doc        sheaf.ID `json:"doc"`             // the ID of the document
 	Path       string   `json:"path"`            // the path in the searched folder
-	Title      string   `json:"title"`           // the title
+	Title      string   `json:"title"`           // the title of the chunk
 	Breadcrumb string   `json:"breadcrumb"`      // the titles from the document down, joined by ›
 	Span       span     `json:"span"`            // the range of the chunk in the file
 	Line       int      `json:"line"`            // the line of the first match, or of the snippet
@@ -62,7 +62,7 @@ type resultJSON struct {
 // constituentJSON is a passage that a result represents.
 type constituentJSON struct {
 	ID    sheaf.ID `json:"id"`    // the ID of the chunk
-	Title string   `json:"title"` // the title
+	Title string   `json:"title"` // the title of the chunk
 	Span  span     `json:"span"`  // the range of the chunk in the file
 	Score float64  `json:"score"` // the score of the chunk
 }

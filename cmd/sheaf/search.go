@@ -254,7 +254,7 @@ func (o *searchOptions) unknownColumns(view *catalog.View) (notes []string) {
 // facetJSON counts the values of one column.
 type facetJSON struct {
 	Column   string           `json:"column"`   // the name of the column
-	Distinct int              `json:"distinct"` // how many different values it has
+	Distinct int              `json:"distinct"` // how many different values the matching chunks have
 	Values   []facetValueJSON `json:"values"`   // the 100 most frequent values
 }
 

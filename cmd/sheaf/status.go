@@ -51,24 +51,24 @@ type statusJSON struct {
 	Schema           string            `json:"schema"`
 	Root             string            `json:"root"`                      // the indexed folder
 	Index            string            `json:"index"`                     // the folder of the index
-	Store            string            `json:"store"`                     // the store of the chunks
+	Store            string            `json:"store"`                     // the name of the store that has the chunks
 	Trees            []collection.Tree `json:"trees"`                     // the trees of documents
 	Documents        int               `json:"documents"`                 // how many documents the index has
 	Chunks           int               `json:"chunks"`                    // how many chunks the index has
-	SourceBytes      int64             `json:"source_bytes"`              // the size of all texts
-	Bytes            int64             `json:"bytes"`                     // the size of the index on disk
-	Parts            map[string]int64  `json:"parts"`                     // the size of each kind of files of the index
+	SourceBytes      int64             `json:"source_bytes"`              // the size of all texts, in bytes
+	Bytes            int64             `json:"bytes"`                     // the size of the index on disk, in bytes
+	Parts            map[string]int64  `json:"parts"`                     // the bytes on disk of each kind of files
 	Vectors          int               `json:"vectors"`                   // how many vectors the index has
-	Chunker          string            `json:"chunker"`                   // the chunker
-	CommentsHidden   bool              `json:"comments_hidden,omitempty"` // true when comments are no text
-	Analyzer         string            `json:"analyzer"`                  // the analyzer
-	Language         string            `json:"language"`                  // the language of the index
+	Chunker          string            `json:"chunker"`                   // the name of the chunker, with its options
+	CommentsHidden   bool              `json:"comments_hidden,omitempty"` // whether texts leave out comments in the files
+	Analyzer         string            `json:"analyzer"`                  // the name of the analyzer, with its version
+	Language         string            `json:"language"`                  // the language code of the index, such as en
 	LanguageDetected bool              `json:"language_detected"`         // whether Sheaf detected the language
 	Model            string            `json:"model"`                     // the embedding model; "" without a model
 	ModelLanguages   []string          `json:"model_languages"`           // the languages of the built-in model, as codes
-	Dims             int               `json:"dims"`                      // the dimensions of the vectors
+	Dims             int               `json:"dims"`                      // how many dimensions the vectors have
 	Pending          pendingJSON       `json:"pending"`                   // what the next run has to do
-	Skipped          []collection.Skip `json:"skipped"`                   // the files that were not indexed
+	Skipped          []collection.Skip `json:"skipped"`                   // the files that were not indexed, and why
 	Ignored          []collection.Skip `json:"ignored"`                   // the files and folders that rules exclude
 	IgnoredTotal     int               `json:"ignored_total"`             // how many files and folders rules exclude
 	Warnings         []warningJSON     `json:"warnings"`                  // faults of documents that were indexed

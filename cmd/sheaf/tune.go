@@ -375,8 +375,8 @@ func numbers(values []float64) []string {
 // tuneJSON is the answer of `sheaf tune`.
 type tuneJSON struct {
 	Schema  string `json:"schema"`
-	Profile string `json:"profile"` // the ranking profile
-	Measure string `json:"measure"` // the measure
+	Profile string `json:"profile"` // the name of the ranking profile
+	Measure string `json:"measure"` // the measure that tune raised, for example nDCG@10
 	*tune.Result
 	Text string `json:"text"` // the profile that tune found; "" if the defaults are best
 }

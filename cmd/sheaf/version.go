@@ -30,10 +30,10 @@ func (a *app) printVersion() error {
 // versionJSON is the answer of `sheaf version`.
 type versionJSON struct {
 	Schema   string `json:"schema"`
-	Version  string `json:"version"`  // the version; devel without a release
-	Revision string `json:"revision"` // the commit
+	Version  string `json:"version"`  // the version of the release, or devel
+	Revision string `json:"revision"` // the hash of the commit that was built
 	Modified bool   `json:"modified"` // whether the sources had changes after the commit
-	Go       string `json:"go"`       // the version of Go
+	Go       string `json:"go"`       // the version of Go that built it
 	OS       string `json:"os"`       // the operating system
 	Arch     string `json:"arch"`     // the processor architecture
 }

@@ -47,7 +47,7 @@ type Keys struct {
 	now  func() time.Time
 
 	mu    sync.Mutex
-	state fs.FileInfo // of the version in keys; nil for none
+	state fs.FileInfo // the state of the file when keys was read; nil without a file
 	keys  []Key
 }
 

@@ -24,12 +24,12 @@ type Documents interface {
 // meaning is one possible meaning of an address. It may be an identifier, path, path#heading, path:line or
 // path:line:count.
 type meaning struct {
-	id sheaf.ID // as typed
+	id sheaf.ID // the identifier as typed
 	// path and the fields below belong to an address that is a path.
 	path     string
 	fragment string
-	line     int // from 1, 0 for none
-	count    int // lines, 0 for the whole part
+	line     int // the first line, from 1; 0 for none
+	count    int // how many lines; 0 for the whole part
 }
 
 // maxFragments limits how many '#' in a text may be the end of the path. Path and heading may both contain '#'.

@@ -31,7 +31,7 @@ const lockPatience = 10 * time.Second
 // the file between transactions. An Intake is safe for concurrent use.
 type Intake struct {
 	dir  string
-	name string // of the file
+	name string // the name of the file
 	mu   sync.Mutex
 }
 

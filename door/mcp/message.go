@@ -139,7 +139,7 @@ func busy(w http.ResponseWriter, why error) {
 // the SDK answers in plain text, except in the newest protocol version. Clients take that for a broken connection.
 type unknownMethod struct {
 	http.ResponseWriter
-	sent []byte // the message
+	sent []byte // what the SDK has sent
 	held bool   // the status is not written yet
 }
 

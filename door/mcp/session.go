@@ -14,8 +14,8 @@ import (
 
 // These are how long running calls may take after the server has read the last message.
 const (
-	lastAnswers = 30 * time.Second // after the end of the input
-	stopGrace   = 5 * time.Second  // after the server was stopped
+	lastAnswers = 30 * time.Second // time for the last answers after the end of the input
+	stopGrace   = 5 * time.Second  // time for the last answers after a stop
 )
 
 // stdio is a transport that makes sessions. A session ends when stop is canceled. It calls onFinish after it has read

@@ -44,9 +44,9 @@ type Options struct {
 
 // Row is the result of one engine for one task on one corpus.
 type Row struct {
-	Peer   string `json:"peer"`   // the engine
-	Task   Task   `json:"task"`   // the task
-	Chunks int    `json:"chunks"` // how many chunks the corpus has
+	Peer   string `json:"peer"`   // the name of the engine
+	Task   Task   `json:"task"`   // what the queries look for
+	Chunks int    `json:"chunks"` // how many chunks the engine indexed
 	// Made is how many chunks are made from sentences of other documents.
 	Made int `json:"made"`
 	// InputBytes is the size of what the engine indexes.

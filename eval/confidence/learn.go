@@ -11,7 +11,7 @@ import (
 
 // Report compares a calibration that was learned from one folder with the calibration in this program.
 type Report struct {
-	Profile string             `json:"profile"`           // the ranking profile
+	Profile string             `json:"profile"`           // the name of the ranking profile
 	Digest  string             `json:"digest"`            // the digest of what the profile computes
 	Fit     search.Calibration `json:"fit"`               // the calibration that was learned
 	Learned Quality            `json:"learned"`           // how well learned calibrations hold for unseen questions

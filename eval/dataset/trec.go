@@ -67,7 +67,7 @@ type topics struct {
 	records bool   // the file has TREC's <top> records
 	q       query  // the current record
 	field   string // its current field
-	inside  bool   // it has not ended
+	inside  bool   // a record has begun, and has not ended
 }
 
 // record reads a line of TREC's records. They look like XML, but a tag may stay open, and a value ends at the next tag.

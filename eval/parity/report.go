@@ -49,7 +49,7 @@ type Answer struct {
 // Report compares each store with the first store.
 type Report struct {
 	Schema  string         `json:"schema"`
-	Profile string         `json:"profile"` // the ranking profile
+	Profile string         `json:"profile"` // the name of the ranking profile
 	Limit   int            `json:"limit"`   // how many results were compared
 	Queries int            `json:"queries"` // how many queries were compared
 	First   string         `json:"first"`   // the store that the other stores are compared with
@@ -58,7 +58,7 @@ type Report struct {
 
 // StoreReport compares one store with the first.
 type StoreReport struct {
-	Store string `json:"store"` // the store
+	Store string `json:"store"` // the name of the compared store
 	// Counted says how the engine counted words: like the server, or exactly.
 	Counted string `json:"counted"`
 	// Alike explains how the server counts words. It is "" if Counted is [Exact].

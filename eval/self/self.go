@@ -41,7 +41,7 @@ type Options struct {
 
 // Report is the result of [Evaluate]. Its JSON is the format sheaf.eval-self/1.
 type Report struct {
-	Measure    string         `json:"measure"`     // the measure
+	Measure    string         `json:"measure"`     // the name of the measure
 	Queries    int            `json:"queries"`     // how many queries were asked
 	Seed       uint64         `json:"seed"`        // the seed that chose the queries
 	Kinds      []KindReport   `json:"kinds"`       // each kind of query that occurs
@@ -49,9 +49,9 @@ type Report struct {
 	Best       int            `json:"best"`        // the index of the best column
 	Better     bool           `json:"better"`      // whether the best column is better than the first by more than chance
 	Verdict    string         `json:"verdict"`     // the result in words
-	CorpusHash string         `json:"corpus_hash"` // the version of the documents
-	Analyzer   string         `json:"analyzer"`    // the analyzer of the index
-	Model      string         `json:"model"`       // the embedding model
+	CorpusHash string         `json:"corpus_hash"` // a hash of the documents
+	Analyzer   string         `json:"analyzer"`    // the name of the index's analyzer
+	Model      string         `json:"model"`       // the name of the embedding model
 }
 
 // KindReport describes one kind of query.
@@ -65,8 +65,8 @@ type KindReport struct {
 // ColumnReport is the result for one ranking.
 type ColumnReport struct {
 	Name            string            `json:"name"`                // the name of the column
-	Profile         string            `json:"profile"`             // the ranking profile
-	ProfileHash     string            `json:"profile_hash"`        // the version of the profile
+	Profile         string            `json:"profile"`             // the name of the ranking profile
+	ProfileHash     string            `json:"profile_hash"`        // a digest of what the profile computes
 	Parameters      map[string]string `json:"parameters"`          // the changed parameters of the profile
 	Mean            float64           `json:"mean"`                // the mean over the kinds, which have equal weights
 	Range           stats.Interval    `json:"interval"`            // the confidence interval of the mean

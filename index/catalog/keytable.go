@@ -60,7 +60,7 @@ func encodeKeys(items []keyItem) []byte {
 // keyTable reads a key table in a segment. Its errors wrap vfs.ErrCorrupt.
 type keyTable struct {
 	data *sectionfile.Paged
-	docs int // of the segment
+	docs int // documents in the segment
 }
 
 func (t *keyTable) number(offset, size int) (uint64, error) {

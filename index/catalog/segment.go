@@ -245,7 +245,7 @@ func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error 
 
 // storedText is the position of a stored text. Its pieces follow one another. All but the last have pieceBytes bytes.
 type storedText struct {
-	first int // piece
+	first int // number of its first piece
 	size  int
 }
 

@@ -50,7 +50,7 @@ type Load struct {
 	workers chan *worker // the idle workers
 	all     []*worker
 	seed    maphash.Seed
-	began   time.Time // or the end of the last commit
+	began   time.Time // time of the start, or of the end of the last commit
 
 	flushing  chan struct{} // full while a goroutine makes room; see relieve
 	gathering sync.RWMutex  // read-locked while a chunk is added to a worker, write-locked while all are flushed

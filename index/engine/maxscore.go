@@ -51,13 +51,13 @@ type bound struct {
 	found          bool
 	requestedBlock int // the block whose lengths were requested last, -1 for none
 
-	maximum float64 // of the whole list
+	maximum float64 // the maximum in the whole list
 	block   int     // the block of bMost, -1 for none
 	bMost   float64
 	blocks  []float64 // the maximum of every block, if all were computed
 	// windows has the largest score of the clause in each window. It is nil unless boundWindows computed it.
 	windows []float64
-	wMost   float64 // of the window
+	wMost   float64 // the maximum in the window
 	rare    float64 // one divided by the number of postings
 	key     float64 // sort key of clauses: most, or in a window wMost x rare
 }

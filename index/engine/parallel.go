@@ -41,7 +41,7 @@ type stretch struct {
 
 // hand is the state of one goroutine of a search. It evaluates stretches of a segment one after another.
 type hand struct {
-	owner, helper *maxScore // The field with equals the field of, or is another evaluation of the same segment.
+	owner, helper *maxScore // helper is owner, or another evaluation of the same segment
 }
 
 // stretchesEach is roughly the number of stretches per goroutine. With several stretches, a fast goroutine can evaluate

@@ -16,7 +16,7 @@ type Unigram struct {
 	seen    []byte // a bit per piece, the lowest first: training changed its row
 	// first has a number for each piece of the English table. The number is above 0 if the piece is more frequent in
 	// English. With these numbers an encoder detects clearly English texts, and need not read nodes, scale and rows.
-	first []byte // [pieces of the English table]int8
+	first []byte // [pieces of the English table]int8: see above
 }
 
 // A file of a Unigram has these parts: magic, the numbers below, and the name padded to nameBytes. Then come nodes,

@@ -11,7 +11,7 @@ import (
 // These are columns that not every document has.
 const (
 	columnHidden        = "onyx.hidden"        // true when hidden
-	columnSource        = "onyx.source"        // text, one
+	columnSource        = "onyx.source"        // text, one: the source
 	columnTag           = "onyx.tag"           // text, "key===value"
 	columnProject       = "onyx.project"       // number, list
 	columnPersona       = "onyx.persona"       // number, list

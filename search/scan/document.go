@@ -18,7 +18,7 @@ import (
 
 // loadedFile is a file that was cut into chunks, with its text. It may have vectors. It never changes.
 type loadedFile struct {
-	key     string // in the cache
+	key     string // the key in the cache
 	file    ingest.File
 	doc     sheaf.Document
 	columns []store.Column

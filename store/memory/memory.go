@@ -87,7 +87,7 @@ func (c *chunk) field(name string) *field {
 
 // field is one analyzed field of a chunk.
 type field struct {
-	terms  map[string][]int // positions
+	terms  map[string][]int // from a term to its positions
 	forms  map[string]int   // number of occurrences
 	length int
 }

@@ -89,7 +89,7 @@ type Store struct {
 	}
 	made struct {
 		version atomic.Int64 // of the server that made the index
-		shards  atomic.Int64 // or unknownShards
+		shards  atomic.Int64 // how many shards the index has, or unknownShards
 	}
 }
 

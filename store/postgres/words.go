@@ -26,7 +26,7 @@ type words struct {
 	plan       storekit.Plan
 	expansions map[string][]storekit.Grown // by the key of an Expand
 	n          int                         // parts so far
-	count      bool                        // leaves scores out
+	count      bool                        // whether to leave out scores
 	// allowedChunks is the relation of the chunks that pass Filter and Within; "" means all chunks. allowedWithin says
 	// that the request has a list Within.
 	allowedChunks string

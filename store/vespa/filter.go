@@ -20,7 +20,7 @@ const (
 type query struct {
 	schema string
 	where  string
-	pipe   string // a grouping
+	pipe   string // a grouping of the matches in YQL, or ""
 	body   object
 	params int
 }

@@ -16,7 +16,7 @@ type group struct {
 	filters, refused []sheaf.Filter
 	filterWords      []sheaf.TextQuery // of all filters; nil for a filter without words
 	about            []string          // the wanted text without marks, in order
-	apart            bool              // the query is only refused alternatives: words and filters each by themselves
+	apart            bool              // the query has only refused alternatives
 }
 
 // place says where in the query a bracket is. This decides how forbidden alternatives in it work.

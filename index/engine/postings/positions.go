@@ -17,7 +17,7 @@ import (
 //	        extra: the most by which a position exceeds the length
 type special struct {
 	same  bool
-	twice uint64 // 0 or 1
+	twice uint64 // 1 if a posting may have a position twice, else 0
 	extra uint64
 }
 

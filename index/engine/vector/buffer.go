@@ -101,7 +101,7 @@ func AppendScale(b []byte, scale float32) []byte {
 
 // OwnerList builds the fields Owners and Firsts of a Set, row by row.
 type OwnerList struct {
-	Owners, Firsts []byte // those of Set
+	Owners, Firsts []byte // as in Set
 	Owned          int
 	last           uint32
 }

@@ -129,7 +129,7 @@ type nearest struct {
 	k            int
 	limit        int // length at which the worse ones are dropped
 	least        float64
-	bounds       bool // least is the score that a chunk needs
+	bounds       bool // least is set: a chunk needs this score
 	// floor is the lowest score that any found chunk may have. It counts only if floored is true.
 	floor   float64
 	floored bool

@@ -172,7 +172,7 @@ const (
 	planeCount = 4
 	planeMost  = 7
 	queryMost  = 1<<15 - 1
-	tableBytes = 2 * 8 * 16 // of a word
+	tableBytes = 2 * 8 * 16 // bytes of the table for one word
 	tableBias  = 32         // so that no sum is negative
 )
 

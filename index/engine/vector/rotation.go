@@ -11,7 +11,7 @@ import "math"
 // transformed. The signs are part of the format and never change. Two overlapping transforms avoid padding to a power
 // of two (Ailon and Chazelle, The Fast Johnson-Lindenstrauss Transform, 2009, section 2).
 type rotation struct {
-	first, second []float32 // +1 and -1
+	first, second []float32 // the signs: +1 and -1
 	power         int
 	unit          float32 // 1/sqrt(power)
 }

@@ -64,7 +64,7 @@ func (o Origin) String() string {
 // Flag is a setting from the command line.
 type Flag struct {
 	Key  string // the key it sets
-	Name string // without dashes
+	Name string // the name of the flag, without dashes
 	// Values has one entry, or several entries for a list.
 	Values []string
 }

@@ -41,7 +41,7 @@ type Words struct {
 // Walk says which files of a folder are documents.
 type Walk struct {
 	Include, Exclude []string
-	MaxFileSize      int64 // bytes
+	MaxFileSize      int64 // in bytes; larger files are skipped
 	FollowSymlinks   bool
 	Comments         string
 }
@@ -64,14 +64,14 @@ type Answers struct {
 	Profile      string
 	Limit        int
 	Refresh      bool
-	CacheSize    int64 // bytes
+	CacheSize    int64 // in bytes
 	HybridSearch HybridSearch
 }
 
 // Engine says how the engine builds its index and counts words.
 type Engine struct {
 	Workers     int
-	IndexMemory int64 // bytes
+	IndexMemory int64 // in bytes
 	MergeRate   int64 // bytes a second; 0 pauses merges
 	BM25        string
 }

@@ -252,8 +252,6 @@ var errReadOnly = fmt.Errorf("%w: a reader does not write", sheaf.ErrUnsupported
 
 func (g *guard) Write(context.Context, store.Batch) error { return errReadOnly }
 
-func (g *guard) Delete(context.Context, []sheaf.ID) error { return errReadOnly }
-
 // Close implements store.Backend. It does not close the store.
 func (g *guard) Close() error { return nil }
 

@@ -50,7 +50,7 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 	if err := x.openToWrite(ctx); err != nil {
 		return faults, err
 	}
-	if err := x.Backend.Delete(ctx, lost.ours); err != nil {
+	if err := x.Backend.Write(ctx, store.Batch{Replace: lost.ours}); err != nil {
 		return faults, err
 	}
 	return x.Faults(ctx)

@@ -166,8 +166,6 @@ type yielder struct {
 
 func (y yielder) Write(ctx context.Context, batch store.Batch) error { return y.Add(ctx, batch) }
 
-func (yielder) Delete(context.Context, []sheaf.ID) error { return nil }
-
 func (y yielder) Bulk(context.Context) (store.BulkWriter, error) { return y, nil }
 
 func (y yielder) Add(_ context.Context, batch store.Batch) error {

@@ -208,7 +208,6 @@ func (s *script) Backlinks(doc sheaf.ID) (out []sheaf.ID) {
 // The script implements the store, which returns the script's rankings.
 
 func (s *script) Write(context.Context, store.Batch) error { return sheaf.ErrUnsupported }
-func (s *script) Delete(context.Context, []sheaf.ID) error { return sheaf.ErrUnsupported }
 func (s *script) Close() error                             { return nil }
 
 func (s *script) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, error) {

@@ -50,14 +50,6 @@ func cloneColumns(columns []store.Column) []store.Column {
 	return columns
 }
 
-// Delete implements store.Backend.
-func (s *counting) Delete(_ context.Context, docs []sheaf.ID) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.remove(docs)
-	return nil
-}
-
 func (s *counting) remove(docs []sheaf.ID) {
 	for id, c := range s.chunks {
 		if slices.Contains(docs, c.Doc) {

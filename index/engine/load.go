@@ -41,7 +41,7 @@ type Vectors struct {
 	Passages [][]float32
 }
 
-// Load is a set of changes. Commit makes them durable and visible together. Several goroutines can call Add and Delete
+// Load is a set of changes. Commit makes them durable and visible together. Several goroutines can call Add
 // in parallel; their chunks go into one segment. If the chunks do not fit into memory, the load writes them as runs.
 // Commit joins the runs into one segment, or into a few if one would take too much memory; see [Load.join]. The caller
 // must call Close, because much of a load's memory is outside the garbage collector.
@@ -93,11 +93,6 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 		l.workers <- w
 	}
 	return l, nil
-}
-
-// Delete removes every chunk of the named documents.
-func (l *Load) Delete(ctx context.Context, docs []string) error {
-	return l.Add(ctx, docs, nil)
 }
 
 // Add removes every chunk of the documents in the list replace, and adds chunks. An added chunk replaces a chunk with

@@ -138,7 +138,7 @@ func (x *Index) Delete(ctx context.Context, id sheaf.ID) (chunks int, err error)
 	if err != nil || !ok {
 		return 0, err
 	}
-	if err := x.store.Delete(ctx, []sheaf.ID{id}); err != nil {
+	if err := x.store.Write(ctx, store.Batch{Replace: []sheaf.ID{id}}); err != nil {
 		return 0, fmt.Errorf("delete %s: %w", id, err)
 	}
 	return len(d.Chunks), x.contents.Delete(id)

@@ -145,11 +145,6 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	return errors.Join(err, load.Close())
 }
 
-// Delete implements [store.Backend].
-func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
-	return s.Write(ctx, store.Batch{Replace: docs})
-}
-
 // Bulk implements [store.Bulk].
 func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	load, err := s.index.Begin(ctx)

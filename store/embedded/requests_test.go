@@ -41,7 +41,7 @@ func TestRequestsInReusedMemory(t *testing.T) {
 		batch.Chunks, all = append(batch.Chunks, c), append(all, c.ID)
 	}
 	must.Do(t, st.Write(t.Context(), batch))
-	must.Do(t, st.Delete(t.Context(), all[:20]))
+	must.Do(t, st.Write(t.Context(), store.Batch{Replace: all[:20]}))
 	var reqs []store.Request
 	for i := range 60 {
 		req := words(sheaf.Match{Text: text(1 + rng.IntN(4))})

@@ -134,10 +134,6 @@ func (r *rewritten) Write(ctx context.Context, b store.Batch) error {
 	return r.Store.Write(ctx, store.Batch{Chunks: slices.Collect(maps.Values(r.chunks))})
 }
 
-func (r *rewritten) Delete(ctx context.Context, docs []sheaf.ID) error {
-	return r.Write(ctx, store.Batch{Replace: docs})
-}
-
 // TestRandomHistories compares the store with the oracle. Lengths, which Lucene keeps with four
 // bits, do not count in these scores. A failure names the seed.
 func TestRandomHistories(t *testing.T) { each(t, randomHistories) }

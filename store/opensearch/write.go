@@ -50,11 +50,6 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	})
 }
 
-// Delete implements [store.Backend].
-func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
-	return s.Write(ctx, store.Batch{Replace: docs})
-}
-
 // write writes a batch, and records the rejected documents. No other write may run.
 func (s *Store) write(ctx context.Context, batch *store.Batch, rejected storekit.Rejected) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {

@@ -17,6 +17,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/must"
+	"sheaf/store"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
 )
@@ -136,7 +137,7 @@ func TestStatements(t *testing.T) {
 			}
 			_, err = s.Count(t.Context(), storetest.Words(sheaf.Match{Text: "tea"}))
 			note("count", err)
-			note("delete", s.Delete(t.Context(), []sheaf.ID{"notes:a.md"}))
+			note("delete", s.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"notes:a.md"}}))
 			storetest.Golden(t, filepath.Join("testdata", name+".sql"), out.String(), *update)
 		})
 	}

@@ -70,7 +70,7 @@ func TestExamineRights(t *testing.T) {
 		if err := st.Write(t.Context(), batch("t:b")); err != nil {
 			return err
 		}
-		if err := st.Delete(t.Context(), []sheaf.ID{"t:b"}); err != nil {
+		if err := st.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"t:b"}}); err != nil {
 			return err
 		}
 		if err := st.Empty(t.Context()); err != nil {

@@ -106,7 +106,7 @@ func TestRowSecurity(t *testing.T) {
 	}
 	withoutSetting(t, reader)
 	// Deletion also removes rows of the table wall. The schema determines row-level security.
-	must.Do(t, owner.Delete(t.Context(), []sheaf.ID{"t:open"}))
+	must.Do(t, owner.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"t:open"}}))
 	check.Equal(t, storetest.Hits(t, owner, "secret"), 5, "chunks after a deletion")
 	o.RowSecurity = false
 	if _, err := postgres.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "rls=true") {
@@ -179,7 +179,7 @@ func TestRowSecurityOfOwner(t *testing.T) {
 		found(everything, "t:ann t:bob t:open")
 		found(store.WithViewer(t.Context(), store.Viewer{Access: []string{"ann"}}), "t:ann t:open")
 	}
-	must.Do(t, b.Delete(t.Context(), []sheaf.ID{"t:ann"}))
+	must.Do(t, b.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"t:ann"}}))
 	found(everything, "t:bob t:open")
 	storetest.Healthy(t, postgres.Examine(t.Context(), o))
 }

@@ -31,11 +31,6 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	return load.Commit(ctx)
 }
 
-// Delete implements [store.Backend].
-func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
-	return s.Write(ctx, store.Batch{Replace: docs})
-}
-
 // Bulk implements [store.Bulk]. Each Commit ends a transaction and the next Add begins one. The load keeps other
 // writers of this store out until Close.
 func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {

@@ -28,9 +28,8 @@ func changes(t *testing.T, b store.Backend) {
 		Chunks: []store.Chunk{Chunk("t:a#new", "body", "y")}}))
 	expect(t, b, "replaced", x, "t:a#new t:b")
 	expect(t, b, "replaced, the old", body(sheaf.Match{Text: "z"}), "")
-	must.Do(t, b.Delete(ctx, []sheaf.ID{"t:b", "t:b", "t:none"}))
+	must.Do(t, b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:b", "t:b", "t:none"}}))
 	expect(t, b, "deleted", x, "t:a#new")
-	must.Do(t, b.Delete(ctx, nil))
 	must.Do(t, b.Write(ctx, store.Batch{}))
 	expect(t, b, "nothing written", x, "t:a#new")
 	must.Do(t, b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:c", "body", "x"), Chunk("t:c", "body", "y"),
@@ -125,7 +124,7 @@ func many(t *testing.T, b store.Backend) {
 			t.Errorf("%s: found %s, want %s, %v", what, ids(r), c.want, err)
 		}
 	}
-	must.Do(t, b.Delete(context.Background(), names))
+	must.Do(t, b.Write(context.Background(), store.Batch{Replace: names}))
 	expect(t, b, "many deleted", body(sheaf.Match{Text: "x"}), "t:a")
 }
 
@@ -165,7 +164,7 @@ func vectors(t *testing.T, b store.Backend) {
 	expect(t, b, "within", req, "t:c")
 	req.Within, req.Vector.Field = nil, "none"
 	expect(t, b, "a field that nothing has", req, "")
-	must.Do(t, b.Delete(context.Background(), []sheaf.ID{"t:a"}))
+	must.Do(t, b.Write(context.Background(), store.Batch{Replace: []sheaf.ID{"t:a"}}))
 	req.Vector.Field = "body"
 	expect(t, b, "after a deletion", req, "t:b")
 }
@@ -370,7 +369,7 @@ func reopen(t *testing.T, b store.Backend) {
 		t.Skip("the store keeps nothing")
 	}
 	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"))
-	must.Do(t, b.Delete(context.Background(), []sheaf.ID{"t:a"}))
+	must.Do(t, b.Write(context.Background(), store.Batch{Replace: []sheaf.ID{"t:a"}}))
 	b = again(t, b)
 	defer func() { b.Close() }()
 	expect(t, b, "reopened", body(sheaf.Match{Text: "x"}), "t:b")

@@ -221,5 +221,5 @@ func (e *Exchanges) All(ctx context.Context, s interface {
 	_, err := s.Count(ctx, Words(sheaf.Match{Text: "tea"}))
 	e.Result(err)
 	e.About = "delete"
-	e.Result(s.Delete(ctx, []sheaf.ID{"notes:a.md"}))
+	e.Result(s.Write(ctx, store.Batch{Replace: []sheaf.ID{"notes:a.md"}}))
 }

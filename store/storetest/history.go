@@ -36,7 +36,7 @@ func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 		if h.r.IntN(5) == 0 {
 			docs := []sheaf.ID{h.doc(), h.doc()}
 			for _, b := range []store.Backend{a, oracle} {
-				if err := b.Delete(ctx, docs); err != nil {
+				if err := b.Write(ctx, store.Batch{Replace: docs}); err != nil {
 					t.Fatalf("%s: delete: %v", h.where, err)
 				}
 			}

@@ -53,7 +53,7 @@ func HollowAnswers(t *testing.T, path string, open func(client *http.Client) sto
 		switch h.About {
 		case "write":
 		case "delete":
-			err = b.Delete(t.Context(), []sheaf.ID{"notes:a.md"})
+			err = b.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"notes:a.md"}})
 		case "count":
 			_, err = b.(store.Counter).Count(t.Context(), words)
 		default:

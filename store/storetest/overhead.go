@@ -203,9 +203,6 @@ func (c *Collected) Write(_ context.Context, b store.Batch) error {
 	return nil
 }
 
-// Delete implements [store.Backend].
-func (c *Collected) Delete(context.Context, []sheaf.ID) error { return nil }
-
 // Retrieve implements [store.Backend].
 func (c *Collected) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, error) {
 	c.Asked = req

@@ -122,7 +122,7 @@ func TestCopy(t *testing.T) {
 			}
 			n, err := transfer.Verify(t.Context(), from.(store.Streamer), to, 100)
 			must.That(t, err == nil && n >= 100, "%d compared, %v", n, err)
-			must.Do(t, to.Delete(t.Context(), []sheaf.ID{chunks[0].Doc}))
+			must.Do(t, to.Write(t.Context(), store.Batch{Replace: []sheaf.ID{chunks[0].Doc}}))
 			check.Is(t, must.Err(transfer.Verify(t.Context(), from.(store.Streamer), to, 700)), sheaf.ErrCorrupt,
 				"a missing chunk")
 		})

@@ -261,7 +261,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("old chunks are looked for by %v", server.searches)
 	}
 	server.olds("n:a.md#x", "n:a.md#y")
-	if err := s.Delete(t.Context(), []sheaf.ID{"n:a.md"}); err != nil || len(server.kept()) != 0 {
+	if err := s.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"n:a.md"}}); err != nil || len(server.kept()) != 0 {
 		t.Errorf("%v; kept %q", err, server.kept())
 	}
 	before := len(server.requests)
@@ -285,7 +285,8 @@ func TestWrite(t *testing.T) {
 	}
 	o := s.o
 	o.Access = store.ReadOnly
-	check.Is(t, newStore(o).Delete(t.Context(), []sheaf.ID{"n:a.md"}), sheaf.ErrUnsupported, "read only")
+	err := newStore(o).Write(t.Context(), store.Batch{Replace: []sheaf.ID{"n:a.md"}})
+	check.Is(t, err, sheaf.ErrUnsupported, "read only")
 }
 
 // TestWritePartial checks that a write names a refused document and leaves no chunk of it, and

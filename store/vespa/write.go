@@ -36,11 +36,6 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	return s.calls.Write(ctx, func(ctx context.Context) error { return s.write(ctx, &batch) })
 }
 
-// Delete implements [store.Backend].
-func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
-	return s.Write(ctx, store.Batch{Replace: docs})
-}
-
 func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	chunks := storekit.LastOfEqual(batch)
 	if len(chunks)+len(batch.Replace) == 0 {

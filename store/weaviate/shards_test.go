@@ -50,7 +50,7 @@ func TestShards(t *testing.T) {
 		meaning[n] = must.Get(b.Retrieve(t.Context(), near))
 		stats, err := b.(store.Reporter).Stats(t.Context())
 		check.That(t, err == nil && stats.Chunks == 60 && stats.Vectors == 60, "%d shards: %+v, %v", shards, stats, err)
-		must.Do(t, b.Delete(t.Context(), []sheaf.ID{"t:0.md", "t:1.md", "t:2.md", "t:3.md"}))
+		must.Do(t, b.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"t:0.md", "t:1.md", "t:2.md", "t:3.md"}}))
 		count, err := b.(store.Counter).Count(t.Context(), storetest.Words(sheaf.Match{Text: "heron"}))
 		check.That(t, err == nil && count == 56, "%d shards: %d chunks after a deletion, %v", shards, count, err)
 	}

@@ -34,11 +34,6 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	return s.calls.Write(ctx, func(ctx context.Context) error { return s.write(ctx, &batch) })
 }
 
-// Delete implements [store.Backend].
-func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
-	return s.Write(ctx, store.Batch{Replace: docs})
-}
-
 // objectID returns the ID of an object, made from parts that identify the object.
 func objectID(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

@@ -41,7 +41,7 @@ func TestHideComments(t *testing.T) {
 	w.write("c.md", "<!-- alpha in secret -->\n")
 	w.write("latin.md", "alpha caf\xe9 <!-- in secret -->\n")
 	hide := false
-	model := &asked{Embedder: hashed.New(16)}
+	model := &asked{Embedder: hashed.New(256)}
 	options := func(o ingest.Options) ingest.Options {
 		o.HideComments, o.Embedder = func() bool { return hide }, model
 		return o

@@ -62,7 +62,7 @@ func nearest(t *testing.T, w *world, m *fakeModel, text string) sheaf.ID {
 // model fails, words stay searchable, documents are pending, and the next run continues.
 func TestEmbedding(t *testing.T) {
 	w := newWorld(t)
-	m := &fakeModel{Embedder: hashed.New(64)}
+	m := &fakeModel{Embedder: hashed.New(256)}
 	kept := remember.New(m, filepath.Join(t.TempDir(), "vectors"))
 	defer kept.Close()
 	w.o.Embedder = kept
@@ -102,9 +102,9 @@ func TestWrongVectors(t *testing.T) {
 		"no unit":        func(v []float32) []float32 { v[0] += 9; return v },
 	} {
 		w := newWorld(t)
-		w.o.Embedder = spoiled{hashed.New(64), spoil}
+		w.o.Embedder = spoiled{hashed.New(256), spoil}
 		w.write("c.md", "# Cheese\n\nalpha holes\n")
-		if r := w.run(); r.Added != 1 || r.Pending != 1 || !strings.Contains(r.EmbedError, "length 1 and 64 dimensions") {
+		if r := w.run(); r.Added != 1 || r.Pending != 1 || !strings.Contains(r.EmbedError, "length 1 and 256 dimensions") {
 			t.Errorf("%s: %+v", what, r)
 		}
 		check.That(t, strings.Contains(state(t, w.o), "alpha t:c.md"), "%s: words are not found", what)
@@ -117,11 +117,11 @@ func TestOneTextWithoutVector(t *testing.T) {
 	for what, fail := range map[string]func() error{
 		"embed t:b.md: it is too long":            func() error { return errors.New("it is too long") },
 		"embed t:b.md: context deadline exceeded": func() error { return context.DeadlineExceeded },
-		"embed t:b.md: model " + hashed.New(64).Model() + " panicked: no granite (embed_test.go:": func() error {
+		"embed t:b.md: model " + hashed.New(256).Model() + " panicked: no granite (embed_test.go:": func() error {
 			panic("no granite")
 		},
 	} {
-		m := &fakeModel{Embedder: hashed.New(64), refused: fail}
+		m := &fakeModel{Embedder: hashed.New(256), refused: fail}
 		for _, e := range []model.Embedder{m, windowModel{m}} {
 			w := newWorld(t)
 			w.o.Embedder, w.o.Workers = e, 1

@@ -57,7 +57,7 @@ func TestListsOfLinks(t *testing.T) {
 	} {
 		w, store := newWorld(t), &collecting{}
 		w.write("n.md", c.text)
-		model := &asked{Embedder: hashed.New(16)}
+		model := &asked{Embedder: hashed.New(256)}
 		o := w.o
 		o.Backend, o.Embedder, o.Analyzer = store, model, a
 		must.Get(ingest.Run(t.Context(), o))

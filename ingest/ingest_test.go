@@ -21,7 +21,7 @@ import (
 	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
-	"sheaf/store/memory"
+	"sheaf/store/embedded"
 	"sheaf/text/analysis"
 )
 
@@ -46,7 +46,8 @@ func (w *world) fresh() ingest.Options {
 	w.t.Helper()
 	a := must.Get(analysis.New(analysis.Options{}))
 	c := must.Get(catalog.Open(vfs.Disk{}, w.t.TempDir(), catalog.Options{}))
-	b := memory.New(a)
+	b := must.Get(embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a,
+		Vectors: []store.VectorField{{Name: store.VectorBody, Dims: 256}, {Name: store.VectorTitle, Dims: 256}}}))
 	w.t.Cleanup(func() { c.Close(); b.Close() })
 	return ingest.Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Workers: 3}
 }

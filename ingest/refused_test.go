@@ -39,7 +39,7 @@ func TestModelRefusesForLongTime(t *testing.T) {
 		asked int    // expected calls with a refused text
 	}{{"granite granite granite granite granite", 3}, {"granite granite pumice granite granite pumice granite", 5}} {
 		synctest.Test(t, func(t *testing.T) {
-			m := &slowly{Embedder: hashed.New(64)}
+			m := &slowly{Embedder: hashed.New(256)}
 			r := &worker{runner: &runner{o: &Options{Embedder: m}, report: &Report{}}}
 			for _, text := range strings.Fields(c.texts) {
 				at := map[sheaf.ID]*sheaf.Chunk{"c": {ID: "c", Title: text}}

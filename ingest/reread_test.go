@@ -337,7 +337,7 @@ func TestGivenDocumentsReturnToEmptiedStore(t *testing.T) {
 // TestGivenWithoutVectors checks that a document given during a fault of the model gets its vectors later.
 func TestGivenWithoutVectors(t *testing.T) {
 	w := newWorld(t)
-	m := &fakeModel{Embedder: hashed.New(64), broken: errors.New("the model is down")}
+	m := &fakeModel{Embedder: hashed.New(256), broken: errors.New("the model is down")}
 	w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
 	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
 	put := w.o

@@ -426,10 +426,10 @@ func TestMissingOptions(t *testing.T) {
 func TestOtherChunkerOrModel(t *testing.T) {
 	for what, change := range map[string]func(*ingest.Options){
 		"chunker": func(o *ingest.Options) { o.Chunk = chunk.Options{Chunker: "window"} },
-		"model":   func(o *ingest.Options) { o.Embedder = otherModel{hashed.New(64)} },
+		"model":   func(o *ingest.Options) { o.Embedder = otherModel{hashed.New(256)} },
 	} {
 		w := newWorld(t)
-		w.o.Embedder = hashed.New(64)
+		w.o.Embedder = hashed.New(256)
 		w.write("a.md", "# A\n\nfirst words\n")
 		w.run()
 		before := w.generation()

@@ -30,7 +30,7 @@ type Backend struct {
 	kept     func(length int) int
 	whole    bool // idf counts all chunks
 
-	writing sync.Mutex // held by a write, and during a bulk load
+	writing sync.Mutex // held by a write
 	// vocabularies keep the terms of raw words from one write to the next, one vocabulary for each processor. Only
 	// stores from NewFor have them. The mutex writing protects them.
 	vocabularies []*vocabulary
@@ -43,7 +43,6 @@ type Backend struct {
 }
 
 var (
-	_ store.Bulk      = (*Backend)(nil)
 	_ store.Explainer = (*Backend)(nil)
 	_ store.Counter   = (*Backend)(nil)
 	_ store.Reporter  = (*Backend)(nil)
@@ -122,38 +121,18 @@ func (b *Backend) analyze(v *vocabulary, in *store.Chunk) *chunk {
 	return c
 }
 
-// preparedBatch is a batch with analyzed texts. It shares no memory with the caller.
-type preparedBatch struct {
-	replace []sheaf.ID
-	chunks  []*chunk
-	dims    map[string]int // of the vector fields after the batch
-}
-
-func (b *Backend) prepare(batch *store.Batch, dims map[string]int) (preparedBatch, error) {
-	p := preparedBatch{replace: slices.Clone(batch.Replace), dims: maps.Clone(dims)}
-	if err := batch.Validate(); err != nil {
-		return p, err
-	}
-	if err := batch.ValidateDims(p.dims, math.MaxInt); err != nil {
-		return p, err
-	}
-	p.chunks = b.analyzeAll(batch.Chunks)
-	return p, nil
-}
-
 // Write implements store.Backend.
 func (b *Backend) Write(ctx context.Context, batch store.Batch) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
-	p, err := b.prepare(&batch, b.dims)
-	if err != nil {
+	if err := batch.Validate(); err != nil {
 		return err
 	}
-	return b.apply(ctx, []preparedBatch{p})
-}
-
-// apply writes batches. The caller must hold b.writing.
-func (b *Backend) apply(ctx context.Context, batches []preparedBatch) error {
+	dims := maps.Clone(b.dims)
+	if err := batch.ValidateDims(dims, math.MaxInt); err != nil {
+		return err
+	}
+	chunks := b.analyzeAll(batch.Chunks)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -162,13 +141,11 @@ func (b *Backend) apply(ctx context.Context, batches []preparedBatch) error {
 	if b.closed {
 		return errClosed
 	}
-	for _, p := range batches {
-		b.remove(p.replace)
-		for _, c := range p.chunks {
-			b.chunks[c.id] = c
-		}
-		b.dims = p.dims
+	b.remove(batch.Replace)
+	for _, c := range chunks {
+		b.chunks[c.id] = c
 	}
+	b.dims = dims
 	b.generation++
 	return nil
 }
@@ -188,11 +165,6 @@ func (b *Backend) remove(docs []sheaf.ID) {
 	}
 }
 
-// Delete implements store.Backend.
-func (b *Backend) Delete(ctx context.Context, docs []sheaf.ID) error {
-	return b.Write(ctx, store.Batch{Replace: docs})
-}
-
 var errClosed = fmt.Errorf("the store is closed: %w", sheaf.ErrUnavailable)
 
 // Close implements store.Backend.
@@ -203,73 +175,6 @@ func (b *Backend) Close() error {
 		return errClosed
 	}
 	b.closed = true
-	return nil
-}
-
-// Bulk implements store.Bulk.
-func (b *Backend) Bulk(ctx context.Context) (store.BulkWriter, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	b.writing.Lock()
-	return &bulk{b: b}, nil
-}
-
-// bulk is a load. It holds Backend.writing until Close.
-type bulk struct {
-	b       *Backend
-	mu      sync.Mutex
-	batches []preparedBatch
-	closed  bool
-}
-
-var errEnded = fmt.Errorf("the load has ended: %w", sheaf.ErrUnavailable)
-
-func (w *bulk) Add(ctx context.Context, batch store.Batch) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return errEnded
-	}
-	dims := w.b.dims
-	if n := len(w.batches); n > 0 {
-		dims = w.batches[n-1].dims
-	}
-	p, err := w.b.prepare(&batch, dims)
-	if err != nil {
-		return err
-	}
-	w.batches = append(w.batches, p)
-	return nil
-}
-
-func (w *bulk) Commit(ctx context.Context) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return errEnded
-	}
-	if len(w.batches) == 0 {
-		return ctx.Err()
-	}
-	if err := w.b.apply(ctx, w.batches); err != nil {
-		return err
-	}
-	w.batches = nil
-	return nil
-}
-
-func (w *bulk) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.closed {
-		w.closed = true
-		w.batches = nil
-		w.b.writing.Unlock()
-	}
 	return nil
 }
 

@@ -442,7 +442,7 @@ func (c *Catalog) sweep(before manifest.Manifest) {
 		return // the current generation is unknown
 	}
 	m.Files = slices.Concat(m.Files, before.Files)
-	_, _ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
+	_ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // Update applies changes and returns when they are durable and visible. After an error nothing changed.

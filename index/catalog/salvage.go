@@ -202,6 +202,6 @@ func (w *Wreck) Replace(change func(*Settings)) error {
 	}
 	defer view.Close()
 	// If a file remains, the next writer tries again.
-	_, _ = manifest.Sweep(c.fs, c.dir, view.manifest, func(name string) bool { return strings.HasPrefix(name, prefix) })
+	_ = manifest.Sweep(c.fs, c.dir, view.manifest, func(name string) bool { return strings.HasPrefix(name, prefix) })
 	return nil
 }

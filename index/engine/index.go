@@ -387,7 +387,7 @@ func (ix *Index) takeLock() error {
 		err = ix.load()
 	}
 	if err == nil {
-		_, err = manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, ix.isSegment)
+		err = manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, ix.isSegment)
 	}
 	if err != nil {
 		return errors.Join(err, lock.Close())

@@ -41,22 +41,23 @@ type Vectors struct {
 	Passages [][]float32
 }
 
-// Load is a set of changes. Commit makes them durable and visible together. Several goroutines can call Add
-// in parallel; their chunks go into one segment. If the chunks do not fit into memory, the load writes them as runs.
+// Load is a set of changes. Commit makes them durable and visible together. Several goroutines can call Add in
+// parallel; their chunks go into one segment. If the chunks do not fit into memory, the load writes them as runs.
 // Commit joins the runs into one segment, or into a few if one would take too much memory; see [Load.join]. The caller
 // must call Close, because much of a load's memory is outside the garbage collector.
 type Load struct {
-	index   *Index
-	workers chan *worker // the idle workers
-	all     []*worker
-	seed    maphash.Seed
-	began   time.Time // time of the start, or of the end of the last commit
+	index *Index
+	free  chan struct{} // has a token for each idle worker
+	all   []*worker
+	seed  maphash.Seed
+	began time.Time // time of the start, or of the end of the last commit
 
 	flushing  chan struct{} // full while a goroutine makes room; see relieve
 	gathering sync.RWMutex  // read-locked while a chunk is added to a worker, write-locked while all are flushed
 	noted     atomic.Int64  // bytes of seen and removed
 
 	mu      sync.Mutex
+	idle    []*worker           // the worker that was used last is at the end
 	seen    map[uint64]struct{} // hashes of added chunks and documents
 	removed map[string]struct{} // documents to remove from the committed data
 	flushed []*flushedSegment
@@ -84,13 +85,13 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 		return nil, fmt.Errorf("write to index %s: %w", ix.options.Dir, err)
 	}
 	n := runtime.GOMAXPROCS(0)
-	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(), flushing: make(chan struct{}, 1),
+	l := &Load{index: ix, free: make(chan struct{}, n), seed: maphash.MakeSeed(), flushing: make(chan struct{}, 1),
 		seen: map[uint64]struct{}{}, removed: map[string]struct{}{}, began: time.Now()}
 	for range n {
 		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer,
 			columns: map[sharedColumn][]uint32{}}
 		l.all = append(l.all, w)
-		l.workers <- w
+		l.putBack(w)
 	}
 	return l, nil
 }
@@ -105,7 +106,7 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	if err != nil {
 		return err
 	}
-	defer func() { l.workers <- w }()
+	defer l.putBack(w)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
@@ -253,45 +254,28 @@ func (l *Load) relieve(ctx context.Context) error {
 	return l.spill(l.all...)
 }
 
-// take waits for an idle worker, and returns the one that was used last. So a single goroutine fills a single segment.
+// take waits for an idle worker, and returns the one that was used last. So a small load fills a single segment and
+// learns each word in one worker only.
 func (l *Load) take(ctx context.Context) (*worker, error) {
 	select {
-	case w := <-l.workers:
-		return l.fullest(w), nil
+	case <-l.free:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := len(l.idle) - 1
+	w := l.idle[last]
+	l.idle = l.idle[:last]
+	return w, nil
 }
 
-// fullest exchanges w for an idle worker that already has chunks, if there is one. So a small load learns each word in
-// one worker only.
-func (l *Load) fullest(w *worker) *worker {
-	for range len(l.all) {
-		if l.begun(w) {
-			return w
-		}
-		select {
-		case other := <-l.workers:
-			l.workers <- w
-			w = other
-		default:
-			return w
-		}
-	}
-	return w
-}
-
-// begun reports whether an idle worker already has chunks, apart from chunks that are being written.
-func (l *Load) begun(w *worker) bool {
-	if !w.mu.TryLock() {
-		return false
-	}
-	defer w.mu.Unlock()
-	if !l.gathering.TryRLock() {
-		return false
-	}
-	defer l.gathering.RUnlock()
-	return !w.builder.Empty()
+// putBack makes a worker idle.
+func (l *Load) putBack(w *worker) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.idle = append(l.idle, w)
+	l.free <- struct{}{}
 }
 
 // forget removes the documents in the list replace and the identifiers of chunks from this load. A commit also removes

@@ -57,12 +57,12 @@ func pauseLoad(t *testing.T) *pausedLoad {
 	}}
 	_, p.Load = testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20,
 		MergeRate: NoMerges})
-	p.idle = <-p.workers
-	used := <-p.workers
-	p.workers <- p.idle
+	p.idle = must.Get(p.take(t.Context()))
+	used := must.Get(p.take(t.Context()))
+	p.putBack(p.idle)
 	must.Do(t, p.add(t.Context(), "x"))
-	<-p.workers
-	p.workers <- used
+	must.Get(p.take(t.Context()))
+	p.putBack(used)
 	loading.Store(true)
 	p.adding.Go(func() error {
 		for i := 0; loading.Load(); i++ {
@@ -86,7 +86,7 @@ func (p *pausedLoad) add(ctx context.Context, id string) error {
 // workers. It waits no longer than its context, and changes nothing that is being written.
 func TestLoadWhileWriting(t *testing.T) {
 	p := pauseLoad(t)
-	p.workers <- p.idle
+	p.putBack(p.idle)
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended atomic.Bool
 	waited := make(chan error, 1)
@@ -108,7 +108,7 @@ func TestLoadWhileWriting(t *testing.T) {
 // TestCloseWhileWriting checks that Close frees no memory while another goroutine writes it.
 func TestCloseWhileWriting(t *testing.T) {
 	p := pauseLoad(t)
-	p.workers <- p.idle
+	p.putBack(p.idle)
 	var ended atomic.Bool
 	closed := make(chan error, 1)
 	go func() {
@@ -128,9 +128,9 @@ func TestCloseWhileAddWaits(t *testing.T) {
 	p := pauseLoad(t)
 	close(p.goOn)
 	must.Do(t, p.adding.Wait())
-	<-p.workers
+	must.Get(p.take(t.Context()))
 	for _, w := range p.all[1:] {
-		p.workers <- w
+		p.putBack(w)
 	}
 	var ended atomic.Bool
 	var together errgroup.Group

@@ -190,24 +190,20 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 }
 
 // Sweep removes temporary files, and files of the writer that m does not name. owned reports whether a name is that of
-// a file of the writer. On Windows, a file that a reader has open stays for the next Sweep. Sweep returns the names of
-// the removed files.
-func Sweep(fsys vfs.FS, dir string, m Manifest, owned func(name string) bool) (removed []string, err error) {
+// a file of the writer. On Windows, a file that a reader has open stays for the next Sweep.
+func Sweep(fsys vfs.FS, dir string, m Manifest, owned func(name string) bool) error {
 	names, err := fsys.List(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	current := make(map[string]bool, len(m.Files))
 	for _, name := range m.Files {
 		current[name] = true
 	}
 	for _, name := range names {
-		if name == Name || current[name] || !strings.HasSuffix(name, TemporarySuffix) && !owned(name) {
-			continue
-		}
-		if fsys.Remove(filepath.Join(dir, name)) == nil {
-			removed = append(removed, name)
+		if name != Name && !current[name] && (strings.HasSuffix(name, TemporarySuffix) || owned(name)) {
+			_ = fsys.Remove(filepath.Join(dir, name)) // the next Sweep tries again
 		}
 	}
-	return removed, nil
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -100,9 +99,7 @@ func TestSweep(t *testing.T) {
 	for _, name := range []string{"seg-1", "seg-2", "seg-3.tmp", "MANIFEST.tmp", "notes.md"} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	removed, err := manifest.Sweep(vfs.Disk{}, dir, m, func(name string) bool { return strings.HasPrefix(name, "seg-") })
-	check.That(t, err == nil && slices.Equal(removed, []string{"MANIFEST.tmp", "seg-2", "seg-3.tmp"}),
-		"removed %v, %v", removed, err)
+	must.Do(t, manifest.Sweep(vfs.Disk{}, dir, m, func(name string) bool { return strings.HasPrefix(name, "seg-") }))
 	left, _ := vfs.Disk{}.List(dir)
 	check.List(t, left, []string{"MANIFEST", "notes.md", "seg-1"}, "files that are left")
 }

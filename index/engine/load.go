@@ -402,12 +402,12 @@ func (l *Load) spare() int64 {
 
 // spill writes the chunks of workers as one run. No goroutine may add chunks to these workers meanwhile.
 func (l *Load) spill(workers ...*worker) error {
-	return l.flush(spilled, workers...)
+	return l.flush(true, workers...)
 }
 
-// flush writes the chunks of workers as one file. mode says how. No goroutine may add chunks to these workers
+// flush writes the chunks of workers as one segment, or as one run. No goroutine may add chunks to these workers
 // meanwhile.
-func (l *Load) flush(mode flushJob, workers ...*worker) error {
+func (l *Load) flush(run bool, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
 		if w.builder.Len() > 0 {
@@ -415,10 +415,10 @@ func (l *Load) flush(mode flushJob, workers ...*worker) error {
 		}
 	}
 	if len(builders) > 0 {
-		err := l.write(mode, builders)
+		err := l.write(run, builders)
 		if errors.Is(err, segment.ErrTooLarge) && len(builders) > 1 {
 			for _, w := range workers {
-				if err := l.flush(mode, w); err != nil {
+				if err := l.flush(run, w); err != nil {
 					return err
 				}
 			}
@@ -435,11 +435,19 @@ func (l *Load) flush(mode flushJob, workers ...*worker) error {
 	return nil
 }
 
-// write makes a segment or a run from builders, as how says. The next commit publishes a segment.
-func (l *Load) write(how flushJob, builders []*segment.Builder) error {
+// write makes a segment or a run from builders. The next commit publishes a segment. Only a segment may use the memory
+// that workers do not need, because all workers rest during a commit.
+func (l *Load) write(run bool, builders []*segment.Builder) error {
+	flush, open, spare := segment.FlushRun, segment.OpenRun, int64(0)
+	if !run {
+		flush, open, spare = segment.Flush, segment.Open, l.spare()
+	}
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
-	reader, err := how(l.index.fs, path, builders...)
+	if err := flush(l.index.fs, path, spare, builders...); err != nil {
+		return err
+	}
+	reader, err := open(l.index.fs, path)
 	if err != nil {
 		return err
 	}
@@ -506,9 +514,9 @@ func (l *Load) flushAll(ctx context.Context) error {
 		}
 	}
 	if !l.hasRuns() {
-		return l.flush(l.inOne, workers...)
+		return l.flush(false, workers...)
 	}
-	if err := l.flush(spilled, workers...); err != nil {
+	if err := l.flush(true, workers...); err != nil {
 		return err
 	}
 	return l.join(ctx)

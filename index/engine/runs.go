@@ -8,27 +8,7 @@ import (
 	"slices"
 
 	"sheaf/index/engine/segment"
-	"sheaf/index/vfs"
 )
-
-// flushJob writes the chunks of builders to a file and opens the file.
-type flushJob func(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error)
-
-// spilled writes the builders' chunks to the file path as a run, and opens the file.
-func spilled(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
-	if err := segment.FlushRun(fs, path, builders...); err != nil {
-		return nil, err
-	}
-	return segment.OpenRun(fs, path)
-}
-
-// inOne writes the chunks of builders as one segment. It may use the memory that workers do not need during a commit.
-func (l *Load) inOne(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
-	if err := segment.FlushWithin(fs, path, l.spare(), builders...); err != nil {
-		return nil, err
-	}
-	return segment.Open(fs, path)
-}
 
 func (l *Load) hasRuns() bool {
 	l.mu.Lock()

@@ -54,7 +54,7 @@ func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 func flushed(t *testing.T, builders ...*Builder) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
-	must.Do(t, Flush(vfs.Disk{}, path, builders...))
+	must.Do(t, Flush(vfs.Disk{}, path, 0, builders...))
 	data := must.Get(os.ReadFile(path))
 	return data
 }
@@ -155,7 +155,7 @@ func TestFlushTwice(t *testing.T) {
 	for range 2 {
 		must.Do(t, must.Err(b.Begin("id", "doc")))
 	}
-	err := Flush(vfs.Disk{}, filepath.Join(t.TempDir(), "s"), b)
+	err := Flush(vfs.Disk{}, filepath.Join(t.TempDir(), "s"), 0, b)
 	check.That(t, err != nil && b.Len() == 2, "%d chunks, %v", b.Len(), err)
 }
 
@@ -227,7 +227,7 @@ func TestEachShared(t *testing.T) {
 				ids[side][id] = at
 			}
 			path := filepath.Join(dir, fmt.Sprint(round, side))
-			must.Do(t, Flush(vfs.Disk{}, path, b))
+			must.Do(t, Flush(vfs.Disk{}, path, 0, b))
 			var err error
 			if readers[side], err = Open(vfs.Disk{}, path); err != nil {
 				t.Fatal(err)
@@ -261,7 +261,7 @@ func TestNoSpace(t *testing.T) {
 			t.Fatal(err)
 		}
 		addToken(b, 0, []byte("word"), 0)
-		err := Flush(faulty, "s.seg", b)
+		err := Flush(faulty, "s.seg", 0, b)
 		check.That(t, errors.Is(err, syscall.ENOSPC) && strings.Count(err.Error(), "s.seg") == 1, "%s fails: %v", failing,
 			err)
 		check.Is(t, must.Err(mem.Stat("s.seg")), fs.ErrNotExist, "%s fails: the file", failing)

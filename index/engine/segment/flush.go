@@ -14,14 +14,8 @@ import (
 // Flush writes the chunks of builders as one segment file and syncs the file. The chunks of a builder come after the
 // chunks of the builder before. All builders must have the same fields. Identifiers must be unique, and at least one
 // chunk must not be removed. Flush fails with ErrTooLarge if one segment cannot hold all chunks, and never changes the
-// builders.
-func Flush(fs vfs.FS, path string, builders ...*Builder) error {
-	return FlushWithin(fs, path, 0, builders...)
-}
-
-// FlushWithin does what Flush does, with up to spare bytes more memory than builders report. More memory makes it
-// faster.
-func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
+// builders. It uses up to spare bytes more memory than builders report. More memory makes it faster.
+func Flush(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
 	return flush(fs, path, kind, spare, builders)
 }
 

@@ -28,7 +28,7 @@ func smallSegment(t testing.TB, fs vfs.FS, path string) {
 		b.Mark(b.Column("tag", Value{Kind: 1, IsText: true, Text: id}))
 		must.Do(t, b.Vectors("v", [][]float32{{float32(i), 1}, {1, 0.5}}))
 	}
-	must.Do(t, Flush(fs, path, b))
+	must.Do(t, Flush(fs, path, 0, b))
 }
 
 // sectionsOf returns the sections of a file.

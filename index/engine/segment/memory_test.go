@@ -66,7 +66,7 @@ func TestMemoryIsCounted(t *testing.T) {
 		without := int64(0)
 		for _, spare := range []int64{0, 1 << 20, 1 << 30} {
 			most = 0
-			must.Do(t, FlushWithin(disk, filepath.Join(t.TempDir(), "s"), spare, builders...))
+			must.Do(t, Flush(disk, filepath.Join(t.TempDir(), "s"), spare, builders...))
 			t.Logf("%+v, %d to spare: said %d, held %d, at most %d", c, spare, said, took, most)
 			check.That(t, most-spare <= said+said/8 && most >= said/2,
 				"%+v: %d bytes are taken while builders are written that say %d, with %d to spare", c, most, said, spare)
@@ -140,14 +140,14 @@ func TestMemoryIsFreed(t *testing.T) {
 		one, two := build(0, 100), build(1, 100)
 		defer one.Forget()
 		defer two.Forget()
-		return Flush(disk, "s", one, two)
+		return Flush(disk, "s", 0, one, two)
 	})
 	var sources []Source
 	dir := t.TempDir()
 	for part := range 2 {
 		b := build(part, 600)
 		path := filepath.Join(dir, fmt.Sprint(part))
-		must.Do(t, Flush(vfs.Disk{}, path, b))
+		must.Do(t, Flush(vfs.Disk{}, path, 0, b))
 		b.Forget()
 		r := openSegment(t, path)
 		deleted := NewBitset(r.Chunks())

@@ -43,7 +43,7 @@ func mergeMemory(t *testing.T, own int) {
 			b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(20_000))}))
 		}
 		path := filepath.Join(dir, fmt.Sprint(part))
-		must.Do(t, Flush(vfs.Disk{}, path, b))
+		must.Do(t, Flush(vfs.Disk{}, path, 0, b))
 		r := openSegment(t, path)
 		sources = append(sources, Source{Reader: r})
 		said += r.MergeBytes()
@@ -80,7 +80,7 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 			addToken(b, 0, []byte("word"), 0)
 		}
 		path := filepath.Join(dir, name)
-		must.Do(t, Flush(vfs.Disk{}, path, b))
+		must.Do(t, Flush(vfs.Disk{}, path, 0, b))
 		return openSegment(t, path)
 	}
 	merged := func(name string, readers ...*Reader) *Reader {

@@ -9,8 +9,8 @@ import "sheaf/index/vfs"
 const runKind = "run"
 
 // FlushRun does what [Flush] does, but writes a run instead of a segment.
-func FlushRun(fs vfs.FS, path string, builders ...*Builder) error {
-	return flush(fs, path, runKind, 0, builders)
+func FlushRun(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
+	return flush(fs, path, runKind, spare, builders)
 }
 
 // OpenRun opens a run. The caller can find its chunks and merge it.

@@ -123,7 +123,7 @@ func filled(t testing.TB, rng *rand.Rand, prefix string, n int) *Builder {
 
 func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Reader {
 	t.Helper()
-	must.Do(t, Flush(vfs.Disk{}, path, filled(t, rng, prefix, n)))
+	must.Do(t, Flush(vfs.Disk{}, path, 0, filled(t, rng, prefix, n)))
 	r := must.Get(Open(vfs.Disk{}, path))
 	t.Cleanup(func() {
 		err := r.Close()

@@ -37,7 +37,7 @@ func vectorSegment(t *testing.T, rng *rand.Rand, name string, n, dims int) *Read
 		}
 	}
 	path := filepath.Join(t.TempDir(), name)
-	must.Do(t, Flush(vfs.Disk{}, path, b))
+	must.Do(t, Flush(vfs.Disk{}, path, 0, b))
 	return openSegment(t, path)
 }
 
@@ -198,7 +198,7 @@ func TestVectorSize(t *testing.T) {
 		must.Do(t, b.Vectors("v", [][]float32{v}))
 	}
 	path := filepath.Join(t.TempDir(), "s")
-	must.Do(t, Flush(vfs.Disk{}, path, b))
+	must.Do(t, Flush(vfs.Disk{}, path, 0, b))
 	parts := openSegment(t, path).Parts()
 	var size int64
 	for _, name := range []string{"vectors", "codes", "scales", "owners", "firsts"} {

@@ -32,27 +32,6 @@ func TestOutlineParents(t *testing.T) {
 	})
 }
 
-// flat returns a document with n chunks under its root.
-func flat(n int) *sheaf.Document {
-	d := &sheaf.Document{ID: "t:a.md", Chunks: []sheaf.Chunk{{ID: "t:a.md"}}}
-	for i := range n {
-		d.Chunks = append(d.Chunks, sheaf.Chunk{ID: sheaf.ID("t:a.md#" + strconv.Itoa(i)), Parent: d.ID, Depth: 1})
-	}
-	return d
-}
-
-func BenchmarkOutlineOf(b *testing.B) {
-	for _, n := range []int{10, 100, 10_000} {
-		d := flat(n)
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				sheaf.OutlineOf(d, sheaf.Dated{})
-			}
-		})
-	}
-}
-
 // TestBreadcrumb checks the breadcrumb of a chunk with titles, and of chunks without any.
 func TestBreadcrumb(t *testing.T) {
 	for want, titles := range map[string][]string{"> Git › Undo": {"Git", "Undo"}, "> Git › ": {"Git", ""}} {

@@ -545,21 +545,6 @@ func TestNewStage(t *testing.T) {
 	}
 }
 
-func BenchmarkLoad(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		must.Get(profile.Load(profile.Default, profile.Builtin))
-	}
-}
-
-func BenchmarkPlan(b *testing.B) {
-	p := must.Get(profile.Load("onyx-vespa", profile.Builtin))
-	b.ReportAllocs()
-	for b.Loop() {
-		must.Get(p.Plan(10, nil))
-	}
-}
-
 // place returns a position in a profile as errors write it: after bytes behind the first occurrence of text.
 func place(profile, text string, after int) string {
 	at := strings.Index(profile, text) + after

@@ -251,44 +251,6 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkPassages searches chunks of three passages for the number of neighbors that profiles
-// request. It also reports the number of rows that a search compares.
-func BenchmarkPassages(b *testing.B) {
-	c := collect()
-	for _, chunks := range []int{20_000, len(c.vectors) / 3} {
-		buffer := vector.NewBuffer(len(c.vectors[0]))
-		chunks = min(chunks, len(c.vectors)/3)
-		for i, v := range c.vectors[:3*chunks] {
-			buffer.Add(uint32(i/3), v)
-		}
-		set := buffer.Set(chunks)
-		var err error
-		if set.Depth, err = vector.Measure(context.Background().Err, []vector.Part{{Set: set}}, 0); err != nil {
-			b.Fatal(err)
-		}
-		for _, k := range []int{10, 50, 100, 500} {
-			b.Run(fmt.Sprintf("%d/top%d", chunks, k), func(b *testing.B) {
-				var found []vector.Neighbor
-				search := func(i int) {
-					if found, err = set.Search(context.Background(), found[:0], c.queries[i%len(c.queries)], nil, k,
-						vector.Options{}); err != nil {
-						b.Fatal(err)
-					}
-				}
-				rows := 0
-				set.Verify = func(list []uint32) error { rows += len(list); return nil }
-				for i := range c.queries {
-					search(i)
-				}
-				set.Verify = nil
-				b.ResetTimer()
-				measure(b, search)
-				b.ReportMetric(float64(rows)/float64(len(c.queries)), "rows")
-			})
-		}
-	}
-}
-
 // measure reports p50 and p99 of the elapsed time, and p50 of the processor time.
 func measure(b *testing.B, run func(i int)) {
 	var took, used []time.Duration
@@ -302,21 +264,4 @@ func measure(b *testing.B, run func(i int)) {
 	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 	b.ReportMetric(float64(used[len(used)/2].Microseconds()), "cpu-p50-µs")
-}
-
-// BenchmarkMemory reads 256 MB, the size of the rows of 1,000,000 vectors. No reader of the rows
-// can be faster.
-func BenchmarkMemory(b *testing.B) {
-	words := make([]uint64, 32<<20)
-	for i := range words {
-		words[i] = uint64(i)
-	}
-	b.SetBytes(8 * int64(len(words)))
-	for b.Loop() {
-		var s0, s1, s2, s3 uint64
-		for w := words; len(w) >= 4; w = w[4:] {
-			s0, s1, s2, s3 = s0+w[0], s1+w[1], s2+w[2], s3+w[3]
-		}
-		must.That(b, s0+s1+s2+s3 != 0, "nothing was read")
-	}
 }

@@ -190,15 +190,6 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-func BenchmarkPrepare(b *testing.B) {
-	v := unit(rand.New(rand.NewPCG(1, 1)), 256)
-	e := NewEncoder(256)
-	var q query
-	for b.Loop() {
-		e.prepare(&q, v)
-	}
-}
-
 // TestMeasurementOfEqualVectors checks that a measurement of many equal vectors keeps no more than it needs.
 func TestMeasurementOfEqualVectors(t *testing.T) {
 	for _, passages := range []uint32{1, 3} {

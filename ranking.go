@@ -86,7 +86,7 @@ func (r Ranking) Sorted() bool {
 	return true
 }
 
-// Sort sorts r into the order of a [Ranking]. It changes r itself.
+// Sort sorts r in place into the order of a [Ranking].
 func (r Ranking) Sort() {
 	if r.Sorted() {
 		return

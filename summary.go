@@ -96,7 +96,7 @@ type reasonGroup struct {
 	// before is the text of the reason. If the reason has words, they follow after a colon.
 	before string
 	words  []weighedWord
-	common bool // the reason also has common words
+	common bool // some words are too common to be named
 	// best is the largest similarity, and count is the number of similarities.
 	best  float64
 	count int

@@ -465,7 +465,7 @@ func isMisplaced(before, r, after rune) bool {
 	return false
 }
 
-// decodeBytes keeps valid UTF-8 in data, and decodes other bytes with alphabet. A file may change its encoding.
+// decodeBytes keeps valid UTF-8 in data, and decodes other bytes with alphabet, because a file may change its encoding.
 func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	text := make([]byte, 0, len(data)+len(data)/8)
 	for len(data) > 0 {

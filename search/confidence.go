@@ -92,7 +92,7 @@ func (c *Calibration) Confidence(e *Evidence, answerable bool) float64 {
 	return p
 }
 
-// Level is a range of confidence.
+// Level is a confidence in one word: high, medium, low or none.
 type Level string
 
 // These are the levels of confidence.

@@ -177,7 +177,7 @@ func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	return x.usedPart(query, o), nil
 }
 
-// usedPart returns the part of a valid reply that the search uses.
+// usedPart returns the wordings, words and invented text of a valid reply that the search uses.
 func (x Expansion) usedPart(query string, o profile.Expand) Expansion {
 	var out Expansion
 	seen := []string{plainText(query)}

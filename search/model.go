@@ -16,7 +16,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// modelWords holds what the model that SetModel got knows about words.
+// modelWords holds what the model in SetModel can do with words: weigh them, and tell their language.
 type modelWords struct {
 	// alike becomes true when the model cannot weigh words by rarity. The pointer is nil if there is no model.
 	alike *atomic.Bool

@@ -166,7 +166,7 @@ type Hit struct {
 	// Score orders the hits. It is not a probability.
 	Score float64
 	// Confidence is the probability, within 0..1, that this result is right. It is nil without a calibration. Level is
-	// the range of Confidence, or "". Evidence is the input for both.
+	// Confidence in one word, or "". Evidence is the input for both.
 	Confidence *float64
 	Level      Level
 	Evidence   *Evidence

@@ -27,7 +27,7 @@ type FolderSignal struct {
 	DocumentCount     int     `json:"documentCount"`     // how many documents in it were found
 	TotalDocsInFolder int     `json:"totalDocsInFolder"` // how many documents it has
 	RelevanceRatio    float64 `json:"relevanceRatio"`    // the share of its documents that were found
-	BoostFactor       float64 `json:"boostFactor"`       // the factor of the score
+	BoostFactor       float64 `json:"boostFactor"`       // the factor that multiplies the score
 }
 
 // GraphSignal is the factor by which links raise a score. Score is the weighted sum of the counts of links.
@@ -36,7 +36,7 @@ type GraphSignal struct {
 	CoCitations     int     `json:"coCitations"`     // how many documents found are cited together with it
 	SharedTags      int     `json:"sharedTags"`      // how many documents found share a tag with it
 	Score           float64 `json:"score"`           // the weighted sum of the counts
-	BoostMultiplier float64 `json:"boostMultiplier"` // the factor of the score
+	BoostMultiplier float64 `json:"boostMultiplier"` // the factor that multiplies the score
 }
 
 // SignalsOf converts the explanation of a hit to signals. If the hit has no explanation, it returns nil.

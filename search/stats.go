@@ -274,7 +274,7 @@ func (s *stats) tellingWords(text string) []string {
 	return words
 }
 
-// wordCounts caches the counts of words that the vector of a query needed. Later steps reuse them.
+// wordCounts has the number of chunks with each word. The vector of a query needs it, and later steps reuse it.
 type wordCounts struct {
 	queries []sheaf.TextQuery
 	chunks  []int

@@ -119,7 +119,7 @@ func (a *app) printFaults(out checkJSON) error {
 	})
 }
 
-// repairJSON reports a repair.
+// repairJSON says what `sheaf check --repair` did.
 type repairJSON struct {
 	Repaired bool     `json:"repaired"`       // whether the index was repaired
 	Lost     []string `json:"lost,omitempty"` // the documents that cannot be read and have no file

@@ -150,7 +150,7 @@ func countedAlike(first, other string) string {
 	return config.BM25Exact
 }
 
-// alikeTexts explain how the engine counts in a comparison, by the value of the setting bm25.
+// alikeTexts say how the engine counted words for a comparison, by the value of the setting bm25.
 var alikeTexts = map[string]string{
 	config.BM25Lucene:   "the engine counts lengths as Lucene keeps them; exact: with exact lengths",
 	config.BM25Weaviate: "the engine's idf counts all chunks, as Weaviate's; exact: the chunks that have the field",

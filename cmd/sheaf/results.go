@@ -56,7 +56,7 @@ type resultJSON struct {
 
 	// hierarchy is the heading path of the result. Only output to people uses it and the following fields.
 	hierarchy []string
-	file      string // absolute
+	file      string // the absolute path of the file
 }
 
 // constituentJSON is a passage that a result represents.

@@ -37,7 +37,7 @@ type Engine interface {
 
 // Sized is implemented by engines that run in another process than the harness.
 type Sized interface {
-	// Process returns the number of the other process, or "" if none runs.
+	// Process returns the ID of the engine's process, or "" if none runs.
 	Process() string
 }
 

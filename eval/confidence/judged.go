@@ -47,7 +47,7 @@ func draw(random *rand.Rand, questions []Question, n int) []Question {
 	return questions[:min(n, len(questions))]
 }
 
-// SameDocuments returns a function. The function reports whether collections i and j have a document in common.
+// SameDocuments returns a function that reports whether collections i and j have a document in common.
 func SameDocuments(all []*eval.Collection) func(i, j int) bool {
 	paths := make([]map[string]bool, len(all))
 	for i, c := range all {

@@ -35,7 +35,7 @@ type Dataset struct {
 	Hash, QueryHash string
 }
 
-// Document is one document of a collection.
+// Document is one document of a data set.
 type Document struct {
 	ID    string
 	Title string

@@ -148,8 +148,8 @@ type Step struct {
 	Alike bool
 	// Shards is how many parts the store has. Each part may count words on its own. 0 means unknown.
 	Shards int
-	// Chosen says that the step scores hits that other branches or a first phase found. If they found other hits on the
-	// other store, the step scores other hits.
+	// Chosen says that other branches or a first phase found the hits that the step scores. On the other store they may
+	// have found other hits.
 	Chosen bool
 	// Noted lists notes about the step that only this store has.
 	Noted []string

@@ -40,7 +40,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
-// Interval is a range of values.
+// Interval is a confidence interval: the range from Low to High.
 type Interval struct {
 	Low  float64 `json:"low"`  // the lower end
 	High float64 `json:"high"` // the upper end

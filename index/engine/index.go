@@ -122,7 +122,7 @@ type Index struct {
 
 	searching atomic.Int32 // searches that use a processor now
 
-	loaded atomic.Int64 // time of loads, in nanoseconds, since the last settle
+	loaded atomic.Int64 // time of loads since the last call of settle, in nanoseconds
 	closed atomic.Bool
 	stop   context.Context
 	cancel context.CancelFunc

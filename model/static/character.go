@@ -39,10 +39,10 @@ func (s *Segmenter) character(text []byte) character {
 	return *c
 }
 
-// characterMask has by the first 4 bits of a character outside ASCII a mask of its bytes.
+// characterMask has a mask for the bytes of a character outside ASCII, by the first 4 bits of the character.
 var characterMask = [16]uint32{12: 1<<16 - 1, 13: 1<<16 - 1, 14: 1<<24 - 1, 15: 1<<32 - 1}
 
-// describe returns the character with these bytes.
+// describe returns the character whose bytes are in text, with its normalization.
 func (s *Segmenter) describe(text uint32) character {
 	raw := binary.LittleEndian.AppendUint32(nil, text)
 	_, size := utf8.DecodeRune(raw)

@@ -19,7 +19,7 @@ const (
 type block struct {
 	text  string
 	parts [tables]part
-	start int // of a long block: the language number of its start, by the English table
+	start int // for a long block: the language number of its beginning
 	long  bool
 }
 
@@ -192,7 +192,7 @@ const (
 	// Names and code in other languages lose little.
 	favor, favorPiece, favorFrom = 8, 2, 30
 	favorWords                   = 32     // for texts whose words are all pieces of the English table
-	mostForeign                  = 4      // an English text has at most one of this many bytes outside ASCII
+	mostForeign                  = 4      // in an English text, at most one byte in four is outside ASCII
 	clearPiece                   = 1      // a clearly English text has more than this per piece,
 	clearText                    = 60     // and more than this in total
 	sureText, surePiece          = 32, 10 // a text of known language has more than both

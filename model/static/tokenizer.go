@@ -329,7 +329,7 @@ func dropped(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && unicode.Is(reference, r)
 }
 
-// isMark reports whether the reference tokenizer reads r as a mark without width of its own. Its switch names the
+// isMark reports whether the reference tokenizer reads r as a mark that has no width of its own. The switch lists
 // characters whose kind changed after Unicode 8.
 func isMark(r rune) bool {
 	switch r {

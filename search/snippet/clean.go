@@ -36,7 +36,7 @@ type line struct {
 type markedMatches struct {
 	ranges  []sheaf.Span
 	weights []float64 // the weight of each term of matches
-	terms   uint64    // the terms in ranges
+	terms   uint64    // a bit for each term that ranges contain
 	begin   int       // earlier matches cannot be the rarest
 	most    float64   // the weight of the rarest match
 	rarest  int       // where the rarest match begins in the text
@@ -309,7 +309,8 @@ func footnoteMark(text string, i int) int {
 	return n
 }
 
-// wordByte reports whether the byte at i is an ASCII letter or digit. A sign beside it mostly belongs to a program.
+// wordByte reports whether the byte at i is an ASCII letter or digit. A sign next to it is usually an operator, not
+// markup.
 func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }

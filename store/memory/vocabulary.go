@@ -27,7 +27,7 @@ type vocabulary struct {
 // single stands for all raw words with exactly one term, which the vocabulary does not keep.
 var single = word{length: 1, positions: 1}
 
-// analyzedText is a text and the field that its analysis made.
+// analyzedText is a text with the terms that its analysis found.
 type analyzedText struct {
 	text  string
 	field *field

@@ -26,7 +26,7 @@ type Client struct {
 	Store string
 	// URL has scheme, host and port, without a slash at its end.
 	URL string
-	// HTTP sends the requests. It trusts certain certificates.
+	// HTTP sends the requests. It checks the server's certificate as the options say.
 	HTTP *http.Client
 	// Authorize adds credentials to a request; nil adds none.
 	Authorize func(*http.Request)

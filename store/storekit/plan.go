@@ -14,7 +14,7 @@ import (
 // FormMark begins the text of a form (see analysis.Term) in a dictionary of forms and terms. No term begins with it.
 const FormMark = "\x01"
 
-// Plan is an analyzed request.
+// Plan is a request after analysis: terms instead of words.
 type Plan struct {
 	// Fields are the fields of the request, in its order. After these come fields that only parts of the query name,
 	// with weight 1. Nodes refer to Fields by index.

@@ -20,7 +20,7 @@ type Stores[O any] struct {
 	options map[store.Backend]O
 }
 
-// Open opens a store.
+// Open opens a store with the options o.
 func (s *Stores[O]) Open(t testing.TB, o O) store.Backend {
 	t.Helper()
 	b := must.Get(s.With(context.Background(), o))

@@ -62,7 +62,7 @@ func (s *Store) wait(ctx context.Context) error {
 	}
 }
 
-// Drop removes all documents of a store. The schemas stay: only a deployment removes them. It may be missing.
+// Drop removes all documents of a store. The schemas stay: only a deployment removes them. A schema may be missing.
 func Drop(ctx context.Context, o Options) error {
 	c := newClient(o)
 	for _, schema := range []string{o.Schema, o.Schema + "_about"} {

@@ -75,7 +75,8 @@ func joined(operator string, parts []string, none condition, loose bool) conditi
 	return out
 }
 
-// negate returns the opposite of a condition. For a loose one it returns everything.
+// negate returns the opposite of a condition. For a loose condition, which lets too many chunks pass, it returns
+// everything.
 func negate(c condition) condition {
 	switch {
 	case c.loose:

@@ -57,7 +57,7 @@ type merger struct {
 	total   int // chunks of the result
 	fields  []string
 	byField [][]uint32             // lengths of the result
-	memory  []offheap.List[uint32] // memory of numbers
+	memory  []offheap.List[uint32] // the slices of numbers, to free at the end
 	steps   int
 	// goroutines is the number of goroutines that encode lists in parallel.
 	goroutines int

@@ -14,7 +14,7 @@ type occurrences struct {
 	open    []uint32               // its numbers; the others have all of theirs
 	chunk   uint32                 // ordinal of the last chunk, plus 1
 	last    uint32                 // position of the last occurrence
-	counted int                    // occurrences in full pages, with the numbers between them
+	counted int                    // how many numbers the full pages have
 }
 
 const (

@@ -210,7 +210,7 @@ func (t *table) block(i int) ([]byte, error) {
 // tableCursor walks through a table. key and payload are valid until the next call of next or seek.
 type tableCursor struct {
 	table   *table
-	at      int // number of the entry, count at the end
+	at      int // number of the entry; after the last one it equals count
 	key     []byte
 	payload []byte // of runs: those after the first
 	number  int64  // of a table of numbers; of runs, the end of the first

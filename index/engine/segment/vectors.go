@@ -126,7 +126,7 @@ func (r *Reader) openVectors(field VectorField) (*VectorIndex, error) {
 	return v, nil
 }
 
-// Field describes the vector field.
+// Field returns the name, the dimensions and the counts of the vector field.
 func (v *VectorIndex) Field() VectorField { return v.field }
 
 // Set returns the vectors. It verifies everything except the rows; a row is verified when it is read.

@@ -53,7 +53,7 @@ type entry struct {
 	name     string
 	offset   uint64
 	length   uint64
-	checksum uint32 // of the section, or of the last list of checksums after it
+	checksum uint32 // the checksum of the section, or of the last list after it
 }
 
 // Reader is an open section file. It is safe for concurrent use, and its slices are valid, until Close.

@@ -73,6 +73,7 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 	}
 	x = x[:e.padded]
 	clear(x[copy(x, v[:e.dims]):])
+	e.rotate.apply(x)
 	largest := maxAbs(x)
 	start, words := len(row), len(code)
 	row = append(row, make([]byte, e.padded)...)
@@ -80,8 +81,7 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 	if !(largest > tiny && largest < 1/tiny) { // zeros, or not a vector of unit length
 		return row, code, 0
 	}
-	e.rotate.apply(x)
-	level := maxLevel / maxAbs(x)
+	level := maxLevel / largest
 	var square, product [4]float64 // sums of every fourth number, which processors add in parallel
 	for w := range e.Words() {
 		var negative uint64
@@ -172,7 +172,7 @@ const (
 	planeCount = 4
 	planeMost  = 7
 	queryMost  = 1<<15 - 1
-	tableBytes = 2 * 8 * 16 // bytes of the table for one word
+	tableBytes = 2 * 8 * 16 // of a word
 	tableBias  = 32         // so that no sum is negative
 )
 

@@ -43,11 +43,11 @@ type NameMatch struct {
 // Over the words of a name, said is precision and asked is recall: coordination level matching with idf (Spärck Jones
 // 1972).
 type Names struct {
-	Document float64 // 0..1e6
-	Heading  float64 // 0..1e6
-	Title    float64 // 0..1e6
-	Alias    float64 // 0..1e6
-	Equal    float64 // 0..1e6
+	Document float64 // 0..1e6: weight of the name of the document
+	Heading  float64 // 0..1e6: weight of the heading
+	Title    float64 // 0..1e6: for a title that equals the query
+	Alias    float64 // 0..1e6: for another name that equals the query
+	Equal    float64 // 0..1e6: for a heading that equals the query
 }
 
 // Apply implements [Stage]. Without [Env.Named] it only adds equal.

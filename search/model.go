@@ -139,8 +139,8 @@ func (s *Searcher) vectorsOf(ctx context.Context, texts []string) ([][]float32, 
 	return out, err
 }
 
-// usableVector returns v, or nil if all its numbers are zero. If a number is not finite, it returns an error. The
-// search survives a fault of the model, but a fault in a request ends it.
+// usableVector returns v, or nil if all its numbers are zero. If a number is not finite, it returns an error. Otherwise
+// the bad vector would end the search.
 func usableVector(v []float32) ([]float32, error) {
 	var square float64
 	for _, x := range v {

@@ -171,7 +171,7 @@ func (r *chunksRun) run(cmd *cobra.Command, args []string) (err error) {
 	return r.end()
 }
 
-// chunksRoot returns the root folder. Identifiers contain paths relative to this folder.
+// chunksRoot returns the absolute root folder, to which the paths in identifiers are relative.
 func chunksRoot(args []string, root string) (string, error) {
 	if root != "" || len(args) != 1 {
 		return collection.RealFolder(root)

@@ -431,7 +431,7 @@ func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int)
 	return nil
 }
 
-// findLive returns for each segment which of its entries are current, by number of the entry. nil means all.
+// findLive returns, for each segment, whether each of its entries is current, by number of the entry. nil means all.
 func (v *View) findLive() ([][]bool, error) {
 	live := make([][]bool, len(v.segments))
 	if len(v.segments) < 2 {

@@ -20,7 +20,7 @@ type Recall struct {
 	Dims     int
 	Passages int // including those of deleted chunks
 	Chunks   int // chunks with passages, including deleted ones
-	Queries  int // 0 when the field has no vectors
+	Queries  int // how many queries were measured; 0 when the field has no vectors
 	At10     float64
 	At100    float64
 	// Exhaustive means that searches compare every vector. Then a search cannot miss a chunk.

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// Op is a call that can fail.
+// Op is a call of a file system that a test can make fail.
 type Op string
 
 // These are the calls that can fail.

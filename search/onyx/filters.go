@@ -50,7 +50,7 @@ type Filters struct {
 	Graph
 }
 
-// Scope is the scope of knowledge: a search finds documents in at least one of its fields. Without any, there is no
+// Scope is a limit on what a caller may search: documents in at least one of its fields. Without any, there is no
 // limit.
 type Scope struct {
 	Sets      []string

@@ -19,7 +19,7 @@ type vocabulary struct {
 	analyzer  *analysis.Analyzer
 	wanted    *wantedTerms // nil keeps every term
 	words     map[string]*word
-	lastTexts map[string]analyzedText // by field
+	lastTexts map[string]analyzedText // the last text of each field
 	terms     []analysis.Term
 	begins    *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }

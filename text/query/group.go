@@ -44,7 +44,7 @@ type part struct {
 	words sheaf.TextQuery
 	// strict says that a hit must match the words: they are or contain a phrase, or have a field.
 	strict bool
-	// about is the text of the words without marks, for embedding.
+	// about is the text of the words without marks, for embedding with a model.
 	about string
 	// open is the group in the brackets, if the part is a bracket without a sign. Such brackets matter only beside OR.
 	open *group

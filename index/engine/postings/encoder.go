@@ -18,8 +18,8 @@ type Encoder struct {
 	block, whole Frontier
 	impacts      []byte
 	lasts        []byte
-	places       []uint32 // of the blocks after the first
-	spots        []uint32 // of their positions
+	places       []uint32 // where the blocks after the first begin
+	spots        []uint32 // where the positions of these blocks begin
 	blocks       []byte
 	positions    []byte
 	writer       positionWriter

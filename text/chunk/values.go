@@ -111,7 +111,7 @@ func parseDate(s string) (time.Time, bool) {
 // clock matches a time of day at the end of a date, perhaps with a zone. It ignores the name of a zone after the
 // time, as in 16:33 CET, 16:33 +0100 CET or 16:33+01:00[Europe/Berlin].
 var clock = regexp.MustCompile(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
-	`(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
+	`(?:[:.](\d\d)(?:[:.](\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
 // timed parses s as a day, with the function parseDay, and a time of day after it. The zone is the zone in the text, or
@@ -206,6 +206,9 @@ func documentDate(v sheaf.Value) (time.Time, bool) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	switch {
 	case err != nil || !isDigit(digits[0]):
+		if t, err := time.Parse("2006-01", digits); err == nil {
+			return t, true
+		}
 		return dateOf(v)
 	case len(digits) == len("1000000000"):
 		if t, ok := parseDigits("2006010215", digits); ok {

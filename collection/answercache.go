@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
 
 	"sheaf"
+	"sheaf/internal/arena"
 	"sheaf/internal/lru"
 	"sheaf/search"
 )
@@ -164,26 +164,20 @@ func (a *answer) bytes() int64 {
 	return int64(size)
 }
 
-// ownHit copies a hit. The copy shares no memory with the catalog, and has no Evidence (input of the confidence).
-func ownHit(h search.Hit) search.Hit {
-	h.ID, h.Doc = sheaf.ID(strings.Clone(string(h.ID))), sheaf.ID(strings.Clone(string(h.Doc)))
-	h.Path, h.Title, h.Breadcrumb = strings.Clone(h.Path), strings.Clone(h.Title), strings.Clone(h.Breadcrumb)
-	h.Hierarchy, h.Tags = ownTexts(h.Hierarchy), ownTexts(h.Tags)
+// ownHit copies a hit. The copy shares no memory with the catalog, and has no Evidence (input of the confidence). The
+// memory of its strings comes from texts.
+func ownHit(h search.Hit, texts *arena.Texts) search.Hit {
+	id := func(id sheaf.ID) sheaf.ID { return sheaf.ID(texts.Join(string(id))) }
+	h.ID, h.Doc = id(h.ID), id(h.Doc)
+	h.Path, h.Title, h.Breadcrumb = texts.Join(h.Path), texts.Join(h.Title), texts.Join(h.Breadcrumb)
+	h.Hierarchy, h.Tags = texts.Own(h.Hierarchy), texts.Own(h.Tags)
 	h.Constituents, h.Legs, h.Evidence = slices.Clone(h.Constituents), slices.Clone(h.Legs), nil
 	for i := range h.Constituents {
 		c := &h.Constituents[i]
-		c.ID, c.Title = sheaf.ID(strings.Clone(string(c.ID))), strings.Clone(c.Title)
+		c.ID, c.Title = id(c.ID), texts.Join(c.Title)
 	}
 	if h.Confidence != nil {
 		h.Confidence = new(*h.Confidence)
 	}
 	return h
-}
-
-func ownTexts(list []string) []string {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i] = strings.Clone(list[i])
-	}
-	return list
 }

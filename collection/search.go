@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/arena"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
@@ -124,8 +125,9 @@ func (r *Reader) newAnswer(
 	request.like, parsed.Text = nil, ""
 	own.Scanned, own.Took, own.Trace, own.Expansion = nil, nil, nil, nil
 	own.Hits = make([]search.Hit, len(result.Hits))
+	texts := arena.NewTexts(4 << 10)
 	for i := range own.Hits {
-		own.Hits[i] = ownHit(result.Hits[i])
+		own.Hits[i] = ownHit(result.Hits[i], texts)
 	}
 	a := &answer{
 		key: key, request: request, query: parsed, result: &own, documents: docs, state: r.state,

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"sheaf"
+	"sheaf/internal/arena"
 )
 
 // Ranking examines hundreds of candidates in as many documents, but needs little of each. An outline has only this
@@ -59,12 +60,13 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	if n > 0 {
 		o.Nodes = make([]sheaf.Node, n)
 	}
+	texts := arena.NewTexts(n * (len(id) + 2*usualSlug)) // IDs and titles
 	end := 0
 	for i := range o.Nodes {
 		var c sheaf.Chunk
-		flags, parent := decodeStart(d, doc, i, &c)
+		flags, parent := decodeStart(d, doc, i, &c, texts)
 		if flags&chunkTitle != 0 {
-			c.Title = strings.Clone(c.Title)
+			c.Title = texts.Join(c.Title)
 		}
 		if flags&chunkExtra != 0 {
 			d.uint()

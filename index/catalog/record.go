@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/arena"
 )
 
 // A record has this order: title, aliases, tags; properties, warnings, language, frontmatter and date; chunks; links
@@ -266,10 +267,11 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 		return
 	}
 	chunks := make([]sheaf.Chunk, 0, n)
+	ids := arena.NewTexts(n * (len(doc.ID) + usualSlug))
 	top, end := []string{doc.Title}, 0
 	for i := range n {
 		var c sheaf.Chunk
-		flags, parent := decodeStart(d, doc, i, &c)
+		flags, parent := decodeStart(d, doc, i, &c, ids)
 		above := top
 		if parent > 1 {
 			c.Parent, above = chunks[parent-2].ID, chunks[parent-2].Hierarchy
@@ -291,9 +293,12 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	doc.Chunks = chunks
 }
 
+// usualSlug is the usual length of a slug with its "#", in bytes.
+const usualSlug = 20
+
 // decodeStart reads the start of chunk number i: depth, title and ID. It returns the flags and the parent: 0 for none,
-// 1 for the document, k+2 for chunk k.
-func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
+// 1 for the document, k+2 for chunk k. The memory of the ID comes from ids.
+func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk, ids *arena.Texts) (flags byte, parent int) {
 	flags = d.byte()
 	if parent = d.uint(); parent-2 >= i {
 		d.fail()
@@ -313,7 +318,7 @@ func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags 
 		slug = plainSlug(c.Title)
 	}
 	if slug != "" { // else it has the document's ID
-		c.ID = doc.ID + "#" + sheaf.ID(slug)
+		c.ID = sheaf.ID(ids.Join(string(doc.ID), "#", slug))
 		c.Slug = string(c.ID[len(doc.ID)+1:])
 	}
 	return flags, parent

@@ -266,6 +266,9 @@ func WithoutPayloads(text string) Left { return withoutParts(text, removed(paylo
 // WithoutMarkup returns text without data, and with the characters beyond ASCII that its entities stand for. Its words
 // are those that [IndexedText] has.
 func WithoutMarkup(text string) Left {
+	if strings.IndexByte(text, '&') < 0 { // true for most texts
+		return WithoutPayloads(text)
+	}
 	parts := append(removed(payloads(text)), slices.DeleteFunc(markup(text, 0), func(e edit) bool {
 		return e.by == "" || e.by[0] < utf8.RuneSelf
 	})...)

@@ -136,20 +136,6 @@ func TestOneTextWithoutVector(t *testing.T) {
 	}
 }
 
-// TestOneChunkWithoutVector checks that a refused chunk leaves only itself without vectors, and is named.
-func TestOneChunkWithoutVector(t *testing.T) {
-	w := newWorld(t)
-	m := &fakeModel{Embedder: hashed.New(256), refused: func() error { return errors.New("it is too long") }}
-	w.o.Embedder = m
-	w.write("a.md", "# Stones\n\n## One\n\nflour and water\n\n## Two\n\nGranite\n\n## Three\n\nholes in cheese\n")
-	r := w.run()
-	check.That(t, r.Pending == 1 && strings.HasSuffix(r.EmbedError, "(chunk t:a.md#two)"), "%+v", r)
-	for text, want := range map[string]sheaf.ID{"Stones › One flour and water": "t:a.md#one",
-		"Stones › Three holes in cheese": "t:a.md#three"} {
-		check.Equal(t, nearest(t, w, &fakeModel{Embedder: m.Embedder}, text), want, "nearest to %q", text)
-	}
-}
-
 // spoiled changes the last vector of each call.
 type spoiled struct {
 	hashed.Embedder

@@ -244,8 +244,8 @@ type embedding struct {
 	refusing time.Time
 }
 
-// embedChunks adds vectors to chunks if there is an embedder that works. If the embedder refuses a chunk, the document
-// waits for the vectors of this chunk. Other chunks and documents do not wait.
+// embedChunks adds vectors to chunks if there is an embedder that works. A document that the embedder refuses waits for
+// its vectors; the other documents are not delayed.
 func (w *worker) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	switch {
@@ -267,9 +267,6 @@ func (w *worker) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	}
 	// Other documents need not wait for a server that is down.
 	answers := err == nil || Answers(ctx, w.o.Embedder)
-	if _, windows := w.o.Embedder.(model.WindowEmbedder); err != nil && answers && !windows && len(chunks) > 1 {
-		err = w.embedEach(ctx, doc, at, chunks)
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err == nil {
@@ -284,21 +281,6 @@ func (w *worker) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 		w.embedding.fault = err
 	}
 	return err
-}
-
-// embedEach adds vectors to each chunk that the embedder accepts alone, and returns the last error. It stops after
-// mostRefused errors, because an embedder may take long to refuse a text.
-func (w *worker) embedEach(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
-	chunks []store.Chunk) (last error) {
-	const mostRefused = 3
-	refused := 0
-	for i := 0; i < len(chunks) && refused < mostRefused; i++ {
-		if err := w.embed(ctx, w.o.Embedder, doc, at, chunks[i:i+1], w.o.suffixOf(doc)); err != nil {
-			last = fmt.Errorf("%w (chunk %s)", err, chunks[i].ID)
-			refused++
-		}
-	}
-	return last
 }
 
 // Embed adds vectors to the chunks of one document: for each chunk's title, and its passages under the titles above.

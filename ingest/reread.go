@@ -22,7 +22,7 @@ import (
 // The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search finds
 // their old state. Documents with a higher version stay as they are. Otherwise an old and an upgraded program that
 // share an index would read everything again and again. Documents that the old program reads wait for the new program.
-const ParserVersion = 22
+const ParserVersion = 21
 
 // parserKey is the key in the settings for the ParserVersion with which documents were read. Others are pending.
 const parserKey = "reading"

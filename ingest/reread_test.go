@@ -404,8 +404,6 @@ var readAs = map[int]string{
 	// Reads more dates, numbers such as 1,000,000, HTML in words and texts in old encodings. Joins l'infor-mation.
 	// These texts have none.
 	21: "1d9e7fcd0dd9d113",
-	// Reads weeks, 24:00, entities, and tags without attributes such as <br>. These texts have none.
-	22: "1d9e7fcd0dd9d113",
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

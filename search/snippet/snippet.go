@@ -58,7 +58,7 @@ type match struct {
 // wins. Without a match, Snippet returns the start of the text. The caller removes frontmatter and headings. The work
 // is limited for texts of any length.
 func (h *Highlighter) Snippet(text string, width int) Snippet {
-	left := chunk.WithoutMarkup(text)
+	left := chunk.WithoutPayloads(text)
 	s := h.cut(left.Text, max(width, leastWidth))
 	s.At = left.At(s.At)
 	return s

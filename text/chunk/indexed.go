@@ -3,7 +3,6 @@ package chunk
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"sheaf"
 )
@@ -247,58 +246,33 @@ func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 	return inside
 }
 
-// Left is what is left of a text after some parts were removed or replaced.
+// Left is what is left of a text after some parts were removed.
 type Left struct {
 	Text string
-	// cut lists the changed parts in order, with their positions in the whole text.
-	cut []edit
-}
-
-// edit is a part of a text that is removed, or replaced by another text.
-type edit struct {
-	sheaf.Span
-	by string
+	// cut lists the removed parts in order, with their positions in the whole text.
+	cut []sheaf.Span
 }
 
 // WithoutPayloads returns text without the data in it, such as base64.
-func WithoutPayloads(text string) Left { return withoutParts(text, removed(payloads(text))) }
+func WithoutPayloads(text string) Left { return withoutParts(text, payloads(text)) }
 
-// WithoutMarkup returns text without data, and with the characters beyond ASCII that its entities stand for. Its words
-// are those that [IndexedText] has.
-func WithoutMarkup(text string) Left {
-	if strings.IndexByte(text, '&') < 0 { // true for most texts
-		return WithoutPayloads(text)
-	}
-	parts := append(removed(payloads(text)), slices.DeleteFunc(markup(text, 0), func(e edit) bool {
-		return e.by == "" || e.by[0] < utf8.RuneSelf
-	})...)
-	return withoutParts(text, parts)
-}
-
-func removed(parts []sheaf.Span) (edits []edit) {
-	for _, p := range parts {
-		edits = append(edits, edit{Span: p})
-	}
-	return edits
-}
-
-// withoutParts returns text with changed parts. It drops parts that overlap another one before them.
-func withoutParts(text string, parts []edit) (out Left) {
+// withoutParts returns text without parts. The parts must be in order and must not overlap.
+func withoutParts(text string, parts []sheaf.Span) Left {
 	if len(parts) == 0 {
 		return Left{Text: text}
 	}
-	slices.SortStableFunc(parts, func(a, b edit) int { return a.Start - b.Start })
-	left := make([]byte, 0, len(text))
+	size := len(text)
+	for _, p := range parts {
+		size -= p.Len()
+	}
+	left := make([]byte, 0, size)
 	from := 0
 	for _, p := range parts {
-		if p.Start >= from {
-			left = append(append(left, text[from:p.Start]...), p.by...)
-			from = p.End
-			out.cut = append(out.cut, p)
-		}
+		left = append(left, text[from:p.Start]...)
+		from = p.End
 	}
-	out.Text = string(append(left, text[from:]...))
-	return out
+	left = append(left, text[from:]...)
+	return Left{string(left), parts}
 }
 
 // At converts a position in the shorter text to the position of the same byte in the whole text.
@@ -307,95 +281,37 @@ func (l Left) At(i int) int {
 		if i < p.Start || i == p.Start && i == len(l.Text) {
 			break
 		}
-		if i < p.Start+len(p.by) {
-			return p.Start
-		}
-		i += p.Len() - len(p.by)
+		i += p.Len()
 	}
 	return i
 }
 
-// end converts the end of a range in the shorter text to its end in the whole text.
-func (l Left) end(i int) int {
-	last := l.At(i - 1)
-	for _, p := range l.cut {
-		if p.Start == last && p.by != "" {
-			return p.End
-		}
-	}
-	return last + 1
-}
-
 // IndexedText returns the indexed text of a chunk: its body without three kinds of bytes. The first is frontmatter
 // that has entries, because their values become fields. The second is data, such as a picture in base64. The third
-// is hyphens at the ends of code lines, because these would join words. Markdown has the characters that its entities
-// and some tags stand for: see [markup].
+// is hyphens at the ends of code lines, because these would join words.
 func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	body, front := c.Body, doc.Frontmatter
 	text := content[body.Start:body.End]
-	parts := removed(payloadsOf(content, body))
+	parts := payloadsOf(content, body)
 	from := 0
 	if front.Len() > 0 && !doc.FrontmatterText && front.End > body.Start && front.Start < body.End {
 		at := sheaf.Span{Start: max(front.Start-body.Start, 0), End: min(front.End, body.End) - body.Start}
-		parts = append([]edit{{Span: at}}, parts...) // an entry of frontmatter may have data
+		parts = slices.DeleteFunc(parts, func(p sheaf.Span) bool { return p.Start < at.End && at.Start < p.End })
+		i := 0
+		for i < len(parts) && parts[i].Start < at.Start {
+			i++
+		}
+		parts = slices.Insert(parts, i, at)
 		from = at.End
 	}
-	more := removed(codeHyphens(text, from, KindOf(doc.Path) == KindCode))
-	if KindOf(doc.Path) == KindMarkdown {
-		more = append(more, markup(text, from)...)
+	hyphens := slices.DeleteFunc(codeHyphens(text, from, KindOf(doc.Path) == KindCode), func(h sheaf.Span) bool {
+		return slices.ContainsFunc(parts, func(p sheaf.Span) bool { return p.Start < h.End && h.Start < p.End })
+	})
+	if len(hyphens) > 0 {
+		parts = append(parts, hyphens...)
+		slices.SortFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
 	}
-	return withoutParts(text, append(parts, more...))
-}
-
-// markup returns the entities in Markdown from byte from on, such as &nbsp;, with the characters that they stand for.
-// It also returns the tags in [tagTexts]. It leaves out code.
-func markup(text string, from int) (edits []edit) {
-	if !hasMarkup(text[from:]) {
-		return nil
-	}
-	var open fence
-	all := linesFrom(text, from)
-	for l, more := all.next(); more; l, more = all.next() {
-		line := text[l.start:l.end]
-		indented := strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
-		if open.next(strings.TrimSpace(line)) || !hasMarkup(line) || indented {
-			continue
-		}
-		code := false
-		for i := 0; i < len(line); i++ {
-			code = code != (line[i] == '`')
-			if by, size := markupAt(line[i:]); size > 0 && !code {
-				edits = append(edits, edit{sheaf.Span{Start: l.start + i, End: l.start + i + size}, by})
-				i += size - 1
-			}
-		}
-	}
-	return edits
-}
-
-func hasMarkup(text string) bool {
-	return strings.IndexByte(text, '&') >= 0 || strings.IndexByte(text, '<') >= 0
-}
-
-// tagTexts are the tags without attributes that are between words or within one, with what is read there.
-var tagTexts = map[string]string{"br": " ", "wbr": "", "kbd": " ", "/kbd": " ", "b": "", "/b": "", "i": "", "/i": "",
-	"em": "", "/em": "", "strong": "", "/strong": "", "u": "", "/u": "", "sub": "", "/sub": "", "sup": " ", "/sup": " ",
-	"mark": "", "/mark": "", "span": "", "/span": ""}
-
-// markupAt returns what the entity or tag at the start of s stands for, and its size. Without one, the size is 0.
-func markupAt(s string) (by string, size int) {
-	switch s[0] {
-	case '&':
-		if by, size = Entity(s); size > 1 {
-			return by, size
-		}
-	case '<':
-		tag, _, closed := strings.Cut(s[1:min(len(s), len("</strong />"))], ">")
-		if by, known := tagTexts[strings.ToLower(strings.TrimRight(tag, " /"))]; known && closed {
-			return by, len("<>") + len(tag)
-		}
-	}
-	return "", 0
+	return withoutParts(text, parts)
 }
 
 // codeHyphens returns the hyphens at the ends of code lines in text from byte from on. Unlike hyphens in prose, they

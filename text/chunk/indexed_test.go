@@ -125,41 +125,6 @@ func TestPositionsWithoutData(t *testing.T) {
 	check.Equal(t, text[span.Start:span.End], "three", "the last passage")
 }
 
-// TestMarkupInIndexedText checks that Markdown is indexed with the characters that its entities and tags stand for.
-// Code, and files of other kinds, keep them.
-func TestMarkupInIndexedText(t *testing.T) {
-	for text, want := range map[string]string{
-		"red<br/>fox<BR>owl<br />end":               "red fox owl end",
-		"a&nbsp;b &amp; c&#39;s r&eacute;sum&#xe9;": "a\u00a0b & c's r\u00e9sum\u00e9",
-		"Donau&shy;dampf<wbr>schiff":                "Donau\u00addampfschiff",
-		"<b>bo</b>ld H<sub>2</sub>O <kbd>x</kbd>":   "bold H2O  x ",
-		"`a&nbsp;b<br>` &nbsp":                      "`a&nbsp;b<br>` &nbsp",
-		"```\na&nbsp;b<br>\n```\n\n\n    x&amp;y":   "```\na&nbsp;b<br>\n```\n\n\n    x&amp;y",
-		"&#x; & < <br <other> &none; <b class=x>":   "&#x; & < <br <other> &none; <b class=x>",
-	} {
-		doc := cut(t, "a.md", text)
-		left := chunk.IndexedText(&doc, &doc.Chunks[0], text)
-		check.Equal(t, left.Text, want, "indexed text of %q", text)
-		for i := range left.Text {
-			check.That(t, left.At(i) < len(text), "byte %d of %q is at %d", i, left.Text, left.At(i))
-		}
-		code := cut(t, "a.go", text)
-		check.Equal(t, chunk.IndexedText(&code, &code.Chunks[0], text).Text, text, "indexed code")
-	}
-	text := "one r&eacute;sum&eacute; two"
-	doc := cut(t, "a.md", text)
-	span := chunk.Passages{Words: 1, Stride: 1}.Span(&doc, &doc.Chunks[0], []byte(text), 1)
-	check.Equal(t, text[span.Start:span.End], "r&eacute;sum&eacute;", "passage that ends with an entity")
-}
-
-// TestMarkupInLinearTime checks that many entities, beside much data, take little time.
-func TestMarkupInLinearTime(t *testing.T) {
-	text := strings.Repeat("&amp;<br>`", 1<<20) + strings.Repeat(data(300)+" &nbsp;", 1<<12)
-	start := time.Now()
-	left := chunk.WithoutMarkup(text)
-	check.That(t, time.Since(start) <= 20*time.Second && len(left.Text) < len(text), "it took %v", time.Since(start))
-}
-
 // TestDataInPieces checks that the chunks of a document may begin and end inside data.
 func TestDataInPieces(t *testing.T) {
 	long := data(20_000)

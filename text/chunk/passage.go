@@ -101,5 +101,5 @@ func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n in
 	if w.End == w.Start {
 		return sheaf.Span{Start: c.Body.Start + left.At(w.Start), End: c.Body.Start + left.At(w.Start)}
 	}
-	return sheaf.Span{Start: c.Body.Start + left.At(w.Start), End: c.Body.Start + left.end(w.End)}
+	return sheaf.Span{Start: c.Body.Start + left.At(w.Start), End: c.Body.Start + left.At(w.End-1) + 1}
 }

@@ -94,15 +94,12 @@ func Writable(t time.Time) bool {
 const maxDateBytes = 64
 
 // parseDate parses a day in the form 2018-11-20. A time of day and a zone may follow, as in 2018-11-20 16:33 +0100 or
-// 2001-12-14t21:59:43.10-5. A week such as 2026-W31 is its first day. parseDate returns false for other texts.
+// 2001-12-14t21:59:43.10-5. It returns false for other texts.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
 		return time.Time{}, false
 	}
 	return timed(s, func(day string) (time.Time, bool) {
-		if t, _, ok := number.Week(day); ok {
-			return t, true
-		}
 		t, err := time.Parse("2006-1-2", day)
 		return t, err == nil
 	})
@@ -111,7 +108,7 @@ func parseDate(s string) (time.Time, bool) {
 // clock matches a time of day at the end of a date, perhaps with a zone. It ignores the name of a zone after the
 // time, as in 16:33 CET, 16:33 +0100 CET or 16:33+01:00[Europe/Berlin].
 var clock = regexp.MustCompile(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
-	`(?:[:.](\d\d)(?:[:.](\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
+	`(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
 // timed parses s as a day, with the function parseDay, and a time of day after it. The zone is the zone in the text, or
@@ -143,8 +140,7 @@ func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) 
 		second = 59
 	}
 	zone, ok := parseZone(m[6])
-	endOfDay := hour == 24 && minute == 0 && second == 0
-	if !ok || hour > 23 && !endOfDay || minute > 59 || second > 59 {
+	if !ok || hour > 23 || minute > 59 || second > 59 {
 		return time.Time{}, false
 	}
 	nanos, _ := strconv.Atoi((m[4] + "000000000")[:9])
@@ -206,9 +202,6 @@ func documentDate(v sheaf.Value) (time.Time, bool) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	switch {
 	case err != nil || !isDigit(digits[0]):
-		if t, err := time.Parse("2006-01", digits); err == nil {
-			return t, true
-		}
 		return dateOf(v)
 	case len(digits) == len("1000000000"):
 		if t, ok := parseDigits("2006010215", digits); ok {
@@ -372,16 +365,13 @@ var dateWords = func() map[string]string {
 	return words
 }()
 
-// dateInName returns the first date in a file's name. It is written 2024-05-31, 2024_05_31, 2024.05.31, 20240531 or
-// 2024-W22, without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds. If the
-// name has no date, it returns false.
+// dateInName returns the first date in a file's name. It is written 2024-05-31, 2024_05_31, 2024.05.31 or 20240531,
+// without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds. If the name has no
+// date, it returns false.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {
 			continue
-		}
-		if day, _, ok := number.Week(name[i : i+8]); ok && (i+8 == len(name) || !isDigit(name[i+8])) {
-			return day, day.Year() >= 1900 && day.Year() < 2200
 		}
 		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "20060102", "200601021504",
 			"20060102150405"} {

@@ -18,11 +18,6 @@ func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
 		return p.property(name, t)
 	}
-	inText := slices.Contains([]string{"title", "heading", "body", "alias"}, t.field)
-	if inText && !strings.ContainsFunc(t.text, isIndexed) {
-		p.note(quoted(t.text) + " has no words to search in " + t.field + ":; it was left out")
-		return part{}
-	}
 	switch t.field {
 	case "title":
 		return part{query: words(t, sheaf.FieldTitle), strict: true}
@@ -357,8 +352,8 @@ func (p *parser) date(t token) part {
 	return part{filter: r, strict: true}
 }
 
-// dates converts a year, month, week, day, minute, second, or a time ago to a range without its end. All are times of
-// the clock in the document's own zone, stored as UTC: see [sheaf.Clock]. ok is false for other texts.
+// dates converts a year, month, day, minute, second, or a time ago to a range without its end. All are times of the
+// clock in the document's own zone, stored as UTC: see [sheaf.Clock]. ok is false for other texts.
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch strings.ToLower(s) {
@@ -366,9 +361,6 @@ func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 		return today, today.AddDate(0, 0, 1), true
 	case "yesterday":
 		return today.AddDate(0, 0, -1), today, true
-	}
-	if day, days, ok := number.Week(s); ok {
-		return day, day.AddDate(0, 0, days), true
 	}
 	if len(s) >= 2 && len(s) <= 5 {
 		if n, err := strconv.Atoi(s[:len(s)-1]); err == nil && n >= 0 {

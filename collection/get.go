@@ -66,7 +66,7 @@ type GetOptions struct {
 	// Neighbors is the number of chunks to return before the chunk, and after the chunk: 0..MaxNeighbors.
 	Neighbors int
 	// If Lines is above 0, Get returns Lines lines of the document, not the chunk. The first line is Line, from 1. If
-	// Line is before the first heading, Get returns the text before that heading.
+	// Lines is 0 and Line is before the first heading, Get returns the text before that heading.
 	Line, Lines int
 }
 

@@ -193,8 +193,7 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update updates the index. If another process writes, it waits: at most NeedAnswer, or without limit if the index is
-// empty.
+// update updates the index. If another process writes, it waits at most NeedAnswer, or NeedFresh for an empty index.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat sets the size and the times of f from the file called name. If it is a link, the file that it leads to counts.
+// stat sets the size and the times of f from the file called name. If it is a link, the link itself counts.
 func (f *File) stat(name string) error {
 	var st unix.Stat_t
 	err := unix.Lstat(name, &st)

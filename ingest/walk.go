@@ -30,7 +30,7 @@ type WalkOptions struct {
 	Include []string
 	// Exclude has gitignore patterns of files and folders to skip.
 	Exclude []string
-	// MaxFileBytes is a size in bytes. Files of this size and larger ones are skipped; 0 means DefaultMaxFileBytes.
+	// MaxFileBytes is a size in bytes. Larger files are skipped; 0 means DefaultMaxFileBytes.
 	MaxFileBytes int64
 	// FollowLinks follows symbolic links, even to targets outside the folder.
 	FollowLinks bool

@@ -11,6 +11,14 @@ import (
 
 // expression is a formula that stands in a profile in place of a number. It may use the limit of the query and the
 // parameters of the profile:
+//
+//	sum     = product { ("+" | "-") product }
+//	product = factor { ("x" | "*" | "/") factor | "x" }
+//	factor  = [ "-" ] ( number | name | "(" sum ")" | function "(" sum { "," sum } ")" )
+//
+// An "x" without a factor after it means "times the limit": 4x is 4 x limit. If "-" follows the "x", white space
+// decides: 4x - 1 is 4 x limit - 1, but 4 x -1 is -4. The functions are max, min (one or more values), ceil, floor, and
+// if(condition, then, else). A condition is true if it is not 0.
 type expression struct {
 	source string
 	op     byte // 'n' number, 'v' name, '+', '-', '*', '/', 'f' function

@@ -69,7 +69,8 @@ func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair
 }
 
 // pairs returns the pairs of neighboring words of the query, each once. Pairs include function words: "look up" is not
-// "look". At least one word of a pair occurs in the collection. The worth of a pair is the sum of its words' idf.
+// "look". At least one word of a pair occurs in the collection. The worth of a pair is the sum of the
+// idf of its words that occur.
 func (r *run) pairs(w *idfWorth) []pair {
 	idf := map[string]float64{}
 	for _, p := range w.parts {

@@ -438,13 +438,14 @@ func (r *run) env() rank.Env {
 	return env
 }
 
-// noteFailed adds a note about an error that does not change the hits.
+// note adds a note to the result, unless it is there.
 func (r *run) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(r.result.Notes, text) {
 		r.result.Notes = append(r.result.Notes, text)
 	}
 }
 
+// noteFailed adds a note about an error that does not change the hits.
 func (r *run) noteFailed(what string, err error) {
 	r.short(err)
 	text := fmt.Sprintf("%s: %v", what, err)

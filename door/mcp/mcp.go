@@ -357,7 +357,7 @@ func namesOf[In any]() []string {
 const wholeNumbers = 1 << 53
 
 // refuse returns an error for arguments for which the SDK has none: unknown names, null, and too large integers. It
-// also returns one for a limit or budget of 0, which would mean no limit.
+// also returns one for a limit or budget of 0, which would mean the default.
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil {

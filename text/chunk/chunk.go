@@ -185,5 +185,5 @@ func shortened(title string) string {
 	return firstBytes(title, maxCrumb) + "…"
 }
 
-// empty reports whether the file has only white space after the frontmatter.
+// empty reports whether the file has only white space after its byte order mark.
 func (s *source) empty() bool { return blankText(s.src[s.start:]) }

@@ -145,6 +145,7 @@ func TestDateOf(t *testing.T) {
 		{"a.md", "---\ndate: 20. 11. 2018\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018 November 20\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018-Nov-20\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 201\u00ad8-11-20\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018-11-20 16h33\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018-11-20 16:33 Uhr\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018-11-20 - 16:33\n---\nx", "2018-11-20", sheaf.DateFrontmatter},

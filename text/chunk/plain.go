@@ -141,8 +141,7 @@ func (w *plainWriter) take(c *construct, i int) {
 	}
 }
 
-// lineBreak writes one space for the line ending at byte i and the white space around it. It returns the byte after
-// them.
+// lineBreak writes one space for the line ending at byte i and the white space before it. It returns i+1.
 func (w *plainWriter) lineBreak(i int) int {
 	from := i
 	for from > w.from && (w.text[from-1] == ' ' || w.text[from-1] == '\t') {

@@ -272,11 +272,13 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	return parseDate(compact.ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
 }
 
-// hasYear reports whether text has four digits in a row.
+// hasYear reports whether text has four digits in a row, perhaps with characters such as soft hyphens between them.
 func hasYear(text string) bool {
 	digits := 0
 	for i := 0; i < len(text) && digits < len("2006"); i++ {
-		if digits++; !isDigit(text[i]) {
+		if isDigit(text[i]) {
+			digits++
+		} else if text[i] < utf8.RuneSelf {
 			digits = 0
 		}
 	}

@@ -253,7 +253,7 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	}
 }
 
-// Run returns the postings of the current block from the current posting on, up to the ordinal end. It moves past them.
+// Run returns the postings of the current block from the current posting on, below the ordinal end. It moves past them.
 // If it reaches the end of the block, call Seek again. The slices are valid until the next call that moves the cursor.
 func (c *Cursor) Run(end uint32) (ordinals, frequencies []uint32) {
 	if c.i >= c.n || c.current != c.shallow {

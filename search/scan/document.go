@@ -58,7 +58,11 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 		}
 	}
 	for i := range doc.Chunks {
-		d.bodies = append(d.bodies, chunk.IndexedText(&doc, &doc.Chunks[i], d.text).Text)
+		body := chunk.IndexedText(&doc, &doc.Chunks[i], d.text).Text
+		if len(body) < doc.Chunks[i].Body.Len() { // a copy without some parts
+			d.bytes += int64(len(body))
+		}
+		d.bodies = append(d.bodies, body)
 	}
 	d.id, d.bytes = doc.ID, d.recordBytes()+int64(len(record.Text))
 	for _, name := range append([]string{f.Path}, doc.Aliases...) {

@@ -56,13 +56,14 @@ func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	return content, err
 }
 
-// scannedRarity returns a function for the rarity of a word in scanned files, or nil if words cannot be counted.
-func (s *pageMaker) scannedRarity(scanned *search.Scanned) func(word string) float64 {
+// scannedRarity returns a function that gives the idf of a word in scanned files. If words cannot be counted, the
+// function is nil.
+func (s *pageMaker) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
 	counter, ok := scanned.Backend.(store.Counter)
 	if !ok {
 		return nil
 	}
-	return rarityOf(scanned.Chunks, func(word string) (int, error) {
+	return rarityOf(docs.Chunks(), func(word string) (int, error) {
 		return counter.Count(s.ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 	})
 }

@@ -138,8 +138,8 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 	current.Span, current.Body = now.Span, now.Body
 	if s.words == nil {
 		rarity := s.rarity(s.ctx)
-		if s.answer.scanned != nil {
-			rarity = s.scannedRarity(s.answer.scanned)
+		if scanned, ok := docs.(scannedFiles); ok && s.answer.scanned != nil {
+			rarity = s.scannedRarity(scanned, s.answer.scanned)
 		}
 		s.words = snippet.New(s.c.o.Analyzer, s.answer.query.Words, rarity)
 	}

@@ -156,12 +156,16 @@ func (a *answer) bytes() int64 {
 	for i := range a.result.Hits {
 		h := &a.result.Hits[i]
 		size += 4*len(h.ID) + 2*len(h.Breadcrumb) + each*len(h.Constituents)
+		for _, tag := range h.Tags {
+			size += 16 + len(tag)
+		}
 		if h.Explanation != nil {
 			text, _ := json.Marshal(h.Explanation) // its numbers are finite
 			size += 2 * len(text)
 		}
 	}
-	return int64(size)
+	facets, _ := json.Marshal(a.result.Facets)
+	return int64(size + 2*len(facets))
 }
 
 // ownHit copies a hit. The copy shares no memory with the catalog, and has no Evidence (input of the confidence). The

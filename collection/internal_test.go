@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"sheaf/internal/must"
 	"sheaf/profile"
 	"sheaf/search"
+	"sheaf/store"
 )
 
 // TestDoRetriesWhenLockIsReleased checks that Do retries long work when the other process releases its lock, and only
@@ -185,6 +187,10 @@ func TestAnswersAreBounded(t *testing.T) {
 	if s.put(huge, true); !known(huge) || s.state().Entries != 1 {
 		t.Errorf("an answer larger than the bound has no cursor: %+v", s.state())
 	}
+	wide := sized(1)
+	wide.result.Hits[0].Tags = slices.Repeat([]string{"tag"}, 1000)
+	wide.result.Facets = []store.Facet{{Values: slices.Repeat([]store.FacetValue{{Chunks: 1}}, 1000)}}
+	check.That(t, wide.bytes() > sized(1).bytes()+60_000, "1,000 tags and 1,000 values take %d bytes", wide.bytes())
 	last := sized(1)
 	if s.put(last, true); !known(last) || known(huge) || s.state().Bytes != last.bytes() {
 		t.Errorf("after it: %+v", s.state())

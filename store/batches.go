@@ -69,7 +69,8 @@ type Scorer interface {
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
-// Together calls the function do with 0..n-1 in parallel and waits for all calls. If one panics, it panics then.
+// Together calls the function do with 0..n-1 in parallel and waits for all calls. If a call panics, Together
+// panics after the wait.
 func Together(n int, do func(i int)) {
 	if n == 0 {
 		return

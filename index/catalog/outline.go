@@ -60,7 +60,7 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	if n > 0 {
 		o.Nodes = make([]sheaf.Node, n)
 	}
-	texts := arena.NewTexts(n * (len(id) + 2*usualSlug)) // IDs and titles
+	texts := arena.NewTexts(min(n*(len(id)+2*usualSlug), largeBlock)) // IDs and titles
 	end := 0
 	for i := range o.Nodes {
 		var c sheaf.Chunk

@@ -267,7 +267,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 		return
 	}
 	chunks := make([]sheaf.Chunk, 0, n)
-	ids := arena.NewTexts(n * (len(doc.ID) + usualSlug))
+	ids := arena.NewTexts(min(n*(len(doc.ID)+usualSlug), largeBlock))
 	top, end := []string{doc.Title}, 0
 	for i := range n {
 		var c sheaf.Chunk
@@ -293,8 +293,10 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	doc.Chunks = chunks
 }
 
-// usualSlug is the usual length of a slug with its "#", in bytes.
-const usualSlug = 20
+const (
+	usualSlug  = 20       // the usual length of a slug with its "#", in bytes
+	largeBlock = 64 << 10 // the largest block of memory for the texts of a record, if no text is longer
+)
 
 // decodeStart reads the start of chunk number i: depth, title and ID. It returns the flags and the parent: 0 for none,
 // 1 for the document, k+2 for chunk k. The memory of the ID comes from ids.

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// placesKept is the largest number of chunks in the cache, enough for a folder of notes. Reading an identifier from
-	// the segment takes several times as long as finding it in the cache.
+	// placesKept is the largest number of chunks in each direction, enough for a folder of notes. Reading an identifier
+	// from the segment takes several times as long as finding it in the cache.
 	placesKept = 32 << 10
 	// placeBytes is the length of the longest cached identifier.
 	placeBytes = 256
@@ -64,7 +64,7 @@ func (c *places) placeOf(id string) (at place, ok bool) {
 }
 
 func (c *places) slotOf(at place) *atomic.Pointer[placedChunk] {
-	const spread = 0x9E3779B1 // puts the chunks of different views into different slots
+	const spread = 20251 // about 0.618 x placesKept: neighboring views begin far from each other
 	return &c.byPlace[(uint32(at.view)*spread+at.ordinal)%placesKept]
 }
 

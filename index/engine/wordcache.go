@@ -32,7 +32,7 @@ func (c *wordCache) free() {
 type knownWord struct {
 	first     uint32 // index of its first token, or the term of the only one
 	size      uint8  // length of the word; 0 marks a free entry
-	count     uint8  // number of its tokens, or alone
+	count     uint8  // number of its tokens, or singleToken
 	positions uint16
 }
 

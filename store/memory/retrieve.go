@@ -51,9 +51,11 @@ func (b *Backend) find(req store.Request, scores bool) (sheaf.Ranking, error) {
 	if req.Vector != nil {
 		return b.similar(req.Vector, allowed)
 	}
-	s := b.matcher(req.Text)
+	var s *scorer
 	if scores {
 		s = b.scorer(&req, allowed)
+	} else {
+		s = b.matcher(req.Text)
 	}
 	var out sheaf.Ranking
 	blanks := matchesBlank(s.plan.Root)

@@ -163,7 +163,8 @@ func (r *route) inHeader(field string) bool {
 	return r != nil && r.set.byName[field] != nil && r.set.byName[field].in == "header"
 }
 
-// asksForID reports whether the route's path or body names one thing by ID. If so, the error "not found" means this thing.
+// asksForID reports whether the route's path or body names one thing by ID. If so, the error "not found" means this
+// thing.
 func (r *route) asksForID() bool {
 	if r == nil {
 		return false

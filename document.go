@@ -194,7 +194,7 @@ type Node struct {
 	Title           string
 	Depth           int
 	SiblingCount    int
-	// Outline contains this node. Above is the node of Parent in Outline. Each is nil if there is none.
+	// Outline contains this node. Above is the node of Parent in Outline. Outline or Above is nil if it does not exist.
 	Outline *Outline
 	Above   *Node
 }

@@ -231,7 +231,7 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 }
 
 // batch reads an earlier version's record of an unfinished change of several documents. It adds to voidFiles the
-// versions that were never acknowledged, and those that were replaced.
+// versions that were never acknowledged, and the versions that others replaced.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)

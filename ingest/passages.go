@@ -308,7 +308,7 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 }
 
 // withoutLists returns the body of a chunk without those lists of links that share a word. words has the words of these
-// lists, or "" if there are none.
+// lists, or "" without such lists.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0

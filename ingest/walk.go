@@ -203,8 +203,8 @@ func (w *walker) readBelow(ctx context.Context, top folder) error {
 }
 
 // linkedFolder returns the first folder, by path, that a link points to and the walk has not entered. ok is false if
-// there is none. The walk enters all other folders first, then one linked folder at a time. So indexed paths do not
-// depend on timing.
+// no such folder is left. The walk enters all other folders first, then one linked folder at a time. So indexed paths
+// do not depend on timing.
 func (w *walker) linkedFolder() (next folder, ok bool) {
 	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
 	for len(w.linked) > 0 {

@@ -75,7 +75,7 @@ func (p *Profile) planSources(plan *Plan, v values) {
 	}
 }
 
-// limit returns numbers of results for a query with these parameters. standard is the default, or 0 if there is none.
+// limit returns numbers of results for a query with these parameters. standard is the default, or 0 without a default.
 // most is the largest that the profile allows.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
@@ -258,7 +258,7 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 		"least %s", param.Name, p.Name, plain(x), bound)}})
 }
 
-// onlyBranch returns the only branch with a weight above 0. If there are none or several, it returns nil.
+// onlyBranch returns the only branch with a weight above 0. Without such a branch, or with several, it returns nil.
 func (ph *Phase) onlyBranch() *Branch {
 	var only *Branch
 	for i := range ph.Branches {

@@ -205,7 +205,7 @@ type argument struct {
 	texts  []string
 }
 
-// get returns the argument called name. If there is none, it returns the zero value.
+// get returns the argument called name. Without such an argument, it returns the zero value.
 func (a arguments) get(name string) argument {
 	for i := range a {
 		if a[i].name == name {

@@ -139,7 +139,7 @@ func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	return n
 }
 
-// stageNamed returns the kind of stage called name. If there is none, it returns nil.
+// stageNamed returns the kind of stage called name. Without such a stage, it returns nil.
 func stageNamed(name string) *kind {
 	for i := range stages {
 		if stages[i].name == name {

@@ -61,7 +61,7 @@ type Facts interface {
 	Node(id sheaf.ID) *sheaf.Node
 	// Outline returns the facts about a document that ranking needs. If no document has this ID, it returns nil.
 	Outline(doc sheaf.ID) *sheaf.Outline
-	// Chunk returns the whole chunk with this ID, or false if there is none. It is slower than Node.
+	// Chunk returns the whole chunk with this ID, or false without such a chunk. It is slower than Node.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
 	// Document returns the document with this ID, its Chunks in order, or false. It is slower than Outline.
 	Document(id sheaf.ID) (sheaf.Document, bool)

@@ -295,7 +295,7 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	return e
 }
 
-// calibration returns the calibration for a plan. It returns nil if there is none, or if the query changes the
+// calibration returns the calibration for a plan. It returns nil without a calibration, or if the query changes the
 // profile's parameters.
 func (r *run) calibration(plan *profile.Plan) *Calibration {
 	if r.searcher.Confidence == nil {

@@ -294,7 +294,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	return out, nil
 }
 
-// dropUnknown removes hits whose documents the facts do not know. Usually there are none.
+// dropUnknown removes hits whose documents the facts do not know. Usually the facts know all.
 func (r *run) dropUnknown(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {

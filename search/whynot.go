@@ -215,7 +215,7 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 	return true, nil
 }
 
-// retrievedAt returns the index in trace of the ranking that a branch retrieved. If there is none, it returns -1.
+// retrievedAt returns the index in trace of the ranking that a branch retrieved, or -1 without such a ranking.
 func retrievedAt(trace []Snapshot, branch string, first bool) int {
 	return slices.IndexFunc(trace, func(t Snapshot) bool {
 		return t.Branch == branch && t.First == first && t.Step == retrieved
@@ -483,7 +483,7 @@ func rankOf(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// answerWith returns the hit of r that has id as a constituent. If there is none, it returns "".
+// answerWith returns the hit of r that has id as a constituent, or "" without such a hit.
 func answerWith(r sheaf.Ranking, id sheaf.ID) sheaf.ID {
 	for i := range r {
 		if slices.ContainsFunc(r[i].Constituents, func(h sheaf.Hit) bool { return h.ID == id }) {

@@ -21,7 +21,7 @@ type field struct {
 	omitted bool
 	// in is the part of the request that contains the field: "path", "query", "header", or "" for the body.
 	in string
-	// deflt is the default of a parameter. If there is none, it is the zero reflect.Value.
+	// deflt is the default of a parameter. Without a default, it is the zero reflect.Value.
 	deflt reflect.Value
 }
 

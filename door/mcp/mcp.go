@@ -381,7 +381,7 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 }
 
 // nullIn looks for a null in a value. below is the path to the null, or "" if value itself is null. isNull is false if
-// there is none.
+// value has no null.
 func nullIn(value any) (below string, isNull bool) {
 	switch value := value.(type) {
 	case nil:

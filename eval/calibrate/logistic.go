@@ -179,7 +179,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// solve returns the vector x for which a*x = b, or nil if there is none. It eliminates rows, with the largest pivots.
+// solve returns the vector x for which a*x = b, or nil without a solution. It eliminates rows, with the largest pivots.
 func solve(a [][]float64, b []float64) []float64 {
 	n := len(b)
 	m := make([][]float64, n)

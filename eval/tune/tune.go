@@ -204,7 +204,7 @@ func (s *searcher) mean(set map[string]string, in func(i int) bool) (float64, er
 	return s.meanOf(values, in), nil
 }
 
-// meanOf returns the weighted mean over the queries for which in is true. If there are none, it returns 0.
+// meanOf returns the weighted mean over the queries for which in is true, or 0 without such queries.
 func (s *searcher) meanOf(values []float64, in func(i int) bool) float64 {
 	n, sum := 0.0, 0.0
 	for i, v := range values {

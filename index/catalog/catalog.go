@@ -110,14 +110,14 @@ type Settings struct {
 	// Language is the language of the collection, and LanguageDetected says that it was detected, not set.
 	Language         string `json:"language"`
 	LanguageDetected bool   `json:"language_detected"`
-	// Embedder is the name of the model that made the vectors. It is "" if there are none.
+	// Embedder is the name of the model that made the vectors. It is "" without vectors.
 	Embedder string `json:"embedder,omitempty"`
 	Dims     int    `json:"dims,omitempty"`
 	// Extra has settings of other packages, by key.
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
-// Root returns the folder of the tree with this name, or "" if there is none.
+// Root returns the folder of the tree with this name, or "" without such a tree.
 func (s Settings) Root(tree string) string {
 	for _, t := range s.Trees {
 		if t.Name == tree {

@@ -140,7 +140,7 @@ func (v *View) documentsNamed(key uint64, kind int) *sameName {
 }
 
 // nearest returns the first document in the folder of file whose path ends with end. If that folder has none, it
-// returns the first such document of any folder. If there is none, it returns false. Every path ends with "".
+// returns the first such document of any folder. Without such a document, it returns false. Every path ends with "".
 func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	for _, list := range [][]namedDocument{n.byFolder[path.Dir(file)], n.all} {
 		for i := range list {

@@ -256,7 +256,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 }
 
 // fromSite returns the document for a link whose path begins at the root of a site. file is the linking file. ok is
-// false if there is none.
+// false without such a document.
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {
@@ -296,7 +296,7 @@ func sharedFolders(a, b string) (n int) {
 	}
 }
 
-// byName returns the note that a wiki link in file means by its folded name. If there is none, it returns false.
+// byName returns the note that a wiki link in file means by its folded name. Without such a note, it returns false.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	named := v.documentsNamed(nameKey(tree, path.Base(name)), kindName)
 	if id, ok := named.nearest(among, file, name); ok { // a file's own name wins over an alias

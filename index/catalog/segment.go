@@ -121,7 +121,7 @@ func (s *segment) release() {
 	}
 }
 
-// find returns the number of the entry (document or tombstone) with this ID. If there is none, it returns -1.
+// find returns the number of the entry (document or tombstone) with this ID, or -1 without such an entry.
 func (s *segment) find(id sheaf.ID) (int, error) {
 	i, exact, err := s.ids.lowerBound(string(id))
 	if err != nil || !exact {

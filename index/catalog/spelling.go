@@ -40,8 +40,8 @@ func (v *View) Spellings(written string) (found []string) {
 	return found
 }
 
-// beginning returns the part at the start of a path, text, that is equal to folded after folding. If there is none, or
-// found has it already, it returns "".
+// beginning returns the part at the start of a path, text, that is equal to folded after folding. It returns "" if no
+// part is equal, or if found has the part already.
 func beginning(text, folded string, found []string) string {
 	if !strings.HasPrefix(fold.Text(text), folded) ||
 		slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) {

@@ -132,8 +132,8 @@ func probe(segments []*maxScore) {
 	}
 }
 
-// unprobedBound returns the largest bound of the windows that probe did not evaluate. It is 0 if there are none, or if
-// this evaluation has no bounds of windows.
+// unprobedBound returns the largest bound of the windows that probe did not evaluate. It is 0 without such windows, or
+// if this evaluation has no bounds of windows.
 func (m *maxScore) unprobedBound() float64 {
 	if m.most == nil || len(m.scratch.heap) == 0 {
 		return 0

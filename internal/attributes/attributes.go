@@ -32,7 +32,7 @@ func Cut(text string) (rest, id string, ok bool) {
 // reach is how many bytes are searched for the end of a list.
 const reach = 512
 
-// Inside returns the length of the attribute list at byte i of a text, or 0 if there is none. The list must follow a
+// Inside returns the length of the attribute list at byte i of a text, or 0 without a list. The list must follow a
 // picture, link or code, as in "![](a.png){ #a }", or begin with a colon.
 func Inside(text string, i int) int {
 	list := text[i:min(len(text), i+reach)]

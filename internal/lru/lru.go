@@ -28,7 +28,7 @@ func (c *Cache[K, V]) Limit(size int64) {
 	c.evict()
 }
 
-// Get returns the value of a key, or false when there is none.
+// Get returns the value of a key, or false for an unknown key.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -34,8 +34,8 @@ func NearestValue(name string, known []string) string {
 	return nearest(name, alike, max(utf8.RuneCountInString(name)/4, 1))
 }
 
-// nearest returns the known name with the fewest edits, at most limit. If there is none, it returns a known name that
-// starts with name.
+// nearest returns the known name with the fewest edits, at most limit. Without such a name, it returns a known name
+// that starts with name.
 func nearest(name string, known []string, limit int) string {
 	lower := strings.ToLower(name)
 	length := utf8.RuneCountInString(lower)

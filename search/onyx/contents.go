@@ -37,7 +37,8 @@ func (c *Contents) name(id sheaf.ID) string {
 	return "doc-" + hex.EncodeToString(sum[:])
 }
 
-// Load returns the document called id. ok is false if there is none. For a damaged file, the error is sheaf.ErrCorrupt.
+// Load returns the document called id. ok is false without such a document. For a damaged file, the error is
+// sheaf.ErrCorrupt.
 func (c *Contents) Load(id sheaf.ID) (d Document, ok bool, err error) {
 	ok, err = c.read(c.name(id), &d)
 	if err == nil && ok && d.ID != id {
@@ -58,7 +59,7 @@ func (c *Contents) Save(docs []Document) error {
 	return c.FS.SyncDir(c.Dir)
 }
 
-// Delete drops a document. It returns no error when there is none.
+// Delete drops a document. It returns no error for an unknown document.
 func (c *Contents) Delete(id sheaf.ID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

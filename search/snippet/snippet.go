@@ -121,8 +121,8 @@ func (h *Highlighter) find(text string, width int) []match {
 	return inSight(text, matches, width)
 }
 
-// inSight returns the matches in text that readers see. If there are none, it returns the matches outside HTML tags and
-// comments. If there are none of these either, it returns all matches.
+// inSight returns the matches in text that readers see. Without such matches, it returns those outside HTML tags and
+// comments. Without these either, it returns all matches.
 func inSight(text string, matches []match, width int) []match {
 	if len(matches) == 0 ||
 		!strings.ContainsAny(text[max(0, matches[0].start-markupReach):matches[len(matches)-1].end], "<[]{") {

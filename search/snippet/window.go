@@ -56,8 +56,8 @@ func bestWindow(matches []match, weight []float64, width int) (first, last int) 
 	return first, last
 }
 
-// snippetStart returns the start of a sentence or line at most lead columns before offset. If there is none, it returns
-// the start of a word.
+// snippetStart returns the start of a sentence or line at most lead columns before offset. Without such a start, it
+// returns the start of a word.
 func snippetStart(text string, offset, lead int) int {
 	start, word := offset, offset
 	for start > 0 && lead > 0 {

@@ -104,7 +104,7 @@ func (s *statement) span(prefix []byte) string {
 	return out
 }
 
-// prefixEnd returns the first text that sorts after all texts with this prefix. If there is none, it returns nil.
+// prefixEnd returns the first text that sorts after all texts with this prefix. Without such a text, it returns nil.
 func prefixEnd(prefix []byte) []byte {
 	for n := len(prefix); n > 0; n-- {
 		if prefix[n-1] < 0xff {

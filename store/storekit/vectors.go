@@ -37,7 +37,7 @@ func (v *Vectors) All() []store.VectorField {
 	})
 }
 
-// Get returns the field with this name, or the zero VectorField if there is none.
+// Get returns the field with this name, or the zero VectorField without such a field.
 func (v *Vectors) Get(name string) store.VectorField {
 	v.mu.Lock()
 	defer v.mu.Unlock()

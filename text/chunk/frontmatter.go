@@ -46,7 +46,7 @@ const maxValueBytes = 32 << 10
 const maxRepeats = 10
 
 // findFrontmatter finds frontmatter at byte start of src, which is 0, or 3 after a byte order mark. Only the delimiter
-// lines decide. ok is false if there is none.
+// lines decide. ok is false without frontmatter.
 func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	if !strings.HasPrefix(src[start:], "---") {
 		return f, false

@@ -246,8 +246,8 @@ func (r *inline) declaration(i int) (address string, end int, ok bool) {
 	return "", 0, false
 }
 
-// htmlEnd returns the byte after the next ending, searching from byte from. ok is false if there is none; noEnd then
-// remembers it for this kind.
+// htmlEnd returns the byte after the next ending, searching from byte from. ok is false without such an ending; noEnd
+// then remembers it for this kind.
 func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end int, ok bool) {
 	if r.noEnd[kind] || from > len(r.text) {
 		return "", 0, false
@@ -541,7 +541,7 @@ func skipSpace(text string, i int) int {
 }
 
 // readTarget parses the target of a link at byte i. It is "<...>", or bytes with balanced brackets and without white
-// space and control characters. after is the byte after the target, or -1 if there is none.
+// space and control characters. after is the byte after the target, or -1 without a target.
 func readTarget(text string, i int) (target string, after int) {
 	if i < len(text) && text[i] == '<' {
 		for j := i + 1; j < len(text); j++ {

@@ -53,7 +53,7 @@ func runOf(s string, c byte) (n int) {
 	return n
 }
 
-// indexByteFrom returns the position of the first c in s at or after byte from. If there is none, it returns len(s).
+// indexByteFrom returns the position of the first c in s at or after byte from. Without such a byte, it returns len(s).
 func indexByteFrom(s string, c byte, from int) int {
 	if i := strings.IndexByte(s[from:], c); i >= 0 {
 		return from + i

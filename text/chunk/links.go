@@ -543,7 +543,7 @@ func blockID(row string) string {
 	return row[at+1:]
 }
 
-// itemBegin returns the byte after the list mark that begins the row, or -1 if there is none.
+// itemBegin returns the byte after the list mark that begins the row, or -1 without a list mark.
 func itemBegin(row string) int {
 	c := cursor{s: row}
 	indent, next := c.indent()

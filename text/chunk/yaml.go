@@ -397,7 +397,7 @@ func simpleScalar(s string) bool {
 	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":")
 }
 
-// unquoted returns the text between the quotation marks around s. ok is false if there are none.
+// unquoted returns the text between the quotation marks around s. ok is false without quotation marks.
 func unquoted(s string) (inside string, ok bool) {
 	n := len(s)
 	if n < 2 || s[0] != '"' && s[0] != '\'' || s[n-1] != s[0] {

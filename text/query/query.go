@@ -470,7 +470,8 @@ func (p *parser) unknown(name, word string) {
 	p.note(said)
 }
 
-// suggestion returns a note that suggests a field or property with a similar name. If there is none, it returns "".
+// suggestion returns a note that suggests a field or property with a similar name. Without a similar name, it returns
+// "".
 func (p *parser) suggestion(name string) string {
 	properties := maps.Clone(p.properties)
 	maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })

@@ -272,7 +272,7 @@ func (r *Reader) fault(err error, section string) error {
 // cursors holds unused cursors for reuse. They already have memory for a key.
 var cursors = sync.Pool{New: func() any { return &tableCursor{key: make([]byte, 0, 256)} }}
 
-// Find returns the ordinal of the chunk with this identifier, or false if there is none.
+// Find returns the ordinal of the chunk with this identifier, or false without such a chunk.
 func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
 	c := cursors.Get().(*tableCursor)
 	defer cursors.Put(c)
@@ -429,7 +429,7 @@ func (t *Terms) Reset(r *Reader) {
 // Next moves to the next term. It returns false at the end and after a fault.
 func (t *Terms) Next() bool { return t.cursor.next() && t.decode() }
 
-// Seek moves to the first term at or after key. It returns false if there is none.
+// Seek moves to the first term at or after key. It returns false without such a term.
 func (t *Terms) Seek(key []byte) bool {
 	// Places of lists are summed up from the beginning of the block.
 	t.cursor.toBlock(key)

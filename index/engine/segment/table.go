@@ -362,7 +362,7 @@ func (c *tableCursor) fail(what string) bool {
 	return false
 }
 
-// seek moves to the first key at or after target. It returns false if there is none. It may move backward.
+// seek moves to the first key at or after target. It returns false without such a key. It may move backward.
 func (c *tableCursor) seek(target []byte) bool {
 	c.toBlock(target)
 	same := 0
@@ -436,8 +436,8 @@ func (c *tableCursor) toBlock(target []byte) {
 	c.at = max(from-1, 0)*tableBlock - 1
 }
 
-// advance moves to the first key at or after target. It returns false if there is none. target must be at or after the
-// current key. For near targets, advance is cheaper than seek.
+// advance moves to the first key at or after target. It returns false without such a key. target must be at or after
+// the current key. For near targets, advance is cheaper than seek.
 func (c *tableCursor) advance(target []byte) bool {
 	for range tableBlock {
 		if c.at >= 0 && c.at < c.table.count && bytes.Compare(c.key, target) >= 0 {

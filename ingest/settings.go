@@ -37,7 +37,7 @@ const (
 	emptyingStep = 20 * time.Millisecond
 )
 
-// whenEmptied repeats try while its error is that the store must still be emptied, for at most emptyingWait.
+// whenEmptied repeats try while its error says that the store is not empty yet, for at most emptyingWait.
 func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, error) {
 	for began := time.Now(); ; {
 		report, err := try()

@@ -8,7 +8,7 @@ import (
 )
 
 // virtualLengths holds the lengths of a virtual field (BM25F) in one segment. The length of a chunk is the weighted sum
-// of its lengths in some fields, and takes four bytes. A segment keeps those that were used last, because all requests
+// of its lengths in some fields, and takes four bytes. A segment keeps the lengths of the last requests: all requests
 // of a profile use the same fields.
 type virtualLengths struct {
 	fields  []int // in the segment; -1 for a field that it lacks

@@ -55,7 +55,7 @@ func (h *Hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("none of %s answers: %w", strings.Join(h.Hosts, ", "), last)
 }
 
-// proxyAway reports whether a status is that of a proxy that cannot reach its server.
+// proxyAway reports whether a proxy sends this status when it cannot reach its server.
 func proxyAway(status int) bool {
 	return slices.Contains([]int{http.StatusBadGateway, http.StatusGatewayTimeout}, status)
 }

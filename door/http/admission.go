@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -23,25 +24,35 @@ func newAdmission(l Limits) *admission {
 
 // slot waits for a slot, at most Limits.Patience. Call leave to give it back. The error is a problem, or ctx's error.
 func (a *admission) slot(ctx context.Context) (leave func(), err error) {
-	leave = func() { <-a.slots }
+	if err := a.wait(ctx); err != nil {
+		return nil, err
+	}
+	// Requests that have arrived are read first. Otherwise the searches keep all processors, and these requests join
+	// the queue late.
+	runtime.Gosched()
+	return func() { <-a.slots }, nil
+}
+
+// wait takes a slot, and waits for it at most Limits.Patience.
+func (a *admission) wait(ctx context.Context) error {
 	select {
 	case a.slots <- struct{}{}:
-		return leave, nil
+		return nil
 	default:
 	}
 	if !a.queue(1) {
-		return nil, problem("unavailable", "%d requests are waiting already: repeat this later", a.limits.Waiting)
+		return problem("unavailable", "%d requests are waiting already: repeat this later", a.limits.Waiting)
 	}
 	defer a.queue(-1)
 	patience := time.NewTimer(a.limits.Patience)
 	defer patience.Stop()
 	select {
 	case a.slots <- struct{}{}:
-		return leave, nil
+		return nil
 	case <-patience.C:
-		return nil, problem("unavailable", "the server is busy: repeat this later")
+		return problem("unavailable", "the server is busy: repeat this later")
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }
 

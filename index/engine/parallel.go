@@ -18,20 +18,6 @@ var parallelPostings = 60_000
 // maxHelpers limits the additional goroutines for one query.
 const maxHelpers = 7
 
-// searchTurn is a running search, which counts until it ends; see takeTurn.
-type searchTurn struct{ of *Index }
-
-func (t searchTurn) end() { t.of.searching.Add(-1) }
-
-// takeTurn begins a search. If more searches run than there are processors, it lets earlier searches run first.
-// Otherwise a caller that sends requests without pause would keep a processor for ten milliseconds, and others wait.
-func (ix *Index) takeTurn() searchTurn {
-	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
-		runtime.Gosched()
-	}
-	return searchTurn{ix}
-}
-
 // stretch is a range of ordinals of one segment that one goroutine evaluates.
 type stretch struct {
 	owner    *maxScore

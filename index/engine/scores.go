@@ -31,7 +31,8 @@ func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, 
 		}
 	}
 	return runTogether(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
-		defer s.index.takeTurn().end()
+		s.index.searching.Add(1)
+		defer s.index.searching.Add(-1)
 		return s.scoreAmong(ctx, &reqs[i], asked, within, out[i])
 	})
 }

@@ -18,7 +18,8 @@ func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, erro
 	if err != nil {
 		return nil, err
 	}
-	defer s.index.takeTurn().end()
+	s.index.searching.Add(1)
+	defer s.index.searching.Add(-1)
 	top := newCollector(s, req.Limit)
 	if req.Vector != nil {
 		if allowed, err = s.matching(ctx, &req, allowed); err == nil {

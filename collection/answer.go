@@ -35,8 +35,8 @@ type Answer struct {
 
 // Details are data about an answer that only commands show, such as the way the query was read.
 type Details struct {
-	Read   []string // how the query was read; the first of the notes
-	Unmet  []string // why nothing was found; the last of the notes
+	Read   []string // how the query was read; Notes of the [Answer] begins with these texts
+	Unmet  []string // why nothing was found; Notes of the [Answer] ends with these texts
 	Found  int      // number of different chunks that the branches found
 	Facets []store.Facet
 	Files  int               // number of scanned files

@@ -122,8 +122,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer. If the answer is larger than the whole cache, it stays until the next call. Until then, only
-// its cursor finds it.
+// put caches an answer. An answer that is larger than the whole cache is not cached. With forCursor, put caches it
+// until the next call of put, so that the cursor of the answer works.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {

@@ -31,7 +31,7 @@ type Leak struct {
 	// Door is the operation that showed the data, such as "search" or "similar".
 	Door  string   `json:"door"`
 	Query string   `json:"query"` // the query
-	Doc   sheaf.ID `json:"doc"`   // the visible document; "" if a number leaked
+	Doc   sheaf.ID `json:"doc"`   // the hidden document; "" if the leak names no document
 	What  string   `json:"what"`  // the hidden data that was visible
 }
 
@@ -242,7 +242,8 @@ func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	}
 }
 
-// ask makes the checks of a round, at most the number most. It returns the state of the index that the checks saw.
+// ask makes the checks of a round. number is the seed of the round, and most is the largest number of checks. ask
+// returns the state of the index that the checks saw.
 func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, err error) {
 	a.random = rand.New(rand.NewPCG(a.seed, 0xacce55+number))
 	g := a.grant()

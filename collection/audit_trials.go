@@ -326,7 +326,8 @@ func (t *trial) legs() error {
 	return t.facets(words)
 }
 
-// scoredLeg returns a function that asks the store to score some chunks for a query. Some of these chunks are hidden.
+// scoredLeg returns a function that asks the store to score some chunks for the query words. Some of these chunks are
+// hidden. The function returns the chunks that got a score, which must be visible.
 func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Ranking, error) {
 	return func(ctx context.Context) (out sheaf.Ranking, err error) {
 		var ids []sheaf.ID

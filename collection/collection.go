@@ -69,8 +69,8 @@ type Options struct {
 	Model model.Embedder
 	// Rerank scores the first results again, for profiles that rerank. Without a reranking model, Rerank is nil.
 	Rerank model.Reranker
-	// Profiles finds ranking profiles. If it is nil, only the built-in profiles exist. Lists also show those in
-	// ProfileDirs.
+	// Profiles finds ranking profiles by name. ProfileDirs are the folders whose profiles lists show beside the
+	// built-in ones. If Profiles is nil, New sets it to profile.In(ProfileDirs...).
 	Profiles    profile.Source
 	ProfileDirs []string
 	// Tuned is the folder of the profiles that were tuned for this index, or "".
@@ -115,7 +115,7 @@ type Collection struct {
 
 // health records what happened to the index since the collection opened.
 type health struct {
-	agreedGeneration atomic.Uint64 // generation that was made as Options says
+	agreedGeneration atomic.Uint64 // newest generation whose settings are known to agree with Options
 	// replaced is canceled when another process has remade the index with other settings. damaged is canceled when a
 	// request finds damage; the cause of the cancellation is the damage.
 	replaced, damaged context.Context
@@ -260,7 +260,7 @@ func (c *Collection) good(grant *access.Grant) error {
 }
 
 // latest returns the newest view of the catalog, with the writes of other processes. If another process remakes the
-// index, or has changed its settings, the error wraps ingest.ErrRebuilt. The query would not fit it.
+// index, or has changed its settings, the error wraps ingest.ErrRebuilt. The query would not fit the other index.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.noteDamage(err)
@@ -290,7 +290,7 @@ func (c *Collection) Replaced() <-chan struct{} { return c.replaced.Done() }
 // parts. Repair the index, then close the collection and open it again.
 func (c *Collection) Damaged() <-chan struct{} { return c.damaged.Done() }
 
-// Damage waits until Damaged is closed, and returns the first error of damage. It wraps [vfs.ErrCorrupt].
+// Damage waits until Damaged is closed, and returns the first error of damage. This error wraps [vfs.ErrCorrupt].
 func (c *Collection) Damage() error {
 	<-c.damaged.Done()
 	return context.Cause(c.damaged)
@@ -412,7 +412,8 @@ func (c *Collection) filling() bool {
 	return c.fresh && c.Looking()
 }
 
-// Ready returns nil if the collection can answer, else the reason. An empty one is ready after a search for files.
+// Ready returns nil if the collection can answer, else the reason. With a [Collection.Watch], a collection that was
+// empty when it opened is ready after the first run.
 func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return c.shut()

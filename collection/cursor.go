@@ -13,7 +13,10 @@ type cursorKey [8]byte
 
 func (k answerKey) cursor() cursorKey { return cursorKey(k[:len(cursorKey{})]) }
 
-// A cursor is a base64 text. It holds a cursorKey, the first result and the length of its page, and a caller check.
+// A cursor is the base64 text of these bytes:
+//   - the cursorKey of the answer
+//   - the number of the page's first result, and the length of the page (placeBytes each)
+//   - the first checkBytes bytes of a hash of the above, the answer's whole key and the caller
 const (
 	placeBytes = 2
 	checkBytes = 4

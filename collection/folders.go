@@ -73,7 +73,8 @@ func RealPath(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// FileFault adds a category and a plain text to an error of the file system. kind names it, such as "folder".
+// FileFault adds a category and a plain text to an error of the file system. kind is a word for the thing that the
+// error is about, such as "folder".
 func FileFault(kind string, err error) error {
 	var path *fs.PathError
 	named := errors.As(err, &path)

@@ -66,7 +66,8 @@ type GetOptions struct {
 	// Neighbors is the number of chunks to return before the chunk, and after the chunk: 0..MaxNeighbors.
 	Neighbors int
 	// If Lines is above 0, Get returns Lines lines of the document, not the chunk. The first line is Line, from 1. If
-	// Lines is 0 and Line is before the first heading, Get returns the text before that heading.
+	// Lines is 0, a Line above 0 matters only for a document whose text begins without a heading. Get then returns the
+	// text before the first heading.
 	Line, Lines int
 }
 

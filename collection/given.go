@@ -204,9 +204,10 @@ func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change
 }
 
 // MayWrite returns nil if a tenant can write documents to a collection with these settings, or else the reason. A
-// tenant writes to the tree that has the tenant's name. A tenant cannot write if a folder uses this tree, or if it is
-// [catalog.FreeTree]. A tenant also cannot write if no ID can begin with its name. The name "" means callers without a
-// tenant: they write to [catalog.FreeTree]. access.All means callers of every tenant.
+// tenant writes to the tree that has the tenant's name. It cannot write in these cases:
+//   - A folder uses the tree.
+//   - The name is [catalog.FreeTree].
+//   - No ID can begin with the name.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "" && settings.Root(catalog.FreeTree) != "": // a folder has this tree in an index of an earlier version

@@ -224,7 +224,7 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 // the counts of its words, and every snippet needs them again.
 const maxCounts = 20_000
 
-// repeats reports whether to cache the count of a request. Only requests without a filter over all fields are cached.
+// repeats reports whether to cache the count of a request: the request searches all fields and has no filter.
 func repeats(req *store.Request) bool {
 	return req.Filter == nil && req.Within == nil && req.Text != nil && req.Text.Combine == store.CombineBM25F &&
 		len(req.Text.Fields) == len(sheaf.Fields)

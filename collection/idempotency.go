@@ -232,7 +232,8 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 	})
 }
 
-// begunEntry returns the entry with this name, and the results that its change will have. A removed entry is empty.
+// begunEntry returns the entry with this name, and the results that its change will have. If the entry no longer
+// exists, begunEntry returns an empty entry and no error.
 func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []Stored, err error) {
 	if id, ok := strings.CutPrefix(name, taskEntry); ok {
 		if e.task, err = readTask(tx, id); e.task != nil {

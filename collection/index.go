@@ -66,8 +66,8 @@ type IndexOptions struct {
 	Updates, Asked bool
 	// Whole means that the command needs an up-to-date index. An answer from the last indexing run is then an error.
 	Whole bool
-	// Make creates the index if it is missing. Without Make, a missing index is an error. With Refresh, it is also an
-	// error if the settings forbid updates.
+	// Make creates the index if it is missing. Without Make, a missing index is an error. A missing index is also an
+	// error if Refresh is set and the settings forbid updates.
 	Make bool
 	// AsIs makes Open report damage without repairing it. Damaged means that damage was found, so Open repairs it.
 	AsIs, Damaged bool

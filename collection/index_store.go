@@ -152,8 +152,8 @@ func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error
 	return OpenEngine(o, empty)
 }
 
-// OpenEngine opens the engine. empty says that the index has no documents. If the engine then has other settings, the
-// error is sheaf.ErrUnsupported: remaking such an index loses nothing.
+// OpenEngine opens the engine. empty says that the index has no documents. If the index is empty and the engine has
+// other settings, the error is sheaf.ErrUnsupported. Remaking such an index loses nothing.
 func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	st, err := embedded.Open(o)
 	if err != nil {

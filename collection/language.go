@@ -10,8 +10,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// littleText is a size in bytes. Up to this size of the collection, each update detects the language again. Otherwise
-// the first few notes would determine the language of all later notes.
+// littleText is the largest size, in bytes, of a collection whose language each update detects again. Without this
+// rule, the first few notes would determine the language of all later notes.
 const littleText = 16 << 10
 
 // guessedKey is the setting that records that the language was detected from little text.
@@ -41,8 +41,8 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 	return errors.New("the language of the index was guessed from little text, and more text shows another")
 }
 
-// languageGuessed reports whether the language was detected from little text and can still change. A change needs all
-// folders, because it remakes the index.
+// languageGuessed reports whether the language was detected from little text and can still change. It cannot change
+// while a folder is missing, because a change remakes the index from all folders.
 func (x *Index) languageGuessed(view *catalog.View) bool {
 	settings := view.Settings()
 	little, guessed := view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""

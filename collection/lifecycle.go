@@ -85,7 +85,8 @@ func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) er
 }
 
 // wait waits until the lock in err is free, or until another process has changed the index. It then returns nil, and
-// the caller tries the work again. After the time need, it returns err.
+// the caller tries the work again. If the time need has passed since began, it returns err. wait prints one notice,
+// after a second, and then sets *said.
 func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
 	for {
 		waited := time.Since(began)

@@ -21,8 +21,9 @@ type Local struct {
 	Expander *search.Expander
 }
 
-// Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. If scanner
-// is not nil, it reads files if the index has no store. expander may be nil. Close the collection before the index.
+// Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. If the index
+// has no store, scanner reads the files instead; otherwise scanner is nil. expander may be nil. Close the collection
+// before the index.
 func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collection, error) {
 	o := x.answering()
 	o.Local = &Local{Scope: x.Scope(), Spellings: x.spellings, Expander: expander}

@@ -195,8 +195,8 @@ func (t *takeOver) documents() error {
 	})
 }
 
-// version chooses one of the files of a document and returns its content. It prefers the version in the catalog's
-// index, then the newest. It ignores the files in voidFiles. If none is left, content is nil.
+// version chooses one of the files of a document and returns its content. It prefers the version that the catalog
+// lists, then the newest version. It ignores the files in voidFiles. If no file is left, content is nil.
 func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false
@@ -303,7 +303,8 @@ type olderAnswer struct {
 	}
 }
 
-// copyAnswers copies the results of idempotent requests to intake.db. It skips a line that a crash cut off.
+// copyAnswers copies the results of requests with a [Key] to intake.db. It skips lines that it cannot parse, such as a
+// line that a crash cut off.
 func (t *takeOver) copyAnswers() error {
 	path := filepath.Join(t.c.o.Intake, olderAnswers)
 	content, err := os.ReadFile(path)

@@ -77,7 +77,8 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 	return nil
 }
 
-// recoverSome indexes some of the documents that the index lacks. If more is true, call it again. Other writers can
+// recoverSome indexes some of the documents that the index lacks. It adds their versions to tried, and the documents
+// that the store refuses to rejected. If more is true, call recoverSome again with the same maps. Other writers can
 // write between two calls.
 func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {

@@ -20,7 +20,8 @@ import (
 	"sheaf/store"
 )
 
-// whenFree calls the function try. If another process is writing to the index, whenFree waits and repeats the call.
+// whenFree calls the function try. If another process is writing to the index, whenFree waits and repeats the call, for
+// at most NeedFresh.
 func (x *Index) whenFree(ctx context.Context, try func() error) error {
 	return x.retryBusy(ctx, NeedFresh, try)
 }

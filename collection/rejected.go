@@ -118,7 +118,8 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread records for the status that a document, a task or a file cannot be read. file is its name.
+// unread records for the status that a document, a task or a file cannot be read. file is the name that the status
+// shows.
 func (c *Collection) unread(file string, why error) {
 	c.notice(why)
 	c.given.unreadable.Store(file, why.Error())

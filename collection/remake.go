@@ -128,9 +128,10 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 	return x.Refresh(ctx)
 }
 
-// Drop empties the index. It holds the lock of the index, and waits until no other process writes. It keeps the list
-// of folders, and texts that no file can restore; if keep is true, also the settings. It fails and changes nothing if
-// a folder with needed files is missing, or if all are missing without keep.
+// Drop empties the index. It holds the lock of the index, and waits until no other process writes. It keeps the list of
+// folders, and texts that no file can restore. With keep, it also keeps the settings. With keep, Drop fails if a folder
+// is missing or unreadable. Without keep, Drop fails if every folder is missing, or if a folder is unreadable. After
+// such an error nothing has changed.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {

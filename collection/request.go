@@ -71,8 +71,8 @@ type SearchRequest struct {
 	like *sheaf.Query // set by Similar
 }
 
-// Selection says which documents may be in the results. They must match all its fields that are set: see
-// query.CreatedIn, query.UpdatedIn and query.InSets.
+// Selection says which documents may be in the results. A document must match every field of the Selection that is set:
+// see query.CreatedIn, query.UpdatedIn and query.InSets.
 type Selection struct {
 	// Created and Updated are periods, START..END.
 	Created, Updated string

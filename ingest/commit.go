@@ -14,7 +14,7 @@ import (
 // commits holds what the next commit publishes, and the state of the last commit.
 type commits struct {
 	update catalog.Update
-	// removing is how many removals of the work list the next commit makes.
+	// removing is how many documents of worklist.removed the next commit removes.
 	removing int
 	// written holds the documents that were written to the store, by ID.
 	written map[sheaf.ID]writtenDocument
@@ -38,8 +38,9 @@ func (c *commits) wrote(encoded catalog.Encoded, doc writtenDocument) {
 	c.written[encoded.ID()] = doc
 }
 
-// commit makes a batch durable: first in the store, then in the catalog. The catalog is written in the background,
-// while the run reads the next batch.
+// commit makes a batch durable: first in the store, then in the catalog. commit writes the catalog in the background,
+// while the run reads the next batch. last says that no batch follows. Then commit also records the times of changes
+// and the list of skipped files.
 func (r *runner) commit(ctx context.Context, last bool) error {
 	if err := r.awaitCatalog(); err != nil {
 		return err
@@ -103,14 +104,16 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	return nil
 }
 
-// writesNothing reports whether the last commit would change nothing. Unreadable files may still be so.
+// writesNothing reports whether the last commit would change nothing. settings are the recorded settings. skipped is
+// the hash of the list of skipped files.
 func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, skipped string) bool {
 	return len(r.list.begun) == 0 && !(r.list.unsure && r.list.differs(settings)) &&
 		len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil && settings.Extra[skippedKey] == skipped
 }
 
 // begin records in the catalog which documents this commit writes to the store or removes from it. If the run stops
-// before the commit is complete, the next run repeats the work. Documents that waited before keep waiting.
+// before the commit is complete, the next run repeats the work. waiting has the documents that the catalog already
+// lists as pending; they stay pending.
 func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
 	if len(r.commits.written)+len(removed) == 0 {
 		return nil

@@ -126,7 +126,8 @@ func decodeWide(data []byte) (text []byte, name string, ok bool) {
 	return nil, "", false
 }
 
-// leastPlain is how many bytes of UTF-8 a UTF-16 text must have in one place to count as mixed. Fewer may be Chinese.
+// leastPlain is how many bytes of UTF-8 a UTF-16 text must have in one place to count as mixed. Fewer bytes may be
+// Chinese characters in UTF-16 that look like UTF-8.
 const leastPlain = 16
 
 // decodeMixed decodes a text with parts in UTF-8 and parts in e. Such files exist because some programs append lines in
@@ -166,8 +167,9 @@ func (e wideEncoding) lineBytes(data []byte) int {
 	return len(data)
 }
 
-// plainBytes returns how many bytes at the start of data are in UTF-8. They end after a line feed of one byte, and
-// before a byte order mark or ASCII character of e. Bytes that are also clean text in e count as e.
+// plainBytes returns how many bytes at the start of data are in UTF-8. The UTF-8 ends after a line feed of one byte. It
+// also ends before a byte order mark or an ASCII character in the encoding e. Bytes that are also clean text in e count
+// as e.
 func (e wideEncoding) plainBytes(data []byte) int {
 	n := printableBytes(data)
 	if rest := data[n:]; len(rest) > 0 && !bytes.HasPrefix(rest, []byte(e.mark)) {
@@ -231,8 +233,8 @@ func isPlainWithZeros(data []byte) bool {
 	return zeros*4 < len(data) && printableBytes(bytes.ReplaceAll(data, []byte{0}, nil)) == len(data)-zeros
 }
 
-// isText reports whether a decoded text is printable and, without white space, at least half letters or digits. Unless
-// line is true, the text must contain white space.
+// isText reports whether a decoded text is printable and, without white space, at least half letters or digits. line
+// says that the text ends with a line feed. A text without a line feed at its end must contain white space.
 func isText(decoded []byte, line bool) bool {
 	spaces, letters, all := 0, 0, 0
 	for _, r := range string(decoded) {
@@ -417,9 +419,11 @@ func isCommon(sample []byte, ranges string) bool {
 	return common*10 >= all*9
 }
 
-// frequentShare decodes sample with e. signs is the number of characters beyond ASCII. share is the percentage of them
-// that is in letters, in any case. It ignores a letter that isMisplaced, and a mark except the apostrophe between two
-// letters. Text in a wrong encoding has many. If the sample is invalid in e, share is 0.
+// frequentShare decodes sample with e. signs is the number of characters beyond ASCII. share is the percentage of these
+// characters that are in letters, in upper or lower case. Two kinds do not add to share, because text in a wrong
+// encoding has many of them:
+//   - a letter for which isMisplaced is true
+//   - a mark between two letters, except the apostrophe
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 // columnExtension is the column of a file's extension, in lower case without the dot.
 const columnExtension = "ext"
 
-// entries turns a document into chunks for the store, without vectors. It makes some at a time, so that a long document
-// needs little memory. A chunk's fields are its title, the titles above it, its tags, its path and its body. Aliases
-// and property values go to the document's own chunk, or to every piece of a document of pieces.
+// entries turns a document into chunks for the store, without vectors. Each call of take makes some chunks, so that a
+// long document needs little memory. A chunk's fields are its title, the titles above it, its tags, its path and its
+// body. Aliases and property values go to the document's own chunk, or to every piece of a document of pieces.
 type entries struct {
 	doc     *sheaf.Document
 	content string
@@ -280,7 +280,7 @@ func accessColumns(doc *sheaf.Document) []store.Column {
 	return columns
 }
 
-// folders returns the folders above a file: "" and each longer one.
+// folders returns the folders above the file at path p. For "a/b/c.md" these are "", "a" and "a/b".
 func folders(p string) []sheaf.Value {
 	values := []sheaf.Value{sheaf.TextValue("")}
 	for i := 0; i < len(p); i++ {

@@ -48,9 +48,10 @@ type Options struct {
 	// returns false if it was not stored. If Kept is nil, the run uses the text in the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
 	// Settings changes the recorded settings of the collection, except the trees. Run records its chunker and model
-	// when the catalog records none. If Settings is nil, the recorded settings stay. A run with another chunker or
-	// model then fails with sheaf.ErrInvalid, unless the collection is empty or Rebuild is set. When vectors are
-	// given without an Embedder, Settings must name their model and Dims; otherwise doors accept no vectors.
+	// when the catalog records none. If Settings is nil, the recorded settings stay. A nil Settings also makes a run
+	// with another chunker or model fail with sheaf.ErrInvalid. Such a run succeeds if the collection is empty or
+	// Rebuild is set. If documents come with vectors and Embedder is nil, Settings must set their model and Dims.
+	// Without these settings, doors accept no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
@@ -166,9 +167,9 @@ func (o *Options) defaults() {
 	}
 }
 
-// Scan returns what Run would do, without doing it. Scan compares sizes and times and reads a file
-// only when these leave doubt. So a touched file counts as changed. A document that a stopped run
-// left in the store, and whose file is gone, counts as removed.
+// Scan returns what Run would do, without doing it. Scan compares sizes and times and reads a file only when these
+// leave doubt. So a file with a new time and the same content counts as changed. A document that a stopped run left in
+// the store, and whose file is gone, counts as removed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -280,8 +281,8 @@ func runOnce(ctx context.Context, o Options) (*Report, error) {
 	return &l.report, err
 }
 
-// run carries out the work list l, or makes a new list if the catalog changed. It returns nil and an error if it cannot
-// lock the catalog.
+// run carries out the work list l. If the catalog changed since l was made, run makes and carries out a new list. It
+// returns the list that it used. If it cannot lock the catalog, it returns nil and an error.
 func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *worklist, err error) {
 	unlock, err := o.lock(ctx, 0)
 	if err != nil {

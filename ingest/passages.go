@@ -42,6 +42,7 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 }
 
 // completeBodies appends text for word search to the bodies of chunks: words of removed lists, and property values.
+// words[i] has the words of the lists that takeLists removed from chunks[i].
 func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, words []string) {
 	found := ""
 	if o.Chunk.Chunker == "window" {
@@ -384,8 +385,8 @@ func (o *Options) writeOnce(b *strings.Builder, text string) {
 	})
 }
 
-// terms calls with for each word of text, with the terms of the word. Forms of stems are missing. The slice terms is
-// valid until the next call.
+// terms calls the function with for each word of text, with the terms of the word. It leaves out terms that stand for
+// the form of a word beside its stem. The slice terms is valid until with returns.
 func (o *Options) terms(text string, with func(word string, terms []string)) {
 	var names []string
 	terms := o.Analyzer.Terms(nil, "")

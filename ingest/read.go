@@ -104,9 +104,9 @@ func readOnce(name string) (c content, same bool, err error) {
 	return c, true, nil
 }
 
-// isRecent reports whether a file changed just before now, so that another change may get the same time. If the time
-// has no fraction of a second, the file system may count whole seconds. A time far in the future comes from a program
-// or a wrong clock, so it is not recent.
+// isRecent reports whether modified, the time of a file, is very near to now. Another change may then get the same
+// time. If the time has no fraction of a second, the file system may count whole seconds. A time far in the future
+// comes from a program or a wrong clock, so it is not recent.
 func isRecent(modified, now time.Time) bool {
 	window := 20 * time.Millisecond
 	if modified.Nanosecond() == 0 {
@@ -118,11 +118,11 @@ func isRecent(modified, now time.Time) bool {
 // headBytes is how much of a file is examined to decide whether it is text.
 const headBytes = 8 << 10
 
-// isBinary reports whether data is not text. Data that begins like a known format is binary. Otherwise isBinary counts
-// zero bytes and control characters in the first 8 KB. Data is binary if these are more than a tenth of the bytes. It
-// is also binary if they are more than a fiftieth, and a fifth is not UTF-8. Random and compressed data has about a
-// tenth control characters, and half of it is not UTF-8. Text in an older encoding may have many bytes that are not
-// UTF-8, but no control characters.
+// isBinary reports whether data is not text. It examines the first 8 KB, where zero bytes count as control characters.
+// Data is binary in three cases:
+//   - It begins like a known binary format.
+//   - More than 10 % of the bytes are control characters.
+//   - More than 2 % are control characters, and more than 20 % are not UTF-8.
 func isBinary(data []byte) bool {
 	if hasSignature(data) {
 		return true

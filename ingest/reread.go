@@ -13,18 +13,21 @@ import (
 )
 
 // ParserVersion is the version of the rules by which documents are read. Raise it with every change that makes a
-// different document from the same text. Such a change may be in package chunk: other titles, chunks, links, tags,
-// properties, dates or warnings. It may be in this package: other fields, columns or passages, or other skipped files.
-// It may be in package catalog: other names under which documents are filed. It may be in package analysis: other terms
-// of few texts. TestParserVersion fails after such a change. The options of chunker, analyzer and model do not count,
-// because the settings have their names. Formats do not count either.
+// different document from the same text. TestParserVersion fails after such a change. The change may be in one of these
+// packages:
+//   - chunk: other titles, chunks, links, tags, properties, dates or warnings
+//   - ingest: other fields, columns or passages, or other skipped files
+//   - catalog: other names under which documents are filed
+//   - analysis: other terms of few texts
 //
 // The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search finds
-// their old state. Documents with a higher version stay as they are. Otherwise an old and an upgraded program that
-// share an index would read everything again and again. Documents that the old program reads wait for the new program.
+// their old state. Documents with a higher version stay unchanged, because two programs of different versions may share
+// an index. Each of them would undo the work of the other. Documents that the old program reads wait for the new
+// program.
 const ParserVersion = 21
 
-// parserKey is the key in the settings for the ParserVersion with which documents were read. Others are pending.
+// parserKey is the key in the settings for the ParserVersion with which documents were read. Documents that were read
+// with another version are pending.
 const parserKey = "reading"
 
 var parserText = strconv.Itoa(ParserVersion)
@@ -46,7 +49,8 @@ func ReadBefore(view *catalog.View) bool { return parserOf(view) < ParserVersion
 func Newer(view *catalog.View) bool { return parserOf(view) > ParserVersion }
 
 // Outdated counts the documents that were read with an older ParserVersion. Until the next [Run] reads them again,
-// search finds their old state. In an index of a newer version, it counts documents that wait for that version.
+// search finds their old state. If a newer program made the index, Outdated counts the documents that wait for the
+// newer program.
 func Outdated(view *catalog.View) int {
 	if ReadBefore(view) {
 		return view.Docs()
@@ -84,8 +88,8 @@ func (w *waitingDocuments) planReread(view *catalog.View) {
 	w.outdated = waitsFor(w.pending, ReasonReread)
 }
 
-// takesStored reports whether to read a waiting given document again. It returns false if the store would lose data
-// that exists only there.
+// takesStored reports whether to read a waiting given document again. takes is false if the document does not wait for
+// this run. takes is also false if reading the document again could lose vectors that exist only in the store.
 func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
@@ -101,7 +105,8 @@ func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o 
 }
 
 // takeStored prepares the item of a given document. It uses the document as the program sent it. If that form is not
-// stored, a rebuild uses the text in the catalog. If whole is false, the document must stay unchanged.
+// stored, a rebuild uses the text in the catalog. whole is false if takeStored found neither; the caller then leaves
+// the document unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()

@@ -21,7 +21,8 @@ import (
 var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
 // RemakingKey is a key of Settings.Extra: the index is being rebuilt. With any value except RemakingDocuments, the
-// store must still be emptied. Documents that are written before would be lost in the store but listed in the catalog.
+// store must still be emptied. Documents that are written before the store is emptied would be lost in the store but
+// listed in the catalog.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
@@ -147,8 +148,9 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// recordMaking records the chunker or model of the collection, unless Settings records it. If the collection has
-// another one, it returns an error, unless this is a rebuild. what names it in errors; here is its value now.
+// recordMaking sets *recorded to here, the chunker or model of this run, unless Settings has set *recorded. If the
+// collection has another chunker or model, recordMaking returns an error, unless this is a rebuild. what is "chunker"
+// or "model", for the error.
 func (o *Options) recordMaking(what string, recorded *string, here string, rebuild bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):

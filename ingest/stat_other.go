@@ -19,5 +19,5 @@ func deviceOf(string) uint64 { return 0 }
 // isMount returns false, because on this system a folder of an unmounted disk does not exist.
 func isMount(string) bool { return false }
 
-// isApart returns false, because this system does not tell devices apart. It is never called.
+// isApart returns false: on this system no device number is known.
 func isApart(_, _ string) bool { return false }

@@ -451,8 +451,9 @@ func (w *walker) document(path, name string) bool {
 	return strings.EqualFold(filepath.Ext(name), textEnding)
 }
 
-// enter returns a folder that the walk can read now. ok is false for the target of a link, which the walk reads later.
-// ok is also false for a folder that the walk entered before; next.path is then "".
+// enter returns the folder at path, which is in the folder dir. ok says that the walk reads the folder now. linked says
+// that path is a link: ok is then false, and the walk reads the folder later. ok is also false for a folder that the
+// walk entered before, or whose real path is unknown. In these two cases next.path is "".
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {

@@ -127,7 +127,7 @@ type watchFindings struct {
 	silent map[string]bool // folders and files without events for all changes
 	stale  bool            // some events may come under another name, or not at all
 	fault  string          // why this walk could not subscribe to all events
-	unseen string          // why the last complete walk could not
+	unseen string          // fault of the last complete walk
 }
 
 // begin must be called before a walk. again reports whether the walk must subscribe to all events again.
@@ -206,8 +206,8 @@ func (f *watchFindings) end(whole bool) string {
 	return f.unseen
 }
 
-// pass sends events to a watch until the watcher is closed. If an event already waits, pass drops the new one: one
-// waiting event is enough. So pass never blocks during a run, which adds folders.
+// pass sends events to a watch until the watcher is closed. If an event already waits, pass drops the new event: one
+// waiting event is enough. So pass never blocks, and a run can add folders meanwhile.
 func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
 		select {
@@ -234,8 +234,9 @@ func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// resubscribe makes the next walk subscribe again because a folder was renamed. If name is "", any folder may be
-// renamed. Otherwise events would have the old path, and would end when another folder gets that path.
+// resubscribe makes the next walk subscribe again because the folder called name was renamed. If name is "", any folder
+// may be renamed. Without a new subscription, events would have the old path. They would end when another folder gets
+// that path.
 func (f *watchFindings) resubscribe(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -27,10 +27,11 @@ type item struct {
 	known   bool // the catalog has it
 	old     catalog.FileState
 	given   *Given // the text instead of a file
-	// stored marks a given document that is indexed again from its stored form. The run reads it late, into given.
+	// stored marks a given document that is indexed again from its stored form. The run reads the stored form into
+	// given just before it indexes the document.
 	stored bool
-	// unsure says that the file may have changed although its size and time are the same. A program set the time back
-	// or changed rights.
+	// unsure says that the file may have changed although its size and time are the same. The system reports a change:
+	// a program may have set the time back, or changed only rights.
 	unsure bool
 	state  int64 // the time of its last change, as in File
 }
@@ -62,7 +63,7 @@ type worklist struct {
 // knownTime is the time up to which all changes of files are known.
 type knownTime struct {
 	until  map[string]int64 // the time of each tree
-	unsure bool             // some work comes from reported changes alone
+	unsure bool             // the list may have files whose size and time did not change
 }
 
 // waitingDocuments has the documents that wait to be indexed again, with the reasons.
@@ -70,8 +71,8 @@ type waitingDocuments struct {
 	pending map[sheaf.ID]string // why documents are not complete
 	// earlier is the content of pending before all documents had to be read again.
 	earlier map[sheaf.ID]string
-	// begun lists documents that the catalog lacks but the store may have in part. A run was stopped, or the record was
-	// lost. The run first removes these parts.
+	// begun lists documents that the catalog lacks but the store may have in part. The cause is a stopped run or a lost
+	// record. The run first removes these parts.
 	begun []sheaf.ID
 	// rereads means that all documents must be read again, and that the catalog must record this. newer means that
 	// documents were read with a higher [ParserVersion]. outdated counts the documents to read again.
@@ -95,7 +96,7 @@ const ReasonBegun = "begun"
 // ReasonVectors marks a document without vectors: the model failed or none is configured. Word search finds it anyway.
 const ReasonVectors = "vectors"
 
-// findBegun adds the documents to the list that an earlier run began to write or remove but did not record.
+// findBegun fills l.begun. An earlier run began to write or remove these documents, and the catalog does not have them.
 func (l *worklist) findBegun(view *catalog.View) error {
 	for id, reason := range l.pending {
 		if reason != ReasonBegun {
@@ -386,7 +387,8 @@ func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
 	return refused, err
 }
 
-// skippedKey is the key in the settings for a hash of the list of skipped files. It shows whether the list changed.
+// skippedKey is the key in the settings for a hash of the list of skipped files. Another hash shows that the list
+// changed.
 const skippedKey = "skipped-all"
 
 func hashSkips(skipped []catalog.Skip) string {
@@ -402,8 +404,8 @@ func hashSkips(skipped []catalog.Skip) string {
 	return hex.EncodeToString(h[:])
 }
 
-// seenKey is the key in the settings for the last change in a tree, by its file system's clock. The run reads files
-// that changed later, even if size and time are the same.
+// seenKey is the key in the settings for the time of the last known change in a tree. The clock of the file system
+// gives this time. A run reads each file that changed later, even if its size and modification time are the same.
 func seenKey(tree string) string { return "seen:" + tree }
 
 // seenUntil returns the time up to which all changes of files are known, or 0 if the system reports none. It ignores

@@ -245,8 +245,8 @@ const (
 	lockStep     = 5 * time.Millisecond
 )
 
-// change reads the newest file, changes the keys, and replaces the whole file durably. It keeps what other processes
-// changed, such as a revoked key.
+// change reads the newest file, changes its keys with the function by, and replaces the whole file durably. It keeps
+// what other processes changed, such as a revoked key.
 func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -191,7 +191,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, dst.Sync(), dst.Close(), vfs.Disk{}.SyncDir(filepath.Dir(to)))
 }
 
-// compactBytes is the size of a file from which Compact works on it. compactTx is the size of one transaction, in
+// Compact leaves files unchanged that are smaller than compactBytes. compactTx is the size of one transaction, in
 // bytes.
 const (
 	compactBytes = 64 << 20

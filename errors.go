@@ -27,7 +27,7 @@ func Invalidf(format string, args ...any) error {
 }
 
 // WithCategory returns an error that wraps both err and category. Its text is the text of err. Packages use it if the
-// message of a lower layer is clear. WithCategory returns err itself if err is nil or has the category.
+// text of err is already clear. WithCategory returns err itself if err is nil or has the category.
 func WithCategory(category, err error) error {
 	if err == nil || errors.Is(err, category) {
 		return err

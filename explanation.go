@@ -18,13 +18,13 @@ const (
 	CombinePower      Combine = "power"      // p1 to the power of p2
 	CombineMax        Combine = "max"        // the largest part
 	CombineMin        Combine = "min"        // the smallest part
-	CombineRSS        Combine = "rss"        // the square root of the sum of squares, both with their sign
+	CombineRSS        Combine = "rss"        // SignedRoot of the sum of the SignedSquare of each part
 	CombineLog        Combine = "log"        // the natural logarithm of p1
 	CombineLog2       Combine = "log2"       // the binary logarithm of p1
 	CombineLogistic   Combine = "logistic"   // 1 / (1 + e^-p1)
 )
 
-// These are kinds of explanation, with their details.
+// These are kinds of explanation. A colon is before the names of a kind's Details.
 const (
 	KindTerm       = "term"         // what one term adds in a field: field, term, weight
 	KindSimilarity = "similarity"   // nearness to the query's vector: field, passage

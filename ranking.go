@@ -28,8 +28,8 @@ type Leg struct {
 	Score float64
 }
 
-// Ranking is a list of hits, best first. The order is: higher score, then better best rank in any leg, then earlier leg
-// (see [CompareLegs]), then ID. A hit's rank is its index plus one. Stages never change their input.
+// Ranking is a list of hits, best first. The higher score comes first. [CompareLegs] orders hits with equal scores, and
+// the ID orders hits with equal legs. A hit's rank is its index plus one. Stages never change their input.
 type Ranking []Hit
 
 // Compare compares hits in the order of a [Ranking]. It returns a negative number if a comes first.

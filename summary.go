@@ -34,8 +34,8 @@ const (
 	maxQuoted  = 40
 )
 
-// leastShare is the smallest share of a reason that a summary names. leastRest is the smallest share of other reasons
-// that it shows.
+// leastShare is the smallest share of a reason that a summary names. leastRest is the smallest share of "other reasons"
+// that a summary shows.
 const (
 	leastShare = 0.03
 	leastRest  = 0.05
@@ -215,7 +215,7 @@ func (s *summary) walk(e *Explanation, share float64) {
 
 func byValue(a, b *Explanation) int { return cmp.Compare(a.Value, b.Value) }
 
-// sum divides share among the parts of a sum in proportion to their values.
+// sum divides share among the parts of a sum, in proportion to what they add. how is the kind of sum.
 func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	values := make([]float64, len(parts))
 	total, size := 0.0, 0.0

@@ -74,7 +74,8 @@ type group struct {
 	best  int
 }
 
-// groupHits makes one hit from each group, in the same order. what names the stage in explanations.
+// groupHits makes one hit from each group, and sorts the hits. s computes the score of a lifted group. what names the
+// stage in explanations.
 func groupHits(groups []group, s Scoring, what string) sheaf.Ranking {
 	var scores []float64
 	for i := range groups {

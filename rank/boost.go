@@ -66,8 +66,8 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-// explain returns an explanation that a factor changed the score from before to score. why explains before, and by
-// explains the factor.
+// explain returns an explanation that a factor changed the score from before to score. why is the explanation of the
+// score before, and by is the explanation of the factor.
 func (b Blend) explain(
 	stage string, why *sheaf.Explanation, before, score float64, by sheaf.Explanation,
 ) *sheaf.Explanation {
@@ -84,7 +84,8 @@ func (b Blend) explain(
 	return &e
 }
 
-// capped adds to the explanation of a factor that limit lowers it. If limit is 0 or not exceeded, it changes nothing.
+// capped returns the explanation of a factor that is lowered to limit. why explains the factor without limit. If limit
+// is 0, or the factor is at most limit, capped returns why.
 func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	if limit == 0 || why.Value <= limit {
 		return why

@@ -10,7 +10,7 @@ func part(label string, value float64) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value}
 }
 
-// combined returns an explanation whose value is computed from parts in the way of how.
+// combined returns an explanation with parts. how says how value is computed from the values of the parts.
 func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Explanation) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
 }

@@ -14,7 +14,8 @@ type FieldBoost struct {
 	// Field is "tree", "folder", "tag", or "prop." and the name of a property. A folder or tag in Values also matches
 	// the folders or tags below it.
 	Field string
-	// Values has at least one value; case does not matter. For a wiki link, the name of the linked note also matches.
+	// Values has at least one value; case does not matter. If a property has a wiki link, the name of the linked note also
+	// matches.
 	Values []string
 	Factor float64 // above 0; below 1 lowers
 	Blend  Blend
@@ -69,7 +70,7 @@ func sameValue(v sheaf.Value, want string) bool {
 		v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
 }
 
-// belowFold reports whether the path name is want, or is below want. Case does not matter.
+// belowFold reports whether name equals the path want, or is below it as "a/b" is below "a". Case does not matter.
 func belowFold(name, want string) bool {
 	name, want = strings.ToLower(name), strings.ToLower(want)
 	return name == want || strings.HasPrefix(name, want+"/")

@@ -69,7 +69,8 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// folderFactor returns the factor of a folder as an explanation, whose value is the factor.
+// folderFactor computes and explains the factor of a folder, without the limit Max. The Value of the explanation is the
+// factor.
 func folderFactor(folder string, count, total int) *sheaf.Explanation {
 	n, share := float64(count), float64(count)/float64(total)
 	steps := math.Log2(n+1) - 1

@@ -13,9 +13,9 @@ type Leg struct {
 	// Name is the name of the branch and its store. Errors and explanations show it.
 	Name string
 	Hits sheaf.Ranking
-	// Weight is how much the leg counts, 0 or more. Hits that only legs of weight 0 found come after all other hits.
-	// Ranks in a leg of weight 0 break no ties, because Hit.Legs does not have them. For NormLinear, such a hit is
-	// missing in the other legs.
+	// Weight is how much the leg counts, 0 or more. Hits that only legs of weight 0 found come after all other hits. Ranks
+	// in a leg of weight 0 break no ties, because Hit.Legs does not have them. NormLinear counts such a hit as missing in
+	// the other legs.
 	Weight float64
 }
 
@@ -145,7 +145,8 @@ func (u *union) constituents(i int) []sheaf.Hit {
 	return distinct(u.hits[i].ID, all)
 }
 
-// distinct copies hits without their constituents. It drops repeated IDs and id itself. It returns nil for none.
+// distinct copies hits without their constituents. It drops hits with a repeated ID and hits with the ID id. If no hit
+// is left, it returns nil.
 func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	var out []sheaf.Hit
 	seen := make(map[sheaf.ID]bool, len(hits))

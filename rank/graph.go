@@ -115,7 +115,7 @@ func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]conne
 }
 
 // forwardLinks returns, for each of docs, how many other docs link to it. at maps each document to its index. It reads
-// the links of docs, because a popular document has very many backlinks.
+// the links of docs instead of their backlinks, because a popular document has very many backlinks.
 func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	counts := make([]int, len(docs))
 	for i, doc := range docs {

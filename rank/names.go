@@ -87,7 +87,8 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// addEqual adds to s the largest value of the names of c that equal the query.
+// addEqual finds the names of c that equal the query, and adds the largest of their values to s. asked has the folded
+// forms of the query.
 func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	best, of := 0.0, ""
 	names(facts, c, func(name string, kind nameKind) {

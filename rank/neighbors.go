@@ -113,8 +113,8 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 }
 
 // Around picks consecutive chunks around the chunk number center. There are n chunks, numbered 0..n-1. Around picks at
-// most limit chunks, equally many on both sides, or one chunk more before the center. It returns the range of the
-// picked indexes, without to. If limit is 0, the range is empty.
+// most limit chunks, equally many on both sides, or one chunk more before the center. The picked chunks have the
+// numbers from <= number < to. If limit is 0, from equals to.
 //
 // Example: of 10 chunks around chunk 5, it picks 4 and 5 for a limit of 2.
 func Around(n, center, limit int) (from, to int) {

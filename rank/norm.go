@@ -29,9 +29,13 @@ const (
 	// NormMinMaxOpenSearch is OpenSearch's min_max. It is NormMinMax, except that the lowest score gets 0.001, so that
 	// it differs from a missing hit. Missing: 0.
 	NormMinMaxOpenSearch
-	// NormZScoreOpenSearch is OpenSearch's z_score, with the sample deviation. Values of 0 or less become 0.001. A
-	// score equal to the mean becomes the raw highest score. When the deviation is 0, every score becomes the lowest.
-	// Missing: 0. The last two rules mix raw and normalized scores. This known flaw is kept only for comparison.
+	// NormZScoreOpenSearch is OpenSearch's z_score: (s - mean)/deviation, with the sample deviation. Missing: 0.
+	//   - A result of 0 or less becomes 0.001.
+	//   - A score equal to the mean becomes the highest raw score.
+	//   - If the deviation is 0, every score becomes the lowest raw score.
+	//
+	// The last two rules are a flaw of OpenSearch, because they mix raw and normalized scores. NormZScoreOpenSearch has
+	// them only for comparisons.
 	NormZScoreOpenSearch
 	// NormShare is s/ideal if the leg has an ideal score, otherwise s. Its scale is absolute: if a leg found only poor
 	// matches, its scores are low, and the other legs decide. It may exceed 1, because a word counts in each field.

@@ -14,7 +14,7 @@ type Scale uint8
 // These are the scales. A clipped scale replaces scores below Low or above High by these bounds.
 const (
 	// ScaleMinMax maps the lowest score to Low and the highest to High. Equal scores, and the score of a single hit,
-	// become the middle. With 0.02..0.98, no score looks certain.
+	// become the middle. With Low 0.02 and High 0.98, no score looks certain.
 	ScaleMinMax Scale = iota
 	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), clipped; z = (s - mean)/deviation. Equal scores become 0.5.
 	ScaleTanh

@@ -10,17 +10,19 @@ import (
 // Tree moves hits up the heading tree. If enough children of a section match, the section replaces them. At the end no
 // answer is inside another answer, unless Nested allows it.
 //
-// Tree looks at the deepest parents first. A child matches if it is a hit, or if it replaced its own children. A
-// parent replaces its matching children if they are at least Threshold of its children, and at least MinMatches.
-// Children count at any level, so a skipped heading level changes nothing. An answer's score comes from the
-// candidates below it, and from its own score if it is a hit.
+// Tree looks at the deepest parents first:
+//   - A child matches if it is a hit, or if it replaced its own children.
+//   - A parent replaces its matching children if enough match. Their number must be at least MinMatches. Their share of
+//     all children must be at least Threshold.
+//   - A section is a child of the nearest higher heading, even if a level between them is missing.
+//   - The score of an answer comes from the hits that it replaced, and from its own hit.
 //
 // Example, Threshold 0.5, MaxP: a document has the sections A (children A1, A2, A3) and B. The hits are A1 8, A3 5, B
 // 2. Two of the three children of A match, so A replaces them with score 8. Now both children of the document match, A
 // and B, so the document replaces them. It has score 8 and the constituents A1, A3, B.
 //
-// Source: the chunking specification's phase 3. Tree goes parent by parent instead of depth by depth, so that children
-// at different depths are counted together.
+// Source: the chunking specification's phase 3. The specification looks at all sections of one depth together. Tree
+// looks at one parent after another, so that children at different depths are counted together.
 type Tree struct {
 	// Threshold is the smallest share of a parent's children that must match. It is above 0 and at most 1.
 	Threshold float64
@@ -41,8 +43,9 @@ const (
 	// NestedOuter keeps the outer hit, whose score covers all hits inside: a match on a document's title replaces its
 	// sections.
 	NestedOuter Nested = iota
-	// NestedBoth keeps both hits, and the outer hit keeps its own score. It keeps only the outer hit if this replaced
-	// the inner one. A match on a document's title does not change the document's sections.
+	// NestedBoth keeps both hits, and the outer hit keeps its own score. If the outer hit replaced the inner hit because
+	// enough children match, only the outer hit stays. A match on a document's title does not change the document's
+	// sections.
 	NestedBoth
 )
 
@@ -69,7 +72,8 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return groupHits(l.groups(), t.Scoring, "section"), nil
 }
 
-// liftedPart is the part of a heading tree that contains some hits and everything above them.
+// liftedPart is the part of a heading tree that has the hits and all nodes above them. Tree lifts hits within this
+// part.
 type liftedPart struct {
 	facts Facts
 	hits  sheaf.Ranking
@@ -94,8 +98,9 @@ type treeNode struct {
 }
 
 // node returns the node called id. If needed, it makes this node and the nodes above it. c is the position of the node
-// in its document, or nil to look it up. It returns nil if the ID is unknown, or if its depth is not smaller than
-// below. Depths get smaller on the way up, so the recursion ends.
+// in its document; nil means that node looks it up. below is the depth of the child whose parent is wanted, or the
+// largest number for a hit. If the ID is unknown, or the node is not above this child, node returns nil. The depth gets
+// smaller with each recursive call, so the recursion ends.
 func (l *liftedPart) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {

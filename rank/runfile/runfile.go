@@ -33,8 +33,8 @@ type Run struct {
 	Queries []string
 	// Rankings has the ranking of each query, best hit first. Hits are sorted by score, then rank in the file, then ID.
 	Rankings map[string]sheaf.Ranking
-	// Repeated counts hits that repeat for a query; the run keeps the better hit. Again is the first repeated hit in
-	// the file.
+	// Repeated counts the hits that the run dropped, because a better hit of the same query has the same ID. Again is the
+	// first dropped hit in the file.
 	Repeated int
 	Again    Again
 }

@@ -55,7 +55,7 @@ func check(err error) {
 // fail panics with a fault at n.
 func (n *node) fail(format string, args ...any) { check(n.errorf(format, args...)) }
 
-// profile reads a profile from n. It needs the profile in the form after the merge with the profile that it extends.
+// profile reads a profile from n. The caller must first merge n with the profile that n extends: see resolve.
 func (d *decoder) profile(n *node) *Profile {
 	n.want(nodeMapping, "a profile")
 	n.onlyKeys("a profile", profileKeys...)

@@ -111,7 +111,8 @@ func (m *missingProfile) hint() string {
 	return ""
 }
 
-// places says where Load looked for a profile, for the author of a profile that extends a missing one.
+// places says where Load looked for the missing profile: in the folders of looked, and among the built-in profiles. It
+// is for the author of a profile that extends a missing profile.
 func (m *missingProfile) places(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
 	if len(looked) > 0 {

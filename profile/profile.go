@@ -159,7 +159,8 @@ type Branch struct {
 	Text *TextBranch
 	// Vector says how to search vectors. It is nil for a branch that searches words.
 	Vector *VectorBranch
-	// AtLeast is the name of an earlier branch, or "". A hit of both gets the larger of its two scores.
+	// AtLeast is the name of an earlier branch, or "". The hits of that branch join the hits of this branch. A hit of both
+	// branches gets the larger of its two scores.
 	AtLeast string
 	Then    []Step
 }

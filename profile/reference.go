@@ -107,8 +107,8 @@ func StageOptions(name string) []*Option {
 // FusionOptions returns the settings of the fusion that joins rankings of other systems.
 func FusionOptions() []*Option { return runFusion.options }
 
-// StageHelp describes a stage and its settings, one setting per line. If the name is unknown, the error lists the
-// stages that work on rankings of other systems.
+// StageHelp describes the stage called name, for the command sheaf stage. It says what the stage does, and describes
+// each setting in one line. If no stage has this name, the error lists [RunStages].
 func StageHelp(name string) (string, error) {
 	k := stageNamed(name)
 	if k == nil {

@@ -23,8 +23,8 @@ var removed = map[string]string{
 	"branch titles":        "remove it; the stage names looks at titles",
 }
 
-// Hint gives advice about an unknown name. If name is a removed stage, parameter or branch, the advice is its
-// replacement. Otherwise it is the most similar known name. Without advice, Hint returns "".
+// Hint gives advice about an unknown name. kind is "stage", "parameter" or "branch". If an older version had this name,
+// the advice is its replacement. Otherwise the advice is the most similar known name. Without advice, Hint returns "".
 func Hint(kind, name string, known []string) string {
 	if instead := removed[kind+" "+name]; instead != "" {
 		return "it was removed: " + instead

@@ -54,8 +54,9 @@ func runFusionOptions() []*Option {
 }
 
 // NewStage returns a stage for use outside a search. name is its kind, and set has its settings as a profile writes
-// them; lists have commas. An expression may use the name limit, and limit must then be 1..MaxLimit. called is the
-// prefix of a setting's name in errors, for example "--". For every fault, NewStage returns sheaf.ErrInvalid.
+// them. A comma separates the values of a list. An expression may use the name limit, and limit must then be
+// 1..MaxLimit. called is the prefix of a setting's name in errors, for example "--". For every fault, NewStage returns
+// sheaf.ErrInvalid.
 func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -102,7 +103,8 @@ func NewFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	return attempt(func() rank.Fusion { return runFusion.fusion(compute(s.settings, v)) })
 }
 
-// single reads one stage or fusion from set. It also returns the values for its expressions, which can use only limit.
+// single reads one stage or fusion from set. what names the stage or fusion in errors; called is as in [NewStage].
+// single also returns the values for expressions, which can use only the name limit.
 func single(k *kind, what, called string, set map[string]string, limit int) (*step, values, error) {
 	s, err := attempt(func() *step { return (&decoder{}).step(k, settingsNode(k, what, called, set)) })
 	if err != nil {

@@ -86,8 +86,8 @@ func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	return first
 }
 
-// combineText combines fields by BM25 over all fields as one text, if the store can. Other stores take the best field
-// plus otherFields times the rest.
+// combineText is the value of a profile that makes all fields one text for BM25. A store that cannot do this adds to
+// the best field's score otherFields times the scores of the other fields.
 const (
 	combineText = "text"
 	otherFields = 0.2

@@ -38,7 +38,7 @@ func (r *run) matches(plan *profile.Plan) store.Request {
 	return req
 }
 
-// withFields returns fields, followed by those fields of others that it does not have.
+// withFields returns fields, followed by the fields in others that are not in fields.
 func withFields(fields []store.FieldWeight, others []profile.Field) []store.FieldWeight {
 	for _, f := range others {
 		if !slices.ContainsFunc(fields, func(known store.FieldWeight) bool { return known.Name == f.Name }) {
@@ -97,8 +97,8 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// asWritten returns facet with numbers and dates as documents write them, such as 12.10. written has the same counts
-// under these forms.
+// asWritten returns facet with numbers and dates as documents write them, such as 12.10 instead of 12.1. facet counts
+// the plain values of a property. written counts the values of the same property that have an unusual spelling.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet

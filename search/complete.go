@@ -13,7 +13,7 @@ import (
 // candidates are the distinct hits of several branches. For each hit, they know the branches that found it.
 type candidates struct {
 	ids []sheaf.ID // in the order in which they first appear
-	by  [][]bool   // by branch and position in ids
+	by  [][]bool   // by[b][i] says that branch b found ids[i]
 }
 
 func candidatesOf(outcomes []outcome) candidates {
@@ -50,8 +50,8 @@ func (f *candidates) missingIDs(branch int) []sheaf.ID {
 	return out
 }
 
-// complete asks each branch to score the hits that only other branches found. These hits then rank below the hits that
-// the branch found itself, whose ranks stay.
+// complete asks each branch to score the hits that only other branches found. In the ranking of the branch, these hits
+// come after the hits that the branch found itself.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates) error {
 	faults := make([]error, len(outcomes))
 	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.missingIDs(i)) })

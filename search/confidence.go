@@ -29,8 +29,8 @@ type Evidence struct {
 	Lead float64 `json:"lead"`
 	// Length is the number of words of the query.
 	Length int `json:"length"`
-	// Unseen is the part, 0..1, of the query's idf that belongs to words in no chunk. Numbers counts only words with a
-	// digit, and their parts.
+	// Unseen is the part, 0..1, of the query's idf that belongs to words in no chunk. Numbers is the same for words with a
+	// digit and their parts only.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
 	// Foreign says that the query has unseen words and another language than the collection. Unseen then counts only
@@ -221,8 +221,8 @@ func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	return false
 }
 
-// withParts returns the worth of an unseen word, with the worth of its parts that occur. 978-3-16-148410-1 is one
-// number.
+// withParts returns the worth of an unseen word plus the worth of its parts that occur. For example, 978-3-16-148410-1
+// counts as one number with all its parts.
 func (r *run) withParts(w *idfWorth, word partWorth) float64 {
 	sum := word.worth
 	for _, p := range w.parts {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// mostAsked is how many filter values that no document has are examined. Each needs two requests to the store.
+	// mostAsked is the largest number of filter values that are looked up. A value may need two requests to the store.
 	mostAsked = 4
 	// leastMeant is the length in characters from which a value may have a typing error.
 	leastMeant = 3
@@ -79,8 +79,8 @@ func requiredValues(f sheaf.Filter) []requiredValue {
 	return out[:min(len(out), mostAsked)]
 }
 
-// requiredOf returns the column and the value that a filter requires, or "" if the filter has another form. If a value
-// has several types, the text comes first.
+// requiredOf returns the column and the value that a filter requires, or "" if the filter has another form. The parts
+// of an Or are one requirement. Its value is that of the part for the file name, or else of the first part.
 func requiredOf(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -117,8 +117,8 @@ func named(column string) string {
 	return name
 }
 
-// unmet returns the message that no document has the wanted value. there has existing values to suggest. It shows
-// folders below scope relative to scope.
+// unmet returns the message that no document has the wanted value. there has existing values to suggest. scope is a
+// folder with a slash at its end, or "". Of folders, the message suggests only those below scope, relative to scope.
 func (w requiredValue) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))

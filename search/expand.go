@@ -206,8 +206,8 @@ func (x Expansion) usedPart(query string, o profile.Expand) Expansion {
 	return out
 }
 
-// standsIn reports whether a word occurs in a query. plain is the word without marks. It may be a whole word, a part of
-// one with marks, or a part of text without spaces.
+// standsIn reports whether a word of the query contains plain, a text of letters and digits. The word "e-mail" contains
+// "e", "mail" and "email". In a script without spaces, a word contains all parts of its text.
 func standsIn(query, plain string) bool {
 	spaceless := strings.ContainsFunc(plain, snippet.Spaceless)
 	for word := range strings.FieldsSeq(query) {
@@ -238,7 +238,7 @@ func withoutFence(s string) string {
 	return s
 }
 
-// oneLine removes control characters and joins white space to single spaces.
+// oneLine replaces each run of white space and control characters by one space.
 func oneLine(s string) string {
 	between := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	return strings.Join(strings.FieldsFunc(s, between), " ")

@@ -13,8 +13,9 @@ import (
 // maxHyphenated limits the number of words in a phrase for which the search tries hyphenated words.
 const maxHyphenated = 12
 
-// retryHyphenated returns r, unless a phrase found nothing. It then searches as if a line end hyphenated an inner word
-// of the phrase, and returns that search. q is the query before expansion.
+// retryHyphenated returns r, unless the query is a phrase that found nothing. It then searches as if a line end
+// hyphenated an inner word of the phrase, and returns that search. q is the query before expansion. The contexts are
+// those of the method follow.
 func (r *run) retryHyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	phrase, ok := q.Words.(sheaf.Phrase)
 	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil ||

@@ -42,7 +42,7 @@ func inPaths(q sheaf.TextQuery) bool {
 	return false
 }
 
-// telling reports whether a character alone has a meaning: a letter, a digit, or a sign such as a picture.
+// telling reports whether a character alone has a meaning: a letter, a digit, or a sign such as an emoji.
 func telling(r rune) bool {
 	return r >= 0x80 && !unicode.IsPunct(r) && !unicode.IsSpace(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

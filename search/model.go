@@ -139,8 +139,8 @@ func (s *Searcher) vectorsOf(ctx context.Context, texts []string) ([][]float32, 
 	return out, err
 }
 
-// usableVector returns v, or nil if all its numbers are zero. If a number is not finite, it returns an error. Otherwise
-// the bad vector would end the search.
+// usableVector returns v, or nil if all its numbers are zero. If a number is not finite, it returns an error, so that
+// the search goes on without the vector.
 func usableVector(v []float32) ([]float32, error) {
 	var square float64
 	for _, x := range v {
@@ -155,5 +155,6 @@ func usableVector(v []float32) ([]float32, error) {
 	return v, nil
 }
 
-// maxWeighed is a number of words. A text of this length or longer counts as a document, whose words are not weighed.
+// maxWeighed limits the words whose rarity is looked up. A text with this number of words or more counts as a document,
+// and all its words weigh the same.
 const maxWeighed = 64

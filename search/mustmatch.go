@@ -43,8 +43,9 @@ func requirement(condition sheaf.TextQuery) store.TextRequest {
 	return store.TextRequest{Query: condition, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}
 }
 
-// bind restricts a vector request to chunks that match words, the required part of the query. If the store cannot do
-// that, bind returns false, and the caller must filter the hits.
+// bind restricts a vector request to chunks that match the required part of words: see the function required. It
+// returns false if it changed nothing: req has no vector, words require nothing, or the store cannot do this. The
+// caller must then filter the hits with the function matching.
 func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
 	condition := required(words)
 	if req.Vector == nil || condition == nil || !store.Matches(st) {
@@ -56,7 +57,7 @@ func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
 	return true
 }
 
-// matching returns the hits that match words, the required part of the query.
+// matching returns the hits that match the required part of words: see the function required.
 func matching(ctx context.Context, st store.Backend, hits sheaf.Ranking, words sheaf.TextQuery) (sheaf.Ranking, error) {
 	condition := required(words)
 	if condition == nil || len(hits) == 0 {

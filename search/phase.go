@@ -30,8 +30,9 @@ type outcome struct {
 	took time.Duration
 }
 
-// phase runs the branches, their stages, the fusion and the stages after the fusion. It finds only chunks in within;
-// nil means all chunks.
+// phase runs one phase of the search: its branches, their stages, the fusion and the stages after it. All work uses
+// retrieval, which is ctx with the time limit of the search. ctx only shows whether the caller canceled. at says which
+// phase it is, for messages and the trace. phase finds only chunks whose IDs are in within; nil means all chunks.
 func (r *run) phase(
 	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
 ) (sheaf.Ranking, error) {
@@ -263,8 +264,10 @@ func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors returns the outcomes without an error. It returns an error at once for an unsupported or invalid request,
-// and for damage, which the caller can repair. For other errors, it returns one only if no branch is left.
+// survivors returns the outcomes without an error. at says which phase the branches belong to.
+//   - If a request is unsupported or invalid, or the store is damaged, survivors returns this error.
+//   - For each other failed branch, it adds a warning.
+//   - If every branch failed, it returns sheaf.ErrUnavailable.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	st := r.searcher.storeName()
 	out := outcomes[:0]
@@ -330,7 +333,8 @@ func (r *run) learnSimilarity(outcomes []outcome) {
 	}
 }
 
-// leg applies the stages of branch number i to its ranking. It returns the result as an input (leg) of the fusion.
+// leg applies the stages of branch number i to its ranking. It returns the result as an input (leg) of the fusion. at
+// says which phase it is.
 func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank.Leg, error) {
 	o := &outcomes[i]
 	at.branch = o.branch.Name
@@ -381,7 +385,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 }
 
 // noteCrowded adds a note if the stage per_document left fewer results than the limit although the store may have more.
-// It reduced found results to left.
+// left is the number of results after the stage, and found is the number before it.
 func (r *run) noteCrowded(left, found int) {
 	if left < min(found, r.query.Limit) && r.result.More {
 		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+

@@ -15,7 +15,8 @@ import (
 const longestName = 60
 
 // byProperty returns r, unless the query's only word is in no text and no result is likely. It then searches documents
-// with a property of this name, and returns that search. q is the query before expansion.
+// with a property of this name, and returns that search. q is the query before expansion. The contexts are those of the
+// method follow.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	word, plain := q.Words.(sheaf.Match)
 	likely := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
@@ -78,6 +79,7 @@ func (r *run) propertiesBelow(name string) (below []string) {
 }
 
 // searchInstead searches with the query q and returns that search. If the search fails or finds nothing, it returns r.
+// The contexts are those of the method follow.
 func (r *run) searchInstead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {

@@ -12,8 +12,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TextOf returns a function for [Searcher.Text]. The function returns the text of a chunk before its first sub-heading,
-// or the text of a document of pieces. content reads a whole document.
+// TextOf returns a function for [Searcher.Text]. The function returns the text of a chunk before its first sub-heading.
+// For a document that was cut into pieces, it returns the text of all pieces. content reads a whole document.
 func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(id sheaf.ID) (string, error) {
 	return func(id sheaf.ID) (string, error) {
 		c, ok := Part(facts, id)

@@ -24,12 +24,12 @@ import (
 
 // Searcher runs profiles on one store. It is safe for concurrent use while its fields do not change.
 type Searcher struct {
-	// Backend finds chunks. Store names it in warnings and errors; "" becomes "the store".
+	// Backend finds chunks. Store is the name of Backend in warnings and errors; "" means "the store".
 	Backend store.Backend
 	Store   string
-	// Facts know the documents. The search drops hits of documents that Facts do not know. Facts of a catalog are a
-	// snapshot that is as old as the store's state or newer. If Facts have a method Err() error and it returns an
-	// error, the result is degraded.
+	// Facts know the documents. The search drops hits of documents that Facts do not know. If Facts are a snapshot of a
+	// catalog, the snapshot must be as new as the store's state or newer. If Facts have a method Err() error and it
+	// returns an error, the result is degraded.
 	Facts rank.Facts
 	// Shared says that other programs may write to the store. A note then reports hits unknown to Facts.
 	Shared bool
@@ -63,7 +63,8 @@ type Models struct {
 
 // Options are the options of one search.
 type Options struct {
-	// Parameters set parameters of the profile. Plan, if not nil, is the plan for them and the query's limit.
+	// Parameters set parameters of the profile. Plan, if not nil, is the profile's plan for these parameters and the
+	// query's limit.
 	Parameters map[string]string
 	Plan       *profile.Plan
 	// Terms are additional words from the caller. They score like the words of the query.
@@ -125,7 +126,8 @@ type Report struct {
 	Warnings []string
 	// Notes are messages that report no fault, for example how the query was read or which branches were skipped.
 	Notes []string
-	// Short says that a step that changes no hits failed, such as an explanation. A later search may return more.
+	// Short says that a part of the result is missing, for example an explanation, because an optional step failed. The
+	// hits are not affected. If the search is repeated, this step may succeed.
 	Short bool
 	// Bare maps each warning or note that quotes an error to its public text: the same text without the error. Errors
 	// may name machines, accounts and files.
@@ -278,7 +280,8 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	return r
 }
 
-// follow runs the plan of the search. retrieval is a context that also ends when the time for retrieval is over.
+// follow runs the plan of the search. All requests to models and stores use retrieval, which is ctx with the time limit
+// Options.Timeout. ctx only shows whether the caller canceled.
 func (r *run) follow(ctx, retrieval context.Context) error {
 	ranking, err := r.plan(ctx, retrieval, r.followed)
 	if err != nil {
@@ -310,8 +313,9 @@ type run struct {
 type report struct {
 	result   *Result
 	failures []error
-	noted    int // number of notes that the snapshots so far have
-	// windows says how many hits each branch of the main phase retrieved itself. It is nil unless Options.Trace is set.
+	noted    int // how many of the result's notes the snapshots already have
+	// windows has, by branch of the main phase, the number of hits that the branch itself retrieved. It is nil unless
+	// Options.Trace is set.
 	windows map[string]int
 }
 
@@ -369,7 +373,7 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 	return r.phase(ctx, retrieval, &plan.Main, lane{}, within)
 }
 
-// embed computes the vector of the query if a branch needs it.
+// embed computes the vector of the query if a branch needs it. The contexts are those of the method follow.
 func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	text := meaning(r.query)
 	if !NeedsVectors(plan) || text == "" {
@@ -404,7 +408,8 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	return ctx.Err()
 }
 
-// embedInvented computes the vectors of the expansion (passage and other wordings) in one request to the model.
+// embedInvented computes the vectors of the expansion (passage and other wordings) in one request to the model. The
+// contexts are those of the method follow.
 func (r *run) embedInvented(ctx, retrieval context.Context) {
 	texts := slices.Clone(r.expansion.Queries)
 	if r.expansion.Passage != "" {
@@ -445,7 +450,8 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// noteFailed adds a note about an error that does not change the hits.
+// noteFailed adds a note about an error that does not change the hits. what names the failed step, and is the note's
+// public text.
 func (r *run) noteFailed(what string, err error) {
 	r.short(err)
 	text := fmt.Sprintf("%s: %v", what, err)
@@ -464,7 +470,8 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warn(err.Error(), err.Error())
 }
 
-// noteFailure adds a warning about an error that does not end the search. The public text names what failed, not err.
+// noteFailure adds a warning about an error that does not end the search. what says what failed. The warning has the
+// text of err, but its public text has only what.
 func (r *run) noteFailure(what string, err error) {
 	r.failures = append(r.failures, err)
 	r.result.Warn(err.Error(), what+" failed")

@@ -115,15 +115,15 @@ type partWorth struct {
 // queryParts lists the parts of a query that are matched separately.
 type queryParts struct {
 	stats *stats
-	// queries are the different parts of the query. texts are their names.
+	// queries are the different parts of the query. texts[i] is queries[i] as text.
 	queries []sheaf.TextQuery
 	texts   []string
 	places  []place
 	looked  int // number of words so far
 }
 
-// place is one occurrence of a part in the query: the index of the part, and its factor there. share is the number of
-// words divided by the number of counted words.
+// place is one occurrence of a part in the query: the index of the part, and its factor there. share is how many words
+// of the query's text one counted word represents: all words divided by counted words.
 type place struct {
 	part          int
 	factor, share float64
@@ -274,7 +274,8 @@ func (s *stats) tellingWords(text string) []string {
 	return words
 }
 
-// wordCounts has the number of chunks with each word. The vector of a query needs it, and later steps reuse it.
+// wordCounts has the number of chunks with each word of a query: chunks[i] is the number for queries[i]. The search
+// counts the words to compute the query's vector, and steps after this use the numbers again.
 type wordCounts struct {
 	queries []sheaf.TextQuery
 	chunks  []int

@@ -10,7 +10,7 @@ import (
 )
 
 // Cut returns a heading without the attribute list at its end. White space before the list stays in rest. id is the
-// first ID in the list, or "".
+// first ID in the list, or "". ok is false if no list is at the end; rest is then text.
 func Cut(text string) (rest, id string, ok bool) {
 	open := strings.LastIndexByte(text, '{')
 	if open < 0 || !strings.HasSuffix(text, "}") || open > 0 && strings.IndexByte(" \t\n", text[open-1]) < 0 {
@@ -71,7 +71,8 @@ func read(inner string) (id string, ok bool) {
 	return id, sure
 }
 
-// first splits the first attribute off a list. If the list is empty, name is "".
+// first splits the first attribute off a list that is not empty. rest is the text after it, and quoted says that value
+// was in quotes. If the list does not begin with a valid attribute, name is "".
 func first(list string) (name, value, rest string, quoted bool) {
 	word, rest := list, ""
 	if end := strings.IndexAny(list, " \t"); end >= 0 {

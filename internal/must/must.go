@@ -47,8 +47,8 @@ func Equal[V comparable](t T, got, want V, format string, args ...any) {
 	}
 }
 
-// Whole skips the test in a short run, with the reason why it takes long. The gate runs short tests with the race
-// detector, and then whole tests without it.
+// Whole skips the test in a short run, with the reason why it takes long. The script test.sh runs the short tests with
+// the race detector, and then all tests without it.
 func Whole(t *testing.T, reason string) {
 	if testing.Short() {
 		t.Helper()

@@ -31,8 +31,8 @@ func Parse(s string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// groups matches a number with groups of three digits and the same sign between all groups. In 0,123 and 030 123 456,
-// no sign separates thousands.
+// groups matches a number with groups of three digits and the same sign between all groups. It does not match 0,123 and
+// 030 123 456, because a number of thousands does not begin with 0.
 var groups = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}` +
 	`((,\d{3})+|( \d{3})+|('\d{3})+|(’\d{3})+|(\x{a0}\d{3})+|(\x{202f}\d{3})+)(\.\d+)?$`)
 

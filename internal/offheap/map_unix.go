@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plentyAddresses says that the system has plenty of addresses. On 32-bit machines, the heap may reuse an address of
-// unmapped memory.
+// plentyAddresses allows memory outside the heap. It is false on 32-bit machines, because there the heap may reuse an
+// address of unmapped memory.
 const plentyAddresses = unsafe.Sizeof(uintptr(0)) == 8
 
-// mapped returns n new zero bytes outside the heap. If the system has no memory left, it returns false.
+// mapped returns n new zero bytes outside the heap. If the system gives no memory, or plentyAddresses is false, it
+// returns false.
 func mapped(n int) ([]byte, bool) {
 	if !plentyAddresses {
 		return nil, false
@@ -21,8 +22,8 @@ func mapped(n int) ([]byte, bool) {
 	return b, err == nil
 }
 
-// unmap removes the mapping of b. If that would exceed the system's number of mappings, it releases only the memory of
-// b and keeps the addresses.
+// unmap removes the mapping of b. If that would exceed the system's limit on mappings, it releases only the memory of b
+// and keeps the addresses.
 func unmap(b []byte) {
 	switch err := unix.Munmap(b); err {
 	case nil:

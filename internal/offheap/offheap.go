@@ -1,11 +1,11 @@
 // Package offheap allocates large buffers outside the heap of the garbage collector, for owners that free them. The
-// collector lets its heap grow to twice the live data, so a buffer there uses twice its size. A buffer of this
-// package uses only the written bytes, and nothing after it is freed.
+// collector lets its heap grow to twice the live data, so a buffer there uses twice its size. A buffer of this package
+// uses memory only for the bytes that were written, and only until it is freed.
 //
 // The caller must free the memory. The memory must not contain pointers into the heap, because the collector does not
 // read it. If memory cannot be mapped, and in programs built with the race detector, it comes from the heap. With the
-// race detector, free fills the memory with 0xdb. A later read gets nonsense. The detector reports that read if
-// another goroutine does it, but not if the goroutine that freed the memory does.
+// race detector, free fills the memory with 0xdb. A later read gets nonsense. The detector reports that read if another
+// goroutine does it, but not if the goroutine that freed the memory does.
 package offheap
 
 import (
@@ -93,7 +93,7 @@ type List[T any] struct {
 }
 
 // doubling is the size in bytes up to which a list doubles when it grows. A larger list grows by a quarter. Unused
-// capacity takes no memory before it is written, but it counts as memory.
+// capacity takes no memory before it is written, but [InUse] counts it.
 const doubling = 1 << 20
 
 // Grow adds capacity for n more elements.
@@ -166,7 +166,8 @@ const pieceBytes = 64 << 10
 
 // PieceSize returns the size of the next piece of a list that already has n pieces. first is the size of the first
 // piece. After every 64 pieces the size doubles, to at most 16 times the first size. Sizes grow because systems limit
-// the number of mappings (usually 65,530 on Linux). The unused end of the last piece stays small beside the list.
+// the number of mappings (usually 65,530 on Linux). The unused end of the last piece stays small compared with the
+// whole list.
 func PieceSize(first, n int) int { return first << min(n/64, 4) }
 
 // Add stores a text and returns the stored string. The string is valid until Free.

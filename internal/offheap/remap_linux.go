@@ -4,7 +4,8 @@ package offheap
 
 import "golang.org/x/sys/unix"
 
-// remapped moves b to an address where it has n bytes. It does not copy the bytes.
+// remapped makes b n bytes long, perhaps at another address. It does not copy the bytes. If the system cannot do this,
+// it returns false.
 func remapped(b []byte, n int) ([]byte, bool) {
 	larger, err := unix.Mremap(b, n, unix.MREMAP_MAYMOVE)
 	return larger, err == nil

@@ -9,9 +9,9 @@ import (
 )
 
 // Nearest returns the known name with the smallest edit distance from name, ignoring case. If several have this
-// distance, it returns the first. Names within the limit are near: one edit per three characters, but at least two
-// from four characters on. A known name that starts with name is also near, if name has three or more characters. If
-// no name is near, Nearest returns "".
+// distance, it returns the first. The limit is one edit for each three characters of name. It is at least one, and at
+// least two from four characters on. If name has three or more characters, a known name that starts with name counts as
+// one edit. If every known name is above the limit, Nearest returns "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)
@@ -34,8 +34,8 @@ func NearestValue(name string, known []string) string {
 	return nearest(name, alike, max(utf8.RuneCountInString(name)/4, 1))
 }
 
-// nearest returns the known name with the fewest edits, at most limit. Without such a name, it returns a known name
-// that starts with name.
+// nearest returns the first known name with the fewest edits, at most limit, or "". If name has three or more
+// characters, a known name that starts with name counts as one edit.
 func nearest(name string, known []string, limit int) string {
 	lower := strings.ToLower(name)
 	length := utf8.RuneCountInString(lower)

@@ -88,9 +88,11 @@ func guarded(prefix string, do func() error) (err error) {
 	return fault
 }
 
-// tooDeep returns the first token at which collections are nested deeper than the limit, or nil. The depth is the
-// number of open brackets plus the number of open block collections. A deeper column opens a block collection. Inside
-// brackets, each item mark and colon since the last comma adds 1.
+// tooDeep returns the first token at which collections are nested deeper than the limit, or nil. The depth is the sum
+// of three numbers:
+//   - the open brackets;
+//   - outside brackets, the open block collections: one for each larger column at which a key or an item begins;
+//   - inside brackets, the item marks and colons after the last comma.
 func tooDeep(tokens token.Tokens, limit int) *token.Token {
 	var columns []int // of the open block collections, ascending
 	flow, marks := 0, 0

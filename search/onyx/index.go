@@ -288,8 +288,9 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 	return out, nil
 }
 
-// Keyword finds chunks by words. Titles weigh 0.3 and content 0.7. The score is the better of these two scores plus 0.3
-// times the other. With Filters.Hidden it also finds hidden documents, for administrators.
+// Keyword finds chunks by words. A chunk has two scores: 0.3 times the score of its title, and 0.7 times the score of
+// its content. The larger one, plus 0.3 times the smaller one, is the score of the chunk. With Filters.Hidden it also
+// finds hidden documents, for administrators.
 func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n,
 		Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,
@@ -297,9 +298,12 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// KeywordQuery returns a query for the words of text, as later versions of Onyx build it. At least one of four clauses
-// must match. The title may have any of the words (weight 0.1), or the phrase (0.2). The content may have any of the
-// words (1), or the phrase (1.5).
+// KeywordQuery returns a query for the words of text, as newer versions of Onyx build it. At least one of four clauses
+// must match:
+//   - the title has any of the words (weight 0.1);
+//   - the title has the words as a phrase (0.2);
+//   - the content has any of the words (1);
+//   - the content has the words as a phrase (1.5).
 func KeywordQuery(text string) sheaf.TextQuery {
 	var q sheaf.Bool
 	for _, c := range []struct {

@@ -39,7 +39,9 @@ type candidate struct {
 	bytes  int64 // roughly the memory of the record
 }
 
-// newLoaded returns a file that a chunker has cut. It keeps text, which must not change.
+// newLoaded returns a file that a chunker has cut into doc. raw has the bytes of the file, and text has the text in
+// them. The loadedFile keeps text, so the caller must not change text afterwards. It does not keep raw. key is the key
+// in the cache.
 func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) (*loadedFile, error) {
 	for i := range doc.Fields { // columns must not keep the text of their file in memory
 		f := &doc.Fields[i]
@@ -75,8 +77,8 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 }
 
 // entries returns the document's chunks for a store. Every chunk has the fields of the note (title, path, aliases,
-// tags, properties), its heading and its text. vectors adds the vectors that exist. req says how many values of a
-// property become fields, and how deep.
+// tags, properties), its heading and its text. If vectors is true, the chunks get the vectors of d that exist. req
+// limits the values of properties: how many of a list, and how deep in maps.
 func (d *loadedFile) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	common := make([]store.Field, 0, 5)
 	add := func(fields []store.Field, name, text string) []store.Field {
@@ -113,8 +115,9 @@ func (d *loadedFile) entries(req *search.ScanRequest, vectors bool) []store.Chun
 	return entries
 }
 
-// propertyText returns frontmatter values without their own field. For each property it returns at most listed values.
-// It skips names with a dot, which belong to values in a map: [nestedText] reads these.
+// propertyText returns the values of frontmatter properties, except those with a field of their own, such as tags.
+// listed is the largest number of values for one property. propertyText skips properties with a dot in their name,
+// because [nestedText] reads the values in maps.
 func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {

@@ -74,7 +74,8 @@ func (f *facts) text(id sheaf.ID) (string, error) {
 	return chunk.IndexedText(f.SharedDocument(c.Doc), &c, string(text)).Text, nil
 }
 
-// namesakes returns the other files with a candidate's name. A link to such a file does not lead to the candidate.
+// namesakes returns the files that have the name of a candidate but are no candidates. The catalog needs these files,
+// because a link with this name may lead to them instead.
 func (s *Scanner) namesakes(files []ingest.File, g *gatherResult) (out []catalog.Encoded, err error) {
 	names := map[string]bool{}
 	for i := range g.docs {
@@ -97,13 +98,14 @@ func (s *Scanner) namesakes(files []ingest.File, g *gatherResult) (out []catalog
 
 func withoutExt(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// Empty returns a catalog in memory without documents. tree is the tree of the folder root. The caller closes the
-// catalog.
+// Empty returns a catalog in memory without documents. tree is the name of its tree, and root is the tree's folder. The
+// caller closes the catalog.
 func Empty(tree, root string) (*catalog.Catalog, error) {
 	return (&Scanner{o: Options{Tree: tree, Root: root}}).openCatalog(nil, nil)
 }
 
-// openView returns a view of a new catalog of docs. The view stays valid after the catalog closes.
+// openView returns a view of a new catalog that has docs, and skipped as its list of skipped files. The view stays
+// valid after the catalog closes.
 func (s *Scanner) openView(docs []catalog.Encoded, skipped []catalog.Skip) (*catalog.View, error) {
 	c, err := s.openCatalog(docs, skipped)
 	if err != nil {
@@ -113,7 +115,8 @@ func (s *Scanner) openView(docs []catalog.Encoded, skipped []catalog.Skip) (*cat
 	return view, c.Close()
 }
 
-// openCatalog returns a new catalog of docs, in memory. It reads texts from the files.
+// openCatalog returns a new catalog in memory that has docs, and skipped as its list of skipped files. The catalog
+// reads texts from the files.
 func (s *Scanner) openCatalog(docs []catalog.Encoded, skipped []catalog.Skip) (*catalog.Catalog, error) {
 	c, err := catalog.Open(vfs.NewMem(), "/scan", catalog.Options{})
 	if err != nil {

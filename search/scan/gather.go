@@ -259,6 +259,7 @@ func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match,
 }
 
 // load reads and cuts a file, or takes it from the cache. It returns nil when the file is unreadable or has no text.
+// buffer holds memory for the bytes of a file, and is used again for the next file.
 func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loadedFile {
 	key := chunker.Name() + "\x00" + f.Path
 	if d, ok := s.cache.Get(key); ok && d.file.Bytes == f.Bytes && d.file.ModTime.Equal(f.ModTime) {
@@ -282,9 +283,9 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	return d
 }
 
-// embed computes vectors for the first documents, up to the limit, and returns their number. Cached documents may have
-// vectors already. If the model fails, embed adds a warning. If the model refuses one document, embed continues with
-// the rest.
+// embed computes vectors for the first documents, as many as g.vectors allows, and returns how many documents these
+// are. Cached documents may have vectors already. If the model fails, embed adds a warning. If the model refuses one
+// document, embed continues with the rest.
 func (g *gatherer) embed(ctx context.Context, docs []*loadedFile) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0

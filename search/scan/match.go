@@ -107,9 +107,12 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 	return mask
 }
 
-// rankMatches sorts matches by score. A needle in n of N files adds its rarity ln(1 + (N - n + 0.5)/(n + 0.5)). In the
-// path it counts twice. Of files with equal scores, those without forbidden words come first, then the path decides.
-// Forbidden words do not change the score: their letters may be in other words or in another section.
+// rankMatches sorts matches by score, best first. files is the number N of all files, and not says which needles belong
+// to forbidden words.
+//   - A needle in n of the N files adds ln(1 + (N - n + 0.5)/(n + 0.5)) to the score of a file.
+//   - A needle in the path of the file adds this twice.
+//   - Of files with equal scores, a file without forbidden words comes first. Then the order of paths decides.
+//   - Forbidden words do not change the score, because their letters may be in other words or in another section.
 func rankMatches(matches []match, files, needles int, not leftOut) {
 	rarity := make([]float64, needles)
 	for i := range rarity {

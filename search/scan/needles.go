@@ -41,9 +41,9 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 	return c.out, out, c.all
 }
 
-// leftOut says which needles belong to forbidden words.
+// leftOut says which needles belong to forbidden words, as sets of bits: bit i is needle number i.
 type leftOut struct {
-	// any is the set of the needles of forbidden words. only is the set of those that no wanted word has.
+	// any has the needles of forbidden words. only has those of them that no wanted word and no query has.
 	only, any uint64
 	// unseen says that a forbidden word has no needle, so any file may have that word.
 	unseen bool
@@ -56,8 +56,8 @@ type collector struct {
 	analyzer *analysis.Analyzer
 	out      []string
 	all      bool
-	seen     uint64 // the needles that were added, first or again
-	lost     bool   // more needles than allowed
+	seen     uint64 // bit i says that needle number i was added, perhaps again
+	lost     bool   // a needle was dropped, because there were maxNeedles
 }
 
 func (c *collector) add(text string) {
@@ -115,7 +115,7 @@ func (c *collector) match(text string) {
 }
 
 // beginning returns the common prefix of a word and its stem, which other inflections share: "configur" for
-// "configuring". A final i of a stem also means y.
+// "configuring". It drops an i at the end of a stem, which may be a y in the word.
 func beginning(stem, word string) string {
 	n := 0
 	for n < len(stem) && n < len(word) && stem[n] == word[n] {

@@ -14,9 +14,9 @@ import (
 // nestedLimits limits the frontmatter from which nested values are read.
 var nestedLimits = yamlfile.Limits{Bytes: 1 << 20, Depth: 100}
 
-// nestedText returns the values in lists and maps within properties of YAML frontmatter. It reads down to a depth, and
-// at most listed values of each list. At depth 1 it returns "", because values at depth 1 belong to properties
-// themselves. It ignores keys and does not expand aliases.
+// nestedText returns the values in lists and maps within properties of YAML frontmatter. listed is the largest number
+// of values that it takes from one list. depth is how deep it reads. At depth 1 it returns "", because values at depth
+// 1 belong to properties themselves. It ignores keys and does not expand aliases.
 func nestedText(doc *sheaf.Document, text string, listed, depth int) string {
 	span := doc.Frontmatter
 	if depth < 2 || span.Len() == 0 || doc.FrontmatterText || !strings.HasPrefix(text[span.Start:span.End], "---") {

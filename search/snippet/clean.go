@@ -94,8 +94,9 @@ var plainBytes = func() (plain [256]bool) {
 	return plain
 }()
 
-// plain copies plain characters, and single spaces between them, up to the next match. It is a faster form of put.
-// While a highlight or comment is open, mark handles each space. If it copies nothing, it returns false.
+// plain copies plain characters, and single spaces between them, up to the next match. It is faster than put. While a
+// highlight or comment is open, plain copies no spaces, because the method mark must see them. If plain copies nothing,
+// it returns false.
 func (c *cleaner) plain() bool {
 	rest := c.text[c.pos:]
 	if len(c.matches) > 0 {
@@ -296,7 +297,7 @@ func footnote(text string) int {
 }
 
 // footnoteMark returns the length of the footnote mark at byte i, which must follow a word or number. It returns 0 for
-// sets in patterns.
+// sets of characters in regular expressions, such as [^a-z].
 func footnoteMark(text string, i int) int {
 	n := footnote(text[i:])
 	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {
@@ -509,7 +510,7 @@ func (c *cleaner) picture(rest string) bool {
 	return false
 }
 
-// headingAttributes returns the length of the attribute list at byte i, or 0. A list is {#id} after a heading.
+// headingAttributes returns the length of the attribute list at byte i, or 0. An example is {#id} after a heading.
 func headingAttributes(text string, i int) int {
 	list := strings.TrimRight(firstLine(text[i:min(len(text), i+linkReach)]), " \t\r\n#")
 	line := strings.TrimLeft(text[lineBegin(text, i):i], " >\t")

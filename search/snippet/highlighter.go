@@ -59,9 +59,9 @@ type queryTerm struct {
 type matchKind uint8
 
 const (
-	fuzzy  matchKind = iota // the spelling of a term or form is similar
-	prefix                  // a term or form begins with it
-	begin                   // a term begins with it; only the first character is marked
+	fuzzy  matchKind = iota // a term or an unstemmed form is spelled like the query's word
+	prefix                  // a term or an unstemmed form begins with the query's word
+	begin                   // a term begins with the query's word; only its first character is marked
 )
 
 // matches reports whether the prefix or fuzzy word matches a term of a text. The term may be an unstemmed form.
@@ -204,8 +204,8 @@ func (r *reader) addTerm(t analysis.Token, as term) {
 	r.terms = append(r.terms, as)
 }
 
-// addExpanded adds the pieces of a prefix or fuzzy query. Whole words become phrases. The other pieces are compared
-// with each term of a text.
+// addExpanded adds the pieces of a prefix or fuzzy query. Exact pieces become phrases. Each other piece becomes a
+// queryTerm with how and distance.
 func (r *reader) addExpanded(how matchKind, pieces []analysis.Piece, distance int) {
 	for _, p := range pieces {
 		if p.Exact {

@@ -36,12 +36,13 @@ type Snippet struct {
 	Text string
 	// Matches are the ranges of Text that match words of the query. They are in order and do not overlap.
 	Matches []sheaf.Span
-	// At is the offset in the whole text of the rarest match in the snippet. Without one, it is the snippet's offset.
+	// At is the offset in the whole text of the rarest match in the snippet. If the snippet has no match, At is the offset
+	// of the snippet.
 	At int
 	// terms is the set of the query's terms that Matches match, with one bit for each term.
 	terms uint64
-	// phrase says that the matches include all words of a phrase of the query. If the query has no phrases, it says
-	// that there are matches.
+	// phrase says that the matches include all words of a phrase of the query. If the query has no phrases, phrase is true
+	// if there are matches.
 	phrase bool
 }
 

@@ -14,8 +14,9 @@ const longestShown = 256
 
 // Words returns the words of text that snippets would mark, each once, in text order and with their original case. It
 // returns no more words than the limit, and stops when ctx ends. It skips words of more than 256 bytes. Each word is
-// cut into parts, and every second part matches. For the query name, getName has the parts "get" and "Name". In scripts
-// without spaces, and in Hangul, a word is the matching range.
+// cut into parts. The parts at odd indexes match, and the others do not. For the query name, getName has the parts
+// "get" and "Name", and names has "", "name" and "s". In scripts without spaces, and in Hangul, a word is the matching
+// range.
 func (h *Highlighter) Words(ctx context.Context, text string, limit int) [][]string {
 	if len(h.terms) == 0 {
 		return nil

@@ -123,20 +123,23 @@ type Term struct {
 	// Part marks a term that phrases skip: another term has the same meaning, or the term depends on spelling. Examples
 	// are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji parts.
 	Part bool
-	// Over marks a part of a name without its own position: the next word may have the same position.
+	// Over marks a part of a name that takes no position of its own, such as "hub" in GitHub. The word after the name may
+	// then have the same position.
 	Over bool
 }
 
 // Token is a term in a text.
 type Token struct {
 	Term string
-	// Position counts from 0; the terms of a phrase have adjacent positions.
+	// Position is the number of the word in the text, from 0. Neighboring words have consecutive positions, so that a
+	// phrase can be found.
 	Position int
 	// Start and End are the bytes of the text that the token covers.
 	Start, End int
 	// Form is [Term.Form].
 	Form bool
-	// Prefix means, in a query, any term that begins with Term. It is set for one character of a script without spaces.
+	// Prefix says that a query finds every term that begins with Term. Only [Analyzer.QueryTokens] sets it, for a single
+	// character of a script without spaces.
 	Prefix bool
 }
 

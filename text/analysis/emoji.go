@@ -56,7 +56,8 @@ func emojiEnd(text string, i, limit int, r rune) int {
 	return i
 }
 
-// keycapEnd returns how many bytes at the start of text make the digit, # or * before it a key, or 0.
+// keycapEnd returns the length of the signs at the start of text that draw a key. Without these signs, it returns 0.
+// The key is drawn around the character before text, a digit, # or *.
 func keycapEnd(text string) int {
 	for _, behind := range [...]string{"\uFE0F\u20E3", "\u20E3"} {
 		if strings.HasPrefix(text, behind) {

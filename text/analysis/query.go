@@ -9,9 +9,11 @@ import (
 // PhraseTokens returns the tokens that a phrase needs: [Analyzer.QueryTokens] without parts ([Term.Part]).
 func (a *Analyzer) PhraseTokens(text string) []Token { return a.queryTokens(text, true) }
 
-// QueryTokens returns the tokens of a query text: [Analyzer.Tokens] without forms and bare stems. From a run in a
-// script without spaces it drops the single characters. A run of one character keeps that character, with Prefix
-// set. Tokens are in the order of the words.
+// QueryTokens returns the tokens of a query text in the order of its words. These are the [Analyzer.Tokens], with three
+// differences:
+//   - It drops forms ([Term.Form]) and bare stems ([Term.Bare]).
+//   - A run of several characters in a script without spaces has only tokens for pairs of characters.
+//   - A run of one such character has one token, with Prefix set.
 func (a *Analyzer) QueryTokens(text string) []Token { return a.queryTokens(text, false) }
 
 func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
@@ -34,8 +36,8 @@ func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
 	return tokens
 }
 
-// queryTerms appends to dst the terms of one raw word that queries use. If the word is a run in a script without
-// spaces, characters is its length in characters, otherwise 0.
+// queryTerms appends to dst the terms of one raw word of a query, still with forms and bare stems. If the word is a run
+// in a script without spaces, characters is its length in characters, otherwise 0.
 func (a *Analyzer) queryTerms(dst []Term, raw string) (terms []Term, characters int) {
 	if isDense(raw) {
 		return runTerms(dst, raw, true)
@@ -62,10 +64,10 @@ func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).f
 // questionWords is the number of words from which a text counts as a sentence.
 const questionWords = 8
 
-// MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a
-// question it drops the function words of the analyzer's language, because they only favor long texts. A question of
-// only function words keeps them. A question ends with a question mark, begins like one ("how do"), or has at least
-// eight words. Other queries keep function words: "how to" may be a title.
+// MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a question
+// it drops the function words of the analyzer's language, because they only favor long texts. A question that has only
+// function words keeps them. A text with a question mark at its end is a question. So is a text that begins like one
+// ("how do"), or has at least eight words. Any other text keeps its function words, because "how to" may be a title.
 func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
@@ -116,10 +118,11 @@ type Piece struct {
 	Exact bool
 }
 
-// PrefixPieces returns the parts of a prefix query. A chunk must have all of them. The words before the last word are
-// phrases. The last word is folded, and a term or form must begin with it. The last word is a phrase if it has more
-// than two characters and is in a script without spaces. The dictionary has only pairs of characters. So the query
-// finds every chunk with a raw word that begins with text.
+// PrefixPieces returns the parts of a prefix query. A chunk must match all parts.
+//   - Each word before the last word is a phrase.
+//   - The last word is folded, and a term or form must begin with it.
+//   - In a script without spaces, a last word of more than two characters is a phrase. The dictionary has only pairs of
+//     characters.
 func (a *Analyzer) PrefixPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, last bool) bool {
 		if !last || !isDense(piece) {
@@ -130,14 +133,14 @@ func (a *Analyzer) PrefixPieces(text string) []Piece {
 	})
 }
 
-// FuzzyPieces returns the parts of a fuzzy query. A chunk must have all of them. Each word is folded, and a term or
-// form must resemble it. A run in a script without spaces is a phrase.
+// FuzzyPieces returns the parts of a fuzzy query. A chunk must match all parts. Each word is folded, and a term or form
+// must have a similar spelling. A run in a script without spaces is a phrase.
 func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }
 
-// pieces returns the raw words of text, cut at hyphens. Only names have terms with hyphens. It folds the pieces that
-// are not exact.
+// pieces returns the raw words of text, cut at hyphens. Most words with hyphens have terms only for their parts. exact
+// decides whether a piece is exact; last says that it is the last piece. pieces folds the pieces that are not exact.
 func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {
 		for piece := range strings.SplitSeq(text[start:end], "-") {

@@ -51,8 +51,8 @@ func (s *Screen) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// skip returns the start of the first word, at or after byte i, that may have a wanted term. It knows only words of
-// small ASCII letters, and stops at each other word. Byte i must not be inside a word.
+// skip returns the start of the first word, at or after byte i, that may have a wanted term. It skips only words of
+// small ASCII letters, and returns the start of any other word. Byte i must not be inside a word.
 func (s *Screen) skip(text string, i int) int {
 	for {
 		start := i
@@ -105,7 +105,8 @@ func (s *Screen) passes(raw string) bool {
 func isSmall(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // firstLetters returns the first four letters and digits of an ASCII text in lower case, highest byte first. It returns
-// i for y, because stemmers change one to the other. n counts the letters and digits, up to most.
+// i for y, because stemmers change one to the other. n is the number of letters and digits in text, or most if there
+// are more.
 func firstLetters(text string, most int) (letters uint32, n int) {
 	for i := 0; i < len(text) && n < most; i++ {
 		c := text[i]

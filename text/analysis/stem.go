@@ -70,9 +70,9 @@ func (a *Analyzer) stemOf(word string) string {
 }
 
 // Initial returns the first byte of the terms and forms of a raw word. Callers use it to exclude words fast. If the
-// result is not 0, the word has one term, one position and perhaps a form. None is longer than the word. Initial
-// returns 0 if only [Analyzer.Terms] can tell, for example for inner capitals, digits and other letters. It always
-// returns 0 with StopWords.
+// result is not 0, the word has one term, one position and perhaps a form. Term and form are not longer than the word.
+// Initial returns 0 if only [Analyzer.Terms] can tell, for example for inner capitals, digits and other letters. It
+// always returns 0 with StopWords.
 func (a *Analyzer) Initial(raw string) byte {
 	if raw == "" || !isLetter(raw[0]) || a.o.StopWords || a.stemmer.stem != nil && !a.stemmer.initial {
 		return 0

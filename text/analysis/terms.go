@@ -361,9 +361,14 @@ type part struct {
 // shortestSplit is the least number of letters in a part that ends before a digit. So utf8 is cut, and k8s is not.
 const shortestSplit = 3
 
-// split appends the parts of an identifier. It cuts at marks and before a capital that follows a small letter. In a run
-// of capitals before a small letter, it cuts before the last capital. It cuts before digits that follow at least three
-// letters. It cuts after digits before a capital that begins at least three letters. 3d, 64bit, 4K and E2E stay whole.
+// split appends the parts of an identifier. elide says that it also cuts at an apostrophe, as in l'homme. It cuts
+//   - at marks such as _ and the full stop;
+//   - before a capital after a small letter: get|User;
+//   - before the last of several capitals if a word begins with it: HTTP|Server;
+//   - before a digit after at least three letters: utf|8;
+//   - after a digit before at least three letters that begin with a capital: 2|Get.
+//
+// So 3d, 64bit, 4K and E2E stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune
@@ -427,8 +432,8 @@ func lettersAt(s string) (n int) {
 
 // runTerms appends the terms of a run in a script without spaces, and counts its characters. The terms are the
 // overlapping pairs, each at the position of its first character. The first and the last character are also terms. So
-// every character begins a term, and a phrase can begin or end with one character ("2024年"). A query skips these two
-// terms, unless the run is one character. A character includes its marks.
+// every character begins a term, and a phrase can begin or end with one character ("2024年"). If query is true, runTerms
+// omits these two terms, unless the run is one character. A character includes its marks.
 func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int) {
 	text := raw
 	if strings.ContainsFunc(raw, mayChange) {

@@ -77,7 +77,7 @@ type textRun struct {
 	more bool
 }
 
-// scan reads src from byte begin on, which is the end of the frontmatter. It fills the fields of s.
+// scan reads src[begin:], where begin is the end of the frontmatter. It fills the fields of s.
 func (s *scanner) scan(src string, begin int) {
 	s.src = src
 	all := linesFrom(src, begin)
@@ -271,7 +271,8 @@ func (s *scanner) blankLine(matched int, all bool) {
 	}
 }
 
-// textLine handles a line that begins no block: it continues a paragraph or a table, or begins a paragraph.
+// textLine handles a line that begins no block: it continues a paragraph or a table, or begins a paragraph. matched is
+// how many open containers contain the line; all says that these are all open containers.
 func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	_, next := c.indent()
 	end := len(c.s)
@@ -293,8 +294,9 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	s.physical = append(s.physical, l.start)
 }
 
-// startLeaf tries the leaf blocks that a line can begin, in the order of the specification. It reports whether one
-// began.
+// startLeaf begins the leaf block that a line begins, such as a heading or a fence of code. It reports whether there is
+// one. rest is the text of l from byte next, after the marks of containers and the indentation. matched and all are as
+// in textLine. inParagraph says that a paragraph was open before the line.
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':
@@ -559,8 +561,8 @@ func endsHTML(s string, kind int) bool {
 	return kind == 1 && rawEnd.MatchString(s) || kind > 1 && strings.Contains(s, htmlEnds[kind])
 }
 
-// htmlTag parses the rest of a tag whose name ends at byte i of s. end is the byte after the closing '>'. If ok is
-// false, s is not a tag, and end is where the search stopped.
+// htmlTag parses the rest of a tag whose name ends at byte i of s. closing says that it is an end tag, as in </p>. end
+// is the byte after the closing '>'. If ok is false, s is not a tag, and end is where the search stopped.
 func htmlTag(s string, i int, closing bool) (end int, ok bool) {
 	i, spaced := skipTagSpace(s, i)
 	if closing {

@@ -59,7 +59,7 @@ type commenter struct {
 	found []span
 }
 
-// commentsOf returns the ranges of the comments in text from byte begin on, in order.
+// commentsOf returns the ranges of the comments in text that begin at byte begin or later, in order.
 func commentsOf(text string, begin int) []span {
 	c := commenter{block: -1}
 	c.src = text
@@ -171,8 +171,8 @@ func (c *commenter) codeEnd(i int) int {
 	return i + end
 }
 
-// html reads the HTML comment at byte i of a line. It returns the end of the comment's part in this line. A comment
-// that begins a block ends with the block. Any other comment ends in its paragraph.
+// html reads the HTML comment at byte i of a line. It returns where the comment or this line ends, whichever is first.
+// A comment that begins a block ends with the block. Any other comment ends in its paragraph.
 func (c *commenter) html(i int, l line) int {
 	const sign = "<!--"
 	rest := c.src[i+len(sign) : l.end]
@@ -218,8 +218,8 @@ func (c *commenter) signs(i int, l line) int {
 	return end
 }
 
-// Squeezed returns text with one space in place of each long run of blanks in a line. [WithoutComments] leaves such
-// runs.
+// Squeezed returns text with one space in place of each run of at least 40 spaces. Such runs are in texts from
+// [WithoutComments], which puts spaces in place of comments.
 func Squeezed(text string) string {
 	const long = "                                        " // 40
 	if !strings.Contains(text, long) {

@@ -122,7 +122,7 @@ type yamlEntry struct {
 	line   int // of the key, from 1, in the file
 	list   bool
 	null   bool
-	nested bool
+	nested bool // the value is a map
 	within bool // the list contains lists or maps, or an alias of one
 	values []yamlScalar
 }
@@ -234,7 +234,8 @@ func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 	}
 }
 
-// UnreadDate is a part of the warning about an unreadable date.
+// UnreadDate is a part of the message in each [sheaf.Warning] about an unreadable date. Callers look for it to find
+// these warnings.
 const UnreadDate = "which is not a readable date"
 
 // checkDate warns when a value looks like a date but is unreadable. The document's date then comes from elsewhere.
@@ -253,7 +254,7 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 }
 
-// warnWithin warns once if lists have inner lists or maps, which the document lacks. Aliases could make them huge.
+// warnWithin adds one warning if lists in the frontmatter contain lists or maps. The document leaves these out.
 func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	within := slices.DeleteFunc(slices.Clone(entries), func(e yamlEntry) bool { return !e.within })
 	if len(within) == 0 {
@@ -266,7 +267,8 @@ func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	f.warn(within[0].line, "%s %s a list or map within a list, or an alias of one; that is left out", key, have)
 }
 
-// shorten cuts values of e that are too long, and replaces base64 data in them by "…". In access rights, data stays.
+// shorten cuts values of e that are too long, and replaces base64 data in them by "…". It does not replace data in
+// access rights.
 func (f *frontmatter) shorten(e yamlEntry) {
 	for i := range e.values {
 		v := &e.values[i].raw

@@ -41,8 +41,8 @@ func payloads(text string) (parts []sheaf.Span) {
 	}
 }
 
-// appendRuns appends to parts the long runs of base64 in text[from:to]. It does not examine all bytes: if one is no
-// base64, a row begins after it.
+// appendRuns appends to parts the long runs of base64 in text[from:to]. It does not read all bytes. It reads the next
+// leastRow bytes backward up to a byte that is not base64. It goes on after this byte.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	for from+leastRow <= to {
 		i := from + leastRow - 1
@@ -115,7 +115,8 @@ func mixed(text string) bool {
 	return letters > 0 && !path
 }
 
-// dataAddress returns the range of the first data address ("data:…") in text from byte from on, or the zero span.
+// dataAddress returns the range of the first data address ("data:…") in text[from:], or the zero span. The range counts
+// from the start of text.
 func dataAddress(text string, from int) sheaf.Span {
 	const scheme = "data:"
 	const longestLabel = 1000
@@ -286,9 +287,10 @@ func (l Left) At(i int) int {
 	return i
 }
 
-// IndexedText returns the indexed text of a chunk: its body without three kinds of bytes. The first is frontmatter
-// that has entries, because their values become fields. The second is data, such as a picture in base64. The third
-// is hyphens at the ends of code lines, because these would join words.
+// IndexedText returns the indexed text of a chunk. This is the chunk's body without
+//   - frontmatter that has entries, because their values become fields;
+//   - data, such as a picture in base64;
+//   - hyphens at the ends of code lines, because these would join words.
 func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	body, front := c.Body, doc.Frontmatter
 	text := content[body.Start:body.End]
@@ -314,8 +316,8 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	return withoutParts(text, parts)
 }
 
-// codeHyphens returns the hyphens at the ends of code lines in text from byte from on. Unlike hyphens in prose, they
-// split no word. If code is true, all of text is code; otherwise only its fences are.
+// codeHyphens returns the hyphens at the ends of code lines in text[from:]. Unlike hyphens in prose, they split no
+// word. If code is true, all of text is code; otherwise only its fences are.
 func codeHyphens(text string, from int, code bool) (hyphens []sheaf.Span) {
 	fenced := strings.Contains(text, "```") || strings.Contains(text, "~~~")
 	if !code && !fenced || !strings.Contains(text, "-") {

@@ -195,7 +195,7 @@ func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 	}
 }
 
-// findTicks finds the last run of backticks of each length from byte i on.
+// findTicks fills lastTicks from the text at byte i and later.
 func (r *inline) findTicks(i int) {
 	r.lastTicks = map[int]int{}
 	t := r.text
@@ -246,8 +246,8 @@ func (r *inline) declaration(i int) (address string, end int, ok bool) {
 	return "", 0, false
 }
 
-// htmlEnd returns the byte after the next ending, searching from byte from. ok is false without such an ending; noEnd
-// then remembers it for this kind.
+// htmlEnd finds the text ending at byte from or later, and returns the byte after it. ok is false without such an
+// ending; noEnd[kind] then records this. address is always "", so that angle can return these results.
 func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end int, ok bool) {
 	if r.noEnd[kind] || from > len(r.text) {
 		return "", 0, false

@@ -14,8 +14,8 @@ import (
 const (
 	// PropertyTask holds the states of a section's tasks: TaskOpen, TaskStarted and so on. A started task is also open.
 	PropertyTask = "task"
-	// PropertyDue holds the days on which tasks are due. With a dot and a state (task.open), PropertyTask names the
-	// property of the due days of tasks in that state.
+	// PropertyDue holds the days on which tasks are due. The due days of tasks in one state are also in a property of this
+	// state, such as task.open.
 	PropertyDue = "due"
 
 	TaskOpen      = "open"
@@ -80,8 +80,8 @@ func (r *fieldReader) add(at int, name string, v sheaf.Value) {
 // tagInList matches a link to a note, or the text up to the next link or comma.
 var tagInList = regexp.MustCompile(`\[\[([^\[\]]+)\]\]|(?:[^,\[]|\[[^,\[])+`)
 
-// addTags adds the tags of a list such as "[[two words]] [[alpha]], one". It skips hashtags, which are tags already,
-// and links to files.
+// addTags adds the tags of a list such as "[[two words]] [[alpha]], one". at is the position that the tags get. It
+// skips hashtags, which are tags already, and links to files.
 func (r *fieldReader) addTags(at int, list string) {
 	for _, m := range tagInList.FindAllStringSubmatch(list, -1) {
 		name := m[1]
@@ -210,7 +210,8 @@ func fieldValue(text string) sheaf.Value {
 	return plainValue(showable(text))
 }
 
-// taskWords maps the words that begin a task in an outline to its state. Usual words such as NOW and LATER are missing.
+// taskWords maps the words that begin a task in an outline to its state. NOW and LATER are missing, because they are
+// usual words of a text.
 var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PROGRESS": TaskStarted, "DONE": TaskDone,
 	"CANCELED": TaskCancelled, "CANCELLED": TaskCancelled}
 

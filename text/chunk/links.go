@@ -162,7 +162,8 @@ func isTagRune(r rune) bool {
 	return r != utf8.RuneError && !unicode.IsSpace(r) && !unicode.IsPunct(r)
 }
 
-// block adds the block id at byte i, if there is one. A block id is "^id" at the end of a line, after white space.
+// block adds the block id at byte i, if there is one. It returns the byte from which the finder goes on. A block id is
+// "^id" at the end of a line, after white space.
 func (f *finder) block(i int) int {
 	t := f.text
 	if i > 0 && !unicode.IsSpace(rune(t[i-1])) {

@@ -73,7 +73,7 @@ func (w *plainWriter) String() string {
 	return b.String()
 }
 
-// flush adds the text up to byte i that was not added yet as a piece.
+// flush adds text[from:i], the text before byte i that is in no piece yet, as a piece.
 func (w *plainWriter) flush(i int) {
 	if i > w.from {
 		w.pieces = append(w.pieces, piece{text: w.text[w.from:i]})
@@ -81,7 +81,7 @@ func (w *plainWriter) flush(i int) {
 	w.from = i
 }
 
-// put writes text in place of the source bytes i to end, and returns end.
+// put writes text in place of the bytes i <= byte < end of the source, and returns end.
 func (w *plainWriter) put(i, end int, text string) int {
 	w.flush(i)
 	w.pieces = append(w.pieces, piece{text: text})
@@ -202,9 +202,9 @@ func flankPunctuation(r rune) bool {
 	return unicode.IsPunct(r) || unicode.IsSymbol(r)
 }
 
-// emphasis matches and removes the runs of delimiters from number bottom on, by the specification's algorithm. Runs
-// that may still open are on a stack. A match removes all runs above it. searched has, for each kind of closing run, a
-// run before which no opener matches.
+// emphasis matches the runs in delimiters[bottom:] by the specification's algorithm, and then removes them from
+// delimiters. Runs that may still open emphasis are on a stack. A match removes all runs above the opening run.
+// searched has, for each kind of closing run, a run before which no opening run matches.
 func (w *plainWriter) emphasis(bottom int) {
 	var stack []int
 	var searched [3 * 2 * 3]int

@@ -186,9 +186,9 @@ func (s *source) finishPieces() {
 	s.distribute()
 }
 
-// These limits say how code is cut. A piece has at most codeLines lines. A piece of at least codeLeast lines ends at a
-// blank line before an unindented line, where functions usually end. Otherwise it ends at the last blank line that
-// fits, or at the limit.
+// These limits say how code is cut. A piece has at most codeLines lines. From line codeLeast on, a piece ends at the
+// first blank line before an unindented line, where functions usually end. Without such a line, it ends at the last
+// blank line from codeLeast to codeLines, or else at codeLines.
 const (
 	codeLines = 60
 	codeLeast = 30

@@ -175,8 +175,9 @@ type holders struct {
 	first  int // of the last answer
 }
 
-// holding returns the indices of the chunks that contain a byte from start to end, from first up to last-1. If there is
-// none, for example between windows, it returns the next chunk. At the end, it returns the last chunk.
+// holding returns which chunks contain a byte of the part start <= byte < end: those with first <= index < last. If no
+// chunk contains a byte of the part, for example between windows, it returns the next chunk. After the last chunk, it
+// returns the last chunk.
 func (h *holders) holding(start, end int) (first, last int) {
 	for h.first+1 < len(h.chunks) && h.chunks[h.first].Body.End <= start {
 		h.first++

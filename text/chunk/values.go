@@ -74,7 +74,7 @@ func Compared(v sheaf.Value) sheaf.Value {
 	return v
 }
 
-// Plain returns the form that a column stores of a value that [Compared] returned: see [sheaf.Value.Plain].
+// Plain returns the form in which columns store v, a result of [Compared]: see [sheaf.Value.Plain].
 func Plain(v sheaf.Value) sheaf.Value {
 	if v.Kind == sheaf.KindDate && v.Text != "" {
 		if t, ok := dateOf(sheaf.TextValue(v.Text)); ok {

@@ -7,10 +7,13 @@ import (
 	"sheaf"
 )
 
-// Verify checks the rules for the chunks of every document. IDs are unique and positions are dense. Spans are within
-// the file, bodies within their spans, and sibling counts are right. In a tree, chunks are in pre-order, spans nest,
-// bodies and heading lines make up the file. Every heading has text in its span. Pieces follow each other. It returns
-// the first fault, or nil.
+// Verify checks the rules for the chunks of a document, and returns the first fault, or nil.
+//   - IDs are unique, and positions count from 0 without gaps.
+//   - Spans are within the file, and bodies are within their spans.
+//   - Sibling counts are right.
+//   - In a tree, chunks are in pre-order, and spans nest. Bodies and heading lines make up the file. Every heading has
+//     text in its span.
+//   - Pieces follow each other.
 func Verify(doc *sheaf.Document, content []byte) error {
 	v := verifier{doc: doc, content: string(content)}
 	switch v.chunks(); {
@@ -122,8 +125,7 @@ func (v *verifier) partition() {
 	v.require(pos == len(v.content), v.doc.ID, "bodies and headings end at %d of %d bytes", pos, len(v.content))
 }
 
-// pieces checks that each piece begins and ends after the beginning and the end of the last piece. It skips large
-// pieces.
+// pieces checks that the starts and the ends of the pieces increase. It skips large pieces.
 func (v *verifier) pieces() {
 	before := sheaf.Span{Start: -1, End: -1}
 	for _, c := range v.doc.Chunks {

@@ -19,11 +19,11 @@ type WindowOptions struct {
 	// Boundary is where windows may end: "token" (the default), "line" or "sentence". Longer lines or sentences are cut
 	// at tokens.
 	Boundary string
-	// Large makes a large chunk from every four consecutive windows.
+	// Large makes a large chunk from every four consecutive windows, and from two or three windows at the end.
 	Large bool
-	// TitlePrefix embeds the document's title with every window, and MetadataSuffix its properties: see
-	// [WindowOptions.Enrich]. As in Onyx, both count in Size and leave less room for the text. If passages are
-	// embedded under their titles anyway, TitlePrefix only changes the count.
+	// TitlePrefix counts the document's title in Size, for callers that embed the title with every window. MetadataSuffix
+	// counts the document's properties in Size, and adds them to the text that is embedded: see [WindowOptions.Enrich]. As
+	// in Onyx, less text then fits into a window.
 	TitlePrefix, MetadataSuffix bool
 	// Tokens yields the tokens that Size counts; nil counts words. TokensName is one word that names the tokens in an
 	// index: a model's name, or "" or "words" for words.
@@ -121,8 +121,8 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// tokens returns the byte ranges of the tokens of src from byte begin on. It skips tokens that do not come after the
-// previous token.
+// tokens returns the ranges of the tokens of src[begin:], as positions in src. It skips a token that begins before the
+// end of the token before it.
 func (w window) tokens(src string, begin int) (tokens []span) {
 	last, text := 0, src[begin:]
 	w.o.Tokens(text, func(start, end int) bool {
@@ -147,8 +147,8 @@ type windowCut struct {
 	bounds []span
 }
 
-// bodies returns the byte ranges of the windows in the text from byte begin on. If tokens are parts of characters, one
-// window may be inside another; bodies then drops the inner one.
+// bodies returns the byte ranges of the windows in c.src[begin:], as positions in c.src. If tokens are parts of
+// characters, one window may be inside another; bodies then drops the inner window.
 func (c *windowCut) bodies(begin int) []sheaf.Span {
 	ranges := c.ranges()
 	bodies := make([]sheaf.Span, 0, len(ranges))
@@ -171,7 +171,7 @@ func (c *windowCut) bodies(begin int) []sheaf.Span {
 	return bodies
 }
 
-// ranges returns the windows as ranges of tokens, without the token at the end of the range.
+// ranges returns the windows as ranges of token numbers: start <= number < end.
 func (c *windowCut) ranges() []span {
 	n := len(c.tokens)
 	overlap := min(c.o.Overlap, c.size-1)
@@ -202,8 +202,8 @@ func (c *windowCut) ranges() []span {
 	}
 }
 
-// nextStart returns the first token of the window after the tokens start..end. It is the first unit within the overlap
-// if the next unit then also fits, otherwise end.
+// nextStart returns the first token of the window that follows the window start <= number < end. It is the first unit
+// that begins in the last overlap tokens of the window. The unit after end must also fit. Otherwise it is end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {
@@ -247,8 +247,8 @@ func (c *windowCut) findUnits() {
 	}
 }
 
-// stretch returns the range that contains the bytes from..to and lies between two letters or digits. It starts at byte
-// least or later. So the end of a sentence does not depend on which marks are tokens.
+// stretch extends from <= byte < to on both sides up to the nearest letter or digit, but not before byte least. The
+// result has all marks between two words. So the end of a sentence does not depend on which marks are tokens.
 func (c *windowCut) stretch(from, to, least int) span {
 	for from > max(least, c.tokens[0].start) {
 		r, size := utf8.DecodeLastRuneInString(c.src[:from])
@@ -314,8 +314,8 @@ func (s *source) headingAt(pos int) string {
 	return s.titles[i-1]
 }
 
-// addLarge appends a large chunk for every group of consecutive windows, with their names and their whole content. A
-// group has at least two windows.
+// addLarge appends a large chunk for each group of two to windowsPerLarge consecutive windows. The large chunk has the
+// IDs of the windows as Members, and all their links, tags and blocks.
 func (s *source) addLarge() {
 	windows := s.doc.Chunks
 	number := 0
@@ -343,7 +343,7 @@ type largeChunk struct {
 	tags map[string]bool
 }
 
-// takeFrom adds the content of a window to the large chunk, except what it has already from overlapping windows.
+// takeFrom adds the ID, links, tags and blocks of a window to the large chunk, each only once.
 func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 	c.Members = append(c.Members, member.ID)
 	for _, l := range member.Links {

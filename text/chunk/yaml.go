@@ -62,7 +62,7 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 	return entries, nil
 }
 
-// maxBelow limits how deep maps are nested that are read.
+// maxBelow is the largest depth of nested maps whose entries are read.
 const maxBelow = 8
 
 // addBelow appends the entries of a map. At depth 0, the map is the frontmatter, and all keys count. Of the maps in it,

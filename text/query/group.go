@@ -13,10 +13,10 @@ type group struct {
 	plain            []string // words that add to the score
 	should           []sheaf.TextQuery
 	must, mustNot    []sheaf.TextQuery
-	filters, refused []sheaf.Filter
+	filters, refused []sheaf.Filter    // a hit must match all filters, and none of refused
 	filterWords      []sheaf.TextQuery // of all filters; nil for a filter without words
 	about            []string          // the wanted text without marks, in order
-	apart            bool              // the query has only refused alternatives
+	apart            bool              // the group is a forbidden bracket with only alternatives: each is forbidden
 }
 
 // place says where in the query a bracket is. This decides how forbidden alternatives in it work.
@@ -50,7 +50,8 @@ type part struct {
 	open *group
 }
 
-// group reads parts up to the end or the closing bracket. at is the place of these parts.
+// group reads parts up to the end or the closing bracket. depth is the number of open brackets, and at is the place of
+// these parts.
 func (p *parser) group(depth int, at place) *group {
 	g := &group{}
 	first := p.at
@@ -154,7 +155,7 @@ func (p *parser) part(depth int, outer place) part {
 }
 
 // joinAlternatives joins alternatives: filters with filters, words with words. If there are both, it replaces filters
-// by words where possible. Forbidden alternatives stay separate, because each is forbidden separately.
+// by words where possible. If refused is true, each alternative is forbidden separately, and filters stay filters.
 func (p *parser) joinAlternatives(alternatives []part, refused bool) part {
 	var out part
 	var about []string
@@ -339,7 +340,7 @@ func tagWords(tag string, begins bool) sheaf.TextQuery {
 	return nil
 }
 
-// withSign returns a filter, negated if a dash precedes it.
+// withSign returns a part that has only a filter. If the sign is a dash, it negates the filter and removes the sign.
 func (a part) withSign() part {
 	if a.sign != '-' {
 		return a

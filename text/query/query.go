@@ -117,7 +117,7 @@ type parser struct {
 	tokens     []token
 	at         int
 	mixed      bool                // the query has small letters, so NOT and AND may be meant as marks
-	closing    map[string]int      // bytes from the last of several marks that can close a phrase to the end
+	closing    map[string]int      // by marks that close a phrase: the bytes from the last of them to the end of the text
 	spelt      map[string][]string // results of Spellings
 	notes      []string
 	more       int // number of notes beyond maxNotes

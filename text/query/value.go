@@ -262,7 +262,8 @@ func (p *parser) property(name string, t token) part {
 	return part{filter: oneOrAny(any), strict: true}
 }
 
-// writtenSo returns a filter for numbers of a property that documents write exactly like value: 12.10 is not 12.1.
+// writtenSo returns a filter for numbers of a property that documents write exactly like value: 12.10 is not 12.1. name
+// is the property, and size is the number that value means.
 func writtenSo(name, value string, size float64) sheaf.Filter {
 	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))}
 	if sheaf.WrittenNumber(size, value).Text != "" {
@@ -301,7 +302,8 @@ func comparison(text string) (op, value string) {
 	return text[:len(text)-len(value)], strings.TrimSpace(value)
 }
 
-// compare returns the filter for a comparison with a value that covers the range from first to last.
+// compare returns the filter for a comparison with a range of values, such as all moments of a day. first and last are
+// the smallest and the largest value of the range.
 func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	switch op {
 	case ">":
@@ -352,7 +354,7 @@ func (p *parser) date(t token) part {
 	return part{filter: r, strict: true}
 }
 
-// dates converts a year, month, day, minute, second, or a time ago to a range without its end. All are times of the
+// dates converts a year, month, day, minute, second, or a time ago to the range from <= time < to. All are times of the
 // clock in the document's own zone, stored as UTC: see [sheaf.Clock]. ok is false for other texts.
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)

@@ -11,7 +11,8 @@ import (
 const undatedAge = 90 * 24 * time.Hour
 
 // MayBeUndated reports whether documents without a date of their last update pass a window of update dates. These
-// documents count as 90 days old. They pass if the window has no end and starts earlier. A zero time means no limit.
+// documents count as 90 days old. They pass if the window has no end and starts more than 90 days before now. A zero
+// start or end means no limit.
 func MayBeUndated(start, end, now time.Time) bool {
 	return end.IsZero() && !start.IsZero() && start.Before(now.Add(-undatedAge))
 }
@@ -25,14 +26,15 @@ func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
 }
 
 // UpdatedIn returns the filter for documents whose last update was in a window, as in [CreatedIn]. The properties
-// [sheaf.UpdatedProperties] have the date. Documents without these properties count as 90 days old. They pass a
-// window without END that starts earlier than that.
+// [sheaf.UpdatedProperties] have the date. Documents without these properties count as 90 days old. They pass a window
+// without END that starts more than 90 days before now.
 func UpdatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	start, end, err := windowOf(window, now)
 	return datedIn(start, end, sheaf.UpdatedProperties, MayBeUndated(start, end, now)), err
 }
 
-// InSets returns the filter for documents in any of the sets, or nil without names. The filter only narrows a query.
+// InSets returns the filter for documents in any of the sets with these names, or nil without names. For an empty name,
+// it returns sheaf.ErrInvalid.
 func InSets(names []string) (sheaf.Filter, error) {
 	if len(names) == 0 {
 		return nil, nil

@@ -25,8 +25,8 @@ type ScanRequest struct {
 	Queries, Terms []string
 	// Words is the query that gives scores. If it is nil, no words score.
 	Words sheaf.TextQuery
-	// Answering is set if Words forbids some words. One of these requests must then find a chunk of a file with a forbidden
-	// word. Otherwise the file is no candidate. If Answering is empty, every file may be a candidate.
+	// Answering is set if Words forbids some words. One of these requests must then find a chunk of a file with a
+	// forbidden word. Otherwise the file is no candidate. If Answering is empty, every file may be a candidate.
 	Answering []store.TextRequest
 	// Filter limits the candidates; nil means no limit. Visible limits what the caller may see: the
 	// scan does not read or count other documents. nil means no limit.

@@ -234,7 +234,8 @@ your own file, because all folders would fill that one place.`,
 	return a.withJSON(cmd)
 }
 
-// settingsFile returns the file to write: the project's file of the command's folder, or the user's file.
+// settingsFile returns the settings file to write. With inProject it is the project's file in the command's folder,
+// otherwise the user's file.
 func (a *app) settingsFile(inProject bool) (string, error) {
 	if !inProject {
 		return userConfigFile(), nil
@@ -406,8 +407,9 @@ func sensitive(file string) (content []byte, found []string, err error) {
 	return content, found, err
 }
 
-// checkNamed returns an error if value names a missing profile or an invalid address: every later command would fail.
-// everywhere says that the setting applies to all folders.
+// checkNamed returns an error if value names a missing profile or an invalid address, because every later command would
+// fail. everywhere says that the setting applies to all folders. It then also returns an error for an address that
+// names a place in the store: see errOnePlace.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target
@@ -423,7 +425,8 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace returns the error for a setting that gives all folders the same place in a store. Each needs its own.
+// errOnePlace returns the error for a setting that gives all folders the same place in a store. Each folder needs its
+// own place.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),

@@ -196,7 +196,8 @@ func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int
 	return 0, err
 }
 
-// placeOf returns the folder that the store at address has inside the index at base. flag is the flag that gave it.
+// placeOf returns the folder that the store at address has inside the index at base. flag is the flag with this
+// address, for errors.
 func (a *app) placeOf(base location.Location, flag, address string) (string, error) {
 	target, err := a.withStore(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
 	if err != nil || target == nil {
@@ -312,7 +313,8 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	return nil
 }
 
-// transfer copies the chunks and verifies them. It records its progress.
+// transfer copies the chunks and verifies them. state is the progress of an earlier copy. transfer writes the new
+// progress to file.
 func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
 	state copyState) error {
 	total := source.View.Chunks()
@@ -414,8 +416,8 @@ func replaceCatalog(staged, dir string) error {
 	return os.RemoveAll(old)
 }
 
-// moveAlias makes an alias on the server lead to the store of the session. It also replaces the catalog of the alias,
-// which it copies first. So alias and catalog differ only for a short time.
+// moveAlias makes an alias on the server lead to the store of the session. It also replaces the catalog of the alias by
+// a copy of the session's catalog. It makes the copy first, so that alias and catalog differ only for a short time.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")

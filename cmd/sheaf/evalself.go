@@ -90,8 +90,8 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// withOwn opens an index as a collection to evaluate, and then calls run. It is the index of the folder in the
-// argument, or of the current folder.
+// withOwn opens the index of a folder as a collection to evaluate, and then calls run. args has the folder, or is empty
+// for the folder of --in or the current folder.
 func (a *app) withOwn(cmd *cobra.Command, args []string, run func(*session, *eval.Collection) error) error {
 	if len(args) == 1 {
 		if a.in != "" {

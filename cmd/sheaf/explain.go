@@ -209,7 +209,8 @@ func (s *session) printSteps(out *explainJSON) {
 	s.printTable(rows)
 }
 
-// stepPlace names the branch of a step. It returns "all" for a step after the fusion, which belongs to no branch.
+// stepPlace names the branch of a step for people. branch is "" for a step after the fusion, and stepPlace returns
+// "all". first says that the step is in the first of two phases.
 func stepPlace(branch string, first bool) string {
 	if branch == "" {
 		branch = "all"
@@ -220,8 +221,8 @@ func stepPlace(branch string, first bool) string {
 	return branch
 }
 
-// stepChange describes what step i of a trace did. It gives the number of hits that stayed, and of moves among the
-// first ten.
+// stepChange describes how step i of a trace changed the previous ranking. It says how many hits stayed, and how many
+// of the best ten hits moved. For the first step of a branch, it says how many hits were found.
 func stepChange(trace []search.Snapshot, i int) string {
 	now := trace[i].Ranking
 	j := i - 1

@@ -213,10 +213,10 @@ const (
 	fewBytes = 4 << 20
 )
 
-// saveMemory makes the process collect garbage as often as Go usually does. Otherwise it would collect as rarely as
-// [gcPercent] says. files is the size of the indexed text in bytes. Call adjust from time to time. It limits the heap
-// to files plus indexMemory, minus the engine's memory outside the heap. The limit is at least half of that sum.
-// restore undoes saveMemory.
+// saveMemory replaces [gcPercent] by Go's default of 100, so that the process collects garbage more often. It also
+// limits the heap. Call adjust from time to time, to compute the limit again:
+//   - allowed = files + indexMemory, where files is the size of the indexed text in bytes
+//   - limit = allowed minus the engine's memory outside the heap, but at least allowed / 2
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory

@@ -156,7 +156,8 @@ var goRunFolder = regexp.MustCompile(`[/\\](go-build[0-9]*|[0-9a-f]{64}-d)[/\\]`
 
 // lastingProgram returns a path of this program that stays valid, for an assistant's entry. It prefers the path in
 // PATH, because a package manager puts each version into a new folder. A program that "go run" built has no lasting
-// path, so the sheaf in PATH is used. If PATH has no sheaf, the bool is false.
+// path, so lastingProgram returns the sheaf in PATH. If PATH has no sheaf, it returns false. look finds a program in
+// PATH, as exec.LookPath does.
 func lastingProgram(program string, look func(string) (string, error)) (string, bool) {
 	inPath, err := look("sheaf")
 	known := err == nil && filepath.IsAbs(inPath)
@@ -176,7 +177,8 @@ func lastingProgram(program string, look func(string) (string, error)) (string, 
 	return program, true
 }
 
-// askToChange shows a change and asks the user whether to make it. It returns the reply; yes replies for the user.
+// askToChange shows a change and asks the user whether to make it. It reads the reply from answers, and returns true
+// for yes. With yes, it does not ask and returns true. For a change without effect it returns false.
 func (a *app) askToChange(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) (bool, error) {
 	file := wording.Clean(c.File)
 	if !c.Changes() {

@@ -89,7 +89,7 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 // gcPercent is the GOGC value for commands that answer queries. They use little memory, so collecting less saves time.
 const gcPercent = 300
 
-// openAt opens the index at a place. If o says so, it updates the index first.
+// openAt opens the index at a place. If o says so, it updates the index first. check is the check of openIndex.
 func (a *app) openAt(ctx context.Context, folder string, place location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
 	s := a.newSession(folder, place)

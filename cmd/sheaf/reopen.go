@@ -25,9 +25,12 @@ const damagedRest = time.Minute
 // another index uses its store now.
 const refusedRest = 30 * time.Second
 
-// reopening calls the function run, which opens the index and works until ctx ends. It calls run again when another
-// process rebuilt the index, when the text's language changed, or when damage needs repair. It also calls run again if
-// a store or another process prevented an opening after the first. When ctx ends, reopening returns nil.
+// reopening calls the function run, which opens the index with the options o and works until ctx ends. In the first
+// call again is false, in later calls true. reopening calls run again when run returns one of these errors:
+//   - another process rebuilt the index
+//   - the language of the text changed
+//   - damage needs repair
+//   - in a later call, a store or another process prevented the opening
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {

@@ -54,7 +54,7 @@ type resultJSON struct {
 	// Signals has the reasons of the score in the terms of tiered search. Only profiles that scan files set it.
 	Signals *search.Signals `json:"signals,omitempty"`
 
-	// hierarchy is the heading path of the result. Only output to people uses it and the following fields.
+	// hierarchy is the heading path of the result. Only output to people uses hierarchy and file.
 	hierarchy []string
 	file      string // the absolute path of the file
 }

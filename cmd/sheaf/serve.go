@@ -233,7 +233,8 @@ func openGrant(loopback, asked bool) access.Grant {
 	return access.Grant{}
 }
 
-// isLoopback reports whether only this machine can reach a server at addr. addr is the value of flag.
+// isLoopback reports whether only this machine can reach a server at addr. flag is the name of the flag with this
+// value, for errors.
 func isLoopback(flag, addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "" || strings.Contains(port, "/") {
@@ -256,7 +257,7 @@ func shownAddress(addr string) string {
 	return addr
 }
 
-// listen opens a listener at addr. addr is the value of flag.
+// listen opens a listener at addr. flag is the name of the flag with this value, for errors.
 func listen(flag, addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	var wrong *net.AddrError

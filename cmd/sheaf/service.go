@@ -351,7 +351,7 @@ func (o *serviceOptions) config(args []string) *service.Config {
 	}
 }
 
-// explain adds advice to an error of a service manager.
+// explain adds advice to an error of a service manager. verb says what failed, for example "install".
 func (o *serviceOptions) explain(verb string, err error) error {
 	err = sheaf.WithCategory(sheaf.ErrUnavailable, fmt.Errorf("%s the service %q: %w", verb, o.name, err))
 	switch {

@@ -50,7 +50,7 @@ func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	return t, err
 }
 
-// countsAs returns the value of the setting bm25 that makes the engine count like a kind of store.
+// countsAs returns a value of the setting bm25: with it, the engine counts words like a store of this kind.
 func countsAs(kind string) string {
 	switch kind {
 	case "opensearch", "elasticsearch":
@@ -219,8 +219,8 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 	return o, nil
 }
 
-// newChunker returns the options for cutting documents. It prints a note if an endpoint's model makes it measure
-// windows in words.
+// newChunker works like configuredChunker. It also prints a note if windows are measured in words because the model is
+// on a server.
 func (a *app) newChunker() (chunk.Options, error) {
 	if a.config.Chunk.Chunker == "window" && a.config.Embedder.Remote() {
 		a.notice("windows are measured in words: the endpoint does not tell the tokens of %s", a.config.Embedder.Model)

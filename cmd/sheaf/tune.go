@@ -166,10 +166,10 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 type tuning struct {
 	*app
 	collection *eval.Collection
-	depth      int
-	plain      bool
-	values     func(run *eval.Run) []float64
-	counts     []float64 // weight of each query in values; nil for equal weights
+	depth      int                           // how many results each query gets
+	plain      bool                          // queries are plain words, as in eval.Options
+	values     func(run *eval.Run) []float64 // the measure of each query, to be raised
+	counts     []float64                     // weight of each query in values; nil for equal weights
 	base       *profile.Profile
 	// weights are the current weights of fields, by branch. They are nil if tune does not search for field weights.
 	weights map[string]map[string]string

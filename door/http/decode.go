@@ -28,8 +28,8 @@ type object struct {
 }
 
 // parseJSON parses a body. The body must be valid UTF-8 and one JSON value, at most maxDepth deep, without repeated
-// names. Values are nil, bool, string, json.Number, []any and *object. If there are faults, it adds them to out and
-// returns false.
+// names. Values are nil, bool, string, json.Number, []any and *object. If the body has faults, parseJSON adds them to
+// out and returns false.
 func parseJSON(body []byte, out *faults) (any, bool) {
 	root := fault{Pointer: "#"}
 	if !utf8.Valid(body) {
@@ -84,7 +84,8 @@ func (p *parser) token(at string) (json.Token, bool) {
 	return token, true
 }
 
-// surrogates matches an escaped backslash, a whole surrogate pair, or half of a pair. Only a half is in the group.
+// surrogates matches an escaped backslash, a whole surrogate pair, or half of a pair. Its group contains the half, and
+// is empty for the other matches.
 var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)`)
 
 // loneSurrogate returns the first escape in a JSON text that is half of a surrogate pair, or "".
@@ -180,7 +181,8 @@ func pointer(parent, name string) string {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// bind stores a parsed value in v. If the value breaks a rule in r, bind adds a fault to out.
+// bind stores a parsed value in v. If the value breaks a rule in r, bind adds a fault to out. at has the place of the
+// value in the request, for this fault.
 func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	if v.Kind() == reflect.Pointer {
 		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // null is allowed: v points to nothing
@@ -425,7 +427,8 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 	}
 }
 
-// setText sets v from a text: the value of a parameter, or a default. Faults are added to out.
+// setText sets v from a text: the value of a parameter, or a default. If the text breaks a rule in r, setText adds a
+// fault with the place at to out.
 func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	var in any = text
 	kind := v.Type()

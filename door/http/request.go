@@ -36,7 +36,7 @@ func randomHex(n int) string {
 // traceparent matches a header of W3C Trace Context. Later versions begin like version 00 and may be longer.
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
 
-// traceFlags are the flags that version 00 defines: sampled, and random.
+// traceFlags are the flags in traceparent that version 00 defines. Bit 0 means sampled, bit 1 means a random trace ID.
 const traceFlags = 0b11
 
 // traceOf returns the header traceparent for an answer: the trace of the request, with a new span for this server. If

@@ -29,7 +29,8 @@ const (
 const unlikely = "none"
 
 // shorten removes the details of an answer, and shortens its snippets to fit the limits. It shares the bytes among the
-// results. If a worse result needs less than its share, better ones get the rest.
+// results. If a result needs less than its share, results with better ranks get the rest. words says that the query is
+// the caller's text.
 func shorten(out *searchOut, words bool) {
 	full := *out
 	full.Query = cutAround(full.Query, 0, shortQuery)
@@ -53,8 +54,8 @@ func shorten(out *searchOut, words bool) {
 	out.shown = shortText(&full, out, words).content()
 }
 
-// fitting returns the part of a line around byte match that takes at most so many bytes. The bytes count both forms of
-// the answer. price is how many bytes the part takes.
+// fitting returns the part of a line around byte match that fits into the answer. The parameter bytes limits the price
+// of the part: how many bytes it takes in both forms of the answer.
 func fitting(text string, match, bytes int) (part string, price int) {
 	for width := (bytes - shortPrice) / 2; width >= minSnippet; width -= minSnippet / 4 {
 		part := cutAround(text, match, width)
@@ -71,7 +72,8 @@ func jsonSize(value any) int {
 	return len(text)
 }
 
-// shortText writes out, an answer without details, as text. The first line comes from full, the answer with details.
+// shortText writes out, an answer without details, as text. The header comes from full, the answer with details. words
+// says that the query is the caller's text: see header.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)
@@ -223,8 +225,8 @@ func size(part any) float64 {
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports whether a text surely has more tokens than left. It looks only at the length of the text. A token has
-// at most the bytes of four letters, or of one long character.
+// tooLong reports whether a text surely has more tokens than left. It looks only at the length of the text: by
+// [Tokens], a token has at most 4 bytes.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
 // Tokens estimates how many tokens a language model counts for a text.

@@ -132,8 +132,8 @@ func (o *explainOut) content() []sdk.Content {
 	return w.content()
 }
 
-// explain adds the results with their arithmetic, as far as the budget allows. If it does not suffice, explain first
-// omits the deepest parts of all results, and then whole results.
+// explain adds the results with their arithmetic, as far as the budget allows. If the budget is too small, explain
+// first omits the deepest parts of all results, and then whole results.
 func (o *explainOut) explain(hits []collection.Result, budget float64) {
 	deepest := 0
 	for i := range hits {

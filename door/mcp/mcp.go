@@ -132,7 +132,7 @@ func (s *server) checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// coded adds an error code of the protocol to an error that has none. Without it, the SDK would send 0.
+// coded adds an error code of the protocol to an error that has none. Without a code, the SDK would send the code 0.
 func coded(err error) error {
 	var has *jsonrpc.Error
 	switch {
@@ -208,8 +208,8 @@ func (s *server) collectionNamed(name string) *collection.Collection {
 	return nil
 }
 
-// firstWait is how long to wait for a collection that cannot answer yet. firstLook is how long to wait for its first
-// search for changed files. firstStep is the time between two checks of the collection.
+// firstWait is how long to wait for a collection that cannot answer yet. firstLook is how long to wait until the
+// collection's first search for changed files ends. firstStep is the time between two checks.
 const (
 	firstWait = 20 * time.Second
 	firstLook = 2 * time.Second
@@ -357,7 +357,7 @@ func namesOf[In any]() []string {
 const wholeNumbers = 1 << 53
 
 // refuse returns an error for arguments for which the SDK has none: unknown names, null, and too large integers. It
-// also returns one for a limit or budget of 0, which would mean the default.
+// also returns an error for a limit or budget of 0, because 0 would mean the default.
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil {

@@ -136,7 +136,8 @@ func busy(w http.ResponseWriter, why error) {
 }
 
 // unknownMethod changes the SDK's answers about unknown methods and missing parameters into JSON-RPC errors. Over HTTP,
-// the SDK answers in plain text, except in the newest protocol version. Clients take that for a broken connection.
+// the SDK answers in plain text, except in the newest protocol version. Clients take plain text for a broken
+// connection.
 type unknownMethod struct {
 	http.ResponseWriter
 	sent []byte // what the SDK has sent

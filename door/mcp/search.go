@@ -173,7 +173,8 @@ func (s *server) answer(ctx context.Context, query string, in answerIn, words bo
 
 func (o *searchOut) content() []sdk.Content { return o.shown }
 
-// nothingHere returns a note if the collection has no documents, because other words would then not help.
+// nothingHere returns a note if the caller sees no documents in the collection, else nil. In an empty collection, a
+// search with other words does not help.
 func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 	list, err := r.Documents(ctx, "", "", 1)
 	if err != nil || len(list.Documents) > 0 {
@@ -199,7 +200,8 @@ func linkOf(r *result) *sdk.ResourceLink {
 	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
 
-// header writes the number of results and the notes.
+// header writes the number of results and the notes. words says that the query is the caller's text. If nothing was
+// found, header then suggests other words.
 func (w *textWriter) header(out *searchOut, words bool) {
 	results := "results"
 	if len(out.Results) == 1 {
@@ -228,7 +230,7 @@ func (w *textWriter) header(out *searchOut, words bool) {
 }
 
 // searchContent writes an answer with details as text. If linked is true, each result also gets a link. words says that
-// other words may help.
+// the query is the caller's text: see header.
 func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	w.header(out, words)

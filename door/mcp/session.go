@@ -82,7 +82,8 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// cancel makes Write drop the answer of a canceled call, because the protocol forbids it and the SDK sends it.
+// cancel makes Write drop the answer of a canceled call. The protocol forbids this answer, but the SDK sends it. params
+// are the parameters of the client's message, which has the ID of the call.
 func (s *session) cancel(params json.RawMessage) {
 	var given struct{ RequestID any }
 	if json.Unmarshal(params, &given) != nil {
@@ -157,7 +158,7 @@ func (s *session) finish(ctx context.Context) {
 	}
 }
 
-// refuse answers every call that has no answer yet with an error, why.
+// refuse sends an error to every call that has no answer yet. why is the text of the error.
 func (s *session) refuse(ctx context.Context, why string) {
 	s.mu.Lock()
 	s.ended = true

@@ -27,7 +27,8 @@ func (w *textWriter) content() []sdk.Content {
 	return []sdk.Content{&sdk.TextContent{Text: w.String()}}
 }
 
-// quote writes the text of a document between two marker lines. The marker is longer than any similar one in the text.
+// quote writes the text of the document called name between two marker lines. A marker has more "<" than any run of "<"
+// in the text.
 func (w *textWriter) quote(name, text string) {
 	run, longest := 0, 2
 	for i := range len(text) {

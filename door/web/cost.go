@@ -13,10 +13,13 @@ import (
 // These limit the cost of rendering. Without limits, the library would need minutes and gigabytes for some small texts.
 // A usual document costs a thousandth of the limits.
 const (
-	// maxIntricacy limits the estimated time: it is about half a second. Time grows with the square of several numbers:
-	// a paragraph's marks and link definitions, and a line's quotes and lists. The pipes in a table's code are another
-	// such number. Time also grows with the indentation of nested blocks, and with rows times columns of a table. If a
-	// search for the end of a mark finds nothing, it costs the length of the searched text.
+	// maxIntricacy limits the estimated time: it is about half a second. The time grows with these numbers:
+	//   - the square of a paragraph's marks, and of its link definitions
+	//   - the square of a line's quotes and lists
+	//   - the square of the pipes in a table's code
+	//   - the indentation of nested blocks
+	//   - rows times columns of a table
+	//   - the length of the text in which the renderer searches for the end of a mark and finds none
 	maxIntricacy = 150_000_000
 	// maxOpen limits the estimated memory: it is about 200 MB. For each line, the open lists and quotes count.
 	maxOpen = 2_000_000
@@ -127,7 +130,8 @@ func linksIn(line []byte) (all, open int) {
 }
 
 // backticksIn adds the lengths of a line's runs of backticks to lengths. escaped counts the runs of two or more behind
-// a backslash. The first backtick of such a run is text. The others search for a run of their number.
+// a backslash. In such a run, the first backtick is text. The other backticks begin code that ends at a run of the same
+// length.
 func backticksIn(line []byte, lengths map[int]bool) (escaped int) {
 	for {
 		start := bytes.IndexByte(line, '`')
@@ -145,7 +149,7 @@ func backticksIn(line []byte, lengths map[int]bool) (escaped int) {
 	}
 }
 
-// lineCost is the cost of a line, besides its bytes, in a search for the end of code.
+// lineCost is the cost of each line, besides its bytes, when the renderer searches for the end of code.
 const lineCost = 70
 
 // nesting counts the marks of quotes and of list items at the beginning of a line. It also returns the indentation of

@@ -148,8 +148,8 @@ func redact(address string) string {
 	return address
 }
 
-// post sends body and passes the answer to read. If read fails, it does not try again. If the server closes the
-// connection, it sends the request once more, even if Attempts is 1.
+// post sends body and passes the answer to read. If read fails, post does not send the request again. If the server
+// closes the connection, post sends the request once more, even if Attempts is 1.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.recentFailure(); err != nil {
@@ -183,7 +183,8 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 	}
 }
 
-// try sends one request. retry is the wait that the server asks for, or 0. It is negative if no attempt can help.
+// try sends one request. retry is the wait that the server asks for, or 0. retry is negative if another attempt cannot
+// help.
 func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration,
 	err error) {
 	ctx, cancel := context.WithTimeout(asked, e.Timeout)

@@ -46,7 +46,7 @@ type Options struct {
 	// could not reach, or that did not answer a query in time. With 0 every query tries the server. Passages always
 	// try the server. A failure on a passage does not delay queries.
 	Rest time.Duration
-	// ConnectTimeout limits connecting; 0 means the timeout of the request.
+	// ConnectTimeout limits the time to connect to the server; 0 means the timeout of the request.
 	ConnectTimeout time.Duration
 }
 
@@ -144,12 +144,14 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// shortest is a number of characters that every model can read. If a server refuses it, length is not the reason.
+// shortest is a number of characters that every model can read. If a server refuses a text of this length, the length
+// is not the reason.
 const shortest = 200
 
-// batch embeds texts. If the server refuses them together, or fails on them but embeds a plain word, batch tries each
-// half. For a single text it tries the start. So one bad text does not prevent vectors for the others. If the texts
-// take too long, batch tries each text separately.
+// batch embeds texts. If the server refuses the texts together, batch tries each half of the list. So one bad text does
+// not prevent the vectors of the other texts. If the texts take too long, batch tries each text separately. If the
+// server refuses a single text, batch tries the start of the text. When the server fails, batch first embeds a plain
+// word. If this fails too, it returns the error.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
 	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {
@@ -274,8 +276,8 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// unit returns v at unit length, or nil when all numbers are zero. Sums of word vectors are zero for unknown words. The
-// error names text number at.
+// unit returns v at unit length, or nil when all numbers are zero. Models that add word vectors give zeros for unknown
+// words. at is the number of the text, for the error.
 func (e *Embedder) unit(v []component, at int) ([]float32, error) {
 	var square float64
 	for _, x := range v {

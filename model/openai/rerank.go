@@ -77,8 +77,9 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, nil
 }
 
-// scores returns the scores of texts. If a request has too many texts, scores halves it. If a text is longer than
-// the model reads, scores lowers chars for all later texts.
+// scores returns the scores of texts, each cut to *chars characters. If the server refuses the request as too large,
+// scores sends each half of the texts. If the server refuses a single text, scores halves *chars, also for all later
+// calls. For a text of at most shortest characters, it returns the error.
 func (r *Reranker) scores(ctx context.Context, query string, texts []string, chars *int) ([]float64, error) {
 	batch := make([]string, len(texts))
 	for i, text := range texts {

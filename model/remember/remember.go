@@ -43,9 +43,9 @@ type Embedder struct {
 
 var _ model.Embedder = (*Embedder)(nil)
 
-// New returns e with the file at path. The first passage opens the file. The embedder stores no queries. Several
-// processes may open the file. If they write at the same time, only these writes may be lost. Callers use their own
-// lock while they embed passages.
+// New returns an embedder that stores the vectors of e in the file at path. The first passage opens the file. The
+// embedder stores no queries. Several processes may open the file. If they write at the same time, only these writes
+// may be lost. So callers hold a lock of their own while they embed passages.
 func New(e model.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
 
 // Model implements model.Embedder.

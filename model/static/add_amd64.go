@@ -10,7 +10,8 @@ func addRowsAVX2(dst *float32, rows, scales *byte, pieces *int32, n, dims int, w
 //go:noescape
 func addHalvesAVX2(dst *float32, rows, scales *byte, pieces *int32, n, dims int, weight float32)
 
-// addRows adds the rows of pieces to dst. A row has len(dst) signed bytes. It counts weight times the piece's scale.
+// addRows adds the rows of pieces to dst. A row has len(dst) signed bytes. addRows multiplies each row by weight and by
+// the scale of its piece.
 func addRows(dst []float32, rows, scales []byte, pieces []int32, weight float32) {
 	if !hasAVX2 || len(dst)%64 > 0 || len(pieces) == 0 {
 		addRowsPlain(dst, rows, scales, pieces, weight)

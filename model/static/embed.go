@@ -43,8 +43,8 @@ func (e *encoder) Embed(dst []float32, text string) bool {
 	return e.vector(dst)
 }
 
-// vector writes the vector of the current text to dst. Its result is the result of [encoder.Embed]. It keeps the sums
-// of blocks for the next text with these blocks.
+// vector writes the vector of the current text to dst, and returns false if the text has no piece. It keeps the sums of
+// blocks for the next text with these blocks.
 func (e *encoder) vector(dst []float32) bool {
 	table := e.table()
 	clear(dst)
@@ -111,10 +111,12 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// Knows reports whether the model knows a query. The table of other languages knows every text for which it is
-// chosen. The English table also gets texts in unknown languages. So most pieces must be Latin words, or parts of at
-// least two letters. Marks, digits and single letters, as in "chapter 5", do not count. A name with digits and
-// underscores, for example ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
+// Knows reports whether the model knows a query. For unknown texts the nearest passages are arbitrary. If the encoder
+// chooses the table of other languages, the text is known. The encoder chooses the English table also for unknown
+// languages. A text is then known if more than half of its pieces are ASCII and have at least two characters. These
+// rules decide which pieces count:
+//   - Marks, digits and single letters, as in "chapter 5", do not count.
+//   - A name with digits and underscores, for example ERR_4096, counts as one unknown piece.
 func (e *encoder) Knows(text string) bool {
 	noLetter := func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) }
 	if words := slices.DeleteFunc(strings.Fields(text), noLetter); len(words) > 0 {

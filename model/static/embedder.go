@@ -92,8 +92,8 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// AppendWindows implements model.WindowEmbedder. It adds up blocks of words whose length divides size and stride. It
-// reads a block once for all windows that have it.
+// AppendWindows implements model.WindowEmbedder. It adds up blocks of words. A block has as many words as the greatest
+// common divisor of size and stride. AppendWindows reads each block once for all windows that have it.
 func (e *Embedder) AppendWindows(
 	ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int,
 ) ([]float32, error) {

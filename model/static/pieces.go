@@ -24,8 +24,8 @@ func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	}
 }
 
-// blockEnd returns the first position from byte i on where a cut changes no pieces of text. It is before white space,
-// punctuation or a CJK character.
+// blockEnd returns the first position >= i at which text can be cut without changing its pieces. This position is
+// before white space, punctuation or a CJK character, or at the end of text.
 func blockEnd(text string, i int) int {
 	for ; i < len(text); i++ {
 		if c := class[text[i]]; c <= classPunctuation {

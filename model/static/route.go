@@ -49,7 +49,7 @@ func (e *encoder) grow(text string) {
 	e.size, e.foreign = e.size+len(text), e.foreign+foreignBytes(text)
 }
 
-// drop removes the second block of the text.
+// drop removes the second block of the text: the first words after the heading, which is the first block.
 func (e *encoder) drop() {
 	b, last := e.text[1], len(e.text)-1
 	e.text = append(append(e.text[:1], e.text[2:]...), b)[:last] // grow uses the memory of b again
@@ -127,8 +127,12 @@ func (e *encoder) clearlyEnglish() bool {
 	return english > clearPiece*pieces+clearText
 }
 
-// table chooses the table for the text. It chooses the English table if the text has no words, or if its words look
-// English. It also does so if training saw few of the pieces, or if they are not typical of other languages.
+// table chooses the table for the text. It chooses the English table in each of these cases, otherwise the table of
+// other languages:
+//   - There is no other table.
+//   - The text is clearly English, or has no words.
+//   - Its language numbers do not clearly show another language: see favor.
+//   - Training saw at most half of its pieces in the other table.
 func (e *encoder) table() int {
 	if e.others == nil || e.clearlyEnglish() || !e.hasWord() {
 		return englishTable
@@ -145,15 +149,15 @@ func (e *encoder) table() int {
 	return othersTable
 }
 
-// language reports whether a text of one block is in English, by its language numbers. known is false if these are too
-// small to decide.
+// language reports whether a text of one block is in English. The sign of the sum of its language numbers decides.
+// known is false if the sum is too near to 0.
 func (e *encoder) language() (english, known bool) {
 	p := e.part(&e.text[0], othersTable)
 	sure := max(sureText, surePiece*len(p.pieces))
 	return p.english > 0, max(p.english, -p.english) > sure
 }
 
-// wholeWords reports whether all words of the text are pieces of the English table.
+// wholeWords reports whether the text is ASCII and each of its words is one piece of the English table.
 func (e *encoder) wholeWords() bool {
 	v := e.model.vocab
 	continues := func(id int32) bool {
@@ -185,19 +189,21 @@ func (e *encoder) hasWord() bool {
 	return false
 }
 
-// Language numbers are 8 times the logarithm of the ratio by which a piece is more frequent in English. The numbers
-// below have the same unit. doc/languages.md says how often the choice is right.
+// The language number of a piece is 8 * log(p / q). p is the frequency of the piece in English, q its frequency in
+// other languages. The constants are compared with sums of language numbers, unless they count bytes or pieces.
+// doc/languages.md says how often the choice of the table is right.
 const (
-	// These numbers favor English in doubt. Short texts are often names and titles, long texts code and lists of links.
-	// Names and code in other languages lose little.
+	// In doubt a text counts as English. Short texts are often names and titles, long texts code and lists of links.
+	// With the English table, names and code in other languages lose little. A text in another
+	// language has a sum of at most -max(favor, favorPiece * (number of pieces - favorFrom)).
 	favor, favorPiece, favorFrom = 8, 2, 30
-	favorWords                   = 32     // for texts whose words are all pieces of the English table
+	favorWords                   = 32     // like favor, for texts whose words are all pieces of the English table
 	mostForeign                  = 4      // in an English text, at most one byte in four is outside ASCII
-	clearPiece                   = 1      // a clearly English text has more than this per piece,
-	clearText                    = 60     // and more than this in total
-	sureText, surePiece          = 32, 10 // a text of known language has more than both
-	beginning                    = 48     // most other texts show within this many bytes that they are not English,
-	doubt                        = 16     // with a sum below minus this
+	clearPiece                   = 1      // a clearly English text of n pieces has a sum above
+	clearText                    = 60     // clearPiece * n + clearText
+	sureText, surePiece          = 32, 10 // the language is known if |sum| > max(sureText, surePiece * n)
+	beginning                    = 48     // bytes within which most other texts show that they are not English:
+	doubt                        = 16     // the sum of their language numbers is below -doubt
 )
 
 // add adds the vectors of pieces in a table to dst, each multiplied by weight.

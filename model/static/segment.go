@@ -102,7 +102,7 @@ func (s *Segmenter) start() {
 	}
 }
 
-// goesOn appends the pieces of a text that begins inside a word.
+// goesOn appends the pieces of a text that begins inside a word, so without "▁" before its first word.
 func (s *Segmenter) goesOn(dst []int32, text string) []int32 {
 	s.start()
 	s.inside = true

@@ -320,17 +320,17 @@ func isCJK(r rune) bool {
 		r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
 }
 
-// reference has the characters that the reference tokenizer knows: the characters of Unicode 8. It reads later marks,
-// format characters and punctuation as letters. A model trained with it must do the same. TestEveryCharacter checks
-// every code point.
+// reference has the characters that the reference tokenizer knows: the characters of Unicode 8. The reference tokenizer
+// reads marks, format characters and punctuation of later Unicode versions as letters. This tokenizer must do the same,
+// because the model was trained with the reference tokenizer. TestEveryCharacter checks every code point.
 var reference = rangetable.Assigned("8.0.0")
 
 func dropped(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && unicode.Is(reference, r)
 }
 
-// isMark reports whether the reference tokenizer reads r as a mark that has no width of its own. The switch lists
-// characters whose kind changed after Unicode 8.
+// isMark reports whether the reference tokenizer reads r as a combining mark, which has no width of its own. The switch
+// lists characters that became a mark, or stopped to be a mark, after Unicode 8.
 func isMark(r rune) bool {
 	switch r {
 	case 0x1734:

@@ -329,8 +329,8 @@ func makeLinks(o *options) (*collection, error) {
 	return c, nil
 }
 
-// choose keeps at most n queries, at most perPage about one page, and at most two in five by title. Queries of other
-// classes come first. pageOf returns the page of a record; nil means the record.
+// choose returns at most n queries. At most perPage of them are about one page, and at most two in five have the class
+// title. The queries of other classes come first. pageOf returns the page of a record; with nil, each record is a page.
 func choose(queries []query, n, perPage int, pageOf func(id string) string) []query {
 	if pageOf == nil {
 		pageOf = func(id string) string { return id }

@@ -163,7 +163,7 @@ func (p *page) mask() {
 	p.masked = string(b)
 }
 
-// blank replaces everything but line breaks.
+// blank replaces every byte by zero, except line breaks.
 func blank(b []byte) {
 	for i, c := range b {
 		if c != '\n' {

@@ -132,7 +132,11 @@ func stems(s string) []string {
 	return slices.Compact(list)
 }
 
-// classOf compares a query's words with the answer's names: title, overlap (at least half), low or none.
+// classOf compares the words of a query with the words of names, the names of its answer. The result is one of these:
+//   - title: a name has the same words
+//   - overlap: a name has at least half of the query's words
+//   - low: a name has fewer words of the query
+//   - none: no name has a word of the query
 func classOf(query string, names ...string) string {
 	q := stems(query)
 	held := 0

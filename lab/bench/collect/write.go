@@ -72,7 +72,7 @@ func (c *collection) limit(n int) {
 	c.records = append(kept, sample(others, max(n-len(kept), 0), func(r record) string { return r.ID })...)
 }
 
-// classes counts queries by class.
+// classes returns the number of queries of each class as a text: "title 3, overlap 9, low 5, none 1". See classOf.
 func (c *collection) classes() string {
 	count := map[string]int{}
 	for _, q := range c.queries {
@@ -191,8 +191,8 @@ func addToIndex(file, name string, c *collection, o *options) error {
 	return os.Rename(part, file)
 }
 
-// splitFor returns the split of the source's other collections. A new source goes to the split with
-// fewer collections of its kind. A number made from its name breaks a tie.
+// splitFor returns the split of the source's other collections. A new source goes to the split with fewer collections
+// of its kind. If both have equally many, a hash of the source's name decides.
 func splitFor(rows [][]string, kind, source string) string {
 	count := map[string]int{}
 	for _, row := range rows {

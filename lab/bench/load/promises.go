@@ -86,7 +86,7 @@ func (s *served) stop() error {
 	return s.cmd.Wait()
 }
 
-// until repeats a request until the answer is right.
+// until repeats a request for path until right accepts the answer. After the time most, it returns an error.
 func (s *served) until(most time.Duration, path string, right func(status int, body []byte) bool) error {
 	for deadline := time.Now().Add(most); ; time.Sleep(2 * time.Millisecond) {
 		res, err := http.Get(s.address + path)
@@ -130,7 +130,8 @@ func measureStart(s *served, _ options) error {
 	return nil
 }
 
-// measureFresh leaves the server running for the next measurements.
+// measureFresh starts the server and measures how soon a search finds a saved note. The server keeps running for the
+// next measurements.
 func measureFresh(s *served, _ options) error {
 	if _, err := s.start(); err != nil {
 		return err

@@ -75,7 +75,7 @@ func measured(answers []answer) durations {
 	return d
 }
 
-// percent returns the index of a percentile among n.
+// percent returns the index of the p-th percentile in a sorted list of n values; p is 0 to 100.
 func percent(p float64, n int) int { return min(n-1, int(p/100*float64(n))) }
 
 func (d durations) at(p float64) time.Duration { return d[percent(p, len(d))] }

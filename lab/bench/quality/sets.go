@@ -102,7 +102,7 @@ func readIndex(text string) ([]set, error) {
 	return sets, nil
 }
 
-// in returns the sets of a folder under this name: none, one, or one for pages and one for sections.
+// in returns the sets that folder has under the name of s. There is none, one, or one for pages and one for sections.
 func (s set) in(folder string) []set {
 	s.path, s.judgements = filepath.Join(folder, filepath.FromSlash(s.name)), "test"
 	exists := func(name string) bool {

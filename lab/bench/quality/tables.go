@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// kinds are the rows of the first table. Their mean is the number of a column.
+// kinds are the kinds of sets, with a row for each in the first table. The last row has the mean of these rows.
 var kinds = []struct{ kind, label string }{
 	{"abstracts", "abstracts"},
 	{"questions", "passages and questions"},
@@ -183,7 +183,8 @@ func printLanguages(out io.Writer, used []string, others []result) {
 	fmt.Fprintln(out)
 }
 
-// printAcross prints one row per language. The sets of a language are neighbors.
+// printAcross prints one row per language. crossing has two neighboring sets for each language: questions over English
+// texts, then English questions over texts in the language.
 func printAcross(out io.Writer, crossing []result) {
 	if len(crossing) == 0 {
 		return

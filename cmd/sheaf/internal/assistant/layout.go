@@ -10,7 +10,8 @@ import (
 )
 
 // insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members that
-// do not concern its start. New text is formatted like the text around it. All other text stays unchanged.
+// do not concern its start. newline is the line ending of the file. New text is formatted like the text around it. All
+// other text stays unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {
@@ -55,7 +56,8 @@ func memberOf(o *hujson.Object, name string) int {
 	return -1
 }
 
-// layout is the layout of new text: line ending, indent, and depth of the object.
+// layout says how to format a new member. newline is the line ending, and unit is the indent of one level. depth is the
+// level of the object that gets the member.
 type layout struct {
 	newline, unit string
 	depth         int
@@ -86,7 +88,8 @@ func add(o *hujson.Object, name string, value hujson.ValueTrimmed, l layout) {
 	o.Members = append(o.Members, one)
 }
 
-// indent returns the white space before an object's first member, or nil if other text precedes it on its line.
+// indent returns the white space before an object's first member. It returns nil if the object has no members. It also
+// returns nil if the first member is on the line of the opening bracket.
 func indent(o *hujson.Object) *string {
 	if len(o.Members) == 0 {
 		return nil

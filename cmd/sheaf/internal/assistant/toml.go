@@ -97,7 +97,8 @@ func decode(text string) (map[string]any, error) {
 	return out, err
 }
 
-// replaced joins the text before an entry, the new entry, and the text behind the old entry. "" removes the entry.
+// replaced joins the text before an entry, the new entry, and the text behind the old entry. If entry is "", it removes
+// the entry and needless empty lines.
 func replaced(before, entry, behind, newline string) string {
 	switch {
 	case entry != "":

@@ -86,7 +86,8 @@ func (t *Trust) name(kind, path string, content []byte) (string, error) {
 	return filepath.Join(t.Dir, hex.EncodeToString(h.Sum(nil))), nil
 }
 
-// Sensitive lists the settings in a file that need approval. Each has the form "line: key".
+// Sensitive lists the settings in a file that need approval, in the form "line 3: key: value (reason)". It returns an
+// error if it cannot parse the file.
 func Sensitive(path string, content []byte) ([]string, error) {
 	parsed, err := parseFile(path, content)
 	if err != nil {

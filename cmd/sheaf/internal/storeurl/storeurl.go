@@ -6,9 +6,10 @@
 //	weaviate://host:8080/Class
 //	vespa://host:8080/schema?config=host:19071
 //
-// For all but the first, the scheme with "+https" uses TLS. Commas separate several hosts, as in
-// opensearch://one:9200,two:9200/index: if one host does not answer, the next is used. An omitted index, schema or
-// class has a default name, from the name of the collection. An address never contains passwords or keys.
+// A scheme that ends with "+https", such as opensearch+https, uses TLS; postgres has no such scheme. Commas separate
+// several hosts, as in opensearch://one:9200,two:9200/index: if one host does not answer, the next host is used. An
+// omitted index, schema or class has a default name, from the name of the collection. An address never contains
+// passwords or keys.
 package storeurl
 
 import (

@@ -75,8 +75,9 @@ const (
 	leastBar = 5
 )
 
-// progressLine returns the line to show, at most width columns. The bar gets the space that the numbers leave free.
-// earlier counts units of earlier work. elapsed is the time for the other units in done.
+// progressLine returns the line to show. The bar gets the space in width columns that the label and the numbers leave
+// free. done and total count units; a total of 0 means unknown. done includes the units of earlier work, which earlier
+// counts. elapsed is the time for the done - earlier new units.
 func progressLine(label, unit string, earlier, done, total int, bytes int64, elapsed time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {

@@ -43,7 +43,7 @@ type Query struct {
 type Corpus struct {
 	Documents []Document
 	Queries   []Query
-	// Made is how many documents are made from sentences of other documents. The folders had too few sections.
+	// Made is how many documents were made from sentences of other documents, because the folders had too few sections.
 	Made int
 	// Bytes is the size of all titles and texts together.
 	Bytes int64
@@ -238,7 +238,7 @@ func plain(text string) string {
 const functionWords = " a an and are as at be but by can for from has have if in into is it its no not of on or " +
 	"such that the their then there these they this to was will with you your "
 
-// frequentWords returns the words that are in most documents of a sample. It leaves out function words.
+// frequentWords returns the n words that are in most documents of a sample. It leaves out function words.
 func (c *Corpus) frequentWords(n int) []string {
 	counts := map[string]int{}
 	step := max(1, len(c.Documents)/20_000)
@@ -288,7 +288,7 @@ func readLines[T any](name string) (out []T, err error) {
 	return out, eachLine(name, func(one *T) { out = append(out, *one) })
 }
 
-// eachLine reads a file of JSON lines, and calls add with each.
+// eachLine reads a file of JSON lines, and calls add with the value of each line.
 func eachLine[T any](name string, add func(one *T)) error {
 	f, err := os.Open(name)
 	if err != nil {

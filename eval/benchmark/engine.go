@@ -35,7 +35,8 @@ type Engine interface {
 	Close() error
 }
 
-// Sized is implemented by engines that run in another process than the harness.
+// Sized is an [Engine] that runs in a process of its own, for example a server. The harness then measures the memory of
+// that process instead of its own memory.
 type Sized interface {
 	// Process returns the ID of the engine's process, or "" if none runs.
 	Process() string
@@ -71,7 +72,8 @@ func Main(make func(Task, Meta) Engine) {
 	}
 }
 
-// RunEngine runs a task of an engine on the corpus in dir. The engine writes its index into the folder index.
+// RunEngine runs a task of an engine on the corpus in dir. The engine writes its index into the folder index. The
+// function make returns nil if the engine does not support the task.
 func RunEngine(ctx context.Context, dir string, task Task, index string, make func(Task, Meta) Engine) (*Result,
 	error) {
 	var m Meta

@@ -53,10 +53,11 @@ type Row struct {
 	InputBytes int64   `json:"input_bytes"`
 	Result     *Result `json:"result,omitempty"` // what the engine reported; absent when it failed
 	Fault      string  `json:"fault,omitempty"`  // why the engine failed
-	// MRR is for queries that are headings: the mean of 1/rank of their chunks, within ten hits. Recall is for
-	// vectors: the share of the ten nearest vectors that the engine found. Brute force over float32 finds the nearest
-	// vectors, and a vector as near as the tenth counts too. Same is the share of the ten hits of Sheaf's engine that
-	// the engine found. NaN means that a number does not apply.
+	// These three numbers are the quality of the hits. NaN means that a number does not apply.
+	//   - MRR is for queries that are headings: the mean of 1/rank of their chunks, within ten hits.
+	//   - Recall is for vectors: the share of the ten nearest vectors that the engine found. Brute force over float32
+	//     finds the nearest vectors. A vector as near as the tenth counts too.
+	//   - Same is the share of the ten hits of Sheaf's engine that the engine found.
 	MRR    float64 `json:"-"`
 	Recall float64 `json:"-"`
 	Same   float64 `json:"-"`
@@ -224,7 +225,7 @@ func (r *run) ask(ctx context.Context, p Peer, task Task, c *preparedCorpus) (re
 }
 
 // tooLong says why an engine would need more time than the limit, or returns "". It computes the time from the last
-// smaller size: chunks of a larger corpus take at least as long.
+// smaller size: a chunk of a larger corpus takes at least as long.
 func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	for _, row := range slices.Backward(r.report.Rows) {
 		if r.Limit <= 0 || row.Peer != p.Name || row.Task != task || row.Chunks >= chunks {
@@ -343,7 +344,8 @@ func nearestOf(q []float32, rows [][]float32, k int) []int {
 	return out
 }
 
-// judge computes the quality of the hits of a row. It counts only queries that the engine ran.
+// judge computes the quality of the hits of a row. It counts only queries that the engine ran. nearest has the nearest
+// documents of some queries by ID. ours is the result of Sheaf's engine.
 func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) {
 	var found, recall, same mean
 	for _, q := range queries {

@@ -21,8 +21,9 @@ type Bin struct {
 	Right float64 `json:"right"` // the share of samples that are right; 0 without samples
 }
 
-// Reliability sorts samples into bins by their probability. The bins have equal widths and cover 0..1. The slices p and
-// right have the same length. A probability below 0 counts as 0, above 1 as 1, and NaN as 0.
+// Reliability sorts samples into bins by their probability. The bins have equal widths and cover 0..1. p[i] is the
+// probability of sample i, and right[i] says whether the sample is right. A probability below 0 counts as 0, above 1 as
+// 1, and NaN as 0.
 func Reliability(p []float64, right []bool, bins int) []Bin {
 	out := make([]Bin, max(bins, 1))
 	n := float64(len(out))
@@ -65,8 +66,8 @@ func Error(bins []Bin) float64 {
 }
 
 // Chance returns the [Error] that perfect probabilities have on average, with the same number of samples in each bin.
-// An error near it may come from too few samples alone. A bin has the distance of a normal distribution, with n samples
-// and the mean probability p:
+// An error near this number may come from too few samples alone. The mean distance in a bin with n samples and the mean
+// probability p is computed from a normal distribution:
 //
 //	sqrt(2 p (1-p) / (pi n))
 //
@@ -83,8 +84,8 @@ func Chance(bins []Bin) float64 {
 	return sum / float64(total)
 }
 
-// Brier returns the mean squared distance between the probability of a sample and the truth (1 or 0). Without samples
-// it returns 0. Unlike [Error], it punishes a model that gives all samples the same probability.
+// Brier returns the mean squared distance between the probability of a sample, p[i], and the truth, right[i], as 1 or
+// 0. Without samples it returns 0. Unlike [Error], it punishes a model that gives all samples the same probability.
 func Brier(p []float64, right []bool) float64 {
 	if len(p) == 0 {
 		return 0

@@ -27,8 +27,9 @@ func (f Logistic) At(features ...float64) float64 {
 // squared weights, for features scaled to deviation 1. ridge keeps the weights small if there are few samples: 1 is a
 // good choice, and 0 switches it off.
 //
-// All rows have the same length. A value that is not finite counts as 0. A sample of weight 2 counts twice; with nil
-// weights, each sample counts once. Without samples, or without a weight above 0, the map is zero.
+// rows[i] has the features of sample i, and right[i] its answer. All rows have the same length. A value that is not
+// finite counts as 0. A sample of weight 2 counts twice; with nil weights, each sample counts once. Without samples, or
+// without a weight above 0, the map is zero.
 //
 // FitLogistic uses Newton's method with step halving, on features shifted to mean 0 and scaled to deviation 1. A tiny
 // extra ridge keeps the weights finite if the features separate the samples without error.

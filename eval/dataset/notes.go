@@ -93,7 +93,8 @@ type noteQuery struct {
 	Class  string     `yaml:"class"`
 }
 
-// noteExpect is one expectation or a list of expectations. An expectation is a path, or a path with a gain.
+// noteExpect is one expectation or a list of expectations. An expectation is a path, or a path with a gain: targets[i]
+// has the gain gains[i].
 type noteExpect struct {
 	line    int
 	targets []string

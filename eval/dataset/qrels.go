@@ -23,8 +23,8 @@ type judgementFile struct {
 	negative, repeated int
 }
 
-// columns has the number of the field in a line that has each part, -1 for none. fields is the number of fields, 0 for
-// white space.
+// columns says which field of a line, from 0, has the query, the document, the gain and the slug. -1 means that no
+// field has it. fields is the number of fields between tabs; 0 means that white space separates the fields.
 type columns struct{ query, doc, gain, slug, fields int }
 
 // readQrels reads judgements in one of two formats. In BEIR's format, tabs separate the fields, and the first line is

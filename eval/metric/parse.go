@@ -11,9 +11,13 @@ import (
 const defaultPersistence = 0.8
 
 // Parse reads the name of a measure in the grammar of ir_measures: NAME, NAME@k, NAME(arg=value,...) or NAME(...)@k.
-// NAME is nDCG, AP, RR, P, R, Success, Judged, RBP or ERR. These are the arguments: rel is the smallest relevant gain,
-// from 1. p is the persistence of RBP, between 0 and 1. dcg is 'log2' or 'exp-log2', for nDCG only. judged_only is True
-// or False. Errors name the fault and the allowed values.
+// NAME is nDCG, AP, RR, P, R, Success, Judged, RBP or ERR. These are the arguments:
+//   - rel is the smallest gain that counts as relevant, 1 or more.
+//   - p is the persistence of RBP, between 0 and 1.
+//   - dcg is 'log2' or 'exp-log2', for nDCG only.
+//   - judged_only is True or False.
+//
+// Errors name the fault and the allowed values.
 func Parse(s string) (Measure, error) {
 	m := Measure{rel: 1, p: defaultPersistence}
 	head := s

@@ -39,8 +39,9 @@ func Markdown(w io.Writer, reports []*eval.Report) error {
 	return err
 }
 
-// grid writes a table with a row for each report and a column for each ranking. The last row has the mean of each
-// column.
+// grid writes a table with a row for each report and a column for each ranking. If there are several reports, the last
+// row has the mean of each column. value returns a number of the table, or false for an empty cell. form is the format
+// of a number, as for fmt.
 func grid(out *strings.Builder, title string, reports []*eval.Report, value func(c *eval.ColumnReport) (float64, bool),
 	form string) {
 	tableHead(out, title, reports[0])

@@ -92,7 +92,7 @@ func betaInc(x, a, b float64) float64 {
 	return front * (f - 1)
 }
 
-// exactPairs is how many pairs may differ if all choices of signs are to be counted.
+// exactPairs is the largest number of differing pairs for which Randomization counts all choices of signs.
 const exactPairs = 16
 
 // Randomization returns the two-sided P of the paired randomization test. It is Fisher's test. (For rankings: Smucker,
@@ -162,7 +162,8 @@ func exactRandomization(d []float64, least float64) float64 {
 
 // Holm corrects the P of several tests for the number of tests. The chance of any false alarm then stays below the
 // level (Holm: A Simple Sequentially Rejective Multiple Test Procedure, 1979). It multiplies the k-th smallest of n
-// values by n-k+1. A corrected value is at least the one before it, and at most 1. The result has the order of p.
+// values by n-k+1. A corrected value is at least the corrected value of the next smaller p, and at most 1. The result
+// has the order of p.
 //
 // Example: (0.01, 0.04, 0.03) gives (0.03, 0.06, 0.06).
 func Holm(p []float64) []float64 {

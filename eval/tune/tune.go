@@ -29,13 +29,13 @@ type Parameter struct {
 // Problem says what a search should improve.
 type Problem struct {
 	Parameters []Parameter
-	// Queries is the number of queries whose values a search improves.
+	// Queries is the number of queries: the length of each result of Values.
 	Queries int
 	// Values returns the value of every query for the settings in set. Larger is better. A parameter that is not in set
 	// has its default. Search calls Values only once for the same settings.
 	Values func(ctx context.Context, set map[string]string) ([]float64, error)
-	// Weights says how much each query counts. The mean weight is 1. The results of Values are already multiplied by
-	// the weights. nil means that all queries count the same.
+	// Weights says how much each query counts, for results of Values that are already multiplied by these weights. The
+	// mean weight is 1. nil means that all queries count the same.
 	Weights []float64
 }
 
@@ -83,7 +83,8 @@ const (
 )
 
 // Search finds the best settings. It starts with the defaults and sets one parameter at a time to its best value, until
-// no change helps. Of equal values, the earlier stays. It does this once without each fold, and once on all queries.
+// no change helps. If two values are equally good, the value that it tried first stays. Search does this once for each
+// fold, on the queries of the other folds, and once on all queries.
 func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(o); err != nil {
 		return nil, err

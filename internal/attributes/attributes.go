@@ -12,8 +12,11 @@ import (
 // Cut returns a heading without the attribute list at its end. White space before the list stays in rest. id is the
 // first ID in the list, or "". ok is false if no list is at the end; rest is then text.
 func Cut(text string) (rest, id string, ok bool) {
+	if !strings.HasSuffix(text, "}") {
+		return text, "", false
+	}
 	open := strings.LastIndexByte(text, '{')
-	if open < 0 || !strings.HasSuffix(text, "}") || open > 0 && strings.IndexByte(" \t\n", text[open-1]) < 0 {
+	if open < 0 || open > 0 && strings.IndexByte(" \t\n", text[open-1]) < 0 {
 		return text, "", false
 	}
 	inner := text[open+1 : len(text)-1]

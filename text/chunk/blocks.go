@@ -51,10 +51,8 @@ type scanner struct {
 	stack []container
 	leaf  leafKind
 
-	// paragraph has the lines of the open paragraph, without marks and outer spaces. physical has the start of each
-	// whole line.
+	// paragraph has the lines of the open paragraph, without marks and outer spaces.
 	paragraph   []span
-	physical    []int
 	fenceChar   byte
 	fenceLength int
 	htmlEnd     int // kind of the open HTML block, 1..7
@@ -80,6 +78,8 @@ type textRun struct {
 // scan reads src[begin:], where begin is the end of the frontmatter. It fills the fields of s.
 func (s *scanner) scan(src string, begin int) {
 	s.src = src
+	// These sizes are enough for most files.
+	s.text, s.headings = make([]textRun, 0, len(src)/80+8), make([]rawHeading, 0, len(src)/512+2)
 	all := linesFrom(src, begin)
 	for l, ok := all.next(); ok; l, ok = all.next() {
 		s.line(l)
@@ -258,7 +258,7 @@ func (s *scanner) closeLeaf() {
 		s.takeDefinitions()
 	}
 	s.leaf = leafNone
-	s.paragraph, s.physical = s.paragraph[:0], s.physical[:0]
+	s.paragraph = s.paragraph[:0]
 }
 
 func (s *scanner) blankLine(matched int, all bool) {
@@ -291,7 +291,6 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	}
 	s.text = append(s.text, textRun{part, len(s.paragraph) > 0})
 	s.paragraph = append(s.paragraph, part)
-	s.physical = append(s.physical, l.start)
 }
 
 // startLeaf begins the leaf block that a line begins, such as a heading or a fence of code. It reports whether there is
@@ -369,14 +368,18 @@ func (s *scanner) setext(rest string, l line) bool {
 		return false
 	}
 	if len(s.stack) == 0 {
-		h := rawHeading{level: level, start: s.physical[0], end: l.next, setext: true, text: s.paragraph[0]}
+		text := s.paragraph[0]
+		h := rawHeading{level: level, start: text.start, end: l.next, setext: true, text: text}
+		for h.start > 0 && blank(s.src[h.start-1:h.start]) {
+			h.start--
+		}
 		if len(s.paragraph) > 1 {
 			h.lines = append(h.lines, s.paragraph...)
 		}
 		s.headings = append(s.headings, h)
 	}
 	s.leaf = leafNone
-	s.paragraph, s.physical = s.paragraph[:0], s.physical[:0]
+	s.paragraph = s.paragraph[:0]
 	return true
 }
 

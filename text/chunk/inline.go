@@ -172,25 +172,19 @@ func (r *inline) opening(i, at int) construct {
 // no backticks close the span, ok is false, and end is the byte after the opening backticks.
 func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 	t := r.text
-	from := i
-	for from < len(t) && t[from] == '`' {
-		from++
-	}
-	n := from - i
-	if r.lastTicks == nil {
-		r.findTicks(i)
-	}
-	if r.lastTicks[n] <= i {
-		return span{}, from, false
-	}
+	n := runOf(t[i:], '`')
+	from := i + n
 	for j := from; ; {
-		j = indexByteFrom(t, '`', j)
-		closing := j
-		for j < len(t) && t[j] == '`' {
-			j++
-		}
+		closing := indexByteFrom(t, '`', j)
+		j = closing + runOf(t[closing:], '`')
 		if j-closing == n {
 			return span{from, closing}, j, true
+		}
+		if r.lastTicks == nil { // rarely needed
+			r.findTicks(i)
+		}
+		if r.lastTicks[n] <= i {
+			return span{}, from, false
 		}
 	}
 }
@@ -430,6 +424,7 @@ func inlineTarget(t string, i int) (target string, end int, ok bool) {
 // twice, the first definition counts.
 func (s *scanner) takeDefinitions() {
 	var joined strings.Builder
+	joined.Grow(s.paragraph[len(s.paragraph)-1].end - s.paragraph[0].start + 1)
 	for _, part := range s.paragraph {
 		joined.WriteString(s.src[part.start:part.end])
 		joined.WriteByte('\n')
@@ -455,11 +450,14 @@ func (s *scanner) takeDefinitions() {
 	if first < len(s.text) {
 		s.text[first].more = false
 	}
-	s.paragraph, s.physical = s.paragraph[lines:], s.physical[lines:]
+	s.paragraph = s.paragraph[lines:]
 }
 
 // foldLabel returns a label in the form in which labels are compared: without differences in case and white space.
 func foldLabel(label string) string {
+	if isWordOr(label, "-_./") { // most labels
+		return strings.ToLower(label)
+	}
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(label), " ")))
 }
 
@@ -560,6 +558,7 @@ func readTarget(text string, i int) (target string, after int) {
 loop:
 	for ; j < len(text); j++ {
 		switch c := text[j]; {
+		case c > ')' && c != '\\' && c != 0x7f: // most bytes
 		case c == '\\' && j+1 < len(text) && isPunctuation(text[j+1]):
 			j++
 		case c <= ' ' || c == 0x7f:

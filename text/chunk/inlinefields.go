@@ -41,20 +41,27 @@ type field struct {
 // fields returns the properties in the text, and the tags in the properties called tags, in order. Properties are
 // "name:: value" on its own line or in a list, "[name:: value]" and "(name:: value)", and tasks' properties.
 func (s *scanner) fields() ([]field, []found) {
-	r := fieldReader{src: s.src, colons: strings.Contains(s.src, "::")}
+	r := fieldReader{src: s.src}
+	colons := -1 // the next "::" of the file
 	for _, run := range s.text {
 		if len(r.out) >= maxFields {
 			break
 		}
-		r.line(run)
+		if colons < run.start {
+			if colons = strings.Index(s.src[run.start:], "::") + run.start; colons < run.start {
+				colons = len(s.src)
+			}
+		}
+		if colons < run.end || len(r.states) > 0 || mayBeTask(s.src[run.start:run.end]) {
+			r.line(run)
+		}
 	}
 	return r.out, r.tags
 }
 
 type fieldReader struct {
-	src    string
-	colons bool // src has "::"
-	out    []field
+	src string
+	out []field
 	// tags are the tags in the values of the properties tag and tags.
 	tags []found
 	// states are the states of the task on the current line. If the line is not a task, states is empty.
@@ -116,7 +123,7 @@ func (r *fieldReader) line(run textRun) {
 			r.add(base, PropertyDue, plainValue(day))
 		}
 	}
-	if !r.colons || !strings.Contains(text, "::") {
+	if !strings.Contains(text, "::") {
 		return
 	}
 	if name, value, ok := cutField(text, true); ok {
@@ -215,9 +222,14 @@ func fieldValue(text string) sheaf.Value {
 var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PROGRESS": TaskStarted, "DONE": TaskDone,
 	"CANCELED": TaskCancelled, "CANCELLED": TaskCancelled}
 
+// mayBeTask is false for most lines that are not a task.
+func mayBeTask(text string) bool {
+	return len(text) > 1 && (text[0] == '[' || isUpper(text[0]) && isUpper(text[1]))
+}
+
 // task returns the state of a task and its text after the mark. For a line that is not a task, state is "".
 func task(text string) (state, rest string) {
-	if len(text) < 2 || text[0] != '[' && !(isUpper(text[0]) && isUpper(text[1])) { // most lines
+	if !mayBeTask(text) {
 		return "", text
 	}
 	if end := strings.IndexAny(text, " \t"); end > 0 && taskWords[text[:end]] != "" {

@@ -188,6 +188,7 @@ func (s *scanner) inline() foundMarks {
 	var out foundMarks
 	f := finder{inline: inline{definitions: s.definitions, footnotes: true}, out: &out}
 	attributes := s.attributes
+	marks := marksIn(s.src, "[#^<")
 	for i := 0; i < len(s.text); {
 		j := i + 1
 		for j < len(s.text) && s.text[j].more {
@@ -197,9 +198,8 @@ func (s *scanner) inline() foundMarks {
 		if len(attributes) > 0 && attributes[0].end == end { // the "#id" of a heading is not a tag
 			end, attributes = attributes[0].start, attributes[1:]
 		}
-		part := s.src[s.text[i].start:end]
-		if hasByte(part, "[#^<") {
-			f.find(part, s.text[i].start)
+		if start := s.text[i].start; marks.within(start, end) {
+			f.find(s.src[start:end], start)
 		}
 		i = j
 	}
@@ -210,10 +210,21 @@ func (s *scanner) inline() foundMarks {
 	return out
 }
 
-// hasByte reports whether text has one of the bytes in some. For long texts it is faster than strings.ContainsAny.
-func hasByte(text, some string) bool {
-	for _, c := range []byte(some) {
-		if strings.IndexByte(text, c) >= 0 {
+// marks has the next positions of some bytes in a text.
+type marks struct {
+	src, bytes string
+	next       [4]int // of each byte; len(src) for none
+}
+
+func marksIn(src, bytes string) marks { return marks{src, bytes, [4]int{-1, -1, -1, -1}} }
+
+// within reports whether the text has one of the bytes from start to end. Callers must ask in the order of the text.
+func (m *marks) within(start, end int) bool {
+	for i := range m.bytes {
+		if m.next[i] < start {
+			m.next[i] = indexByteFrom(m.src, m.bytes[i], start)
+		}
+		if m.next[i] < end {
 			return true
 		}
 	}

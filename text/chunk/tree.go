@@ -31,7 +31,7 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 	chunks := make([]sheaf.Chunk, 1, len(kept)+1)
 	whole := sheaf.Span{End: len(s.src)}
 	chunks[0] = sheaf.Chunk{ID: s.doc.ID, Doc: s.doc.ID, Title: s.doc.Title, Span: whole, Body: whole, SiblingCount: 1}
-	used := slugs{}
+	used := make(slugs, len(kept))
 	parents := make([]int, 1, len(kept)+1) // of chunks, by position
 	children := make([]int, 1, len(kept)+1)
 	open := []int{0} // the open chunk at each level, root first
@@ -132,10 +132,15 @@ func (s *source) distribute() {
 	}
 	s.distributeFields(fields)
 	at := holders{chunks: chunks}
-	for _, link := range found.links {
+	for n, link := range found.links {
 		first, last := at.holding(link.Span.Start, link.Span.End)
 		for i := first; i < last; i++ {
-			chunks[i].Links = append(chunks[i].Links, link)
+			links := &chunks[i].Links
+			if from := n - len(*links); from == n || from >= 0 && &(*links)[0] == &found.links[from] {
+				*links = found.links[from : n+1 : n+1] // without a copy
+			} else {
+				*links = append(*links, link)
+			}
 		}
 	}
 	at.first = 0

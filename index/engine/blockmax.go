@@ -28,32 +28,33 @@ const (
 	// denseWindow is the least average number of postings in a window for which windows save time. With fewer postings,
 	// chunks are examined one by one.
 	denseWindow = 8
-	// thinWindow limits the average number of a clause's postings in a window. Up to the limit, the bounds of windows
-	// are computed by scoring all postings.
+	// thinWindow decides how the windows of a clause are bounded. Up to thinWindow postings in an average window, the
+	// bounds come from the scores of all postings. With more postings, they come from the bounds of blocks.
 	thinWindow = 4
-	// thickWindow limits the average number of a clause's blocks in a window. Up to it, each block has its own bound.
+	// Above thickWindow blocks of a clause in an average window, each window has the bound of the clause's whole list.
 	thickWindow = 4
-	// fullWindow is an average number of postings of essential clauses in a window. From this number on, all sums of a
-	// window are examined, not only those that changed.
+	// From fullWindow postings of essential clauses in an average window on, all sums of a window are examined. With
+	// fewer postings, only the changed sums are examined.
 	fullWindow = 192
-	// probes limits how many windows are evaluated first. Of n windows, it is 1 + n/probeEvery, at most probes.
+	// probes is the largest number of windows that are evaluated first; see probe. Of n windows, these are 1 +
+	// n/probeEvery, but at most probes.
 	probes     = 8
 	probeEvery = 32
 )
 
-// mostClauses limits the number of clauses for which a scratch keeps memory after its use.
+// mostClauses is the largest number of clauses for which a scratch is reused. The garbage collector gets larger ones.
 const mostClauses = 1 << 9
 
 // scratch is the reusable memory of an evaluation.
 type scratch struct {
-	bounds  []float64 // by window; 0 for evaluated windows
-	most    []float64 // by window, for one clause after another
-	blocks  []float64 // by block, for one clause after another
-	heap    []int32   // windows, the one with the largest bound on top
-	sums    [windowLen]float64
-	seen    [windowLen / 64]uint64
-	ordinal [windowLen]uint32 // of the candidates
-	sum     [windowLen]float64
+	bounds  []float64                  // by window; 0 for evaluated windows
+	most    []float64                  // by window, for one clause after another
+	blocks  []float64                  // by block, for one clause after another
+	heap    []int32                    // windows, the one with the largest bound on top
+	sums    [windowLen]float64         // of a window; index 0 is its first ordinal
+	seen    [windowLen / 64]uint64     // marks in sums
+	ordinal [windowLen]uint32          // of the candidates
+	sum     [windowLen]float64         // of the candidates
 	scored  [postings.BlockLen]float64 // scores of postings of one clause
 	rest    []float64
 
@@ -246,7 +247,8 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals from begin to the end of the window at ordinal start. It returns the end.
+// window evaluates the ordinals begin <= ordinal < end, and returns end. The window begins at ordinal start, and end is
+// the end of the window.
 func (m *maxScore) window(start, begin uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
@@ -287,8 +289,8 @@ func (m *maxScore) window(start, begin uint32) uint32 {
 	return end
 }
 
-// prefetchLengths requests from memory the lengths of the chunks from ordinal start up to ordinal end. first is the
-// index of the first clause to do so. The lengths arrive while the cursors decode postings.
+// prefetchLengths requests from memory the lengths of the chunks start <= ordinal < end, in the fields of the clauses
+// m.ordered[first:]. The lengths arrive while the cursors decode postings.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
 		return
@@ -324,9 +326,9 @@ func (m *maxScore) offerAll(n int) {
 	}
 }
 
-// scanOne finds the candidates from the ordinal begin up to the ordinal end when only the last clause is essential. A
-// candidate needs a score that reaches the threshold together with rest, the most that the other clauses add. scanOne
-// does not decode blocks without candidates. It returns the number of candidates.
+// scanOne finds the candidates begin <= ordinal < end when only the last clause of m.ordered is essential. rest is the
+// most that the other clauses can add to a score. A candidate is an allowed chunk whose score plus rest reaches the
+// threshold. scanOne does not decode blocks without candidates. It returns the number of candidates.
 func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
@@ -361,9 +363,9 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany adds the scores of the clauses from index first on, from the ordinal begin up to the ordinal end. A
-// candidate needs a sum that reaches the threshold together with rest, the most that the other clauses add. scanMany
-// returns the number of candidates.
+// scanMany adds the scores of the clauses m.ordered[first:] for the ordinals begin <= ordinal < end. start is the first
+// ordinal of the window. rest is the most that the other clauses can add to a score. A candidate is an allowed chunk
+// whose sum plus rest reaches the threshold. scanMany returns the number of candidates.
 func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
@@ -394,8 +396,8 @@ func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) i
 	return m.keepAllowed(s.gather(start, need, full))
 }
 
-// gather makes candidates of the sums that are at least need, and returns their number. start is the first ordinal of
-// the window. With full, it examines all sums, otherwise only the marked ones.
+// gather makes candidates of the marked sums that are at least need, and returns their number. start is the first
+// ordinal of the window. gather clears all sums if full is true, otherwise only the marked sums.
 func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {
@@ -434,8 +436,8 @@ func (m *maxScore) keepAllowed(n int) int {
 	return kept
 }
 
-// add adds the scores of a clause's postings to the sums of the window that begins at ordinal start. Unless full is
-// true, it marks the changed sums.
+// add adds the scores of postings of one block to the sums of the window that begins at ordinal start. Posting i has
+// ordinals[i] and frequencies[i]. Unless full is true, add marks the changed sums.
 func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
 	scored := b.scores(&s.scored, ordinals, frequencies)
 	ordinals = ordinals[:len(scored)]
@@ -448,7 +450,8 @@ func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, fu
 	}
 }
 
-// scores returns the scores of some postings of one block, and uses the memory of dst.
+// scores returns the scores of postings of one block, in the memory of dst. Posting i has ordinals[i] and
+// frequencies[i].
 func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []uint32) []float64 {
 	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
 	ordinals = ordinals[:min(len(ordinals), len(dst))]
@@ -489,9 +492,10 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 	return out
 }
 
-// filter adds the scores of a clause to the sums of the first n candidates. It keeps the candidates that can reach the
-// threshold together with rest, the most that the earlier clauses add. It returns how many it keeps. Candidates and
-// postings are in order and close together, so filter reads blocks in order without searching.
+// filter adds the scores of the clause m.ordered[clause] to the sums of the first n candidates. rest is the most that
+// the clauses before it can add. filter keeps the candidates whose sum plus rest reaches the threshold, and returns
+// their number. Candidates and postings are in order and close together, so filter reads blocks in order without
+// searching.
 func (m *maxScore) filter(clause, n int, rest float64) int {
 	b, s := m.ordered[clause], m.scratch
 	need := m.top.threshold()/slack - rest
@@ -540,8 +544,7 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 	return kept
 }
 
-// countBelow returns how many elements of docs are less than o. The elements must rise, and all numbers have less than
-// 32 bits.
+// countBelow returns how many elements of docs are less than o. All numbers must be less than 1<<31.
 func countBelow(docs *[8]uint32, o uint32) int {
 	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
 	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31

@@ -17,7 +17,7 @@ type collector struct {
 	views  []*view
 	places *places // caches identifiers of hits
 	limit  int
-	least  atomic.Uint64 // the score, by its bits, that the worst hit has at least
+	least  atomic.Uint64 // the bits of the threshold
 
 	mu       sync.Mutex  // guards the fields below
 	kept     []unreadHit // in no order; at least the best hits so far
@@ -49,7 +49,8 @@ type unreadHit struct {
 // only if its identifier sorts before the worst hit's identifier.
 func (c *collector) threshold() float64 { return math.Float64frombits(c.least.Load()) }
 
-// compare orders hits, the better one first.
+// compare orders hits: first by score, the higher score first, then by identifier. The result is negative if x comes
+// first.
 func (c *collector) compare(x, y unreadHit) int {
 	if x.score != y.score {
 		return cmp.Compare(y.score, x.score)
@@ -117,15 +118,15 @@ func (c *collector) promise(sums []float64) {
 	c.raise(c.promised)
 }
 
-// raise records the lowest score of a heap that has limit scores. At least limit chunks have this score or a higher
-// score.
+// raise raises the threshold to the lowest score of a heap, if the heap has limit scores. Then at least limit chunks
+// have this score or a higher score.
 func (c *collector) raise(h scoreHeap) {
 	if len(h) == c.limit && h[0] > c.threshold() {
 		c.least.Store(math.Float64bits(h[0]))
 	}
 }
 
-// scoreHeap has the highest scores, the lowest of them first.
+// scoreHeap is a heap of the highest scores, with the lowest of them on top.
 type scoreHeap []float64
 
 // add adds a score. If the heap has limit scores, the lowest score leaves.

@@ -42,7 +42,8 @@ func (p *plan) resolvePrefix(q sheaf.Prefix, factor float64) (part, error) {
 	})
 }
 
-// resolvePieces returns the part for a prefix or fuzzy query. A chunk must match all pieces of the query.
+// resolvePieces returns the part for a prefix or fuzzy query. A chunk must match all pieces of the query. The function
+// accept makes the acceptor for the text of a piece. An exact piece is a phrase and needs no acceptor.
 func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float64,
 	accept func(folded string) acceptor) (part, error) {
 	all := &planBool{}
@@ -107,7 +108,8 @@ func (e *planExpand) walk(view int, f func(key []byte, weight float64, t *segmen
 	return e.walkPart(reader, []byte{segment.FormMark}, f)
 }
 
-// walkPart calls f for the accepted keys that begin with mark. The term is the key without mark.
+// walkPart calls f for the keys that are mark followed by an accepted term. mark is empty, or segment.FormMark for
+// forms.
 func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 	f func(key []byte, weight float64, t *segment.Term) error) error {
 	walk := reader.Terms()
@@ -145,7 +147,7 @@ func (e *planExpand) node(_ *plan, view int) (node, error) {
 	return &expandNode{expansion: x}, err
 }
 
-// prefixAcceptor accepts the terms that begin with this string.
+// prefixAcceptor is a prefix. It accepts the terms that begin with it.
 type prefixAcceptor string
 
 func (a prefixAcceptor) start() []byte { return []byte(a) }

@@ -65,7 +65,8 @@ func (e *planExpand) fill(x *expansion, view int) error {
 	return nil
 }
 
-// add scores the chunks of a view that contain one of the accepted terms.
+// add scores the chunks of a view that contain the term t, one of the accepted terms. x has the weight of the term over
+// all views. u is the virtual field of BM25F, or nil. add uses the cursor c.
 func (n *tally) add(p *plan, v *view, e *planExpand, x *expandedTerm, t *segment.Term, u *virtual,
 	c *postings.Cursor) error {
 	if u != nil {
@@ -156,7 +157,8 @@ func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expandedTerm, t *
 	return nil
 }
 
-// scoresOf returns the scores in one field, indexed by ordinal. chunks is the number of chunks in the view.
+// scoresOf returns the best scores in one field, indexed by ordinal, for add to change. chunks is the number of chunks
+// in the view.
 func (n *tally) scoresOf(field, chunks int) []float64 {
 	n.used[field] = true
 	if len(n.best[field]) < chunks {

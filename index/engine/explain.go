@@ -126,7 +126,7 @@ func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	return &e, root.err()
 }
 
-// explainClauses adds to why the parts of a score that addScores adds for these clauses.
+// explainClauses explains what addScores computes: it adds to why the parts of the score that these clauses give.
 func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm, ordinal uint32, u *virtual) {
 	if p.words.Combine != CombineBM25F {
 		for i := range clauses {
@@ -178,7 +178,8 @@ func termDetails(t *planTerm, field string, weight float64) map[string]sheaf.Val
 		"weight": sheaf.NumberValue(weight)}
 }
 
-// addOccurrences adds to frequency how often a term occurs in one field. BM25F adds up these numbers over the fields.
+// addOccurrences adds to frequency the count of a term in one field, times the weight of the field. BM25F adds up these
+// numbers over the fields.
 func addOccurrences(frequency *sheaf.Explanation, field *model, count float64) {
 	e := number("in "+field.name, field.weight*count)
 	if field.weight != 1 {
@@ -231,7 +232,7 @@ func (n *phraseNode) explain(why *reasons) {
 	}
 }
 
-// explain adds to why the parts of the score that the method score adds.
+// explain explains what the method score computes: it adds the parts of that score to why.
 func (f *phraseField) explain(n *phraseNode, why *reasons) {
 	for _, t := range n.phrase.tokens {
 		for i := range f.list {

@@ -2,8 +2,8 @@ package engine
 
 import "context"
 
-// Facets counts the values of each column over the chunks that match a word request. A key of the result is a value in
-// the form that segment.DecodeValue reads.
+// Facets counts the values of each column over the chunks that match a word request. Map i of the result is for
+// columns[i] and has the number of chunks by value. A key is a value in the form that segment.DecodeValue reads.
 func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([]map[string]int, error) {
 	p, err := s.planOf(&req)
 	if err != nil {

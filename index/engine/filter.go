@@ -25,8 +25,8 @@ type fieldOf struct {
 // statsKept is how many statistics of fields one cache holds.
 const statsKept = 1 << 10
 
-// filtersKept is how many filters a snapshot caches. A filter takes one bit for each chunk. If a caller may see only
-// a part of the index, all requests of a search have the same filter.
+// filtersKept is how many filters a snapshot caches. A cached filter takes one bit for each chunk. If a caller may see
+// only a part of the index, all requests of a search have the same filter. So the cache then saves work.
 const filtersKept = 32
 
 // filterChunks returns the chunks that pass a filter, which must not be nil.

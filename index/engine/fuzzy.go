@@ -36,8 +36,8 @@ type band [2*reach + 1]int8
 // reach is the largest supported distance plus one.
 const reach = 3
 
-// newLevenshtein returns an acceptor of the terms whose edit distance from word is at most limit. A term must begin
-// with the first characters of word; the parameter prefix is the number of these characters.
+// newLevenshtein returns an acceptor of the terms whose edit distance from word is at most limit, and at most reach -
+// 1. A term must begin with the first characters of word; the parameter prefix is the number of these characters.
 func newLevenshtein(word string, limit, prefix int) *levenshtein {
 	l := &levenshtein{word: []rune(word), maxDistance: min(limit, reach-1), ends: []int{0}, least: []int{0}}
 	l.prefix = []byte(string(l.word[:min(prefix, len(l.word))]))
@@ -80,8 +80,8 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	return 0, nil, false
 }
 
-// dead reports whether no term that begins with the first depth+1 characters is accepted. If one edit was left before
-// the last character, a later swap can still repair it.
+// dead reports whether no term that begins with the first depth+1 characters is accepted. A swap adds one edit to the
+// row before the last. So that row must have no distance below the maximum either.
 func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.maxDistance && l.least[depth] >= l.maxDistance
 }
@@ -102,7 +102,8 @@ func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	return nil
 }
 
-// following returns the smallest character above r that may come after the first depth characters of a term, or -1.
+// following returns the smallest character above r that can follow the first depth characters in an accepted term. It
+// returns -1 if there is none.
 func (l *levenshtein) following(depth int, r rune) rune {
 	next := rune(-1)
 	if l.least[depth] < l.maxDistance { // any character may follow

@@ -49,8 +49,8 @@ func (ix *Index) stopIdleTimer() {
 	}
 }
 
-// idleSegments returns the segments that an idle index joins, smallest first. Together they have at most most bytes.
-// The list is empty if joining saves too little.
+// idleSegments returns the segments that an idle index joins, smallest first. Their size together is at most the number
+// of bytes in most. The list is empty if joining saves too little.
 func (ix *Index) idleSegments(views []*view, most int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())

@@ -76,20 +76,21 @@ type Options struct {
 	Dir string
 	// Analyzer makes terms from text. An index can be opened only with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Fields are the indexed text fields, at most segment.MaxFields. A chunk with another field is an error.
+	// Fields are the indexed text fields, at most segment.MaxFields. Load.Add refuses a chunk with another field.
 	Fields []string
 	// Vectors are the vector fields and their models. An index can be opened only with the models that made it. Open
 	// does not compare fields that are missing here.
 	Vectors []VectorModel
-	// Memory limits the memory in bytes for adding and writing chunks. File pages and the caller's memory do not
-	// count. 0 means DefaultMemory; see also LeastMemory. Background merges of several segments take at most half.
-	// GatherMemory limits how much a load fills before it writes a run; 0 means all of Memory.
+	// Memory limits the memory in bytes for adding and writing chunks. File pages and the caller's memory do not count.
+	// 0 means DefaultMemory; see also LeastMemory. Background merges of several segments take at most half.
+	// GatherMemory is how many bytes of Memory a load fills before it writes a run; 0 means all of Memory.
 	Memory, GatherMemory int64
 	// MergeRate limits the bytes that background merges write in a second. 0 means DefaultMergeRate. NoMerges pauses
 	// background merges until ResumeMerges.
 	MergeRate int64
-	// Rest is the time without a load after which an idle index joins segments. It joins segments that slow down
-	// searches and that it can join quickly. After opening, a sixteenth of Rest is enough. 0 turns this off.
+	// Rest is the time without a load after which an idle index joins segments. It chooses segments that slow down
+	// searches and that are quick to join. After Open, a sixteenth of Rest is enough. 0 means that an idle index joins
+	// no segments.
 	Rest time.Duration
 	// ReadOnly forbids writing.
 	ReadOnly bool
@@ -129,7 +130,8 @@ type Index struct {
 	merge  mergeState
 }
 
-// counted returns the part of the allowed memory that is left after the memory that the engine does not count.
+// counted returns how many of the allowed bytes the counted memory may take. The rest is for the memory that the engine
+// does not count; see baseMemory.
 func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
 
 // Open opens the index in a folder. A missing index counts as empty. With ReadOnly, Open fails for a missing index

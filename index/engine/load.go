@@ -28,8 +28,8 @@ type Chunk struct {
 // FieldText is the text of one field.
 type FieldText struct{ Name, Text string }
 
-// Column has the values of one column of a chunk; zero values do not count. Adding is faster when several chunks of a
-// call share the memory of their values.
+// Column has the values of one column of a chunk. Zero values (sheaf.Value{}) are ignored. Adding is faster when
+// several chunks of a call share the memory of their values.
 type Column struct {
 	Name   string
 	Values []sheaf.Value
@@ -188,8 +188,8 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	return nil
 }
 
-// turn waits until no other goroutine writes chunks, and returns an error when ctx ends. Afterwards, only the caller
-// writes chunks, until it receives from flushing.
+// turn waits until no other goroutine writes chunks, and returns an error when ctx ends. Then only the caller may write
+// chunks. The caller must receive from l.flushing when done.
 func (l *Load) turn(ctx context.Context) error {
 	select {
 	case l.flushing <- struct{}{}:
@@ -207,12 +207,12 @@ const (
 	seenBytes = 32
 )
 
-// room returns how many bytes of memory all workers together may take. Joining runs needs none of this memory, because
-// the workers are then empty.
+// room returns how many bytes of memory all workers together may take. It leaves no memory for joining runs, because
+// the workers are empty meanwhile.
 func (l *Load) room() int64 { return l.memoryLeft(l.gather()) }
 
-// memoryLeft returns how many bytes of memory remain for chunks. Running merges and the names of added chunks use the
-// rest. It returns at least a quarter of memory; with less, the load would write many tiny runs.
+// memoryLeft returns how many bytes of memory, a number of bytes, remain for chunks. Running merges and the names of
+// added chunks take the rest. At least a quarter remains; with less, the load would write many tiny runs.
 func (l *Load) memoryLeft(memory int64) int64 {
 	if l.index.merge.running.Load() {
 		memory = min(memory, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))
@@ -278,8 +278,9 @@ func (l *Load) putBack(w *worker) {
 	l.free <- struct{}{}
 }
 
-// forget removes the documents in the list replace and the identifiers of chunks from this load. A commit also removes
-// them from the committed data. again is true if an identifier in chunks occurred before, perhaps earlier in chunks.
+// forget removes from this load the documents in the list replace, and every chunk with an identifier in chunks. A
+// commit also removes them from the committed data. again is true if an identifier in chunks occurred before, perhaps
+// earlier in chunks.
 //
 // Most documents occur once in a load, and then a look-up in the set seen is enough. The caller holds w.mu. forget may
 // release w.mu for a while, and the load may be closed meanwhile.
@@ -326,8 +327,9 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 	return again, nil
 }
 
-// note records the names of added and removed documents and chunks. known reports whether the load had one of the
-// removed documents. again reports whether the load had one of the added chunks.
+// note records that the documents in replace are removed and that chunks are added. known is true if the load had a
+// chunk of a document in replace before. again is true if an identifier in chunks was added before, perhaps earlier in
+// chunks.
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -435,8 +437,8 @@ func (l *Load) flush(run bool, workers ...*worker) error {
 	return nil
 }
 
-// write makes a segment or a run from builders. The next commit publishes a segment. Only a segment may use the memory
-// that workers do not need, because all workers rest during a commit.
+// write makes a run from builders, or a segment if run is false. The next commit publishes the segment. Making a
+// segment may use the memory that the workers leave, because no goroutine adds chunks during a commit.
 func (l *Load) write(run bool, builders []*segment.Builder) error {
 	flush, open, spare := segment.FlushRun, segment.OpenRun, int64(0)
 	if !run {
@@ -549,8 +551,8 @@ func (l *Load) Close() error {
 	return errors.Join(errs...)
 }
 
-// drop removes a segment file that is not published. After a failed publication, the file may be published. It stays
-// until the manifest was read again and a sweep removes the file.
+// drop removes a segment file that is not published. After a failed publication, it keeps the file, because the file
+// may be published after all. A later sweep removes a file that the manifest does not name.
 func (ix *Index) drop(name string) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -585,8 +587,8 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushedSegment) er
 	return ix.publishState(next, added)
 }
 
-// remainingEntry returns the manifest entry of a view after a commit. It omits removed documents, and chunks that the
-// segments in added replace. If no chunk is left, the name of the entry is "".
+// remainingEntry returns the manifest entry of a view after a commit. It marks as deleted the documents in removed, and
+// the chunks that the segments in added replace. If no chunk is left, the name of the entry is "".
 func (v *view) remainingEntry(removed map[string]struct{}, added []*flushedSegment) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {

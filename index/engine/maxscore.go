@@ -24,8 +24,8 @@ import (
 // slack is a factor for upper bounds. A bound times slack exceeds every score that it covers, despite rounding.
 const slack = 1 + 1e-9
 
-// pendingMost limits how many chunks wait for their exact score before the next window is evaluated. Many chunks wait
-// when their scores are nearly equal.
+// pendingMost is how many chunks may wait for their exact score before run computes these scores. Many chunks wait when
+// their scores are nearly equal.
 const pendingMost = 4096
 
 // bound is a clause (a term in a field), with the largest score that it can add.
@@ -59,7 +59,7 @@ type bound struct {
 	windows []float64
 	wMost   float64 // the maximum in the window
 	rare    float64 // one divided by the number of postings
-	key     float64 // sort key of clauses: most, or in a window wMost x rare
+	key     float64 // sort key of clauses: maximum, or in a window wMost x rare
 }
 
 // seek moves to the first posting at target or later, and returns its ordinal, or End.
@@ -75,7 +75,7 @@ func (b *bound) at(ordinal, frequency uint32) float64 {
 	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normAt(ordinal))
 }
 
-// normAt returns the norm of the field of a chunk, or of the virtual field.
+// normAt returns the norm of a chunk's field. With BM25F, it returns the norm of the chunk's virtual field.
 func (b *bound) normAt(ordinal uint32) float64 {
 	if b.virtual != nil {
 		return b.virtual.norm(ordinal)
@@ -130,7 +130,7 @@ func (b *bound) ofList() float64 {
 	return most
 }
 
-// ofBlock returns the largest score of the postings in a block.
+// ofBlock returns a bound of the scores of the postings in a block. Without impacts, it is the bound of the whole list.
 func (b *bound) ofBlock(block int) float64 {
 	if !b.cursor.HasImpacts() || block >= b.cursor.Blocks() {
 		return b.maximum
@@ -165,13 +165,14 @@ func (b *bound) prefetchBlock() {
 	}
 }
 
-// atBlock returns the largest score that a posting at target can have.
+// atBlock returns the largest score that a posting at target can have. It moves the cursor to the block of target.
 func (b *bound) atBlock(target uint32) float64 {
 	b.cursor.SkipTo(target)
 	return b.ofBlock(b.cursor.CurrentBlock())
 }
 
 // maxScore evaluates a word request in one segment. It skips chunks that cannot be among the best (algorithm MaxScore).
+// A chunk without a posting of an essential clause cannot be among the best; see partition.
 type maxScore struct {
 	bounds    []*bound
 	ordered   []*bound  // the same clauses, ordered by their bounds in the current window
@@ -194,8 +195,8 @@ type maxScore struct {
 	touched   int         // number of scored postings
 	scratch   *scratch
 
-	// brought and elsewhere have the results of other evaluations of the same segment. Each of these evaluated another
-	// range of ordinals.
+	// Other evaluations of the same segment can evaluate other ranges of ordinals. brought has their pending chunks,
+	// and elsewhere the number of postings that they scored.
 	bringing  sync.Mutex // guards the fields below
 	brought   []candidate
 	elsewhere int
@@ -207,7 +208,8 @@ type candidate struct {
 	sum     float64
 }
 
-// maxScore returns the evaluation of a sum of terms in one view.
+// maxScore returns the evaluation of the request in one view. The score of a chunk is the sum over terms. The
+// evaluation offers hits to top.
 func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore, error) {
 	s := scratches.Get().(*scratch)
 	clauses, err := p.appendClauses(s.clauses[:0], terms, view)
@@ -241,7 +243,7 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	return m, nil
 }
 
-// bounds makes a bound for each clause in one view.
+// bounds makes a bound for each clause of s, in the memory of s. s has the clauses of terms in one view.
 func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err error) {
 	n := len(s.clauses)
 	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],
@@ -273,9 +275,9 @@ func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err 
 	return s.order, nil
 }
 
-// virtualBound bounds the part of one field in a BM25F score. The score is concave in the frequency: the score of a
-// sum is at most the sum of the scores. A posting has the length of the virtual field. An impact has only the length
-// of its own field, which is never longer.
+// virtualBound prepares b to bound what one field adds to a BM25F score. The bound is safe for two reasons:
+//   - The score is concave in the frequency. So the score of a sum of frequencies is at most the sum of the scores.
+//   - An impact has the length of its own field. The virtual field of a posting is never shorter.
 func (p *plan) virtualBound(b *bound, t *planTerm, m *model, view int) (err error) {
 	if b.virtual, err = p.virtual(t.fields, view); err != nil {
 		return err
@@ -286,7 +288,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model, view int) (err erro
 	return nil
 }
 
-// begin computes what run needs before the first window: the order of the clauses and the bounds.
+// begin computes the number of windows. If windows save time, it also computes their bounds and the bounds of blocks.
 func (m *maxScore) begin() {
 	m.windows = int(m.chunks)/windowLen + 1
 	if m.dense() {
@@ -296,7 +298,8 @@ func (m *maxScore) begin() {
 	}
 }
 
-// run evaluates its range of ordinals, and offers every chunk that can be among the best. It skips probed windows.
+// run evaluates the ordinals m.from <= ordinal < m.to, and offers every chunk that can be among the best. It skips the
+// windows that probe evaluated.
 func (m *maxScore) run() {
 	for _, b := range m.bounds {
 		b.key = b.maximum
@@ -342,7 +345,8 @@ func (m *maxScore) close() {
 	}
 }
 
-// partition finds the essential clauses for the current threshold. No chunk without one can reach it.
+// partition finds the essential clauses for the current threshold. A chunk without a posting of an essential clause
+// cannot reach the threshold.
 func (m *maxScore) partition() {
 	need := m.top.threshold()
 	for m.essential < len(m.bounds) && m.rest[m.essential+1]*slack < need {
@@ -373,8 +377,8 @@ func (m *maxScore) next(target uint32) uint32 {
 	return at
 }
 
-// sparse evaluates chunks one by one, beginning at the ordinal at. It returns when a new threshold has changed the
-// partition into essential and other clauses. The result is the next ordinal.
+// sparse evaluates chunks one by one, beginning at the ordinal at. It stops at m.to, or when a new threshold changes
+// which clauses are essential. It returns the next ordinal to evaluate.
 func (m *maxScore) sparse(at uint32) uint32 {
 	essential := m.essential
 	for at < m.to && m.essential == essential {
@@ -401,8 +405,8 @@ func (m *maxScore) sparse(at uint32) uint32 {
 	return at
 }
 
-// verify offers a chunk to the collector if its score can reach the threshold. sum is the score of the essential
-// clauses; verify adds what the other clauses give. It reports whether the threshold may have changed.
+// verify offers a chunk if its score can reach the threshold. sum is the score of the essential clauses; verify adds
+// what the other clauses give. It reports whether the threshold may have changed.
 func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	need := m.top.threshold()
 	for i := m.essential - 1; i >= 0; i-- {
@@ -424,8 +428,8 @@ func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	return m.offer(ordinal, sum)
 }
 
-// offer adds a chunk to the pending chunks if its approximate score, sum, reaches the threshold. It reports whether the
-// threshold may have changed.
+// offer handles a chunk whose approximate score, sum, reaches the threshold. If m.sums is true, the chunk becomes
+// pending; otherwise the collector gets its exact score at once. offer reports whether the threshold may have changed.
 func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	if sum*slack < m.top.threshold() {
 		return false
@@ -438,7 +442,8 @@ func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	return m.score(ordinal)
 }
 
-// score computes the exact score of a chunk. It returns false if reading a posting list failed.
+// score computes the exact score of a chunk, and offers the chunk to the collector. It returns false if the node
+// m.exact does not find the chunk, for example because reading failed.
 func (m *maxScore) score(ordinal uint32) bool {
 	if m.exact.seek(ordinal) != ordinal {
 		return false
@@ -449,8 +454,8 @@ func (m *maxScore) score(ordinal uint32) bool {
 	return true
 }
 
-// confirm computes exact scores of the pending chunks that can still be among the best. The threshold is nearly final
-// by then, so each chunk is scored only once. confirm moves the clauses back to the beginning.
+// confirm offers the pending chunks that can still be among the best, with their exact scores. While chunks wait, the
+// threshold rises, so that fewer chunks need an exact score. confirm moves the clauses back to the beginning.
 func (m *maxScore) confirm() {
 	need := m.top.threshold()
 	kept := m.pending[:0]
@@ -471,7 +476,7 @@ func (m *maxScore) confirm() {
 	m.rewind()
 }
 
-// arrange sorts clauses by their keys; clauses with equal keys keep the order of their numbers.
+// arrange sorts clauses by their keys, the smallest first. Clauses with equal keys are in the order of their numbers.
 func arrange(bounds []*bound) {
 	for i := 1; i < len(bounds); i++ {
 		b := bounds[i]

@@ -107,8 +107,8 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int) ([]claus
 	return out, nil
 }
 
-// clause returns the clause of a term in one field and one view. number is the number of the term. The clause has no
-// cursor yet; clause prefetches the head of its list.
+// clause returns the clause of a term in one field and one view. number is the number of the term. positions says
+// whether the clause needs positions. The clause has no cursor yet; clause prefetches the head of its list.
 func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
 	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
 	local := v.reader.Field(m.name)

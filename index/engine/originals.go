@@ -8,15 +8,15 @@ import (
 	"sheaf"
 )
 
-// Originals is a function that calls yield with the vectors of every chunk before rounding. It may call yield from
-// several goroutines. yield must not keep the vectors.
+// Originals is a function that calls yield for every chunk, with the chunk's vectors before they were rounded for
+// storage. It may call yield from several goroutines. yield must not keep the vectors.
 type Originals func(ctx context.Context, yield func(field, chunk string, passages [][]float32)) error
 
-// original is one query of a recall measurement. It compares the query with the vectors before rounding.
+// original is one query of a recall measurement. It collects how similar the query is to the vectors before rounding.
 type original struct {
 	query        []float32
-	ten, hundred sheaf.Ranking
-	scores       map[sheaf.ID]float32 // scores of those hits, by the originals
+	ten, hundred sheaf.Ranking        // results of searches for 10 and for 100 chunks
+	scores       map[sheaf.ID]float32 // scores of these results by the vectors before rounding
 	best         []float32            // the best scores of all chunks, falling, at most recallMost
 }
 
@@ -37,8 +37,8 @@ func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
 	return o
 }
 
-// offer passes the similarity of a chunk and the query. It is kept if the search found the chunk, or if it is near the
-// best.
+// offer records the similarity of the query to a chunk, computed before rounding. It keeps the score if a search found
+// the chunk, or if the score is one of the best.
 func (o *original) offer(chunk string, score float32) {
 	if _, found := o.scores[sheaf.ID(chunk)]; found {
 		o.scores[sheaf.ID(chunk)] = score
@@ -56,8 +56,8 @@ func (o *original) offer(chunk string, score float32) {
 	o.best = o.best[:min(len(o.best), recallMost)]
 }
 
-// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. It returns how many of
-// these chunks are in hits (found), and how many there are (of). Hits without such vectors do not count.
+// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. of is the number of these
+// chunks, and found is how many of them are in hits. Each hit without vectors before rounding reduces k by one.
 func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {
@@ -76,8 +76,8 @@ func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
 	return min(found, of), of // equally near chunks are interchangeable
 }
 
-// compareOriginals compares the queries in asked with all original vectors, and adds the found shares to list. asked
-// has the queries of each vector field.
+// compareOriginals compares queries with all vectors before rounding, and adds the found shares to list. asked[i] has
+// the queries of the field list[i]. done gets the number of chunks compared so far.
 func compareOriginals(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
 	done func(chunks int)) error {
 	var mu sync.Mutex

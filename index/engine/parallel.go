@@ -22,7 +22,7 @@ const maxHelpers = 7
 type stretch struct {
 	owner    *maxScore
 	from, to uint32
-	first    bool // the evaluation of itself evaluates it
+	first    bool // the first stretch of the segment, which owner evaluates itself
 }
 
 // hand is the state of one goroutine of a search. It evaluates stretches of a segment one after another.
@@ -34,7 +34,8 @@ type hand struct {
 // more of them than a slow one.
 const stretchesEach = 4
 
-// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the largest bounds.
+// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the windows that have the largest
+// bounds; see probe. It adds its work to work, unless work is nil.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {
@@ -81,9 +82,8 @@ func (p *plan) scoreFound(m *maxScore) error {
 	return p.faultOf(m)
 }
 
-// runTogether runs the function do for the numbers below n. It uses this goroutine, and helpers more. Each goroutine
-// takes the next free number. The function do gets the number of the goroutine and the number that it took. A goroutine
-// ends at its first error.
+// runTogether calls do(me, i) for each i with 0 <= i < n. It uses the caller's goroutine, whose number me is 0, and as
+// many others as helpers says. Each goroutine takes the next free i. It ends at its first error.
 func runTogether(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {
 		for i := range n {

@@ -18,7 +18,7 @@ type planPhrase struct {
 	slop   int
 }
 
-// slot is one position in a phrase, with the index of the term at this position.
+// slot is one term of a phrase. term is its index in the terms of the phrase, and place is its position in the phrase.
 type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
@@ -88,7 +88,7 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 	return true
 }
 
-// mostPositions is how many positions of a term a node keeps memory for after its use.
+// mostPositions is the largest number of positions for which a reused termPositions keeps its memory.
 const mostPositions = 1 << 12
 
 // phraseNode finds the allowed chunks of a segment that contain a phrase. It reads no positions of other chunks.
@@ -207,9 +207,9 @@ func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	return postings.End
 }
 
-// matches reports whether the current chunk of the cursors has the phrase. For each term, it subtracts the term's place
-// in the phrase from one of the term's positions. The chunk has the phrase if some choice of positions gives
-// differences that are within the slop of one another.
+// matches reports whether the current chunk of the cursors has the phrase. The offset of an occurrence is its position
+// in the chunk minus the term's place in the phrase. The chunk has the phrase if all terms have occurrences whose
+// offsets differ by at most the slop.
 func (f *phraseField) matches(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {
@@ -235,8 +235,8 @@ func (f *phraseField) matches(ph *planPhrase) bool {
 	return false
 }
 
-// positionsWithin reports whether every term has a position from low + place to low + place + slop. place is the term's
-// place in the phrase.
+// positionsWithin reports whether every term has a position with low + place <= position <= low + place + slop. place
+// is the term's place in the phrase.
 func (f *phraseField) positionsWithin(ph *planPhrase, low int64) bool {
 	for _, slot := range ph.slots {
 		want := low + int64(slot.place)

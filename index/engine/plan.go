@@ -30,7 +30,7 @@ type plan struct {
 	snapshot      *Snapshot
 	allowed       []segment.Bitset // by view; nil allows every live chunk
 	countedChunks []segment.Bitset // by view, the chunks over which statistics are counted; nil for every live one
-	filtered      *filterResult    // the filter result behind over, if that is a filter alone
+	filtered      *filterResult    // the filter result with countedChunks; nil if they are not those of a filter
 	chunks        int              // number of chunks over which statistics are counted
 	params        bm25.Parameters
 	fields        []*model
@@ -146,8 +146,8 @@ func (p *plan) count() error {
 	return nil
 }
 
-// fieldOver returns the statistics of a field of a view, over the chunks that count for idf. Statistics over a filter
-// are cached: callers who may see only a part of the index need them again.
+// fieldOver returns the statistics of a field of a view, over the chunks that count for idf. It caches statistics over
+// a filter. Callers who may see only a part of the index often send the same filter.
 func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	of := fieldOf{view, field, p.params.Lengths}
 	if p.filtered != nil {
@@ -179,7 +179,8 @@ func (p *plan) norm(m *model, length uint32) float64 {
 	return p.params.Norm(float64(p.params.Lengths.Of(length)), m.average)
 }
 
-// inFields returns the indices of the fields to search: all fields, or only the named field.
+// inFields returns the indices of the fields to search: only the named field. If name is "", it returns all fields of
+// the request.
 func (p *plan) inFields(name string) []int {
 	if name != "" {
 		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}
@@ -284,7 +285,7 @@ type knownTerms struct {
 	by   map[string]int // indices in list, when there are more than fewTerms
 }
 
-// fewTerms is a number of terms. Up to this number, comparing with each term is faster than a map.
+// fewTerms is the largest number of terms for which comparing with each term is faster than a map.
 const fewTerms = 24
 
 // find returns the index of a term in the list, or -1 if the term is new.
@@ -298,7 +299,8 @@ func (k *knownTerms) find(key string) int {
 	return slices.IndexFunc(k.list, func(t *planTerm) bool { return t.key == key })
 }
 
-// term returns the index of a term in the list. It adds the term if it is new; otherwise again is true.
+// term returns the index of the term with this key in the list. It adds the term, with fields and factor, if it is new;
+// otherwise again is true.
 func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
 	if at = k.find(key); at >= 0 {
 		return at, true, nil
@@ -341,8 +343,8 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 	return t, nil
 }
 
-// addDF adds to df the number of a view's chunks that have a term, by index in fields. With BM25F, df[0] counts the
-// chunks that have the term in at least one of the fields.
+// addDF adds to df[i] the number of a view's chunks that have a term in fields[i]. With BM25F, it adds only to df[0],
+// and counts the chunks that have the term in at least one field.
 func (p *plan) addDF(df []int, view int, t *segment.Term, fields []int) error {
 	v := p.snapshot.views[view]
 	over := p.countedChunks[view]
@@ -392,7 +394,8 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 	return n, nil
 }
 
-// unionDF counts the chunks in over that have a term in at least one of the fields. If over is nil, all chunks count.
+// unionDF counts the chunks in over that have a term in at least one of the fields. If over is nil, all chunks count
+// except deleted ones.
 func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
 	mask, only := uint64(0), -1
 	for _, f := range fields {
@@ -450,7 +453,8 @@ func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bits
 	return n, nil
 }
 
-// idfs returns the idf of a term in each field. With BM25F, the first value is for all fields.
+// idfs returns the idf of a term in each field. df[i] is the number of chunks with the term in fields[i]. With BM25F,
+// df[0] and the first value are for all fields together.
 func (p *plan) idfs(df []int, fields []int) []float64 {
 	idf := make([]float64, len(fields))
 	for i, f := range fields {

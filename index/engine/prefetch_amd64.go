@@ -16,12 +16,14 @@ func init() {
 	}
 }
 
-// prefetchLines requests lines cache lines from the address from on. lines is at least one.
+// prefetchLines requests from memory the cache line at address from, and those after it. The parameter lines is how
+// many; it is at least 1.
 //
 //go:noescape
 func prefetchLines(from *byte, lines int)
 
-// prefetchAt requests the lengths of n ordinals. n is at least one.
+// prefetchAt requests from memory, for each of n ordinals, the bytes at size times the ordinal after from. n is at
+// least 1.
 //
 //go:noescape
 func prefetchAt(from *byte, size int, ordinals *uint32, n int)

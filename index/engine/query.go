@@ -32,7 +32,7 @@ type Words struct {
 	Lengths bm25.Lengths
 	// AllChunks makes idf also count the chunks that lack the field.
 	AllChunks bool
-	// Candidates computes idf and average lengths only over the chunks that the request's filter and bound allow.
+	// Candidates computes idf and average lengths only over the chunks that Filter and Within of the request allow.
 	// Without Candidates, all chunks count.
 	Candidates bool
 	// Among selects the chunks over which idf and average lengths are computed; nil selects all. Candidates overrides
@@ -48,7 +48,7 @@ type Vector struct {
 	// vectors.
 	Exact bool
 	// Candidates is the least number of passages that a large segment compares exactly. Each segment also has its own
-	// least number, measured when it was written.
+	// least number, measured when it was written; the larger number counts.
 	Candidates int
 }
 
@@ -60,7 +60,8 @@ type Request struct {
 	Filter sheaf.Filter
 	Within []sheaf.ID
 	Limit  int
-	// Work counts the work of this request, unless it is nil. It counts only requests that can skip postings.
+	// If Work is not nil, the request adds its work to Work. Segments in which the search cannot skip postings add
+	// nothing.
 	Work *Work
 }
 

@@ -13,8 +13,9 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// Recall says how many of the truly nearest chunks a search in one vector field finds. At10 is the mean share of the
-// nearest 10 chunks that it finds. At100 is the mean share of the nearest 100 chunks.
+// Recall says how many of the truly nearest chunks a search in one vector field finds. At10 is the share of the 10
+// nearest chunks that a search for 10 chunks finds. At100 is the share of the 100 nearest chunks that a search for 100
+// finds. Both are means over the queries.
 type Recall struct {
 	Field    string
 	Dims     int
@@ -101,7 +102,8 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 	return list, nil
 }
 
-// recall measures one field. It returns the results of the field's queries.
+// recall measures the field of r with a number of queries, and writes the results to r. progress gets the number of
+// finished queries. recall returns the queries, so that compareOriginals can use them.
 func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress func(done int)) (asked []*original,
 	err error) {
 	rng := rand.New(rand.NewPCG(uint64(r.Passages), 0x7265_6361_6c6c))
@@ -152,8 +154,8 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 	return asked, nil
 }
 
-// recalled returns how many hits in found are at least as near as the last hit of brute force, exact. Chunks that are
-// equally near are interchangeable.
+// recalled returns how many hits in found are at least as near as the last hit in exact. exact is the result of brute
+// force. So recalled also counts a hit that is as near as that one but not in exact.
 func recalled(found, exact sheaf.Ranking) int {
 	n := 0
 	for _, h := range found[:min(len(found), len(exact))] {

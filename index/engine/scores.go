@@ -43,8 +43,9 @@ type askedChunk struct {
 	at      int32
 }
 
-// scoreAmong computes the scores of the chunks in asked for one request, and writes them to out. within has the same
-// chunks, without deleted ones; all requests share these sets.
+// scoreAmong computes the scores of the chunks in asked for one request. The score of the chunk a goes to out[a.at].
+// asked and within have the same chunks of each view, in order of ordinal, but within has no deleted ones. All requests
+// share these sets.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {
 	allowed := within

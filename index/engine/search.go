@@ -74,8 +74,8 @@ func (s *Snapshot) best(ctx context.Context, req *Request, allowed []segment.Bit
 	return p.prune(ctx, terms, pruned, req.Work)
 }
 
-// few reports whether visiting each allowed chunk is cheapest. If the request wants all allowed chunks, nothing can be
-// skipped.
+// few reports whether allowed has so few chunks of the view that visiting each of them is cheapest. If the limit covers
+// all allowed chunks, visiting pays off sooner, because no chunk can be skipped.
 func few(allowed segment.Bitset, v *view, limit int) bool {
 	if allowed == nil {
 		return false

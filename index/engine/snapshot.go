@@ -41,8 +41,8 @@ type view struct {
 	*handle
 	deleted segment.Bitset                 // nil when none is deleted
 	live    int                            // number of remaining chunks
-	alive   atomic.Pointer[segment.Bitset] // cache of left: the remaining chunks
-	fields  lru.Cache[fieldOf, bm25.Field] // cache of field: the statistics of fields
+	alive   atomic.Pointer[segment.Bitset] // cache of the method remaining
+	fields  lru.Cache[fieldOf, bm25.Field] // cache of the method field
 	// counts caches how many of the remaining chunks have a term, for recent terms. Without this cache, each search
 	// would compare the postings with the deleted chunks.
 	counts lru.Cache[termIn, int]

@@ -26,7 +26,7 @@ type keyedChunk struct {
 	score   float64
 }
 
-// Sorted returns the first req.Limit chunks that match a word request, in the order that by names. Their scores are the
+// Sorted returns the chunks that match a word request, in the order by, but at most req.Limit. Their scores are the
 // scores that Search gives.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	p, err := s.planOf(&req)

@@ -34,8 +34,12 @@ func (s *state) files() []string {
 }
 
 // encode returns the state in the form that the manifest has. Numbers are uvarints, and the length of a string comes
-// before it. The parts are: version, analyzer, next number, vector fields (field, model, dims), and each segment's
-// deleted chunks as runs.
+// before the string. The parts are:
+//   - the version of the format
+//   - the analyzer
+//   - the number of the next segment file
+//   - the number of vector fields; for each field its name, model and dims
+//   - for each segment the runs of its deleted chunks
 func (s *state) encode() []byte {
 	b := binary.AppendUvarint(nil, stateVersion)
 	b = appendText(b, s.analyzer)

@@ -12,7 +12,8 @@ const DefaultMergeRate = 64 << 20
 // NoMerges is the merge rate that pauses merges.
 const NoMerges = -1
 
-// besideSearches says how much a merge yields to searches: its pauses are this many times as long as its work.
+// besideSearches says how much a merge yields to running searches. The pauses of the merge are besideSearches times as
+// long as its work.
 const besideSearches = 8
 
 // throttle limits the rate at which a merge writes, so that searches and loads get disk time. If the merge yields to
@@ -28,7 +29,8 @@ type throttle struct {
 	restOwed time.Duration // rest that the merge still owes searches
 }
 
-// wait pauses a merge as long as the rate requires. written is the number of bytes that the merge has written so far.
+// wait pauses a merge as long as the rate requires, but at most a second. written is how many bytes the merge has
+// written so far.
 func (t *throttle) wait(ctx context.Context, written int64) error {
 	if err := t.pause(ctx); err != nil {
 		return err

@@ -147,7 +147,8 @@ func (c *wordCache) findLong(raw string, head uint64) *knownWord {
 	}
 }
 
-// insert adds a word whose tokens begin at index first. It returns false if the word cannot be cached.
+// insert adds the word raw, whose tokens are c.tokens.Items[first:]. head is the result of wordHead for the word, and
+// positions is how many positions the word takes. insert returns false if the word cannot be cached.
 func (c *wordCache) insert(raw string, head uint64, first int, positions uint32) bool {
 	count := len(c.tokens.Items) - first
 	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= singleToken || positions > math.MaxUint16 ||

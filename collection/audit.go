@@ -213,8 +213,9 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 	return nil
 }
 
-// indexChanged reports whether the index changed since the reader opened. It waits a moment, in case another process is
-// writing. After maxLeaks confirmed leaks, it does not wait. If it cannot read the index, it returns true and an error.
+// indexChanged reports whether the index changed after it had the stamp since. It waits a moment, in case another
+// process is writing. After maxLeaks confirmed leaks, it does not wait. If it cannot read the index, it returns true
+// and an error.
 func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	for waited := false; ; waited = true {
 		view, err := a.c.latest()
@@ -309,8 +310,8 @@ func (t *trial) lacks(warnings ...string) {
 	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
 }
 
-// checkAnswer looks for leaks in an answer, and in the value out that the door returns for this answer. If the answer
-// is degraded, checkAnswer marks the check as incomplete.
+// checkAnswer looks for leaks in an answer, and in the value out that the operation door returns for this answer. If
+// the answer is degraded, checkAnswer marks the check as incomplete.
 func (t *trial) checkAnswer(door string, a *Answer, out any) error {
 	if a.Degraded {
 		t.lacks(a.Failures...)

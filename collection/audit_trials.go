@@ -118,7 +118,7 @@ func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	}
 }
 
-// foreign checks that a cursor of another caller gives no page.
+// foreign checks that this caller gets no page for the cursor of another caller.
 func (t *trial) foreign(cursor string) error {
 	if cursor == "" || t.grant.SeesAll() {
 		return nil
@@ -349,7 +349,7 @@ func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Rank
 	}
 }
 
-// facets checks that the store counts only visible chunks in each folder.
+// facets checks that the store counts only visible chunks in each tree. words is the request of a search by words.
 func (t *trial) facets(words store.Request) error {
 	words.Text = everyField(sheaf.Bool{})
 	facets, err := t.reader.guard.Facets(t.ctx, words, []string{sheaf.ColumnTree}, 1000)

@@ -358,8 +358,8 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 // A change calls crashPoint at named points. Tests kill the process at these points.
 var crashPoint = func(string) {}
 
-// refuse restores the earlier versions of documents whose changes were accepted but not indexed. If intake.db cannot be
-// written now, the changes stay in it, and recovery indexes them later.
+// refuse restores the earlier versions of documents whose changes were accepted but not indexed because of why. If
+// intake.db cannot be written now, the changes stay in it, and recovery indexes them later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	crashPoint("in refuse")
 	view := c.o.Catalog.View()

@@ -359,8 +359,8 @@ func (g *guard) FolderSize(tree, folder string) int {
 	return n
 }
 
-// Resolve returns the visible target of a link, or false without a visible target. It ignores hidden documents from the
-// start. Otherwise a link that leads nowhere would reveal that hidden documents exist.
+// Resolve returns the visible target of a link, or false without a visible target. It chooses only among visible
+// documents, so that the result reveals nothing of hidden documents.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.visibleTest(), from, link)
 }

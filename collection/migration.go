@@ -230,8 +230,9 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 	return id, content, nil
 }
 
-// batch reads an earlier version's record of an unfinished change of several documents. It adds to voidFiles the
-// versions that were never acknowledged, and the versions that others replaced.
+// batch reads the record, by an earlier version of the program, of an unfinished change of several documents. For each
+// document it adds one file to voidFiles. If the catalog has the new version of the document, this is the file of the
+// old version. Otherwise it is the file of the new version, because the change was never acknowledged.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)

@@ -353,7 +353,8 @@ func listable(dir string) error {
 	return err
 }
 
-// tell prints the result of a refresh if fresh is true, or if the refresh took more than a second.
+// tell prints the warnings of a refresh. It prints what was indexed only if fresh is true, which means that the refresh
+// filled an empty index. It also prints this after a refresh of more than a second.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)

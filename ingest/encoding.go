@@ -74,8 +74,9 @@ var wide = [...]wideEncoding{
 	{"UTF-16", "\xfe\xff", 2, "\x00\n", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)},
 }
 
-// decodeMarked decodes text in UTF-32, UTF-16 (also if parts are UTF-8) or ISO-2022-JP, which has escapes. It returns
-// the text as UTF-8, and the name of the encoding for people. ok is false if data has none of these encodings.
+// decodeMarked decodes text in UTF-32, UTF-16 (also if parts are UTF-8) or ISO-2022-JP, known by its escape sequences.
+// It returns the text as UTF-8, and the name of the encoding for people. ok is false if data has none of these
+// encodings.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	text, name, ok = decodeWide(data)
 	if ok && len(data)%2 == 0 && isClean(text) {
@@ -349,8 +350,9 @@ const (
 		"려연위점분화재현물당집식행방회할된체금업개교통중발음"
 )
 
-// sampleBytes is how many bytes of text are enough to detect the encoding. A text without Latin letters needs
-// leastSigns characters beyond ASCII. If their first bytes fit legacy.common, leastCommon characters are enough.
+// sampleBytes is how many bytes of text are enough to detect the encoding. An encoding of a language without Latin
+// letters fits only a text with at least leastSigns characters beyond ASCII. For a legacy with common ranges,
+// leastCommon characters are enough, if isCommon accepts them.
 const (
 	sampleBytes = 64 << 10
 	leastSigns  = 6
@@ -491,7 +493,7 @@ func hasOddControls(data []byte) bool {
 // utf8Faults says in which ways a text is not valid UTF-8.
 type utf8Faults struct {
 	invalid int // bytes that are not UTF-8
-	runs    int // runs of bytes beyond ASCII around them
+	runs    int // runs of bytes beyond ASCII that have an invalid byte
 	wide    int // valid characters beyond ASCII
 	first   int // position of the first invalid byte; the length of the text without one
 }

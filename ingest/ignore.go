@@ -30,8 +30,8 @@ type ignoreRule struct {
 // path that ends with a slash. name is the file's name for users.
 type ignoreFile struct {
 	base string
-	// lead is the path from the ignore file's folder down to the top, with a slash at its end. It is "" unless the
-	// ignore file is above the top.
+	// lead is for an ignore file above the top, the folder of the walk. It is the path from the ignore file's folder
+	// down to the top, with a slash at its end. For other ignore files lead is "".
 	lead  string
 	name  string
 	rules []ignoreRule

@@ -44,8 +44,8 @@ type Options struct {
 	// CommitBytes limits the bytes of files in one commit; 0 means DefaultCommitBytes. Commits of a run have similar
 	// sizes.
 	CommitBytes int64
-	// Kept returns a given document as the program sent it. It finds it by its ID and the hash in the catalog, and
-	// returns false if it was not stored. If Kept is nil, the run uses the text in the catalog.
+	// Kept returns a given document as the program sent it. doc is the ID of the document, and hash its hash in the
+	// catalog. Kept returns false if the document was not stored. If Kept is nil, the run uses the text in the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
 	// Settings changes the recorded settings of the collection, except the trees. Run records its chunker and model
 	// when the catalog records none. If Settings is nil, the recorded settings stay. A nil Settings also makes a run

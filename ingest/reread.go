@@ -127,7 +127,7 @@ func (r *runner) takeStored(it *item) (whole bool, err error) {
 	return whole, nil
 }
 
-// refile records an unchanged document again, because the catalog now finds documents under other names.
+// refile records an unchanged document again, because this version of the catalog files it under other names.
 func (r *runner) refile(it *item) error {
 	rec, err := r.record(it.doc)
 	if err != nil {

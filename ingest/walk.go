@@ -218,7 +218,8 @@ func (w *walker) linkedFolder() (next folder, ok bool) {
 	return folder{}, false
 }
 
-// skipTwice returns the entry for a folder that the walk skips because it was there before. path ends with a slash.
+// skipTwice returns the entry for a folder that the walk skips, because it reached the folder before by another path.
+// path ends with a slash.
 func skipTwice(path string) catalog.Skip {
 	return catalog.Skip{Path: strings.TrimSuffix(path, "/"), Reason: ReasonLink,
 		Detail: "leads to a folder that is indexed under another path"}

@@ -124,7 +124,7 @@ type watchFindings struct {
 	mu     sync.Mutex
 	whole  map[string]bool // folders that were entered
 	files  map[string]bool // targets of links
-	silent map[string]bool // folders and files without events for all changes
+	silent map[string]bool // folders and files with changes that the system does not report
 	stale  bool            // some events may come under another name, or not at all
 	fault  string          // why this walk could not subscribe to all events
 	unseen string          // fault of the last complete walk

@@ -337,7 +337,8 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 	return true, err
 }
 
-// handleIndexed adds a file that the catalog has to the work list, if it changed or waits. Otherwise it only counts it.
+// handleIndexed adds a file that the catalog has to the work list, if the file changed or waits. It only counts other
+// files.
 func (c *comparison) handleIndexed(it *item) {
 	same := it.size == it.old.Size && it.modTime == it.old.ModTime
 	switch {
@@ -426,7 +427,7 @@ func (w *Walk) seenUntil() int64 {
 // text returns the time of a tree as text for the settings.
 func (s *knownTime) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
 
-// differs reports whether a time differs from the time in the settings.
+// differs reports whether the time of a tree in until differs from its time in the settings.
 func (s *knownTime) differs(settings *catalog.Settings) bool {
 	for tree := range s.until {
 		if settings.Extra[seenKey(tree)] != s.text(tree) {
@@ -436,5 +437,6 @@ func (s *knownTime) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// noteUnread records that an unsure file, which changed at the time state, was not read. It stays unsure.
+// noteUnread records that an unsure file, which changed at the time state, was not read. The next run then reads the
+// file.
 func (s *knownTime) noteUnread(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

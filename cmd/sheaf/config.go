@@ -279,8 +279,8 @@ func (w *whichFile) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.user, "user", false, "write to your own file, the default for all others")
 }
 
-// inProject reports whether a command writes key to the project's file. It returns an error if the flags contradict
-// each other or the key.
+// inProject reports whether a command writes key to the project's file. Without a flag, only the key store is written
+// there. With both flags, inProject returns an error.
 func (w *whichFile) inProject(key string) (bool, error) {
 	if w.project && w.user {
 		return false, sheaf.Invalidf("--project and --user name different files: give one of them")

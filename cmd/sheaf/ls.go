@@ -125,8 +125,9 @@ func (s *session) printDocuments(documents []documentJSON, long, null bool) erro
 	return nil
 }
 
-// modifiedTime returns the time when a document's file changed, or "" if the time is unknown. The catalog has no time
-// for a file that changed just before indexing, because another change could have that time.
+// modifiedTime returns the time when a document's file changed, or "" if the time is unknown. at is the time in the
+// catalog, or 0. The catalog has no time for a file that changed just before indexing, because another change could
+// have that time.
 func (s *session) modifiedTime(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {

@@ -117,7 +117,8 @@ func (a *app) openAt(ctx context.Context, folder string, place location.Location
 	return s, nil
 }
 
-// ofStore adds to an error of the store the flag that chose the store.
+// ofStore returns an error of the store with the name of the flag that chose the store. It returns other errors
+// unchanged.
 func (a *app) ofStore(err error) error {
 	var store collection.StoreError
 	if a.storeFlag != "" && errors.As(err, &store) {

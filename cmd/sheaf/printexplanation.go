@@ -130,7 +130,8 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels joins two labels of one number. The result has the rank, the term, and the "#slug" that names a passage.
+// joinLabels joins two labels of one number, of a step and of its only part. The result keeps a rank, a term in quotes,
+// and the "#slug" that names a passage.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
 	slug := strings.LastIndexByte(outer, '#')

@@ -61,7 +61,7 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// gatherMemory is a size in bytes. When the chunks of a commit reach it, the engine writes a part of the index.
+// gatherMemory is in bytes. When the chunks in memory reach this size, the engine writes a part of the index.
 const gatherMemory = 48 << 20
 
 func engineOptions(c *config.Config) embedded.Options {

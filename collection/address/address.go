@@ -25,7 +25,7 @@ type Documents interface {
 // path:line:count.
 type meaning struct {
 	id sheaf.ID // the identifier as typed
-	// path and the fields below belong to an address that is a path.
+	// path is the document's path, if the address is a path. The fields below are what follows the path.
 	path     string
 	fragment string
 	line     int // the first line, from 1; 0 for none
@@ -180,7 +180,8 @@ func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	return Target{}, nil
 }
 
-// place returns the target of a fragment in a chunk: the lines of a block, or the chunk.
+// place returns the target that fragment names in the chunk c. For a block, as in "^name", these are its lines;
+// otherwise it is the chunk.
 func (r *Resolver) place(doc sheaf.Document, c sheaf.Chunk, fragment string) Target {
 	t := Target{Doc: doc, Chunk: c}
 	name, block := strings.CutPrefix(fragment, "^")

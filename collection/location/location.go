@@ -99,8 +99,9 @@ func (l Location) Places() []string {
 	return places
 }
 
-// Keys returns the path of the file with the keys of the index. If a folder moves to a store on a server, the keys of
-// its index stay valid. A store has its own keys if it already had some, or if the folder has no other index.
+// Keys returns the path of the file with the keys of the index. A store on a server has its own file of keys if this
+// file exists. Without this file, it shares the file of the engine's index. So keys stay valid if a folder moves to a
+// store on a server.
 func (l Location) Keys() string {
 	own := filepath.Join(l.Dir, KeysName)
 	if l.base == "" {

@@ -62,9 +62,9 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time limits the duration of a request: DefaultTime.
 	Time time.Duration
-	// Running limits the reads that run at once, and also the writes. The default is two for each processor, or eight
-	// with a remote store or model. Waiting limits the requests that wait: 1024. Patience limits how long a request
-	// waits: 5 s. OfOne limits the requests of one caller: 256.
+	// Running limits the reads that run at once. In the same way it limits the writes. The default is two for each
+	// processor, or eight with a remote store or model. Waiting limits the requests that wait: 1024. Patience limits
+	// how long a request waits: 5 s. OfOne limits the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }

@@ -18,8 +18,8 @@ import (
 // buckets are the upper bounds of the histograms' buckets, in seconds.
 var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
 
-// maxSeries limits the number of series (label values) of one metric. More of them count as "other", so that requests
-// cannot fill the memory.
+// maxSeries limits the number of series (label values) of one metric. Further label values count as "other", so that
+// requests cannot fill the memory.
 const maxSeries = 256
 
 type series struct {

@@ -80,7 +80,8 @@ func (a *API) dims() int {
 	return dims
 }
 
-// describe returns the OpenAPI operation of a route.
+// describe returns the OpenAPI operation of a route. failure is the schema of its errors, and plain the schema of
+// errors in the form of spec/reciprocal-rank-fusion.
 func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	out := schema{"operationId": r.id, "summary": r.summary}
 	about := r.about

@@ -31,7 +31,8 @@ type rules struct {
 	length      bounds // in characters
 	items       bounds
 	unique      bool
-	// unlisted means that no schema can express the right values. The OpenAPI document then describes them in words.
+	// unlisted means that no schema can express the valid values of a header. The text of the operation in the OpenAPI
+	// document then describes the header.
 	unlisted bool
 }
 

@@ -28,7 +28,7 @@ type part struct {
 	pieces  []int32
 	read    int       // bytes of the block
 	english int       // the sum of the pieces' language numbers: above 0 for English
-	unseen  int       // pieces of the other table that training did not see
+	unseen  int       // pieces that training did not see; only for othersTable
 	sum     []float32 // of the pieces' rows; empty before the first use
 }
 

@@ -93,8 +93,8 @@ func (v *Vocabulary) slot(i uint32) uint32 {
 	return n
 }
 
-// seedFirst and seedContinuation start the hash of a word. It reads byte by byte, so one pass hashes all prefixes.
-// Pieces inside a word have another seed.
+// seedFirst is the seed of the hash of a piece at the start of a word. seedContinuation is the seed for a piece inside
+// a word. The hash reads byte by byte, so one pass gives the hashes of all prefixes.
 const (
 	seedFirst        uint32 = 2166136261
 	seedContinuation uint32 = 0x9e3779b9

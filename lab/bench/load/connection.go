@@ -74,7 +74,7 @@ func (c *connection) search(query string) (time.Duration, error) {
 	return took, nil
 }
 
-// One of decodedEach answers is decoded.
+// A connection decodes one of every decodedEach answers, to check the order of its results.
 const decodedEach = 50
 
 // right checks that an answer is complete, belongs to this query and is not degraded. If decode is

@@ -147,7 +147,7 @@ const (
 	BM25Weaviate = "weaviate"
 )
 
-// embedderKey is a section that a file may also set with a plain value: "embedder: none".
+// A file may set the section embedderGroup to a plain value, as in "embedder: none". This sets embedderKey.
 const (
 	embedderGroup = "embedder"
 	embedderKey   = "embedder.use"
@@ -189,7 +189,7 @@ type Key struct {
 	Help string
 
 	pattern *regexp.Regexp
-	// wrong says why a text is invalid, or returns "". It is nil for most keys.
+	// wrong returns an error that says why a text is invalid, or nil for a valid text. Most keys have no such function.
 	wrong func(text string) error
 	// trust says why a value in a stranger's file needs approval, or returns "" for a harmless value. dir is the folder
 	// of the file. If trust is nil, every value is harmless.
